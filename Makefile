@@ -14,7 +14,7 @@ INSTALL = $(PIP_INSTALL) uv && $(UV_INSTALL) -e '.[$(1)]' || $(PIP_INSTALL) -e '
 # Hundreds of processes of the tests would compile the same modules.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test suite lint bench bench-peers soak fuzz web clean
+.PHONY: demo test suite lint bench bench-peers soak fuzz bitcode bitcode-check web clean
 
 demo: $(TEST_STAMP)
 	$(BIN)/kinegraph demo
@@ -35,25 +35,25 @@ suite: $(TEST_STAMP)
 lint: $(TEST_STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy --strict src
+	$(BIN)/mypy --strict
 
 # Ratios measured in one run, never asserted: the machine may be busy. Installs the peers; takes the better part of an
 # hour. `make bench-peers` is the part about robots, which prints one table and writes one JSON file.
 bench: bench-peers
-	$(BIN)/kinegraph bench kernels
-	$(BIN)/kinegraph bench loops
-	$(BIN)/kinegraph bench closed-loops
-	$(BIN)/kinegraph bench counts
-	$(BIN)/kinegraph bench store
-	$(BIN)/kinegraph bench kidym
-	$(BIN)/kinegraph bench stiff
-	$(BIN)/kinegraph bench simulate --peers
+	$(BIN)/python -m benchmarks kernels
+	$(BIN)/python -m benchmarks loops
+	$(BIN)/python -m benchmarks closed-loops
+	$(BIN)/python -m benchmarks counts
+	$(BIN)/python -m benchmarks store
+	$(BIN)/python -m benchmarks kidym
+	$(BIN)/python -m benchmarks stiff
+	$(BIN)/python -m benchmarks simulate --peers
 
 bench-peers: $(BENCH_STAMP)
-	$(BIN)/kinegraph bench peers
+	$(BIN)/python -m benchmarks peers
 
 # The same tests with many more random cases than `make test` has time for.
-soak: $(TEST_STAMP)
+soak: $(TEST_STAMP) bitcode-check
 	KINEGRAPH_SOAK=1 $(BIN)/python -m pytest -q -n auto --dist loadfile --max-worker-restart=0 -o faulthandler_timeout=7200
 
 # Random and damaged input of every kind: nothing but success or an error of ours, within 10 s and 2 GB each. Each fault
@@ -63,12 +63,28 @@ SEED ?= 1
 fuzz: $(TEST_STAMP)
 	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED) $(ARGS)
 
+# The loops of solvers, search and recursions over bodies as LLVM bitcode, which is part of the package. Bytes depend on
+# the versions of Numba and llvmlite; bitcode of an older LLVM can be read by every newer one.
+BITCODE := .venv-bitcode/.stamp
+BITCODE_PYTHON := NUMBA_NUM_THREADS=1 PYTHONPATH=src:. .venv-bitcode/bin/python -W ignore -m tools.bitcode
+bitcode: $(BITCODE)
+	$(BITCODE_PYTHON)
+
+bitcode-check: $(BITCODE)
+	$(BITCODE_PYTHON) --check
+
+$(BITCODE): tools/bitcode/requirements.txt
+	$(PYTHON) -m venv .venv-bitcode
+	.venv-bitcode/bin/python -m pip install -qq --disable-pip-version-check -r tools/bitcode/requirements.txt .
+	.venv-bitcode/bin/python -m pip uninstall -qq -y kinegraph
+	@touch $@
+
 # The script and style of the page that simulate --page writes; needs Node, which users do not.
 web:
 	cd web && npm ci --silent && npm run --silent build
 
 clean:
-	rm -rf $(VENV) web/node_modules build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-bitcode web/node_modules build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(TEST_STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Kinegraph needs Python 3.11 or newer: make PYTHON=...")'

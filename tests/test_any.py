@@ -12,7 +12,6 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "kinegraph"
 #: Every file that uses `Any`: how often besides the import, and why.
 ALLOWED: dict[str, tuple[int, str]] = {
     "extras.py": (1, "`Foreign`: objects of packages that may not be installed, or that have no types"),
-    "bench/simulate_peers.py": (1, "the same alias in a file that runs where Kinegraph is not installed"),
     "cli/__init__.py": (1, "`Click`: Typer's versions have their classes of click in different places"),
     "codegen/kernel.py": (1, "`Outputs`: what a kernel returns depends on what it was compiled for"),
     "io/records/expression_reader.py": (1, "`Children`: the grammar alone says what a rule is made of"),

@@ -24,11 +24,10 @@ ALLOWED: dict[str, set[str]] = {
     "extras": {"errors"},  # packages that only some users have
     "display": set(),  # asks `view.notebook` by name, when a notebook wants to show something
     "graph": {"errors", "display"},
-    "passes": {"errors", "interrupt", "ahead", "graph", "display"},
+    "passes": {"errors", "interrupt", "jit", "graph", "display"},
     "codegen": {"errors", "graph"},
     "notation": {"errors", "graph", "codegen", "model", "derive"},
     "jit": {"errors", "graph", "codegen"},
-    "ahead": {"errors", "interrupt", "jit"},  # Numba's machine code, compiled by a process of its own
     "model": {"errors", "display"},
     "io": {"errors", "model"},
     "library": {"errors", "model", "io"},
@@ -37,7 +36,6 @@ ALLOWED: dict[str, set[str]] = {
     "large": {
         "errors",
         "interrupt",
-        "ahead",
         "model",
         "graph",
         "codegen",
@@ -60,23 +58,22 @@ ALLOWED: dict[str, set[str]] = {
         "jit",
     },
     # kernels are plain callables here: never derive
-    "solve": {"errors", "interrupt", "ahead", "model", "graph", "codegen", "jit", "display"},
+    "solve": {"errors", "interrupt", "model", "graph", "codegen", "jit", "display"},
 }
 BASE = set(ALLOWED)
 ALLOWED |= {
     "simulate": BASE,  # from a mechanism to the problem `solve` integrates
     "export": BASE,
     "interop": BASE | {"export", "simulate", "tasks"},
-    "store": BASE,
+    "store": BASE | {"export"},  # program text of stored graphs
     "tasks": BASE | {"simulate"},
     "studies": BASE | {"simulate"},
     "docking": BASE | {"simulate", "tasks", "studies"},
     "view": BASE | {"store", "simulate", "tasks", "studies", "docking"},
-    "bench": BASE | {"simulate", "store", "tasks", "studies", "docking", "export", "__init__"},
-    "reproduce": BASE | {"simulate", "store", "tasks", "docking", "bench"},
+    "reproduce": BASE | {"simulate", "store", "tasks", "docking"},
     "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "docking"},
     "cli": BASE
-    | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "bench", "reproduce"}
+    | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "reproduce"}
     | {"__init__"},
     "__main__": {"cli"},
 }

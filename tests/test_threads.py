@@ -45,8 +45,8 @@ _SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 @pytest.mark.parametrize("seed", range(10 if _SOAK else 1))
 def test_everything_in_threads(seed: int, tmp_path: Path) -> None:
-    """Nothing is cached but, in quick runs, the integrators' loops: they take two minutes to compile."""
-    own = {"KINEGRAPH_CACHE": str(tmp_path / "cache")} | ({"NUMBA_CACHE_DIR": str(tmp_path / "loops")} if _SOAK else {})
+    """Nothing is cached."""
+    own = {"KINEGRAPH_CACHE": str(tmp_path / "cache")}
     command = [sys.executable, "-m", "tests.everything_in_threads", str(seed), str(int(_SOAK))]
     root = Path(__file__).parents[1]
     ended = subprocess.run(

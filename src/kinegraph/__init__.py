@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from kinegraph.graph.proof.prove import prove
     from kinegraph.io import parse
     from kinegraph.jit.kernel import Kernel, KernelOptions
+    from kinegraph.model.axes import Axes
     from kinegraph.model.builder import Builder
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.notation.latex import latex
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
 
 #: Where each name is defined. It is imported when first used, so that `import kinegraph` costs nothing.
 _HOMES = {
+    "Axes": "kinegraph.model.axes",
     "Builder": "kinegraph.model.builder",
     "Effort": "kinegraph.passes.step",
     "Event": "kinegraph.solve.problem.events",
@@ -132,6 +134,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Axes",
     "Builder",
     "Effort",
     "Event",

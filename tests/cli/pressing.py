@@ -8,7 +8,6 @@ does nothing until this one has ended: what happens meanwhile can be looked at.
 
 import os
 import signal
-import subprocess
 import sys
 from importlib import import_module
 
@@ -45,17 +44,9 @@ class PressWhenImported:
             press()
 
 
-def endless(compilation):
-    """A process that ends with this one."""
-    return subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL)
-
-
 if __name__ == "__main__":
     place, count, *command = sys.argv[1:]
     signal.signal(signal.SIGINT, signal.default_int_handler)  # shells make background processes ignore it
-    if command[0] == "--endless":
-        command.pop(0)
-        import_module("kinegraph.ahead.compilation")._process = endless
     if place.startswith("import:"):
         sys.meta_path.insert(0, PressWhenImported(place.removeprefix("import:")))
     else:

@@ -1,6 +1,7 @@
 """Every command: what it prints, as text and as JSON, and what it says to mistakes."""
 
 import json
+import re
 from importlib import import_module
 
 import numpy as np
@@ -25,6 +26,8 @@ def test_models_lists_the_whole_library(run):
     assert next(row for row in rows if row["name"] == "rackovic-14r")["coordinates"] == 14
     text = run("models").out
     assert all(name in text for name in (*library.names(), "pendulum-N"))
+    sizes = {line.split()[0]: re.split(r"  +", line)[1:3] for line in text.splitlines() if "-N " in line}
+    assert sizes == {"pendulum-N": ["N"] * 2, "n-four-bar-N": ["2 N + 1"] * 2, "loop-N": ["N - 1"] * 2}
 
 
 def test_check_sums_up(run):
@@ -38,6 +41,36 @@ def test_check_shows_bodies_with_their_transforms(run):
     lines = run("check stanford").out.splitlines()
     assert lines[0] == "stanford: well described; 5 bodies, 3 degrees of freedom"
     assert "└── С  Sy(d4)" in lines[-1]
+
+
+def test_check_lists_what_acts_and_what_has_no_mass(run, tmp_path):
+    file = tmp_path / "idle.kg"
+    file.write_text(
+        "coordinates q, s, p; inputs u, w = sin(t); gravity 0, 0, -9.81; B | Rz(q) | m(1), Jz(1); C~B | Sx(s) | m(1);"
+        "D~C | Rz(p) | ; spring coil | on(q), stiffness(2); force push | value(u), on(s);"
+        "contact stop | 1 - s >= 0 | restitution(0.5);"
+    )
+    text = run("check", file).out
+    assert "not for motion under forces" in text and "nothing with mass moves with p';" in text
+    for line in (
+        "coordinates   q [rad], s [m], p [rad]",
+        "gravity       0, 0, -9.81 [m/s^2]",
+        "total mass    2 kg",
+        "elements      coil (spring), push (force)",
+        "inputs        u, w = sin(t)",
+        "contacts      stop (restitution 0.5); impacts newton, simultaneous",
+    ):
+        assert line in text
+    facts = data(run("check --json", file))
+    assert facts["massless"] == ["p'"] and facts["units"]["s"] == "m"
+    assert facts["elements"][0] == {"name": "coil", "kind": "spring"}
+    assert "nothing with mass moves with p'" in run("simulate --for 1", file).err
+
+
+def test_words_of_other_programs(run):
+    found = run("plot double-pendulum")
+    assert found.code == 2 and "`kinegraph simulate MODEL --for 10 --plot run.png`" in found.err
+    assert "`45*pi/180`" in run("eval double-pendulum -q H --at q1=45deg").err
 
 
 def test_check_reports_missing_values_and_principal_axes(run, tmp_path):
@@ -279,7 +312,7 @@ def test_eval_says_what_has_no_value(run, tmp_path):
     file.write_text("coordinates q, r; A | Rz(q), Sx(r) | m(1);")
     found = run(f"eval {file} -q H,qdd --at q=1,r=0,tau:q=1")
     assert found.code == 1 and "H" in found.out and "qdd" in found.out
-    assert found.err.startswith("error: qdd: not every entry is a finite number")
+    assert found.err.startswith("error: qdd: the coordinates of polar are singular here, as in gimbal lock: q moves")
     assert run(f"eval {file} -q H,qdd --at r=0,tau:q=1 --json").code == 1
     assert run(f"eval {file} -q H,qdd --at r=1,tau:q=1").code == 0
 

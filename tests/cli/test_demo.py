@@ -3,13 +3,13 @@
 import ctypes
 import json
 
-import numba
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.cli import demo
 from kinegraph.graph.count import Operations
+from kinegraph.jit.glue import repeated
 from tests.cli.run import data, runner
 
 #: Figures that cost nothing.
@@ -49,12 +49,7 @@ def test_demo_names_the_file_to_open(run, tmp_path, monkeypatch):
 
 def test_what_is_timed_is_the_kernel():
     kernel = kg.compile(kg.load("double-pendulum"), "tau")
-    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel.address)
-
-    @numba.njit
-    def call(x, y):
-        function(x.ctypes, y.ctypes)
-
+    loop = repeated(kernel.address, 3)
     x, y = np.arange(6) / 10, np.empty(2)
-    call(x, y)
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(loop.address)(x.ctypes.data, y.ctypes.data)
     assert (y == kernel(x[:2], x[2:4], x[4:])).all()

@@ -12,7 +12,7 @@ from kinegraph.cli.commands import COMMANDS, Entry
 from tests.cli.run import ENVIRONMENT, all_loaded, runner
 
 #: They take longer to import than a first result takes to compute.
-HEAVY = ("scipy", "numba", "matplotlib", "sympy", "casadi", "pyarrow", "sqlalchemy", "pandas", "dask", "zarr")
+HEAVY = ("scipy", "matplotlib", "sympy", "casadi", "pyarrow", "sqlalchemy", "pandas", "dask", "zarr")
 
 SEEN = """
 import sys

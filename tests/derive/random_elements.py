@@ -100,7 +100,7 @@ class _Draw:
         return self.random.choice([self.number(), Name("u1") * q, Name("u2") + v, sine(T) * q, Name("tip.y'") - q])
 
     def axes(self) -> Axes:
-        return self.random.choice(list(Axes))
+        return self.random.choice([Axes.WORLD, Axes.BODY])
 
 
 def _spring(d: _Draw, name: str) -> Spring:

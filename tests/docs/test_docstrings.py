@@ -7,7 +7,7 @@ import re
 from functools import cache
 from pathlib import Path
 
-from kinegraph.bench.house.documentation import Documentation
+from benchmarks.self.documentation import Documentation
 
 PACKAGE = Path(__file__).resolve().parents[2] / "src" / "kinegraph"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -42,10 +42,13 @@ class Code(ABC):
     def call(self, routine: Routine, inputs: Arrays) -> list[np.ndarray]: ...
 
 
-def build(unit: Unit, language: Language, folder: Path) -> Code:
-    """Write, compile and load; the test is skipped where the language is not installed."""
+def build(unit: Unit, language: Language, folder: Path, files: Mapping[str, str] | None = None) -> Code:
+    """Write, compile and load; the test is skipped where the language is not installed.
+
+    `files` are those of somebody else who says that they can be called in the same way.
+    """
     require(*_NEEDED.get(language, ()))
-    for name, text in files_of(unit, language).items():
+    for name, text in (files or files_of(unit, language)).items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

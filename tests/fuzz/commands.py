@@ -20,7 +20,7 @@ from tests.fuzz.odd import number
 from tests.fuzz.subject import Depth
 
 #: Measurements and the tour take minutes by themselves.
-_LONG_COMMANDS = {"bench", "demo", "reproduce"}
+_LONG_COMMANDS = {"demo", "reproduce"}
 
 #: Compiling the integrators' loops takes longer than a case may; the run chooses by itself.
 _LONG_OPTIONS = {"native"}

@@ -3,7 +3,7 @@
     pip install pin mujoco
     python tests/io/reference_numbers.py
 
-The tests then need neither. Numbers are in our coordinates (see `kinegraph.bench.robots`); MuJoCo uses the
+The tests then need neither. Numbers are in our coordinates (see `benchmarks.robots`); MuJoCo uses the
 same as we do.
 """
 
@@ -15,9 +15,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pinocchio as pin
+from benchmarks.peers.sides.pinocchio_robot import PinocchioRobot
+from benchmarks.robots import random_states
 
-from kinegraph.bench.peers.sides.pinocchio_robot import PinocchioRobot
-from kinegraph.bench.robots import random_states
 from kinegraph.io.options import UrdfOptions
 from kinegraph.io.robot.report import Base
 from kinegraph.io.urdf import load_urdf

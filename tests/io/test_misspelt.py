@@ -92,3 +92,39 @@ def test_forms_can_be_copied(form):
 def test_a_name_given_as_text_is_told_of_load(name):
     with pytest.raises(ModelError, match=r"kinegraph\.load reads a file"):
         parse(name)
+
+
+BODY = "coordinates q{}; A | Ry(q) | m(1{}), Jy(1); force f | value({}), on(q);"
+
+
+@pytest.mark.parametrize(
+    ("model", "remedy", "mended"),
+    [
+        (BODY.format(" = 45deg", "", "1"), "write `45*pi/180`", BODY.format(" = 45*pi/180", "", "1")),
+        (BODY.format(" = 45*deg", "", "1"), "write `pi/180` for `deg`", BODY.format(" = 45*pi/180", "", "1")),
+        (BODY.format("", " kg", "1"), "write `1`", BODY.format("", "", "1")),
+        (BODY.format("", "*kg", "1"), "write `1` for `kg`", BODY.format("", "*1", "1")),
+        (BODY.format("", " g", "1"), "write `1/1000`", BODY.format("", "/1000", "1")),
+        (f"parameters g = 2; {BODY.format('', ' g', '1')}", "write the multiplication: `1*g`", None),
+        (BODY.format("", "", "-qdot"), "velocity is written `q'`", BODY.format("", "", "-q'")),
+        (BODY.format("", "", "-dq"), "velocity is written `q'`", None),
+        (BODY.format("", "", "q > 0 ? 1 : 0"), "`select(c, a, b)`", BODY.format("", "", "select(q, 1, 0)")),
+        (BODY.format("", "", "q < 0"), "`select(c, a, b)`", None),
+        (BODY.format("", "", "q == 0"), "`select(c, a, b)`", None),
+        (BODY.format("", "", "if(q, 1, 0)"), "`select(c, a, b)`", None),
+    ],
+)
+def test_what_other_languages_write_is_told_in_the_words_of_this_one(model, remedy, mended):
+    """The advice must not lead to the next error."""
+    with pytest.raises(ModelError) as caught:
+        parse(model)
+    assert remedy in str(caught.value)
+    if mended:
+        parse(mended)
+
+
+def test_velocities_are_named_where_they_cannot_be_used_too():
+    with pytest.raises(ModelError, match=r"`q'`, which cannot be used here"):
+        parse("coordinates q; A | Ry(q + qdot) | m(1), Jy(1);")
+    with pytest.raises(kg.KinegraphError, match="the velocity is written q'"):
+        kg.simulate(parse("coordinates q; A | Ry(q) | m(1), Jy(1);"), 1, inputs={"q": "-qdot"})

@@ -16,6 +16,8 @@ from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.mjcf.numeric import pose, quaternion_of_matrix
 from kinegraph.io.options import RobotFileOptions
+from kinegraph.io.urdf import parse_urdf
+from kinegraph.io.urdf.writing.write import write_urdf
 from kinegraph.model import (
     Inertia,
     JointArmature,
@@ -37,6 +39,7 @@ from kinegraph.model import (
 from kinegraph.model.expression_text import text
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import FORMS
+from tests.interpreted import interpreted
 from tests.io.robot_numbers import Own, relative_error
 
 DATA = Path(__file__).parent / "data"
@@ -93,6 +96,27 @@ def test_springs_friction_armature_and_limits_are_kept() -> None:
     assert [text(limits.lower), text(limits.upper)] == ["-pi/2", "pi/2"]
     (ball,) = (extra for extra in extras if isinstance(extra, JointFriction) and extra.joint == "wrist")
     assert [text(name) for name in ball.displacement] == ["wrist_e0", "wrist_e1", "wrist_e2", "wrist_e3"]
+
+
+SITES = """<joint axis="0 1 0"/><geom size="1" mass="1"/>
+  <site name="turned" pos="0.1 0 0.3" quat="-1 1 0 0"/><site name="odd" pos="0 1 0" quat="0.8 0.1 0.5 0.3"/>
+  <frame pos="0 0.1 0" euler="0 0 30"><site name="framed" pos="0.1 0 0" axisangle="1 2 3 40"/></frame>
+  <site name="along" type="capsule" size="1" fromto="0 0 1 0.5 2 4"/>"""
+ALONG = 'pos="0.25 1 2.5" zaxis="-0.5 -2 -3"'  # the middle of fromto, and its direction
+
+
+def test_a_site_has_its_own_axes() -> None:
+    """A body without mass in its place has the same pose; files dropped the orientation of sites without a word."""
+    bodies = SITES.replace("<site ", "<body ").replace('type="capsule" size="1" fromto="0 0 1 0.5 2 4"', ALONG)
+    of_sites, of_bodies = (parse_mjcf(model(text)).mechanism for text in (SITES, bodies))
+    wanted = [f"pose:{name}" for name in ("turned", "odd", "framed", "along")]
+    poses, expected = (interpreted(one, wanted)([0.7]) for one in (of_sites, of_bodies))
+    for name in wanted:
+        assert np.allclose(poses[name], expected[name], rtol=0, atol=1e-15), name
+    assert parse(write(of_sites)).points == of_sites.points
+    again = parse_urdf(write_urdf(of_sites).text).mechanism
+    for name, pose_found in interpreted(again, wanted)([0.7]).items():
+        assert np.allclose(pose_found, expected[name], rtol=0, atol=1e-14), name
 
 
 def test_a_site_between_two_points_lies_in_their_middle() -> None:

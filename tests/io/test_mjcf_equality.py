@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
@@ -132,6 +133,16 @@ def test_what_does_nothing_is_said_and_not_taken(equality: str, before: str) -> 
     (finding,) = [one for one in mechanism.report.of(FindingKind.NOT_USED) if one.topic == "equality constraints"]
     assert "<weld> of <equality>" in finding.message
     assert not mechanism.report.of(FindingKind.ASSUMED)
+
+
+def test_constraints_can_be_left_out() -> None:
+    """What is left is the tree of the file without them, and the report says what is missing."""
+    both = '<connect body1="a" body2="b" anchor="0 0 0"/><joint joint1="p" joint2="q"/>'
+    text = f"<mujoco><worldbody>{TWO}</worldbody><equality>{both}</equality></mujoco>"
+    tree = parse_mjcf(text, options=RobotFileOptions(equalities=False)).mechanism
+    bare = parse_mjcf(f"<mujoco><worldbody>{TWO}</worldbody></mujoco>").mechanism
+    assert len(parse_mjcf(text).mechanism.loops) == 1 and replace(tree, report=bare.report) == bare
+    assert tree.report.summary() == "equality constraints (2)" and not tree.report.complete
 
 
 def test_constraints_on_tendons_and_deformable_bodies_are_left_out() -> None:

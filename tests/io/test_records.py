@@ -8,6 +8,7 @@ import sys
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from kinegraph import library
@@ -16,6 +17,7 @@ from kinegraph.io import load, parse, write
 from kinegraph.io.records.load import MAX_LENGTH
 from kinegraph.model import Body, Call, Inertia, Name, Number, Operation, Point, Rx, Ry, Rz, Sx, Sz, expression, inertia
 from kinegraph.model.expression_text import text
+from tests.interpreted import interpreted
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "model-language.md"
 
@@ -57,6 +59,28 @@ def test_a_whole_model():
     assert [c.velocity for c in mechanism.coordinates] == [expression(1), expression(0)]
     assert mechanism.parameters[1].value is None
     assert mechanism.points[1] == Point("home", None, (expression(1), expression(2), expression(3)))
+
+
+def test_outputs_may_have_axes_of_their_own():
+    head = "parameters a = 0.4; coordinates q; A | Rz(q) | m(1), Jz(1); B~A | Sx(1), Rx(a), Q(1, 2, 0, 1) |;"
+    model = parse(head + "output tip = A (1, 0, 0) | Rx(a), Q(1, 2, 0, 1);")
+    poses = interpreted(model, ["pose:tip", "pose:B"])([0.3])
+    assert np.allclose(poses["pose:tip"], poses["pose:B"], rtol=0, atol=1e-15)
+    assert parse(write(model)) == model
+
+
+@pytest.mark.parametrize(
+    ("turns", "message"),
+    [
+        ("Sx(1)", "Sx after the position of the output tip"),
+        ("Rx(q)", "a rotation of the output tip depends on the coordinate q"),
+        ("Q(0, 0, 0, 0)", "the quaternion of the output tip"),
+        ("m(1)", "found m among the transforms"),
+    ],
+)
+def test_axes_of_outputs_only_turn(turns, message):
+    with pytest.raises(ModelError, match=re.escape(message)):
+        parse(f"coordinates q; A | Rz(q) | m(1), Jz(1); output tip = A (1, 0, 0) | {turns};")
 
 
 def test_bare_names_of_the_stanford_records():

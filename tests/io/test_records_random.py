@@ -105,8 +105,8 @@ def add_elements(draw: st.DrawFn, builder: Builder) -> None:
         ),
         lambda n: builder.friction(n, **draw(target)),
         lambda n: builder.force(n, draw(anything), **draw(target)),
-        lambda n: builder.point_force(n, "C", draw(vector), draw(st.sampled_from(Axes))),
-        lambda n: builder.moment(n, "C", draw(vector), draw(st.sampled_from(Axes))),
+        lambda n: builder.point_force(n, "C", draw(vector), draw(st.sampled_from((Axes.WORLD, Axes.BODY)))),
+        lambda n: builder.moment(n, "C", draw(vector), draw(st.sampled_from((Axes.WORLD, Axes.BODY)))),
         lambda n: builder.potential(n, draw(position)),
         lambda n: builder.limit(
             n, **draw(still), stiffness=draw(unvalued), lower=Name("a0") * draw(given), damping=draw(unvalued)

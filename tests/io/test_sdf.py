@@ -13,6 +13,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
+from kinegraph.io.options import RobotFileOptions
 from kinegraph.io.sdf import load_sdf, parse_sdf
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.expression_text import text
@@ -74,6 +75,11 @@ def test_a_four_bar_is_that_of_the_library() -> None:
     np.testing.assert_allclose(
         found["qdd"], turned @ expected["qdd"], rtol=0, atol=1e-12 * np.abs(expected["qdd"]).max()
     )
+
+
+def test_loops_can_be_left_open() -> None:
+    tree = load_sdf(FOUR_BAR, RobotFileOptions(equalities=False))
+    assert not tree.mechanism.loops and tree.report.summary(FindingKind.LEFT_OUT).startswith("loops")
 
 
 def model(inner: str, version: str = "1.9", attributes: str = "") -> Mechanism:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import ModelError
+from kinegraph.errors import LeftOutWarning, ModelError
 from kinegraph.io.options import UrdfOptions
 from kinegraph.io.urdf import load_urdf
 from tests.interpreted import interpreted
@@ -52,6 +52,16 @@ def test_the_four_bar_of_the_library(read, loop):
     np.testing.assert_allclose(found["qdd"], turn @ wanted["qdd"], rtol=1e-10)
     np.testing.assert_allclose(found["reaction:pin"][:2], wanted["reaction:pin"][:2], rtol=1e-10)
     assert "left out" not in str(bars.report) and len(bars.loops) == 1
+
+
+def test_loops_can_be_left_open(tmp_path):
+    file = tmp_path / "bars.urdf"
+    file.write_text(four_bar(), encoding="utf-8")
+    with pytest.warns(LeftOutWarning, match="loops"):
+        tree = kg.load(file, equalities=False)
+    assert not tree.loops and tree.layout.positions == kg.load(file).layout.positions
+    with pytest.raises(ModelError, match="only URDF, MJCF and SDF files have equalities"):
+        kg.load("four-bar", equalities=False)
 
 
 def test_ball_joints_close_it_as_well(read):

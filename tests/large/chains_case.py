@@ -1,4 +1,4 @@
-"""Closed loops by loops over chains beside graphs, in a process in which Numba compiles nothing: run by test_chains.py.
+"""Closed loops by loops over chains beside graphs, in a process of its own: run by test_chains.py.
 
 Prints one JSON object: for every case the largest relative difference of accelerations, and what else was found.
 """
@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from benchmarks.linkages.long_loops import residual
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.bench.linkages.long_loops import residual
-from kinegraph.bench.linkages.parallel_chains import polygon
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import KernelError, ProofError
 from kinegraph.large.chains import closing
@@ -30,6 +29,7 @@ from kinegraph.large.proof import prove
 from kinegraph.large.proof.over_field import INSTEAD
 from kinegraph.large.proof.prove import proved
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.reproduce.parallel_chains import polygon
 from kinegraph.simulate.equations import VelocityForm
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
@@ -132,7 +132,7 @@ def bars(mechanism: Mechanism) -> dict[str, Any]:
     found = system.qdd(q, v, tau)
     pivots = np.asarray(interpreted(mechanism, "pivots")(q))
     return {
-        "code": system.code,
+        "code": system.closed_method.code,
         "difference": float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted))),
         "pivots": float(np.max(np.abs(system.pivots(q) - pivots))),
     }
@@ -152,7 +152,7 @@ def pins(mechanism: Mechanism) -> dict[str, Any]:
     place, speed, _, missed = system.projected_states(q, v)
     jacobian = closing_jacobian(system.linkage, q)
     return {
-        "code": ClosedSystem(mechanism).code,
+        "code": ClosedSystem(mechanism).closed_method.code,
         "difference": float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted))),
         "back": float(max(np.max(np.abs(place - graph.q)), np.max(np.abs(speed - graph.v)))),
         "missed": abs(float(np.max(np.abs(missed[:, :2]))) - graph.position),
@@ -181,7 +181,7 @@ def refused() -> dict[str, str]:
 def proof(mechanism: Mechanism) -> dict[str, Any]:
     """The rows of loops in the proof of its loops over chains."""
     system = ClosedSystem(mechanism)
-    return {"code": system.code, "rows": proved(system, mechanism, ("qdd", "energy"), None).rows}
+    return {"code": system.closed_method.code, "rows": proved(system, mechanism, ("qdd", "energy"), None).rows}
 
 
 def unproved(mechanism: Mechanism) -> dict[str, str]:

@@ -20,11 +20,11 @@ from kinegraph.large.chains.system import ChainSystem
 
 @pytest.fixture(scope="module")
 def found() -> Any:
-    """All cases, in a process of its own in which the loops are interpreted: compiling them takes a minute."""
+    """All cases, in a process of its own: one of them replaces a part of the proof."""
     case = Path(__file__).with_name("chains_case.py")
     done = subprocess.run(
         [sys.executable, str(case)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        env={**os.environ},
         capture_output=True,
         text=True,
     )
@@ -115,7 +115,7 @@ def test_ranks_give_the_serial_numbers() -> None:
     paths = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [launcher, "-n", "2", sys.executable, "-m", "tests.large.ranks_case"],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,
         cwd=root,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -13,16 +11,7 @@ from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.passes.compiled_search import (
-    anneal,
-    destroying,
-    entrance,
-    factor,
-    index,
-    inlining,
     layout,
-    lookup,
-    rewriting,
-    switching,
 )
 from kinegraph.passes.compiled_search.engine import Engine
 from kinegraph.passes.expand import Analytic
@@ -73,27 +62,6 @@ def test_search_with_seconds_ends() -> None:
     graph = arm_6r()
     result = Search(Budget(seconds=0.5, compiled=True)).apply(graph)
     assert count(result).total < count(graph).total
-
-
-def test_a_change_in_any_file_of_the_folder_is_noticed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The folder of compiled code goes by every file, for Numba looks at the entrance's alone."""
-    folder = Path(entrance.__file__).parent
-    for file in folder.glob("*.py"):
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    monkeypatch.setattr(entrance, "__file__", str(tmp_path / "entrance.py"))
-    before = entrance._folder.__wrapped__()
-    with (tmp_path / "index.py").open("a") as file:
-        file.write("# changed\n")
-    assert entrance._folder.__wrapped__() != before
-
-
-def test_every_function_is_compiled_once() -> None:
-    """On disk or not, no function of the folder has two versions."""
-    entrance.entrance()
-    for module in (lookup, index, inlining, factor, destroying, switching, rewriting, anneal):
-        for name, found in vars(module).items():
-            if hasattr(found, "signatures"):
-                assert len(found.signatures) <= 1, name
 
 
 def test_monomials_too_high_for_the_compiled_search_are_announced(caplog: pytest.LogCaptureFixture) -> None:

@@ -133,3 +133,11 @@ def test_events_may_name_the_accounts_of_energy() -> None:
     assert run.status is Status.EVENT and run["energy"][-1] == pytest.approx(0.25, abs=1e-8)
     with pytest.raises(SolveError, match="did you mean `supplied`"):
         simulate(damped, 1, events={"wrong": "suplied"}, native=False)
+
+
+@pytest.mark.parametrize("condition", ["tip.y", "sin(q)^2 + cos(q)^2 - 1", "q - q"])
+def test_a_condition_that_is_always_zero_is_refused(condition):
+    """A rod that swings in a plane: across it nothing moves."""
+    rod = kg.parse("coordinates q = 1; gravity 0, 0, -9.81; Rod | Ry(q) | Sz(-1), m(1); output tip = Rod (0, 0, -1);")
+    with pytest.raises(SolveError, match="event side: its condition is zero at every state"):
+        kg.simulate(rod, 1, events={"side": condition}, native=False)

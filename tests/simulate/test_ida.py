@@ -57,7 +57,7 @@ def test_own_steps_forces_and_elements():
 
 def test_events_are_those_of_other_methods():
     """They are found on IDA's own polynomial."""
-    options = {"native": False, "progress": False, "rtol": 1e-9, "grid": 4}
+    options = {"native": False, "progress": False, "rtol": 1e-9, "grid": 4, "initial": {"crank": 0.2}}
     watched = {"turn": "rocker'", "there": "crank - 0.15"}
     found, wanted = (kg.simulate("four-bar", 0.5, method=one, events=watched, **options) for one in ("ida", "dop853"))
     assert [one.name for one in found.events] == [one.name for one in wanted.events] == ["there", "turn"]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -174,8 +172,3 @@ def test_mistakes_are_explained() -> None:
             simulate(arm, 1, **options)
     with pytest.raises(SolveError, match="end must come after"):
         simulate(arm, -1)
-
-
-def test_importing_costs_no_numba() -> None:
-    code = "import sys, kinegraph, kinegraph.simulate; sys.exit('numba' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], env={"PYTHONPATH": "src"}, check=False).returncode == 0

@@ -148,3 +148,42 @@ def test_sampled_inputs_and_loops() -> None:
     many = sweep(bars, 0.1, over={"crank": [0.9, 1.1]}, native=False, grid=[0.0, 0.1])
     alone = simulate(bars, 0.1, initial={"crank": 1.1}, grid=[0.0, 0.1], native=False)
     assert many["rocker"][1] == pytest.approx(alone["rocker"], abs=1e-7)
+
+
+@pytest.mark.parametrize("method", ["rk4", "dopri5", "symplectic"])
+def test_loops_are_closed_between_steps_as_in_single_runs(method: str) -> None:
+    """Saved states lie between steps: both ways of running take them onto the loops by the same rule."""
+    bars = kg.load("four-bar")
+    options = {"method": method, "grid": 7, "native": False, "progress": False, "rtol": 1e-6}
+    options |= {"step": 0.02} if method != "dopri5" else {}
+    over = {"crank": [1.0, 1.2], "crank'": [3.0, -2.0], "b": [1.2, 1.25]}
+    many = sweep(bars, 0.3, over=over, **options)
+    rows = kg.derive(bars, "constraints,constraint_rates")
+    for run in range(2):
+        state = {name: over[name][run] for name in ("crank", "crank'")}
+        one = simulate(bars, 0.3, initial=state, parameters={"b": over["b"][run]}, **options)
+        q = np.array([many[name][run] for name in bars.layout.positions]).T
+        assert np.abs(q - np.array([one[name] for name in bars.layout.positions]).T).max() < 1e-12
+        if method != "symplectic":  # its states are momenta
+            v = np.array([many[name][run] for name in bars.layout.velocities]).T
+            assert np.abs(v - np.array([one[name] for name in bars.layout.velocities]).T).max() < 1e-12
+            columns = dict(zip((*bars.layout.positions, *bars.layout.velocities), np.hstack([q, v]).T, strict=True))
+            columns |= {"a": 0.5, "b": over["b"][run], "c": 0.8, "d": 1.0, "rho": 2.0}
+            found = kg.interpret(rows, columns)
+            assert np.abs(found["constraints"]).max() < 1e-14 and np.abs(found["constraint_rates"]).max() < 1e-12
+
+
+def test_names_are_in_a_sweep_or_not() -> None:
+    many = sweep(kg.load("double-pendulum"), 0.1, over={"q1": [1, 2]}, native=False, progress=False)
+    assert "q1" in many and "q9" not in many
+
+
+def test_grids_may_end_beside_the_run_by_rounding() -> None:
+    arm, options = kg.load("double-pendulum"), {"native": False, "progress": False, "start": 1.725}
+    grid = 1.725 + np.linspace(0, 0.3, 4)
+    for times in (grid, np.nextafter(grid, 9), np.nextafter(grid, 0)):
+        one = simulate(arm, 0.3, grid=times, **options)
+        assert len(one.t) == 4 and (one.t[0], one.t[-1]) == (1.725, 1.725 + 0.3)
+        assert sweep(arm, 0.3, grid=times, over={"q1": [1]}, **options).times.tolist() == one.t.tolist()
+    with pytest.raises(SolveError, match="cut the grid"):
+        simulate(arm, 0.3, grid=grid + 1e-12, **options)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+from benchmarks.stiff import LOSS, measure, model
 
-from kinegraph.bench.stiff import LOSS, measure, model
 from kinegraph.derive.dynamics.state_rate import NO_FORCES, rate_jacobian
 from kinegraph.graph.interpret import interpret
 from kinegraph.simulate.equations import VelocityForm

@@ -10,7 +10,7 @@ from kinegraph.store import GraphRecord, ModelRecord, PassRecord, add, check, di
 from kinegraph.store import save_source as keep_source
 from kinegraph.store.read.show import describe
 from kinegraph.store.schema import tables as schema
-from kinegraph.store.write.history import CountChange
+from kinegraph.store.write.history import CountChange, records
 from tests.store.graphs import put, random_graph
 
 ARM = """
@@ -44,6 +44,15 @@ def test_a_changed_mechanism_is_a_new_version(store):
     assert "Rx(0.3)" in found.added[0]
     assert "initial" in {change.stage for change in found.counts}
     assert diff(store, "arm", 2, 1).added == found.removed
+
+
+def test_a_diff_shows_the_parameter_that_changed():
+    old, new = (
+        records(f"parameters a = 1, b = atan2(1, max(2, 3)), c = {c}; coordinates q; A | Rz(q) | m(c), Jz(1);")
+        for c in (3, 4)
+    )
+    assert [one for one in old if one not in new] == ["parameters c = 3;"]
+    assert "parameters b = atan2(1, max(2, 3));" in new
 
 
 def test_counts_that_changed(store):

@@ -9,7 +9,7 @@ from kinegraph import library
 from kinegraph.errors import StoreError
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
-from kinegraph.store import Form, add, form_expressions, load, open_store, query
+from kinegraph.store import Form, GraphRecord, ModelRecord, add, form_expressions, load, open_store, query, save
 from kinegraph.store.query import questions
 from kinegraph.store.query.words import Question, answer_to
 
@@ -33,6 +33,15 @@ def test_what_a_symbol_affects(arm):
     assert answer.rows == (("H[1,1]",), ("tau[1]",), ("gravity[1]",))
     with pytest.raises(StoreError, match="did you mean `m1`"):
         questions.affects(arm, "double-pendulum", "M1")
+
+
+def test_which_models_use_a_parameter(arm):
+    save(arm, ModelRecord("other", "some text", (GraphRecord("initial", ("H",), load(arm, "double-pendulum")),)))
+    rows = questions.uses(arm, "m2").rows
+    assert {row[0] for row in rows} == {"double-pendulum", "other"} and {row[2] for row in rows} == {"parameter"}
+    assert answer_to(arm, Question("uses", ("l2",))).rows
+    with pytest.raises(StoreError, match="no model in the store has a symbol 'm3'; known here: l1"):
+        questions.uses(arm, "m3")
 
 
 def test_terms_that_contain_names(arm):

@@ -125,7 +125,7 @@ def test_a_failed_save_leaves_nothing(store):
 
 
 def test_tens_of_thousands_of_nodes(tmp_path):
-    """How long that takes is measured by `kinegraph bench store`."""
+    """How long that takes is measured by `python -m benchmarks store`."""
     graph = long_graph(100_000 if os.environ.get("KINEGRAPH_SOAK") else 20_000)
     store = open_store(tmp_path / "big.sqlite")
     put(store, graph)

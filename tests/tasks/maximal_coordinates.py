@@ -112,16 +112,17 @@ def turn_matrix(axis, angle):
 
 
 def placed(linkage):
-    """Rotations and places of the bodies' frames, and axes and points of their joints, in the fixed frame."""
+    """Rotations and places of the bodies' frames, and axes and points (on the body's side) of their joints, in the
+    fixed frame."""
     turns, places, axes, points = [], [], [], []
     for body, q in zip(linkage.bodies, linkage.q, strict=True):
         turn, place = (np.eye(3), np.zeros(3)) if body.base < 0 else (turns[body.base], places[body.base])
         point = place + turn @ body.shift
         fixed = turn @ turn_matrix(*body.turn)
         axes.append(fixed @ AXES[body.axis])
-        points.append(point)
         turns.append(fixed @ turn_matrix(body.axis, q) if body.revolute else fixed)
         places.append(point if body.revolute else point + axes[-1] * q)
+        points.append(places[-1])
     return turns, places, axes, points
 
 

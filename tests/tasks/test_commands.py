@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from tests.cli.run import runner
+import kinegraph as kg
+from tests.cli.run import data, runner
 
 
 @pytest.mark.parametrize(
@@ -15,21 +16,24 @@ from tests.cli.run import runner
             {"A", "B", "C", "D", "states", "inputs", "outputs", "eigenvalues"},
         ),
         ("modes double-pendulum --equilibrium 1", {"modes", "stable"}),
-        ("equilibria double-pendulum", {"equilibria", "singular", "starts"}),
+        ("equilibria double-pendulum", {"equilibria", "singular", "starts", "continua"}),
         ("equilibria bead-on-hoop --over omega=3:6 --starts 2", {"over", "equilibria", "branches"}),
         ("integrals heavy-top", {"integrals"}),
         ("assemble slider-crank --at crank=1 --all", {"modes", "dof", "free"}),
         (
             "inverse double-pendulum -m q1=sin(t) -m q2=0.5*t --unknown tau:q1,tau:q2 --for 2",
-            {"t", "tau:q1", "tau:q2", "determinate", "near_singular"},
+            {"t", "tau:q1", "tau:q2", "determinate", "near_singular", "crossings", "residual", "equations"},
         ),
         (
             "statics double-pendulum --at q1=0.5,q2=0.2 --joint all",
-            {"q", "forces", "determinate", "axes", "reactions"},
+            {"q", "forces", "determinate", "axes", "point", "drives", "reactions"},
         ),
-        ("reactions double-pendulum", {"axes", "reactions"}),
-        ("reactions double-pendulum --joint all", {"axes", "reactions"}),
-        ("ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0", {"solutions", "family", "nearest", "method", "complete"}),
+        ("reactions double-pendulum", {"axes", "point", "drives", "reactions"}),
+        ("reactions double-pendulum --joint all", {"axes", "point", "drives", "reactions"}),
+        (
+            "ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0",
+            {"solutions", "family", "nearest", "method", "complete", "outside_limits", "with_turns"},
+        ),
         (
             "ik stanford --path gripper.x=1.15 --path gripper.y=0.6*cos(t)^3 --path gripper.z=0.6*sin(t)^3 --steps 2",
             {"t", "near_singular", "crossings", *(n + "'" * k for n in ("θ1", "θ2", "d32") for k in range(3))},
@@ -38,7 +42,7 @@ from tests.cli.run import runner
             "point double-pendulum --of tip --at q1=0.5",
             {"pose", "velocity", "acceleration", "angular_velocity", "angular_acceleration"},
         ),
-        ("reactions double-pendulum --for 0.1", {"axes", "t", "worst"}),
+        ("reactions double-pendulum --for 0.1", {"axes", "point", "drives", "t", "worst", "searched"}),
         (
             "response double-pendulum --equilibrium 1 --over 1:10:5",
             {"frequencies", "inputs", "outputs", "amplitude", "phase"},
@@ -73,6 +77,11 @@ def test_json(capsys, command, keys):
         ("assemble four-bar --set b=0.01 --set c=0.01", "pin stays open by"),
         ("reactions double-pendulum --joint Uper", "'Uper' names no joint"),
         ("ik puma560 --body L6 --pose 1,2", "2 numbers"),
+        (
+            "ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0 --within q1=0:0.01",
+            "8 positions have the pose",
+        ),
+        ("ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0 --within q1=0", "write NAME=FROM:TO"),
         ("ik puma560 --body L6 --pose 5,0,0", "not reached"),
         ("ik puma560 --body L6", "or a --path"),
         ("reactions double-pendulum --plot loads.png", "add --for"),
@@ -108,3 +117,21 @@ def test_fit(capsys, tmp_path):
     }  # fmt: skip
     code, out, _ = runner(capsys)(command)
     assert code == 0 and "l2" in out and "+-" in out
+
+
+def test_forces_of_loops_take_accelerations_that_fit(capsys):
+    """The crank turns evenly: coupler and rocker are accelerated all the same."""
+    run = runner(capsys)
+    found = data(run('eval four-bar -q tau --at "crank=1,crank\'=3" --json'))["tau"]
+    assert found[0] == pytest.approx(11.40119, abs=1e-5) and found[1:] == [0, 0]
+    driven = kg.inverse_dynamics("four-bar", {"crank": "1 + 3*t"}, [0.0], unknown="tau:crank")
+    assert found[0] == pytest.approx(driven["tau:crank"][0], abs=1e-9)
+    refused = run("eval four-bar -q tau --at \"crank=1,crank''=2,rocker''=1\"")
+    assert refused.code and "rocker''  1 -> " in refused.err
+
+
+def test_assemble_lists_what_moved(capsys):
+    run = runner(capsys)
+    text = run("assemble four-bar").out
+    assert "declared -> assembled; they follow from crank" in text and "coupler  0.4 -> 0.297378" in text
+    assert data(run("assemble four-bar --json"))["modes"][0]["moved"]["rocker"][0] == 1.2

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.errors import DerivationError, TaskError
 from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.integrals import integrals
 
@@ -134,3 +135,108 @@ def test_runs_are_checked_by_all_of_them():
         run = kg.simulate(model, 0.2, native=False, progress=False)
         (check,) = (one for one in run.checks if one.name == name)
         assert check.passed and check.error < 1e-8
+
+
+ROTOR = """
+    coordinates x, y, phi;
+    Rotor | Sx(x), Sy(y), Rz(phi) | Sx(1/100), m(2), Jz(3/10);
+    {springs}
+    force drive | on(phi), value(12);
+"""
+SPRINGS = "spring a | on(x), stiffness(100); spring b | on(y), stiffness(100);"
+
+
+@pytest.mark.parametrize(
+    ("model", "wanted"),
+    [
+        (ROTOR.format(springs=""), ["energy - 12 phi", "p:x", "p:y", "Lz - 12 t", "spin:Rotor.z - 40 t"]),
+        (ROTOR.format(springs=SPRINGS), ["energy - 12 phi", "Lz - 12 t"]),
+        ("coordinates phi; R | Rz(phi) | Jz(3/10); force f | on(phi), value(12);", ["energy - 12 phi", "p:phi - 12 t"]),
+        ("coordinates x; B | Sx(x) | m(2); force f | on(x), value(6*sin(3*t));", ["p:x + 2 cos(3*t)"]),
+        ("coordinates x; B | Sx(x) | m(2); force f | on(x), value(-6*x^2);", ["energy + 2 x^3"]),
+    ],
+    ids=["free rotor", "rotor on springs", "torque", "force of time", "force of place"],
+)
+def test_forces_that_have_no_potential_join_coordinates_and_time(model, wanted):
+    assert [one.combination for one in integrals(kg.parse(model)).integrals] == wanted
+
+
+CHARGED = """
+    parameters b = 7/10;
+    coordinates th = 1, phi;
+    gravity 0, 0, -9.81;
+    Bob | Rz(phi), Ry(th) | Sz(-1), m(2);
+    output P = Bob (0, 0, -1);
+    force lorentz | at(P), world(b*P.y', -b*P.x', 0);
+"""
+
+
+def test_a_magnetic_field_keeps_a_canonical_momentum():
+    found = {one.name: one for one in integrals(kg.parse(CHARGED)).integrals}
+    assert set(found) == {"energy", "p:phi + cos(th)^2"}
+    state = {"th": 0.7, "phi": 0.2, "th'": 0.3, "phi'": -0.4, "t": 0.0}
+    radius = np.sin(0.7)
+    known = 2 * radius**2 * -0.4 + 0.35 * radius**2 - 0.35  # m r^2 phi' + b r^2/2, but for a constant
+    value = interpret(found["p:phi + cos(th)^2"].graph, state)["integral"]
+    assert value == pytest.approx(known, abs=1e-14)
+
+
+def test_a_rolling_row_that_is_integrable_is_an_integral():
+    wheel = """
+        parameters r = 3/10;
+        coordinates x, w;
+        Wheel | Sx(x), Sy(r), Rz(-w) | m(2), Jz(1/10);
+        constraint roll | x' - r*w' = 0;
+    """
+    assert "x - 3/10 w" in [one.combination for one in integrals(kg.parse(wheel)).integrals]
+    held = wheel.replace("x' - r*w' = 0", "x - r*w = 0")  # by position it says nothing new
+    assert not {"x + w"} & set(integrals(kg.parse(held)).names)
+
+
+RSSR = """
+    coordinates a = 1/2, {names} c = 1;
+    gravity 0, 0, -9.81;
+    {quaternion}
+    Crank         | Rz(a)                | Sx(3/20), m(1), Jx(1/1000), Jy(1/50), Jz(1/50);
+    Coupler~Crank | Sx(3/10), {turned}   | Sx(1/2), m(1), Jx(1/100), Jy({J}), Jz(2/25);
+    Rocker        | Sx(1), Sz(1/10), Ry(c) | Sx(1/5), m(1), Jx(1/1000), Jy(1/50), Jz(1/50);
+    loop ball | spherical | Coupler: Sx(1) | Rocker: Sx(1/2);
+"""
+QUATERNION = "quaternion (e0, e1, e2, e3) velocity (wx, wy, wz);"
+
+
+@pytest.mark.parametrize(
+    ("names", "turned", "quaternion", "name"),
+    [
+        ("b1, b2, b3,", "Rz(b1), Ry(b2), Rx(b3)", "", "p:b3"),
+        ("b1, b2, b3,", "Rx(b1), Ry(b2), Rz(b3)", "", "spin:Coupler.x"),
+        ("", "Q(e0, e1, e2, e3)", QUATERNION, "p:wx"),
+    ],
+)
+def test_the_coupler_between_two_balls_keeps_its_spin_however_it_is_turned(names, turned, quaternion, name):
+    model = RSSR.format(names=names, turned=turned, quaternion=quaternion, J="2/25")
+    assert set(integrals(kg.parse(model)).names) == {"energy", name}
+    if quaternion:
+        flat = RSSR.format(names=names, turned=turned, quaternion=quaternion, J="3/40")
+        assert set(integrals(kg.parse(flat)).names) == {"energy"}
+
+
+def test_inputs_are_formulas():
+    driven = kg.parse("coordinates x; inputs u; B | Sx(x) | m(2); force f | on(x), value(u);")
+    with pytest.raises(DerivationError, match="the input 'u' has no value"):
+        integrals(driven)
+    assert integrals(driven, inputs={"u": 3}).names == ("energy + x", "p:x + t")
+    assert integrals(driven, inputs={"u": "-4*x"}).names == ("energy + x^2",)
+    both = integrals(driven, inputs={"u": 3, "x": -3})  # a force on the coordinate takes it away
+    assert both.names == ("energy", "p:x")
+    with pytest.raises(TaskError, match="take formulas"):
+        integrals(driven, inputs={"u": ([0, 1], [0, 1])})
+
+
+@pytest.mark.parametrize("torque", [12, 0.1234567])
+def test_checks_of_runs_hold_no_combinations_of_rounding(torque):
+    rotor = kg.parse(ROTOR.format(springs=SPRINGS).replace("value(12)", f"value({torque})"))
+    run = kg.simulate(rotor, 0.2, native=False, progress=False)
+    names = [one.name for one in run.checks if one.name.startswith("first integral")]
+    assert names == [f"first integral Lz + {-torque:.6g} t"]
+    assert all(one.passed for one in run.checks)

@@ -5,7 +5,14 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.simulate.derivatives.adjoint import reversed_signals
+from kinegraph.simulate.derivatives.adjoint import (
+    at_knots,
+    motion_signals,
+    node_times,
+    reversed_signals,
+    together,
+    unresolved,
+)
 from kinegraph.solve.problem.problem import Sampled, signals
 
 TREE = """
@@ -60,6 +67,58 @@ def test_backwards_through_five_seconds_and_a_sampled_input():
     np.testing.assert_allclose(backward.derivatives / size, forward.final / size, atol=1e-8)
 
 
+FRICTION = """
+    parameters l = 0.5, fc = 0.5; coordinates q = 1.2; gravity 0, 0, -9.81;
+    Bob | Ry(q), Sz(-l) | m(1); friction dry | on(q), coulomb(fc);
+"""
+STIFF = """
+    parameters k = 1e4, c = 300; coordinates x = 0.1, y; Mass | Sx(x) | m(1); Load~Mass | Sx(y) | m(0.1);
+    spring s | on(x), stiffness(k); damper d | on(x), damping(c);
+    damper e | on(y), damping(2); spring f | on(y), stiffness(5);
+"""
+DISSIPATIVE = {
+    "dry friction": (FRICTION, 8, ["l", "fc"], ["q"], "dop853"),
+    "stiff, explicit": (STIFF, 1, ["k", "c", "x(0)"], ["x", "y"], "dop853"),
+    "stiff, bdf": (STIFF, 1, ["k", "c", "x(0)"], ["x", "y"], "bdf"),
+    "damped": (TREE, 10, ["l", "m", "q1(0)"], ["q1", "q2'"], "adams"),
+    "damped loops": (MAXIMAL, 5, ["l", "m", "q1(0)"], ["q1", "q2'"], "dop853"),
+}
+
+
+@pytest.mark.parametrize("case", DISSIPATIVE)
+def test_backwards_is_forwards_where_energy_is_lost(case):
+    """A motion that is integrated back from its end gains what damping took: its rounding grows without bound."""
+    text, duration, by, results, method = DISSIPATIVE[case]
+    arguments = {"results": results, "method": method, "native": False, "progress": False}
+    forward = kg.sensitivities(kg.parse(text), duration, by, grid=1, **arguments)
+    backward = kg.gradient(kg.parse(text), duration, by, **arguments)
+    size = np.abs(forward.final).max(axis=1, keepdims=True)
+    np.testing.assert_allclose(backward.derivatives / size, forward.final / size, atol=2e-6)
+    if text is FRICTION:
+        np.testing.assert_allclose(backward.derivatives[0], [-0.8506, 0.8299], atol=1e-4)
+
+
+def test_tolerances_by_name_are_those_of_the_motion():
+    arguments = {"results": ["tip.x"], "native": False, "progress": False, "atol": {"q1": 1e-11}}
+    forward = kg.sensitivities("double-pendulum", 0.3, ["m1", "q2(0)"], grid=1, **arguments)
+    backward = kg.gradient("double-pendulum", 0.3, ["m1", "q2(0)"], **arguments)
+    np.testing.assert_allclose(backward.derivatives, forward.final, atol=1e-9)
+
+
+def test_a_motion_as_signals():
+    """Polynomials of degree seven between knots, and inputs that have knots of their own."""
+    wind = signals([Sampled([0, 1, 3], [1, 4, 2])])
+    knots = np.array([-0.5, 0, 0.4, 1, 2, 3, 3.5])
+    states = np.column_stack([np.cos(3 * node_times(knots)), node_times(knots) ** 7])
+    both = together(at_knots(wind, knots), motion_signals(knots, states))
+    times = np.linspace(-0.5, 3.5, 41)
+    u, x, y, *high, share = both.values(times).T
+    np.testing.assert_allclose(u, wind.values(times)[:, 0], atol=1e-13)
+    np.testing.assert_allclose(y + share**4 * high[1], times**7, atol=1e-8)
+    np.testing.assert_allclose(x + share**4 * high[0], np.cos(3 * times), atol=5e-6)
+    assert unresolved(states, np.array([1e-6, 1e9])).tolist() == [False, False, True, True, True, False]
+
+
 def test_a_four_bar_against_differences_of_runs():
     by = ["a", "b", "crank(0)"]
     found = kg.sensitivities("four-bar", 0.4, by, results=["crank", "tip.x"], grid=1, native=False, progress=False)
@@ -111,3 +170,24 @@ def test_mistakes_are_named():
     tied = kg.parse(kg.write(free) + "\nconstraint level | z - 1 = 0;")
     with pytest.raises(TaskError, match="free rotations"):
         kg.sensitivities(tied, 0.1, [f"{tied.layout.positions[0]}(0)"])
+
+
+def test_runs_that_start_later_are_assembled_at_their_start():
+    """A driven cart is elsewhere at t = 1.3: results, derivatives both ways and fits are those of runs from there."""
+    model = kg.parse(
+        "parameters l = 1; coordinates x, q = 0.5; gravity 0, -9.81, 0; Cart | Sx(x) | m(2);"
+        "Bob~Cart | Rz(q) | Sy(-l), m(1); constraint drive | x = 0.3*sin(2*t);"
+    )
+    options = {"start": 1.3, "native": False, "progress": False, "rtol": 1e-9}
+
+    def end(length):
+        return kg.simulate(model, 2, grid=1, parameters={"l": length}, **options)["q"][-1]
+
+    slope = (end(1.001) - end(0.999)) / 0.002
+    ahead = kg.sensitivities(model, 2, ["l"], results=["q"], grid=4, **options)
+    back = kg.gradient(model, 2, ["l"], results=["q"], **options)
+    assert [ahead["q"][-1], back.values[0]] == pytest.approx([end(1)] * 2, abs=1e-7)
+    assert [ahead.derivatives[-1, 0, 0], back.derivatives[0, 0]] == pytest.approx([slope] * 2, abs=1e-5)
+    data = {"t": ahead.times, "q": ahead["q"]}
+    found = kg.fit(model, data, ["l"], parameters={"l": 1.1}, start=1.3, native=False)
+    assert found["l"] == pytest.approx(1, abs=1e-6)

@@ -83,9 +83,14 @@ def test_unreachable_stretched_and_singular_poses_of_the_reference():
     puma, rows = kg.parse(PUMA), reference("inverse_kinematics_puma560")
     far = kg.inverse_kinematics(puma, "L6", rows["unreachable"]["pose"])
     assert len(far) == 0 and "not reached (spherical wrist)" in str(far) and far.nearest.error > 0.05
-    assert kg.inverse_kinematics(puma, "L6", rows["wrist_singular"]["pose"]).family
+    wrist = kg.inverse_kinematics(puma, "L6", rows["wrist_singular"]["pose"])
+    assert wrist.family and not wrist.complete and {one.isolated for one in wrist.solutions} == {True, False}
+    aligned = [one for one in wrist.solutions if not one.isolated]
+    assert all(abs(np.sin(one.q[4])) < 1e-9 for one in aligned)  # axes 4 and 6 in one line
     stretched = kg.inverse_kinematics(puma, "L6", rows["stretched"]["pose"])
-    assert len(stretched) == 4 and stretched.family  # singular: the elbow cannot move the hand outwards
+    assert (
+        len(stretched) == 4 and stretched.complete
+    )  # singular, for the elbow cannot move the hand outwards, yet isolated
     made = np.array(rows["stretched"]["made_from_q"])
     assert is_among(made, [one.q for one in stretched.solutions], range(6), 1e-6)
 

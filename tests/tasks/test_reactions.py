@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import DerivationError
-from kinegraph.tasks.forces.axes import Axes
+from kinegraph.errors import DerivationError, TaskError
+from kinegraph.model.axes import Axes
 from kinegraph.tasks.forces.reactions import reactions
 from tests.tasks.reference import reference
 
@@ -54,3 +54,87 @@ def test_a_body_without_joint_is_held_where_it_is_fixed():
     np.testing.assert_allclose(found.moment, [0, -29.43, 0], atol=1e-12)
     with pytest.raises(DerivationError, match="'Pos' names no joint"):
         reactions(post, "Pos")
+
+
+BLOCK = """
+    coordinates s = 2;
+    gravity 0, 0, -10;
+    Block | Sx(s) | m(3);
+    spring hold | on(s), stiffness(5);
+"""
+
+
+@pytest.mark.parametrize(
+    ("asked", "force", "moment"),
+    [
+        ({}, (-10, 0, 30), (0, 0, 0)),
+        ({"point": "parent"}, (-10, 0, 30), (0, -60, 0)),
+        ({"point": (2, 0, 1)}, (-10, 0, 30), (0, 10, 0)),
+        ({"point": "Block", "axes": "body"}, (-10, 0, 30), (0, 0, 0)),
+        ({"drives": False}, (0, 0, 30), (0, 0, 0)),
+        ({"drives": False, "point": "parent"}, (0, 0, 30), (0, -60, 0)),
+    ],
+)
+def test_moments_are_about_the_point_that_is_said(asked, force, moment):
+    """A block that slides: its weight turns nothing at the block, and much where the rail begins."""
+    found = reactions(kg.parse(BLOCK), "Block", **asked)
+    statics = kg.statics(kg.parse(BLOCK), joints=["Block"], unknown=["tau:s"], **asked).reactions[0]
+    np.testing.assert_allclose(found.force, force, atol=1e-12)
+    np.testing.assert_allclose(found.moment, moment, atol=1e-12)
+    if not found.view.drives:  # at rest the drive holds what the spring pulls
+        np.testing.assert_allclose(statics.force, force, atol=1e-12)
+        np.testing.assert_allclose(statics.moment, moment, atol=1e-12)
+
+
+def test_what_a_bearing_carries_does_no_work_on_its_joint():
+    """A body on a turntable that slides and turns, driven and sprung: without drives no power is left."""
+    arm = """
+        coordinates q = 0.4, s = 0.7, p = -0.3;
+        gravity 1, 2, -9.81;
+        Arm | Sz(0.2), Rz(q), Sy(0.1), Sx(s), Ry(p) | Sx(0.3), m(2), Jx(0.1), Jy(0.2), Jz(0.3);
+        {drives}
+    """
+    state = {"q'": 1.5, "s'": -0.4, "p'": 2}
+    free, driven = (kg.parse(arm.format(drives=text)) for text in ("", "spring a | on(s), stiffness(30);"))
+    bearing = reactions(free, "Arm", state, drives=False)
+    total = reactions(free, "Arm", state)
+    np.testing.assert_allclose(total.force, bearing.force, atol=1e-11)  # nothing drives it
+    np.testing.assert_allclose(total.moment, bearing.moment, atol=1e-11)
+    pushed = reactions(driven, "Arm", state | {"tau:q": 5, "tau:p": -3}, drives=False)
+    slide = np.array([np.cos(0.4), np.sin(0.4), 0])
+    turn = np.array([-np.sin(0.4), np.cos(0.4), 0])
+    assert pushed.force @ slide == pytest.approx(0, abs=1e-11)
+    assert pushed.moment @ turn == pytest.approx(0, abs=1e-11)
+    about_axis = reactions(driven, "Arm", state | {"tau:q": 5, "tau:p": -3}, drives=False, point="parent")
+    assert about_axis.moment[2] == pytest.approx(0, abs=1e-11)
+
+
+DOOR = """
+    coordinates q;
+    gravity 0, 0, -9.81;
+    Door | Rz(q) | Sx(0.5), Sz(1), m(20), Jz(2);
+    loop upper | revolute | Door: Sz(2) | Sz(2);
+"""
+
+
+@pytest.mark.parametrize("joint", ["Door", "upper"])
+def test_what_two_hinges_share_is_open_in_reactions_and_statics_alike(joint):
+    door = kg.parse(DOOR)
+    moving = reactions(door, joint)
+    (resting,) = kg.statics(door, joints=[joint]).reactions
+    assert moving.determinate == resting.determinate == (False, False, False, False, False, True)
+    for one in (moving, resting):
+        assert np.isnan(one.force).all() and np.isnan(one.moment[:2]).all() and abs(one.moment[2]) < 1e-12
+        assert "at least" in str(one) and "Fx, Fy, Fz, Mx, My not determined" in str(one)
+
+
+def test_axes_are_words_and_one_enum():
+    door = kg.parse(DOOR)
+    for axes in kg.Axes:
+        assert reactions(door, "Door", axes=axes.value).axes is axes
+    with pytest.raises(TaskError, match="write one of world, parent, body"):
+        reactions(door, "Door", axes="ground")
+    with pytest.raises(TaskError, match="no body or output 'Doo'"):
+        reactions(door, "Door", point="Doo")
+    with pytest.raises(TaskError, match="three numbers"):
+        reactions(door, "Door", point=(1, 2))

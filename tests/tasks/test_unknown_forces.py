@@ -159,3 +159,98 @@ def test_other_inputs_need_values():
 def test_mistakes_are_named(unknown, laws, message):
     with pytest.raises(TaskError, match=message):
         inverse_dynamics(kg.parse(ARM), laws, [0.0], unknown=unknown)
+
+
+SLIDER_CRANK = """
+    coordinates c = 1, p, s = 1.2;
+    gravity 0, -9.81, 0;
+    Crank     | Rz(c)          | Sx(0.15), m(2), Jz(0.02);
+    Rod~Crank | Sx(0.3), Rz(p) | Sx(0.5), m(1), Jz(0.08);
+    Slider    | Sx(s)          | m(3);
+    loop pin | revolute | Rod: Sx(1) | Slider;
+"""
+
+
+def test_dead_centers_between_and_at_times_are_named():
+    """No force on the slider turns the crank at its dead centers: between two times the force has a pole."""
+    found = inverse_dynamics(kg.parse(SLIDER_CRANK), {"c": "1 + 10*t"}, np.linspace(0, 1, 11), unknown=["tau:s"])
+    wanted = tuple((k * 0.1, k * 0.1 + 0.1) for k in (2, 5, 8))  # c = pi, 2 pi, 3 pi
+    np.testing.assert_allclose(found.crossings, wanted)
+    np.testing.assert_allclose(found.near_singular, np.ravel(wanted))
+    assert "singular between t = 0.2 and 0.3" in str(found)
+    beside = inverse_dynamics(kg.parse(SLIDER_CRANK), {"c": "1e-6 + t"}, [0.0], unknown=["tau:s"])
+    assert beside.near_singular.tolist() == [0.0]
+    with pytest.raises(TaskError, match=r"at t = 0; the position is singular"):
+        inverse_dynamics(kg.parse(SLIDER_CRANK), {"c": "t"}, [0.0, 0.1], unknown=["tau:s"])
+
+
+def test_driving_coordinates_at_their_dead_center_are_regular():
+    """The slider as the drive: its own dead center, beside which equations by the slider change their sign, is none of
+    the torque's."""
+    laws = {"c": "1 + 10*t"}
+    found = inverse_dynamics(kg.parse(SLIDER_CRANK), laws, np.linspace(0, 1, 21), unknown=["tau:c"])
+    assert found.crossings == () and found.near_singular.size == 0 and found.equations == ("c'",)
+
+
+@pytest.mark.parametrize("stretched", [1e-5, 1e-7, 1e-8, 3e-9])
+def test_regular_equations_near_a_singular_position_are_solved(stretched):
+    arm = kg.parse("""
+        coordinates q1, q2;
+        gravity 0, -9.81, 0;
+        unknown X, Y;
+        A   | Rz(q1)        | Sx(0.4), m(1), Jz(0.1);
+        B~A | Sx(1), Rz(q2) | Sx(0.3), m(2), Jz(0.2);
+        force tip | at(B(0.7, 0, 0)), world(X, Y, 0);
+    """)
+    found = inverse_dynamics(arm, {"q1": "0.3 + t", "q2": f"{stretched} + 2*t^2"}, [0.0], unknown=["X", "Y"])
+    assert found.residual <= 1e-15 * np.max(np.abs(found.A[0]) @ np.abs(found.values[0]))
+    assert found.near_singular.tolist() == [0.0]
+
+
+def test_least_norm_is_the_pseudo_inverse_in_the_units_of_the_unknowns():
+    rod = kg.parse("""
+        coordinates q = 0.3;
+        gravity 0, 0, -9.81;
+        unknown P, M;
+        Rod | Ry(q) | Sx(1), m(2), Jy(1);
+        force hold | at(Rod(2, 0, 0)), world(0, 0, P);
+        moment twist | at(Rod), world(0, M, 0);
+    """)
+    found = inverse_dynamics(rod, {"q": "0.3 + t"}, [0.0, 1.0], unknown=["P", "M"], least_norm=True)
+    for a, b, x in zip(found.A, found.B, found.values, strict=True):
+        np.testing.assert_allclose(x, np.linalg.pinv(a) @ b, rtol=1e-12)
+    assert kg.statics(rod, least_norm=True).values == pytest.approx([7.70062707, -4.03032186])
+
+
+FIVE_BAR = """
+    coordinates {names};
+    gravity 0, -9.81, 0;
+    A   | Rz(a)                       | Sx(0.2), m(1), Jz(0.02);
+    B~A | Sx(0.4), Rz(b)              | Sx(0.3), m(1), Jz(0.03);
+    {rest}
+"""
+CUT_AT_TIP = """
+    C   | Sx(0.5), Rz(c)              | Sx(0.2), m(2), Jz(0.02);
+    D~C | Sx(0.4), Rz(d)              | Sx(0.3), m(1), Jz(0.03);
+    loop tip | revolute | B: Sx(0.6) | D: Sx(0.6);
+"""
+CUT_AT_BASE = """
+    D~B | Sx(0.6), Rz(e)              | Sx(0.3), m(1), Jz(0.03);
+    C~D | Sx(0.6), Rz(f)              | Sx(0.2), m(2), Jz(0.02);
+    Mark | Sx(0.5), Rz(c)             | Jz(0);
+    loop base | fixed | C: Sx(0.4), Rz(pi) | Mark;
+"""
+
+
+def test_least_squares_on_loops_is_that_of_the_coordinates_with_laws():
+    """One linkage cut at the tip and at the base: the torque that misses least on the two driven angles is the same."""
+    tip = FIVE_BAR.format(names="a = 2, b = -1.5, c = 1, d = 1.5", rest=CUT_AT_TIP)
+    base = FIVE_BAR.format(names="a = 2, b = -1.5, e = -2, f = -2, c = 1", rest=CUT_AT_BASE)
+    laws = {"a": "2 + 0.3*sin(2*t)", "c": "1 + 0.2*t"}
+    times = np.linspace(0, 1, 5)
+    found = [
+        inverse_dynamics(kg.parse(text), laws, times, unknown=["tau:b"], least_squares=True) for text in (tip, base)
+    ]
+    assert all(one.equations == ("a'", "c'") for one in found)
+    np.testing.assert_allclose(found[0]["tau:b"], found[1]["tau:b"], rtol=1e-9)
+    np.testing.assert_allclose(found[0].A, found[1].A, atol=1e-10)

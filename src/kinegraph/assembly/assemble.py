@@ -1,7 +1,8 @@
 """`assemble`: positions and velocities that fit the loops and constraints, near those a user gives.
 
-What the user fixes stays fixed; everything else moves as little as possible, so the assembly stays on the branch the
-user describes. A mechanism that cannot be closed is an error that says by how much, and in which joint.
+Values that are set or declared hold (`held_values`); everything else moves as little as possible, so the assembly stays
+on the branch the user describes. A mechanism that cannot be closed is an error that says by how much, and in which
+joint.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from kinegraph.assembly.accelerations import fitting_accelerations
+from kinegraph.assembly.held_values import MovedValue, holding, moved_values, note, refusal, table
 from kinegraph.assembly.legs import ReachingLegs
-from kinegraph.assembly.places import is_among
+from kinegraph.assembly.places import angle_names, is_among
 from kinegraph.derive.constraints.analysis import (
     Analysis,
     RowsOf,
@@ -27,7 +30,9 @@ from kinegraph.derive.constraints.positions import (
     ROUNDED,
     Assembled,
     assembled_positions,
+    beside,
     consistent_velocities,
+    searched,
 )
 from kinegraph.derive.constraints.rank import NEARLY_DEPENDENT, RowRank, chosen_rows, nearly_dependent, row_rank
 from kinegraph.derive.quantities.derivation import constraint_graph
@@ -36,26 +41,57 @@ from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.joint_types import Rotation as Turns
 from kinegraph.model.constraints.records import AnyLoop, Constraint, Loop, row_group, row_names
 from kinegraph.model.evaluate import float_values, initial_positions, initial_velocities, number, parameter_values
-from kinegraph.model.expression import Expression, Scalar, expression, names
-from kinegraph.model.mechanism import Mechanism, Rotation, amounts
+from kinegraph.model.expression import TIME, Expression, Scalar, expression
+from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.seeds import generator
 
-#: How much less a value that was given moves than one that was not, where both cannot stay.
-_RELUCTANCE = 1e-3
+#: How much less a value that was set moves than one that was not, where both cannot stay; and one that is declared.
+_RELUCTANCE, _DECLARED_RELUCTANCE = 1e-3, 0.1
+#: On the way from a position that fits to one where values hold.
+_STAGES = 10
 #: The cosines of three axes that are parallel add up to 3; to 0 or -1 where frames fit otherwise.
 _PARALLEL = 2.0
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """A state that fits. `changed` says by how much values that were given had to move, by name."""
+    """A state that fits. `set` are the values that the call gives; `independent` are the set and declared values that
+    hold, from which others follow; `moved` are those that could not."""
 
+    model: str
     q: Floats
     v: Floats
     residual: float
-    changed: Mapping[str, float]
     rank: RowRank
+    set: tuple[str, ...] = ()
+    independent: tuple[str, ...] = ()
+    moved: tuple[MovedValue, ...] = ()
+
+    @property
+    def changed(self) -> dict[str, float]:
+        """By how much values that were set had to move, by name."""
+        return {one.name: one.assembled - one.given for one in self.moved if one.set}
+
+    @property
+    def table(self) -> list[str]:
+        """What the model declares or the call sets, and what it became: lines `name  given -> assembled`."""
+        return table(self.moved)
+
+    @property
+    def note(self) -> str | None:
+        """The table on one line, for a state that is used; None if values are as expected.
+
+        Where a call sets values, what the model declares for coordinates that follow is expected to move.
+        """
+        return note([one for one in self.moved if one.set or not one.follows or not self.set])
+
+    def required(self) -> Assembly:
+        """This assembly; an error if values that were given should have held and do not."""
+        message = refusal(self.model, self.moved, self.independent)
+        if message:
+            raise AssemblyError(message)
+        return self
 
     @property
     def mobility(self) -> int:
@@ -121,36 +157,44 @@ class Assembler:
         return positions, velocities
 
     def assemble(self, at: Mapping[str, Scalar] | None = None, t: float = 0.0) -> Assembly:
-        """A state that fits near the given one; values of `at` stay if they can."""
+        """A state that fits near the given one; values of `at` hold if they can, then those the model declares."""
         at = at or {}
         q, v = self.start(at)
-        return self.assembled(q, v, tuple(at), t)
+        return self.assembled(q, v, tuple(at), t, self.mechanism.declared)
 
-    def assembled(self, q: Floats, v: Floats, held: Sequence[str] = (), t: float = 0.0) -> Assembly:
-        """Like assemble, from arrays; `held` are names of positions and velocities.
+    def assembled(
+        self, q: Floats, v: Floats, held: Sequence[str] = (), t: float = 0.0, declared: Sequence[str] = ()
+    ) -> Assembly:
+        """Like assemble, from arrays; `held` and `declared` are names of positions and velocities.
 
         Where all loops are those of a platform's legs, the ring stays and the legs reach it, unless a leg is held.
         """
         conditions = self.conditions(t)
-        legs = ReachingLegs(self.mechanism)
-        if legs.follow(held):
-            q, held = legs.reaching(q, t, self._values), legs.others
-        place = self._positions(conditions, q, held)
-        rates = self._velocities(conditions, place.q, v, held)
         layout = self.mechanism.layout
-        before = dict(zip((*layout.positions, *layout.velocities), (*q, *v), strict=True))
-        after = dict(zip((*layout.positions, *layout.velocities), (*place.q, *rates), strict=True))
-        changed = {name: after[name] - before[name] for name in held if abs(after[name] - before[name]) > 1e-12}
+        names = (*layout.positions, *layout.velocities)
+        before = dict(zip(names, (*q.tolist(), *v.tolist()), strict=True))
+        legs = ReachingLegs(self.mechanism)
+        declared = legs.without(declared)
+        wanted, further = held, declared
+        if legs.follow(held):
+            q, wanted, further = legs.reaching(q, t, self._values), legs.others, ()
+        place, held_positions, free = self._positions(conditions, q, wanted, further)
+        rates, held_rates = self._velocities(conditions, place.q, v, wanted, further)
+        after = dict(zip(names, (*place.q.tolist(), *rates.tolist()), strict=True))
+        moved = moved_values(before, after, held, (*free, *held_rates), declared)
+        stayed = tuple(name for name in (*held_positions, *held_rates) if name in (*held, *declared))
         rank = row_rank(conditions.jacobian(place.q), self.rows)
-        return Assembly(place.q, rates, place.miss, changed, rank)
+        return Assembly(self.mechanism.name, place.q, rates, place.miss, rank, tuple(held), stayed, moved)
 
     @property
     def _analysis(self) -> Analysis:
         return analysed(self.mechanism, self._bound, self._derive)
 
-    def independent_rows(self, jacobian: Floats) -> tuple[int, ...]:
+    def independent_rows(self, jacobian: Floats | None = None) -> tuple[int, ...]:
         """The rows that are computed with at a place, by index, from the entries of all rows there: those that do not
-        follow from others wherever the mechanism is assembled."""
+        follow from others wherever the mechanism is assembled. Without entries, those at the start."""
+        if jacobian is None:
+            return tuple(k for k, name in enumerate(self.rows) if name not in self._analysis.redundant)
         return self._analysis.taken(jacobian, self.rows)
 
     def carrying_rows(self, jacobian: Floats) -> tuple[int, ...]:
@@ -195,12 +239,23 @@ class Assembler:
         rows = list(self.independent_rows(jacobian))
         return len(nearly_dependent(jacobian[rows][:, columns], [row_group(self.rows[k]) for k in rows])) > 0
 
+    def accelerations(self, q: Floats, v: Floats, a: Floats, held: Sequence[str] = (), t: float = 0.0) -> Floats:
+        """Accelerations that fit a state that does: those named in `held` stay, then those of independent velocities.
+
+        An error if those that are held contradict the constraints.
+        """
+        layout = self.mechanism.layout
+        names = (*layout.positions, *layout.velocities, *layout.accelerations)
+        state = dict(zip(names, (*q.tolist(), *v.tolist(), *a.tolist()), strict=True))
+        state |= dict.fromkeys(layout.inputs, 0.0) | float_values(self._values) | {TIME: t}
+        return fitting_accelerations(self.mechanism, self._graph, state, held, self.independent())
+
     def independent(self) -> tuple[str, ...]:
         """The velocities from which the others follow."""
         dependent = self._analysis.dependent
         return tuple(name for name in self.mechanism.layout.velocities if name not in dependent)
 
-    def modes(self, at: Mapping[str, Scalar] | None = None, *, starts: int = 200, seed: int = 0) -> list[Assembly]:
+    def modes(self, at: Mapping[str, Scalar] | None = None, *, starts: int = 400, seed: int = 0) -> list[Assembly]:
         """All ways to assemble with the values of `at` held, found from many starts; the given one first.
 
         Where the held values leave the mechanism free to move, each is an example of a family.
@@ -209,13 +264,14 @@ class Assembler:
         q, v = self.start(at)
         conditions = self.conditions()
         free = ~self._held(tuple(at))
-        turns = [k for k, name in enumerate(self.mechanism.layout.positions) if is_angle(self.mechanism, name)]
+        angles = angle_names(self.mechanism)
+        turns = [k for k, name in enumerate(self.mechanism.layout.positions) if name in angles]
         random = generator(seed)
         found: list[Assembly] = []
         places: list[Floats] = []
         for start in range(starts):
             aside = np.where(free, random.uniform(-np.pi, np.pi, len(free)) if start else 0.0, 0.0)
-            place = assembled_positions(conditions, conditions.moved(q, aside), np.where(free, 1.0, 0.0))
+            place = searched(conditions, beside(conditions, q, aside), np.where(free, 1.0, 0.0))
             if place.fits and not is_among(place.q, places, turns):
                 found.append(self.assembled(place.q, v, tuple(at)))
                 places.append(found[-1].q)
@@ -225,11 +281,49 @@ class Assembler:
         """In how many ways the mechanism can move from here while these coordinates are held."""
         return row_rank(self.conditions().jacobian(q)[:, ~self._held(held)], self.rows).mobility
 
-    def _positions(self, conditions: Conditions, q: Floats, held: Sequence[str]) -> Assembled:
-        fixed = self._held(held)
-        found = assembled_positions(conditions, q, np.where(fixed, 0.0, 1.0))
-        if not found.fits and np.any(fixed):
-            found = assembled_positions(conditions, q, np.where(fixed, _RELUCTANCE, 1.0))
+    def _positions(
+        self, conditions: Conditions, q: Floats, held: Sequence[str], declared: Sequence[str]
+    ) -> tuple[Assembled, tuple[str, ...], tuple[str, ...]]:
+        """Positions that fit, which of the values that are set or declared hold, and which are free to."""
+        known = self._displacements
+        held, declared = ([name for name in names if name in known] for names in (held, declared))
+        named = tuple(dict.fromkeys((*held, *declared)))
+        as_given = searched(conditions, q, np.where(self._held(named), 0.0, 1.0))
+        if as_given.fits:
+            return as_given, named, named
+        weights = np.where(self._held(declared), _DECLARED_RELUCTANCE, 1.0)
+        rough = assembled_positions(conditions, q, np.where(self._held(held), _RELUCTANCE, weights))
+        if named and not rough.fits:  # stiff values may keep the search from arriving anywhere
+            rough = assembled_positions(conditions, q, np.ones(len(weights)))
+        self._require_fit(conditions, rough, held)
+        jacobian = conditions.jacobian(rough.q)[conditions.by_position]
+        free = holding(jacobian, known, named)
+        least = max(1, sum(name in held for name in free))
+        for count in range(len(free), least - 1, -1):  # declared values that cannot be reached give way, the last first
+            found = self._closed_with(conditions, q, rough.q, free[:count])
+            if not found.fits and count == len(free):
+                found = assembled_positions(conditions, q, np.where(self._held(free), 0.0, 1.0))
+            if found.fits:
+                return found, free[:count], free
+        return rough, (), free
+
+    def _closed_with(self, conditions: Conditions, q: Floats, rough: Floats, names: Sequence[str]) -> Assembled:
+        """Positions in which these values hold, near the given ones or on the way there from others that fit."""
+        weights = np.where(self._held(names), 0.0, 1.0)
+        found = searched(conditions, q, weights)
+        if found.fits:
+            return found
+        places = [k for k, name in enumerate(self.mechanism.layout.positions) if name in names]
+        place, given = rough.copy(), rough[places]
+        for part in np.linspace(0, 1, _STAGES + 1)[1:]:
+            place[places] = given + part * (q[places] - given)
+            found = searched(conditions, place, weights)
+            if not found.fits:
+                break
+            place = found.q.copy()
+        return found
+
+    def _require_fit(self, conditions: Conditions, found: Assembled, held: Sequence[str]) -> None:
         if not found.closed:
             raise AssemblyError(self._miss(found, held))
         if found.turned_round:
@@ -237,51 +331,62 @@ class Assembler:
                 f"{self.mechanism.name} closes near this state only with frames turned round that should be parallel: "
                 f"{', '.join(self._turned_round(conditions, found.q))}\n  begin nearer to a position where they are"
             )
-        return found
 
     def _turned_round(self, conditions: Conditions, q: Floats) -> list[str]:
         held = [one for one in self.mechanism.loops if isinstance(one, Loop) and one.type.fixes.rotation is Turns.ALL]
         cosines = conditions.facing(q).reshape(-1, 3)
         return [loop.name for loop, facing in zip(held, cosines, strict=True) if np.sum(facing) < _PARALLEL]
 
-    def _velocities(self, conditions: Conditions, q: Floats, v: Floats, held: Sequence[str]) -> Floats:
-        fixed = np.array([name in held for name in self.mechanism.layout.velocities], dtype=bool)
+    def _velocities(
+        self, conditions: Conditions, q: Floats, v: Floats, held: Sequence[str], declared: Sequence[str]
+    ) -> tuple[Floats, tuple[str, ...]]:
+        """Velocities that fit, and which of the values that are set or declared should hold."""
+        names = self.mechanism.layout.velocities
+        columns = {name: (column,) for column, name in enumerate(names)}
+        named = tuple(name for name in dict.fromkeys((*held, *declared)) if name in columns)
+        free = holding(conditions.jacobian(q), columns, named)
+        fixed = np.array([name in free for name in names], dtype=bool)
         size = 1 + np.max(np.abs(v), initial=0.0)
         found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0))
-        if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > (ROUNDED if self._is_rounded else 1e-9) * size:
+        if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > (ROUNDED if self.is_rounded else 1e-9) * size:
             found = consistent_velocities(conditions, q, v, np.where(fixed, _RELUCTANCE, 1.0))
         missed = np.abs(conditions.rate(q, found))
-        if np.max(missed, initial=0.0) > (ROUNDED if self._is_rounded else 1e-6) * size:
+        if np.max(missed, initial=0.0) > (ROUNDED if self.is_rounded else 1e-6) * size:
             worst = self.rows[int(np.argmax(missed))]
             raise AssemblyError(
                 f"{self.mechanism.name}: no velocities meet all its constraints here: {worst} stays off by "
                 f"{np.max(missed):.3g}\n  they contradict each other: check those that act on the same velocities"
             )
-        return found
+        return found, free
 
     @property
     def closing_limit(self) -> float:
         """Up to what residual (metres, radians) loops count as closed: more where rounded numbers contradict each
         other."""
-        return ROUNDED if self._is_rounded else CLOSED
+        return ROUNDED if self.is_rounded else CLOSED
 
     @property
-    def _is_rounded(self) -> bool:
+    def is_rounded(self) -> bool:
+        """Whether redundant rows contradict each other by what numbers are rounded, so that not all can vanish."""
         return self._analysis.residual > CLOSED
 
     def _held(self, held: Sequence[str]) -> np.ndarray:
-        """Which displacements are held: those of the named coordinates (all three of a quaternion)."""
-        layout = self.mechanism.layout
-        fixed: list[bool] = []
-        start = 0
-        while start < len(layout.positions):
-            if start in layout.quaternions:
-                fixed += [any(name in held for name in layout.positions[start : start + 4])] * 3
-                start += 4
-            else:
-                fixed.append(layout.positions[start] in held)
-                start += 1
-        return np.array(fixed, dtype=bool)
+        """Which displacements are held: those of the named coordinates."""
+        fixed = np.zeros(len(self.mechanism.layout.velocities), dtype=bool)
+        fixed[[column for name in held for column in self._displacements.get(name, ())]] = True
+        return fixed
+
+    @cached_property
+    def _displacements(self) -> dict[str, tuple[int, ...]]:
+        """The displacements of each position by index: all three of a quaternion."""
+        found: dict[str, tuple[int, ...]] = {}
+        count = 0
+        for coordinate in self.mechanism.coordinates:
+            names = (coordinate.name,) if isinstance(coordinate, Coordinate) else coordinate.names
+            columns = tuple(range(count, count + (1 if len(names) == 1 else 3)))
+            found |= dict.fromkeys(names, columns)
+            count += len(columns)
+        return found
 
     def _miss(self, found: Assembled, held: Sequence[str]) -> str:
         ties = (*self.mechanism.loops, *self.mechanism.constraints)
@@ -301,15 +406,3 @@ class Assembler:
 def _bodies(tie: AnyLoop | Constraint) -> str:
     """Which bodies a loop ties, in words; nothing for what ties coordinates."""
     return f" between {tie.first} and {tie.second}" if isinstance(tie, Loop) else ""
-
-
-def is_angle(mechanism: Mechanism, name: str) -> bool:
-    """Whether a coordinate appears in rotations and nowhere else in the geometry: a turn more is the same place."""
-    found = False
-    for body in mechanism.bodies:
-        for transform in body.transforms:
-            if any(name in names(amount) for amount in amounts(transform)):
-                if not isinstance(transform, Rotation):
-                    return False
-                found = True
-    return found

@@ -36,6 +36,10 @@ class ReachingLegs:
     def _names(self) -> frozenset[str]:
         return frozenset(name for leg in self.legs for name in leg.coordinates)
 
+    def without(self, names: Sequence[str]) -> tuple[str, ...]:
+        """These names without those of legs, whose initial values follow from the ring's."""
+        return tuple(name for name in names if name.removesuffix("'") not in self._names)
+
     @cached_property
     def others(self) -> tuple[str, ...]:
         """The positions and velocities that are not of legs."""

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from kinegraph import __version__
-from kinegraph.cli.commands import COMMANDS, Group
+from kinegraph.cli.commands import COMMANDS, ELSEWHERE, Group
 from kinegraph.errors import KinegraphError
 
 #: The exit code of a command that Ctrl-C ended.
@@ -30,6 +30,9 @@ class Commands(TyperGroup):
 
     def resolve_command(self, ctx: Click, args: list[str]) -> tuple[str | None, Click | None, list[str]]:
         """The command that is called, with the words that are left for it."""
+        if args and args[0] in ELSEWHERE:
+            typer.echo(f"error: there is no command {args[0]}\n  type `kinegraph {ELSEWHERE[args[0]]}`", err=True)
+            raise typer.Exit(2)
         name, command, rest = super().resolve_command(ctx, args)
         return name, loaded(name) if name in COMMANDS else command, rest
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -17,10 +17,13 @@ from kinegraph.cli.common import (
     print_json,
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.errors import KinegraphError
+from kinegraph.export.describe import Units
 from kinegraph.io.robot.right_angles import tolerance_for
 from kinegraph.model.constraints.classify import constraint_kind
-from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.constraints.records import Contact, is_constrained
 from kinegraph.model.constraints.topology import tree_of_records
+from kinegraph.model.elements import Element, Input, PointForce
 from kinegraph.model.evaluate import float_values, known_parameter_values, number
 from kinegraph.model.expression import PI, names
 from kinegraph.model.expression_text import text
@@ -69,6 +72,12 @@ def summary(mechanism: Mechanism) -> dict[str, object]:
             {"name": one.name, "kind": constraint_kind(mechanism, one).value} for one in mechanism.constraints
         ],
         "contacts": [contact.name for contact in mechanism.contacts],
+        "elements": [{"name": one.name, "kind": _kind(one)} for one in mechanism.elements],
+        "inputs": [
+            {"name": one.name, "value": None if one.value is None else text(one.value)} for one in mechanism.inputs
+        ],
+        "units": {name: Units(mechanism).of(name) for name in mechanism.layout.positions},
+        "massless": list(massless(mechanism)),
         "impacts": {"law": mechanism.impacts.law.value, "order": mechanism.impacts.order.value},
         "unknowns": [unknown.name for unknown in mechanism.unknowns],
         "constraint_rows": _mobility(mechanism).rows,
@@ -170,16 +179,26 @@ def _axes(mechanism: Mechanism) -> tuple[PrincipalAxes, ...]:
 def _lines(mechanism: Mechanism) -> Iterator[str]:
     freedom_text = _degrees_of_freedom(mechanism)
     missing = full_report(mechanism).summary(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
-    state = f"described in part, without {missing}" if missing else "well described"
+    idle = massless(mechanism)
+    state = "well described" if not idle else "well described for kinematics, not for motion under forces"
+    state = f"described in part, without {missing}" if missing else state
     yield f"{mechanism.name}: {state}; {plural(len(mechanism.bodies), 'body')}, {freedom_text}"
-    yield f"coordinates   {', '.join(mechanism.layout.positions) or 'none'}"
+    if idle:
+        yield f"massless      nothing with mass moves with {', '.join(idle)}; `simulate` needs a mass there"
+    units = Units(mechanism)
+    yield f"coordinates   {', '.join(map(units.named, mechanism.layout.positions)) or 'none'}"
     if len(mechanism.layout.positions) != len(mechanism.layout.velocities):
-        yield f"velocities    {', '.join(mechanism.layout.velocities)}"
+        yield f"velocities    {', '.join(map(units.named, mechanism.layout.velocities))}"
     yield f"parameters    {_parameters(mechanism)}"
     still = all(part == ZERO for part in mechanism.gravity)
-    yield f"gravity       {'none' if still else ', '.join(text(part) for part in mechanism.gravity)}"
+    gravity = ", ".join(text(part) for part in mechanism.gravity)
+    yield f"gravity       {'none' if still else f'{gravity} [m/s^2]'}"
     mass = total_mass(mechanism)
-    yield f"total mass    {'unknown: a parameter has no value' if mass is None else f'{mass:.6g}'}"
+    yield f"total mass    {'unknown: a parameter has no value' if mass is None else f'{mass:.6g} kg'}"
+    if mechanism.elements:
+        yield f"elements      {_listed(f'{one.name} ({_kind(one)})' for one in mechanism.elements)}"
+    if mechanism.inputs:
+        yield f"inputs        {_listed(map(_input, mechanism.inputs))}"
     if mechanism.loops:
         yield f"loops         {', '.join(f'{one.name} ({one.type.value})' for one in mechanism.loops)}"
     if is_constrained(mechanism):
@@ -189,11 +208,56 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
         yield f"constraints   {', '.join(kinds)}"
     if mechanism.contacts:
         law = f"{mechanism.impacts.law.value}, {mechanism.impacts.order.value}"
-        yield f"contacts      {', '.join(one.name for one in mechanism.contacts)}; impacts {law}"
+        yield f"contacts      {_listed(map(_contact, mechanism.contacts))}; impacts {law}"
     if mechanism.unknowns:
         yield f"unknowns      {', '.join(one.name for one in mechanism.unknowns)}"
     if mechanism.points:
         yield f"points        {', '.join(f'{point.name} on {point.body}' for point in mechanism.points)}"
+
+
+def _listed(items: Iterable[str]) -> str:
+    every = list(items)
+    more = f", ... and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
+    return ", ".join(every[:_MOST_LISTED]) + more
+
+
+_MOST_LISTED = 40
+
+
+def _kind(element: Element) -> str:
+    """The word of an element's statement."""
+    return "force" if isinstance(element, PointForce) else type(element).__name__.lower()
+
+
+def _input(given: Input) -> str:
+    return given.name if given.value is None else f"{given.name} = {text(given.value)}"
+
+
+def _contact(contact: Contact) -> str:
+    parts = {"restitution": contact.restitution, "friction": contact.friction}
+    said = ", ".join(f"{word} {text(value)}" for word, value in parts.items() if value != ZERO)
+    return f"{contact.name} ({said})" if said else contact.name
+
+
+def massless(mechanism: Mechanism) -> tuple[str, ...]:
+    """The velocities with which nothing with mass moves, as `simulate` refuses them.
+
+    Loops may carry massless bodies, and large mechanisms take too long: nothing is said of these.
+    """
+    velocities = mechanism.layout.velocities
+    if is_constrained(mechanism) or len(velocities) > _MOST_WEIGHED:
+        return ()
+    from kinegraph.derive.quantities.derivation import Derivation, Plan  # only when it is needed
+
+    bare = replace(mechanism, elements=(), contacts=(), unknowns=())
+    try:
+        inertia = Derivation(bare, {}, Plan()).inertia
+    except KinegraphError:  # too large to be derived exactly
+        return ()
+    return tuple(name for k, name in enumerate(velocities) if inertia[k][k].is_zero)
+
+
+_MOST_WEIGHED = 60
 
 
 def _parameters(mechanism: Mechanism) -> str:

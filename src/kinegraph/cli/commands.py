@@ -104,5 +104,15 @@ COMMANDS: dict[str, Entry | Group] = {
     "store": Group(
         "store", "The model database: add, list, show, query, eval, expression, code, reduce, diff, prune, check."
     ),
-    "bench": Group("bench", "Measurements that anyone can repeat; only ratios mean something."),
+}
+
+#: What other programs call a command, and what to type here.
+ELSEWHERE = {
+    "plot": "simulate MODEL --for 10 --plot run.png",
+    "animate": "simulate MODEL --for 10 --page run.html",
+    "run": "simulate MODEL --for 10",
+    "validate": "check MODEL",
+    "show": "view MODEL -o model.html",
+    "compile": "export MODEL --to c -o DIR",
+    "codegen": "export MODEL --to c -o DIR",
 }

@@ -18,6 +18,7 @@ from kinegraph.derive.choices import Closure
 from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
 from kinegraph.model.expression import Expression
+from kinegraph.model.names import unit_remedy
 
 if TYPE_CHECKING:  # the display is imported by what is shown: JSON needs none
     from rich.console import Console
@@ -72,6 +73,12 @@ def show_error(message: str) -> None:
     console(stderr=True).print(Text(f"error: {message}", style="red"), soft_wrap=True)
 
 
+def say_assembled(note: str | None) -> None:
+    """Say on stderr which declared values loops have moved."""
+    if note:
+        typer.echo(note, err=True)
+
+
 def print_json(data: Mapping[str, object]) -> None:
     """One JSON object. What is not a number (NaN, infinity) is null, for JSON has no word for it."""
     typer.echo(json.dumps(_finite(data), ensure_ascii=False))
@@ -117,7 +124,11 @@ _VALUE = "value"
 
 
 def _unreadable(option: str, text: str) -> ModelError:
-    return ModelError(f"{option}: {text!r} is not a number", remedy="write a number or an expression such as pi/3")
+    found = re.fullmatch(r"\s*([-+.\deE]*\d\.?)\s*\*?\s*([^\W\d]\w*)\s*", text)
+    remedy = unit_remedy(found[2], found[1]) if found else ""
+    return ModelError(
+        f"{option}: {text!r} is not a number", remedy=remedy or "write a number or an expression such as pi/3"
+    )
 
 
 def parameter_settings(mechanism: kg.Mechanism, settings: list[str] | None) -> dict[str, Expression]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, TypeAlias
 
 import numpy as np
@@ -21,11 +21,13 @@ from kinegraph.cli.common import (
     parameter_settings,
     parse_value,
     print_json,
+    say_assembled,
     show_error,
 )
 from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.compiler.request import arguments_of, quantities_of
 from kinegraph.derive.choices import Closure
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import ModelError
 from kinegraph.model.changes.start import with_start
 from kinegraph.model.constraints.records import is_constrained
@@ -60,8 +62,9 @@ def run(
 ) -> None:
     """Compile quantities and evaluate them at one state.
 
-    Positions and velocities not given take the model's initial values; accelerations, forces and time are zero. Where a
-    result is no finite number, that is said on stderr and the exit code is 1.
+    Positions and velocities not given take the model's initial values; accelerations, forces and time are zero. With
+    loops those of dependent coordinates follow from the others. Where a result is not a finite number, that is said on
+    stderr and the exit code is 1.
 
     Example: kinegraph eval double-pendulum -q H,energy --at q1=0.1,q2=pi/3 --set m1=2
     """
@@ -70,15 +73,19 @@ def run(
     given = assignments(at or (), "--at")
     state = state_of(mechanism, given, parameter_values(mechanism, values))
     singular: str | None = None
+    solved = ", ".join(str(one) for one in quantities_of(quantity) if one.record.solves_rows)
     if is_constrained(mechanism):
         assembler = assembly.Assembler(mechanism, values)
-        state = state if as_given else assembled(assembler, state, tuple(given))
+        state = state if as_given else _assembled(assembler, state, tuple(given))
         q = np.array([state[name] for name in mechanism.layout.positions])
-        solved = ", ".join(str(one) for one in quantities_of(quantity) if one.record.solves_rows)
         singular = assembler.singular_message(solved, q, state["t"])
         if not singular:
             mechanism = _with_other_chart(mechanism, quantity, assembler, state)
+        if not singular and not as_given and any(one.name == "a" for one in arguments_of(mechanism, quantity)):
+            state = _accelerated(assembly.Assembler(mechanism, values), state, tuple(given))
     results = evaluate(mechanism, quantity, values, state, closure, passes)
+    if accelerating := [one for one in quantities_of(quantity) if one.name in _ACCELERATING]:
+        singular = singular or _singular_coordinates(mechanism, accelerating, results, values, state)
     if json:
         print_json({name: array.tolist() for name, array in results.items()})
     else:
@@ -87,6 +94,26 @@ def run(
         show_error(singular)
         raise typer.Exit(NO_VALUE)
     _refuse_infinite(results)
+
+
+def _singular_coordinates(
+    mechanism: Mechanism,
+    quantities: Sequence[Quantity],
+    results: dict[str, Doubles],
+    values: Mapping[str, Expression],
+    state: State,
+) -> str | None:
+    """Why accelerations of a tree have no value here, in words; what was computed for them becomes NaN."""
+    from kinegraph.simulate.checks.singular_coordinates import singular_coordinates, singular_words
+
+    layout = mechanism.layout
+    q, u = (np.array([state[name] for name in names]) for names in (layout.positions, layout.inputs))
+    lost = singular_coordinates(mechanism, q, state["t"], u, values)
+    if not lost:
+        return None
+    for one in map(str, quantities):
+        results[one] = np.full_like(results[one], np.nan)
+    return f"{', '.join(map(str, quantities))}: {singular_words(mechanism, lost)}"
 
 
 def _refuse_infinite(results: Mapping[str, Doubles]) -> None:
@@ -116,16 +143,29 @@ def _with_other_chart(mechanism: Mechanism, quantity: str, assembler: assembly.A
 State = dict[str, float]
 Doubles: TypeAlias = NDArray[np.float64]
 
+#: What H is solved for.
+_ACCELERATING = "qdd", "law_power"
 #: The exit code of a state at which something has no value.
 NO_VALUE = 1
 
 
-def assembled(assembler: assembly.Assembler, state: State, held: tuple[str, ...]) -> State:
-    """The state that fits loops and constraints near the given one; what was given stays if it can."""
+def _accelerated(assembler: assembly.Assembler, state: State, held: tuple[str, ...]) -> State:
+    """The state with accelerations that fit loops and constraints; what was given stays, or is refused."""
+    layout = assembler.mechanism.layout
+    groups = layout.positions, layout.velocities, layout.accelerations
+    q, v, a = (np.array([state[name] for name in names]) for names in groups)
+    found = assembler.accelerations(q, v, a, [name for name in held if name in layout.accelerations], state["t"])
+    return state | dict(zip(layout.accelerations, found.tolist(), strict=True))
+
+
+def _assembled(assembler: assembly.Assembler, state: State, held: tuple[str, ...]) -> State:
+    """The state that fits loops and constraints near the given one; what was given stays, or is refused."""
     layout = assembler.mechanism.layout
     q, v = (np.array([state[name] for name in names]) for names in (layout.positions, layout.velocities))
     names = (*layout.positions, *layout.velocities)
-    found = assembler.assembled(q, v, [name for name in held if name in names], state["t"])
+    declared = assembler.mechanism.declared
+    found = assembler.assembled(q, v, [name for name in held if name in names], state["t"], declared).required()
+    say_assembled(found.note)
     return state | dict(zip(names, (*found.q.tolist(), *found.v.tolist()), strict=True))
 
 

@@ -36,6 +36,7 @@ class ModelSource:
 
         options, words = self.options, [self.model]
         words += ["--floating"] if options.floating else []
+        words += [] if options.equalities else ["--no-equalities"]
         words += [word for root in options.package_roots for word in ("--package-root", str(root))]
         words += [] if options.elements is None else ["--elements" if options.elements else "--bare"]
         if options.angle_tolerance != ANGLE_TOLERANCE:
@@ -101,6 +102,15 @@ _PARAMETERS = {
         ],
         None,
     ),
+    "equalities": (
+        Annotated[
+            bool,
+            typer.Option(
+                "--equalities/--no-equalities", help="Constraints by which a robot file closes loops, or a tree."
+            ),
+        ],
+        True,
+    ),
     "angle_tolerance": (
         Annotated[
             float | None,
@@ -151,13 +161,13 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(command)
     def run(
-        model: str, floating: bool, package_root: list[Path] | None, elements: bool | None,
+        model: str, floating: bool, package_root: list[Path] | None, elements: bool | None, equalities: bool,
         angle_tolerance: float | None, parameters: Path | None, lock: list[str] | None, **given: object,
     ) -> None:  # fmt: skip
         from kinegraph.compiler.load import ANGLE_TOLERANCE, ReadOptions
 
         tolerance = ANGLE_TOLERANCE if angle_tolerance is None else angle_tolerance
-        options = ReadOptions(floating, tuple(package_root or ()), elements, tolerance, parameters)
+        options = ReadOptions(floating, tuple(package_root or ()), elements, tolerance, parameters, equalities)
         command(source=ModelSource(model, options, tuple(lock or ())), **given)
 
     parameters = [added[0], *first, *added[1:], *last]

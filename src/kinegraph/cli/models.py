@@ -6,6 +6,7 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import JsonOption, console, print_json
+from kinegraph.library import Family
 
 
 def run(json: JsonOption = False) -> None:
@@ -18,8 +19,22 @@ def run(json: JsonOption = False) -> None:
     for row in rows:
         table.add_row(*(str(row[key]) for key in ("name", "bodies", "coordinates", "description")))
     for name, family in kg.library.FAMILIES.items():
-        table.add_row(name, "N", "N", family.description)
+        table.add_row(name, *_sizes(family), family.description)
     console().print(table)
+
+
+def _sizes(family: Family) -> tuple[str, str]:
+    """How many bodies and coordinates the member N of a family has: two members tell."""
+    first, second = (family.build(size) for size in (family.smallest, family.smallest + 1))
+    pairs = (len(first.bodies), len(second.bodies)), (len(first.layout.positions), len(second.layout.positions))
+    bodies, coordinates = (_linear(after - before, before, family.smallest) for before, after in pairs)
+    return bodies, coordinates
+
+
+def _linear(slope: int, count: int, size: int) -> str:
+    rest = count - slope * size
+    head = "N" if slope == 1 else f"{slope} N"
+    return head if not rest else f"{head} {'+' if rest > 0 else '-'} {abs(rest)}"
 
 
 def _row(name: str) -> dict[str, str | int]:

@@ -238,7 +238,7 @@ def _report(solution: Solution, estimates: tuple[ErrorEstimate, ...], as_json: b
             "checks": [{"name": c.name, "error": c.error, "passed": c.passed} for c in solution.checks],
             "error_estimate": [{"name": e.name, "error": e.error, "digits": e.digits} for e in estimates],
             "events": [{"name": h.name, "t": h.time} for h in solution.events],
-            "drift": dict(solution.drift),
+            "drift": dict(solution.drift), "assembled": solution.assembled,
             "statistics": vars(solution.statistics), "native": solution.decision.facts(),
         })  # fmt: skip
         return

@@ -19,7 +19,6 @@ from kinegraph.derive.quantities.record import Looped
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
 from kinegraph.graph.node import Graph, Symbol
-from kinegraph.interrupt import delayed
 from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
 from kinegraph.jit.sparse import SparseKernel, without_zeros
 from kinegraph.jit.straight import StraightKernel
@@ -135,8 +134,7 @@ def _kind(mechanism: Mechanism) -> Looped:
 
 
 def _looped(request: Request) -> Kernel:
-    with delayed():  # brings Numba with it, whose import takes its time and cannot be repeated once broken off
-        from kinegraph.large.kernel import LoopedKernel
+    from kinegraph.large.kernel import LoopedKernel
 
     arguments = arguments_of(request.mechanism, request.quantities)
     names = [quantity.name for quantity in request.quantities]

@@ -37,6 +37,8 @@ class ReadOptions:
     angle_tolerance: how far off, in radians, a right angle of a robot file may be to be taken as exact; above 1e-7 only
     angles rounded or cut off to the digits written are.
     parameters: values of parameters by name, or a file of them (.json, .toml, .csv, or lines `name = value`).
+    equalities: False leaves out the constraints by which a robot file closes loops: <equality> of MJCF, <loop_joint> of
+    URDF, joints of SDF that close a loop.
     """
 
     floating: bool = False
@@ -44,6 +46,7 @@ class ReadOptions:
     elements: bool | JointModel | None = None
     angle_tolerance: float = ANGLE_TOLERANCE
     parameters: Mapping[str, Scalar] | str | Path | None = None
+    equalities: bool = True
 
 
 #: What every function that needs a mechanism takes: a mechanism, or a model file or name of the library to load.
@@ -95,6 +98,7 @@ def load(
     angle_tolerance: float = ANGLE_TOLERANCE,
     parameters: Mapping[str, Scalar] | str | Path | None = None,
     contacts: bool = False,
+    equalities: bool = True,
 ) -> Mechanism:
     """A mechanism from a file (the model language, URDF, MJCF, SDF, a Denavit-Hartenberg table as CSV, vectors as
     TOML), or by its name in the library. What a file holds decides how it is read: XML is told apart by its root.
@@ -102,7 +106,8 @@ def load(
     explains the options; the readers in `kinegraph.io` take more. With `contacts` its spheres, capsules and boxes touch
     its fixed planes, without rebound and friction; `with_contacts` sets these.
     """
-    mechanism = read(source, ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters))
+    options = ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters, equalities)
+    mechanism = read(source, options)
     if contacts:
         mechanism = changes.with_contacts(mechanism)
     summary = full_report(mechanism).summary()
@@ -132,6 +137,9 @@ def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     if root is None and options.package_roots:
         message = f"{source}: only URDF, MJCF and SDF files have package roots"
         raise ModelError(message, remedy="leave the package roots out")
+    if root is None and not options.equalities:
+        message = f"{source}: only URDF, MJCF and SDF files have equalities to leave out"
+        raise ModelError(message, remedy="leave the loops and constraints out of the model itself")
     if root is None:
         return _without_xml(source, kind, options)
     return _robot(root, kind, Path(source), options)
@@ -141,7 +149,9 @@ def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -
     """The mechanism of a robot file, with the joint model its own engines use unless another is asked for."""
     from kinegraph.io.options import RobotFileOptions
 
-    shared = RobotFileOptions(options.package_roots, angle_tolerance=options.angle_tolerance)
+    shared = RobotFileOptions(
+        options.package_roots, angle_tolerance=options.angle_tolerance, equalities=options.equalities
+    )
     usual = robot.JointModel() if options.elements is None else options.elements
     if kind is ModelFormat.MJCF:
         from kinegraph.io.mjcf.load import read_mjcf
@@ -160,7 +170,9 @@ def _urdf(root: Element, path: Path, options: ReadOptions) -> Mechanism:
     from kinegraph.io.urdf.load import read_urdf
 
     base = Base.FLOATING if options.floating else Base.FIXED
-    chosen = UrdfOptions(options.package_roots, angle_tolerance=options.angle_tolerance, base=base)
+    chosen = UrdfOptions(
+        options.package_roots, angle_tolerance=options.angle_tolerance, equalities=options.equalities, base=base
+    )
     return read_urdf(root, path, chosen).mechanism
 
 

@@ -42,6 +42,7 @@ class Leg:
 
     load: the force along it, positive where it pushes. along: the direction from chaser to ring, in fixed axes.
     turns: it is a crank with a rod; length is then the angle of its drive, load the force along the rod.
+    foot: the point of the chaser that a leg without mass stands on; empty for the legs of a platform.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Leg:
     load: str
     along: tuple[str, str, str]
     turns: bool = False
+    foot: str = ""
 
 
 @dataclass(frozen=True)
@@ -235,7 +237,8 @@ def _legs(mechanism: Mechanism, chaser: str, ring: str) -> Iterator[Leg]:
         length = f"sqrt({square})"
         sign = "" if body_of(mechanism, spring.on.second) == ring else "-"
         x, y, z = (f"{sign}({there}.{axis}-{here}.{axis})/{length}" for axis in "xyz")
-        yield Leg(spring.name, length, f"({growing})/{length}", _load(mechanism, spring.on), (x, y, z))
+        foot = there if sign else here
+        yield Leg(spring.name, length, f"({growing})/{length}", _load(mechanism, spring.on), (x, y, z), foot=foot)
     for leg in legs_of(mechanism):
         if leg.first.base == chaser:
             yield _of_platform(mechanism, leg)

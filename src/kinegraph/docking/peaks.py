@@ -9,12 +9,11 @@ import numpy as np
 
 from kinegraph.docking.loads import LATCH, LEG, signed_loads, squared_loads
 from kinegraph.docking.modes import ModeEquations
-from kinegraph.solve.batch.cases import CaseProblem, CaseRows, case_loops
+from kinegraph.solve.batch.cases import CaseProblem, CaseRows
 from kinegraph.solve.batch.outputs import Outputs
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.execution import Execution
-from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, Signals
 
 
@@ -50,8 +49,6 @@ class Stretch:
         wanted = (*(frozenset({"high", "low"}) for _ in signed), *(frozenset({"high"}) for _ in squared))
         graph = self.mode.graph((*signed.values(), *squared.values()))
         outputs = Outputs(self.mode.equations.function(graph, self._native), wanted)
-        if self.execution is Execution.NATIVE:
-            Loading(f"cases, {tableau.name}", case_loops(tableau), False).wait()
         problem = self._problem()
         rows = CaseProblem(tableau, problem, control, outputs=outputs, lanes=False).run(
             self.state[None], problem.parameters[None]

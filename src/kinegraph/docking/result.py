@@ -90,6 +90,9 @@ class DockingRun:
         """A column along all phases: a coordinate, a velocity, `energy`, `interface`, the length of a leg."""
         return np.concatenate([np.zeros(0), *(phase.columns[name] for phase in self.phases)])
 
+    def __contains__(self, name: object) -> bool:
+        return any(name in phase.columns for phase in self.phases)
+
     def report(self) -> dict[str, object]:
         """All that JSON can hold."""
         return {

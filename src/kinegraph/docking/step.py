@@ -62,19 +62,20 @@ class _Step:
         """The quantities in their order."""
         d, one = self.docking, StepQuantity
         legs, body = ", ".join(leg.name for leg in d.legs), "m/s^2, rad/s^2"
+        on_base = f"of all legs on {d.chaser}: force, and moment about its origin, fixed axes"
         accelerations = self._word("qdd")
         apart = self._word(f"velocity:{d.target}") - self._word(f"velocity:{d.ring}")
         return [
             one("relative pose", f"{d.target} seen from {d.ring}", "1, m", self._word(f"pose:{d.target}@{d.ring}")),
             one("relative velocity", f"{d.target} against {d.ring}, fixed axes", "m/s, rad/s", apart),
             one("contact forces", "of each pair of guides on the ring, fixed axes", "N", self._contacts()),
-            one("leg lengths", legs, "m", self._formulas([leg.length for leg in d.legs])),
-            one("leg rates", legs, "m/s", self._formulas([leg.rate for leg in d.legs])),
+            one("leg lengths", legs, self._unit(""), self._formulas([leg.length for leg in d.legs])),
+            one("leg rates", legs, self._unit("/s"), self._formulas([leg.rate for leg in d.legs])),
             one("bias", "generalized forces at zero acceleration", "N, N m", self._word("bias")),
             one("internal forces", f"along {legs}", "N", self._formulas([leg.load for leg in d.legs])),
             one("ring acceleration", d.ring, body, self._of_body(d.ring, accelerations)),
-            one("leg accelerations", legs, "m/s^2", self._second([leg.rate for leg in d.legs])),
-            one("base reaction", f"of all legs on {d.chaser}, fixed axes", "N", -self._on_ring()),
+            one("leg accelerations", legs, self._unit("/s^2"), self._second([leg.rate for leg in d.legs])),
+            one("base reaction", on_base, "N, N m", self._on_chaser()),
             one("chaser acceleration", d.chaser, body, self._of_body(d.chaser, accelerations)),
             one("target acceleration", d.target, body, self._of_body(d.target, accelerations)),
         ]
@@ -114,10 +115,22 @@ class _Step:
         ]
         return np.asarray(self._formulas(texts).reshape(-1, 3) * np.array(signs)[:, None])
 
-    def _on_ring(self) -> Floats:
-        loads = self._formulas([leg.load for leg in self.docking.legs])
-        along = self._formulas([part for leg in self.docking.legs for part in leg.along]).reshape(-1, 3)
-        return np.asarray(loads @ along)
+    def _unit(self, per: str) -> str:
+        """Of what drives move: lengths of struts, angles of cranks; one after the other where there are both."""
+        units = [("rad" if leg.turns else "m") + per for leg in self.docking.legs]
+        return units[0] if len(set(units)) == 1 else ", ".join(units)
+
+    def _on_chaser(self) -> Floats:
+        """Force, and moment about the chaser's origin, of all legs: with their inertia where they have some."""
+        light = [leg for leg in self.docking.legs if leg.foot]
+        found = np.zeros(6) if len(light) == len(self.docking.legs) else self._word("base_reaction")
+        if light:
+            origin = self._word(f"pose:{self.docking.chaser}")[:3, 3]
+            feet = self._formulas([f"{leg.foot}.{axis}" for leg in light for axis in "xyz"]).reshape(-1, 3) - origin
+            along = self._formulas([part for leg in light for part in leg.along]).reshape(-1, 3)
+            forces = -self._formulas([leg.load for leg in light])[:, None] * along
+            found = found + np.concatenate([forces.sum(axis=0), np.cross(feet, forces).sum(axis=0)])
+        return np.asarray(found)
 
     def _of_body(self, name: str, accelerations: Floats) -> Floats:
         body = FreeBody.of(self.docking.mechanism, name)

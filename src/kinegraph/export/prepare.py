@@ -24,7 +24,7 @@ from kinegraph.export.text import kinegraph_version
 from kinegraph.export.unit import Field, Routine, Unit, operations_of
 from kinegraph.export.vector import make_vector
 from kinegraph.graph.angle import PI
-from kinegraph.graph.node import Graph, Kind, Output
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.text import dump
 from kinegraph.io.records.write import write
 from kinegraph.jit.contents import digest
@@ -58,9 +58,22 @@ class NamedGraph:
     printed: Graph
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where a graph came from: its mechanism, if that is known, and the arguments of each output, by its name."""
+
+    mechanism: Mechanism | None
+    arguments: Mapping[str, tuple[Argument, ...]]
+
+
 def prepare(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> Unit:
     """All that a language needs to know. For a graph, `quantities` name its outputs; none means all."""
     return _maker(source, options).unit(quantities)
+
+
+def prepare_as_it_is(graph: Graph, origin: Origin, options: ExportOptions) -> Unit:
+    """A unit of all outputs of a graph that was reduced before."""
+    return _OfGraph(graph, options, origin).unit(())
 
 
 @dataclass(frozen=True)
@@ -310,16 +323,18 @@ class _OfParts(_OfMechanism):
 
 
 class _OfGraph(_Maker):
-    def __init__(self, graph: Graph, options: ExportOptions) -> None:
+    def __init__(self, graph: Graph, options: ExportOptions, origin: Origin | None = None) -> None:
         super().__init__(options)
         self.source = graph
+        self.origin = origin
+        self.definitions = origin.mechanism if origin else None
         self.title = options.name or "model"
         self.text = dump(graph)
-        self.units = Units(None)
+        self.units = Units(self.definitions)
         self.known = {}
-        bound = options.parameters
-        symbols = graph.symbols(Kind.PARAMETER)
-        self.parameters = tuple(symbol.name for symbol in symbols if symbol.name not in bound)
+        taken = {name: self.arguments((name,)) for name in self.outputs(())}
+        symbols = (one for arguments in taken.values() for argument in arguments for one in argument.symbols)
+        self.parameters = tuple(dict.fromkeys(one.name for one in symbols if one.kind is Kind.PARAMETER))
 
     def outputs(self, quantities: Quantities) -> tuple[str, ...]:
         names = [output.name for output in self.source.outputs]
@@ -333,21 +348,30 @@ class _OfGraph(_Maker):
 
     def graph(self, group: tuple[str, ...]) -> Graph:
         chosen = Graph(self.source.nodes, tuple(self.source.output(name) for name in group))
-        return self.reduced(chosen)
+        return chosen if self.origin else self.reduced(chosen)
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
-        return graph_arguments(self.source, self.options.parameters)
+        if not self.origin:
+            live = (symbol for kind in Kind for symbol in self.source.symbols(kind))
+            return symbol_arguments(live, self.options.parameters)
+        return tuple(dict.fromkeys(argument for name in group for argument in self.origin.arguments[name]))
+
+    def meaning(self, output: Output) -> tuple[str, tuple[str, ...]]:
+        if self.definitions is None:
+            return super().meaning(output)
+        try:
+            quantity = Quantity.parse(output.name)
+        except DerivationError:  # one entry of a quantity
+            return super().meaning(output)
+        return quantity_meaning(quantity), quantity_entries(quantity, self.definitions, self.units)
 
     def bind(self, graph: Graph, arguments: tuple[Argument, ...]) -> Bound:
         return bind(graph, arguments, cast(Mapping[str, ParameterValue], self.options.parameters))
 
 
-def graph_arguments(graph: Graph, bound: Iterable[str] = ()) -> tuple[Argument, ...]:
-    """One argument for each kind of symbol of a graph, entries in order of appearance."""
+def symbol_arguments(symbols: Iterable[Symbol], bound: Iterable[str] = ()) -> tuple[Argument, ...]:
+    """One argument for each kind of symbol, entries in the order given: for graphs whose model nobody knows."""
     taken = set(bound)
-    groups: Sequence[tuple[Kind, str]] = tuple(_ARGUMENT_NAMES.items())
-    found = (
-        Argument(name, tuple(one for one in graph.symbols(kind) if one != PI and one.name not in taken))
-        for kind, name in groups
-    )
-    return tuple(argument for argument in found if argument.symbols)
+    free = [one for one in symbols if one != PI and one.name not in taken]
+    groups = {name: tuple(one for one in free if one.kind is kind) for kind, name in _ARGUMENT_NAMES.items()}
+    return tuple(Argument(name, entries) for name, entries in groups.items() if entries)

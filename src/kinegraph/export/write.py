@@ -71,6 +71,7 @@ _PROGRAMS: dict[Language, Callable[[Unit], dict[str, str]]] = {
     Language.RUST: rust_files,
     Language.FORTRAN: fortran_files,
 }
+PROGRAM_LANGUAGES = tuple(_PROGRAMS)
 _SINGLE = (Language.C, Language.RUST)
 
 
@@ -88,14 +89,20 @@ def export(
     """
     chosen = Language.parse(language) if isinstance(language, str) else language
     rendering = render(source, quantities, chosen, options)
-    paths = _paths(Path(directory), rendering.files)
-    for path in paths:
+    paths = write_files(rendering.files, directory)
+    return ExportReport(chosen, rendering.digest, paths, rendering.functions, rendering.notes)
+
+
+def write_files(files: Mapping[str, str | bytes], directory: str | Path, replace: bool = False) -> tuple[Path, ...]:
+    """Write the files of an export; see `export` for what `directory` may be. `replace` is for files without a mark."""
+    paths = _paths(Path(directory), files)
+    for path in () if replace else paths:
         _require_ours(path)
     for path, content in paths.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         with written_to(path):
             path.write_bytes(content.encode() if isinstance(content, str) else content)
-    return ExportReport(chosen, rendering.digest, tuple(paths), rendering.functions, rendering.notes)
+    return tuple(paths)
 
 
 def _paths(target: Path, files: Mapping[str, str | bytes]) -> dict[Path, str | bytes]:

@@ -25,11 +25,14 @@ class RobotFileOptions:
     includes of an MJCF may lie beside those below its own folder.
     right_angles: take rounded right angles for exact ones if they are off by no more than `angle_tolerance` radians;
     each is listed in the report of the result.
+    equalities: take the constraints that close loops (<equality> of MJCF, <loop_joint> of URDF, joints of SDF that
+    close a loop); otherwise the report lists them as left out.
     """
 
     package_roots: tuple[str | PathLike[str], ...] = ()
     right_angles: bool = True
     angle_tolerance: float = ANGLE_TOLERANCE
+    equalities: bool = True
 
     @property
     def rule(self) -> RightAngles:

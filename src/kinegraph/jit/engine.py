@@ -15,6 +15,9 @@ from kinegraph.errors import KernelError
 from kinegraph.jit.once import once
 from kinegraph.jit.target import Target, host
 
+#: Functions of the C library that code may call, with their arities; loops need powers beside those of graphs.
+IMPORTED_FUNCTIONS = {**LIBRARY_FUNCTIONS, "pow": 2}
+
 
 def object_code(text: str, target: Target) -> bytes:
     """Compile LLVM assembly."""
@@ -69,7 +72,7 @@ def _linker() -> llvm.LLJIT:
 def _imports() -> dict[str, int]:
     """Where the C library's functions are, under the names our modules use."""
     libraries = list(_libraries())
-    names = {f"kinegraph_libm_{name}": name for name in LIBRARY_FUNCTIONS}
+    names = {f"kinegraph_libm_{name}": name for name in IMPORTED_FUNCTIONS}
     names |= {"kinegraph_malloc": "malloc", "kinegraph_free": "free"}
     addresses: dict[str, int] = {}
     for symbol, name in names.items():

@@ -70,6 +70,16 @@ def with_tables(address: int, tables: Sequence[int]) -> Glue:
     return Glue(f"{_HEAD} {{\n  call void {_pointer(address)}({given})\n  ret void\n}}\n")
 
 
+def repeated(address: int, times: int) -> Glue:
+    """Call a function so many times with the same x and y: as a compiled caller would, to be timed."""
+    call = f"  call void {_pointer(address)}(ptr %x, ptr %y)"
+    counting = ["  %next = add i64 %count, 1", f"  %done = icmp eq i64 %next, {times}"]
+    lines = ["  br label %again", "again:", "  %count = phi i64 [0, %0], [%next, %again]", call, *counting]
+    return Glue(
+        "\n".join([f"{_HEAD} {{", *lines, "  br i1 %done, label %end, label %again", "end:", "  ret void", "}", ""])
+    )
+
+
 def in_turn(steps: Sequence[Call | Copy], work: int) -> Glue:
     """Do the steps one after the other, with memory for `work` numbers; without memory the first result is NaN."""
     lines = [f"  %work = call ptr @kinegraph_malloc(i64 {_DOUBLE * max(work, 1)})",

@@ -13,6 +13,6 @@ if TYPE_CHECKING:
 
 def looped(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> LoopedSystem:
     """The mechanism, with numbers for its parameters, as an object with `tau`, `qdd` and `energy`."""
-    from kinegraph.large.system import LoopedSystem  # here, because Numba takes a second to import
+    from kinegraph.large.system import LoopedSystem
 
     return LoopedSystem(mechanism, parameters)

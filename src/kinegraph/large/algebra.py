@@ -2,46 +2,60 @@
 
 from __future__ import annotations
 
-from kinegraph.large.jit import part
+from kinegraph.jit.marks import inlined
 from kinegraph.large.records import Floats, Matrix, Vector
 
 NO_VECTOR: Vector = (0.0, 0.0, 0.0)
 NO_MATRIX: Matrix = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
-@part
+@inlined
+def copy(source: Floats, target: Floats) -> None:
+    """Write an array to another. (A slice would do, but its errors need Python.)"""
+    for i in range(source.size):
+        target[i] = source[i]
+
+
+@inlined
+def copy_rows(source: Floats, target: Floats) -> None:
+    """Write a matrix to another."""
+    for i in range(len(source)):
+        copy(source[i], target[i])
+
+
+@inlined
 def vector(rows: Floats, j: int, at: int) -> Vector:
     """The three entries of a row from `at` on."""
     return (rows[j, at], rows[j, at + 1], rows[j, at + 2])
 
 
-@part
+@inlined
 def matrix(rows: Floats, j: int, at: int) -> Matrix:
     """The nine entries of a row from `at` on."""
     a, b, c = vector(rows, j, at), vector(rows, j, at + 3), vector(rows, j, at + 6)
     return (a[0], a[1], a[2], b[0], b[1], b[2], c[0], c[1], c[2])
 
 
-@part
+@inlined
 def symmetric(rows: Floats, j: int, at: int) -> Matrix:
     """A symmetric matrix from its entries xx, yy, zz, xy, yz, xz."""
     (x, y, z), (xy, yz, xz) = vector(rows, j, at), vector(rows, j, at + 3)
     return (x, xy, xz, xy, y, yz, xz, yz, z)
 
 
-@part
+@inlined
 def put(rows: Floats, j: int, at: int, a: Vector) -> None:
     """Write a vector into a row from `at` on."""
     rows[j, at], rows[j, at + 1], rows[j, at + 2] = a
 
 
-@part
+@inlined
 def add(rows: Floats, j: int, at: int, a: Vector) -> None:
     """Add a vector to a row from `at` on."""
     put(rows, j, at, plus(vector(rows, j, at), a))
 
 
-@part
+@inlined
 def add_matrix(rows: Floats, j: int, at: int, m: Matrix) -> None:
     """Add a matrix to a row from `at` on."""
     add(rows, j, at, (m[0], m[1], m[2]))
@@ -49,31 +63,31 @@ def add_matrix(rows: Floats, j: int, at: int, m: Matrix) -> None:
     add(rows, j, at + 6, (m[6], m[7], m[8]))
 
 
-@part
+@inlined
 def plus(a: Vector, b: Vector) -> Vector:
     """The sum of two vectors."""
     return (a[0] + b[0], a[1] + b[1], a[2] + b[2])
 
 
-@part
+@inlined
 def scaled(c: float, a: Vector) -> Vector:
     """A multiple of a vector."""
     return (c * a[0], c * a[1], c * a[2])
 
 
-@part
+@inlined
 def dot(a: Vector, b: Vector) -> float:
     """The scalar product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@part
+@inlined
 def cross(a: Vector, b: Vector) -> Vector:
     """The vector product a x b."""
     return (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0])
 
 
-@part
+@inlined
 def times(m: Matrix, a: Vector) -> Vector:
     """A matrix times a vector."""
     return (
@@ -83,19 +97,19 @@ def times(m: Matrix, a: Vector) -> Vector:
     )
 
 
-@part
+@inlined
 def transposed(m: Matrix) -> Matrix:
     """Rows and columns exchanged."""
     return (m[0], m[3], m[6], m[1], m[4], m[7], m[2], m[5], m[8])
 
 
-@part
+@inlined
 def back(m: Matrix, a: Vector) -> Vector:
     """The transposed matrix times a vector: back into the axes it turns from."""
     return times(transposed(m), a)
 
 
-@part
+@inlined
 def product(a: Matrix, b: Matrix) -> Matrix:
     """The product of two matrices."""
     x = times(a, (b[0], b[3], b[6]))
@@ -104,7 +118,7 @@ def product(a: Matrix, b: Matrix) -> Matrix:
     return (x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2])
 
 
-@part
+@inlined
 def combined(a: Matrix, b: Matrix, c: float) -> Matrix:
     """a + c b."""
     return (
@@ -114,13 +128,13 @@ def combined(a: Matrix, b: Matrix, c: float) -> Matrix:
     )  # fmt: skip
 
 
-@part
+@inlined
 def skew(a: Vector) -> Matrix:
     """The matrix that takes the vector product with a from the left."""
     return (0.0, -a[2], a[1], a[2], 0.0, -a[0], -a[1], a[0], 0.0)
 
 
-@part
+@inlined
 def outer(a: Vector, b: Vector) -> Matrix:
     """The matrix a b'."""
     return (
@@ -130,7 +144,7 @@ def outer(a: Vector, b: Vector) -> Matrix:
     )  # fmt: skip
 
 
-@part
+@inlined
 def along(axis: int, length: float) -> Vector:
     """A vector of some length along an axis."""
     if axis == 0:
@@ -140,7 +154,7 @@ def along(axis: int, length: float) -> Vector:
     return (0.0, 0.0, length)
 
 
-@part
+@inlined
 def axis_turn(axis: int, c: float, s: float) -> Matrix:
     """The turn about an axis by an angle of this cosine and sine."""
     if axis == 0:
@@ -150,7 +164,7 @@ def axis_turn(axis: int, c: float, s: float) -> Matrix:
     return (c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
 
 
-@part
+@inlined
 def quaternion_turn(w: float, x: float, y: float, z: float) -> Matrix:
     """The rotation of a quaternion of any length but zero: the drift of an integrator must not shear bodies."""
     k = 2.0 / (w * w + x * x + y * y + z * z)

@@ -6,6 +6,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from kinegraph.jit.marks import inlined, part
 from kinegraph.large.algebra import (
     NO_MATRIX,
     NO_VECTOR,
@@ -26,7 +27,6 @@ from kinegraph.large.algebra import (
     transposed,
     vector,
 )
-from kinegraph.large.jit import kernel, part
 from kinegraph.large.kinematics import gyroscopic, keep, placed, propagated_motion, to_parent, velocity_terms
 from kinegraph.large.records import (
     AXIS,
@@ -66,7 +66,7 @@ class Articulated(NamedTuple):
     pivot: Floats
 
 
-@kernel
+@part
 def forward(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, gravity: Vector) -> tuple[Floats, int]:
     """Accelerations by the articulated-body method, and the velocity without inertia that stopped it (or -1).
 
@@ -83,7 +83,7 @@ def forward(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, gravi
     return _accelerations(tree, joints, moving, gravity, work), stuck
 
 
-@part
+@inlined
 def _outwards(tree: Tree, joints: Joints, moving: MotionArrays, work: Articulated) -> None:
     """Angular velocities, and for each joint its columns and bias at its last step."""
     put(work.omega, 0, 0, NO_VECTOR)
@@ -105,7 +105,7 @@ def _outwards(tree: Tree, joints: Joints, moving: MotionArrays, work: Articulate
         own_columns(tree, moving, work.column, j)
 
 
-@part
+@inlined
 def own_columns(tree: Tree, moving: MotionArrays, column: Floats, j: int) -> None:
     """Add the motion that the velocities of step j give it in its own axes."""
     if tree.link[j, KIND] == QUATERNION:
@@ -117,7 +117,7 @@ def own_columns(tree: Tree, moving: MotionArrays, column: Floats, j: int) -> Non
         column[tree.column[e], at] += moving.slope[e]
 
 
-@part
+@inlined
 def _inwards(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, work: Articulated) -> int:
     """Free each joint's velocities from the inertia beyond it, and hand the rest to the parent."""
     stuck = -1
@@ -146,7 +146,7 @@ def _inwards(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, work
     return stuck
 
 
-@part
+@inlined
 def rigid(tree: Tree, omega: Vector, j: int) -> Handle:
     """The inertia of what is fixed to step j, and the forces its rotation takes."""
     m = tree.constant[j, MASS]
@@ -160,13 +160,13 @@ def rigid(tree: Tree, omega: Vector, j: int) -> Handle:
     )
 
 
-@part
+@inlined
 def has_inertia(tree: Tree, j: int) -> bool:
     """Whether anything with mass or moments is fixed to step j."""
     return bool(tree.constant[j, MASS] != 0.0 or dot(vector(tree.constant, j, INERTIA), (1.0, 1.0, 1.0)) != 0.0)
 
 
-@part
+@inlined
 def joined(a: Handle, b: Handle) -> Handle:
     """Two articulated inertias of one step together."""
     return (
@@ -178,14 +178,14 @@ def joined(a: Handle, b: Handle) -> Handle:
     )
 
 
-@part
+@inlined
 def stored_handle(rows: Floats, i: int) -> tuple[Handle, tuple[float, float]]:
     """The inertia and what was spent, as stored for a step that others stand on."""
     handle = matrix(rows, i, 0), matrix(rows, i, 9), matrix(rows, i, 18), vector(rows, i, 27), vector(rows, i, 30)
     return handle, (rows[i, 33], rows[i, 34])
 
 
-@part
+@inlined
 def add_handle(rows: Floats, i: int, handle: Handle, spent: tuple[float, float]) -> None:
     """Add an inertia to what is stored for a step that others stand on."""
     add_matrix(rows, i, 0, handle[0])
@@ -197,7 +197,7 @@ def add_handle(rows: Floats, i: int, handle: Handle, spent: tuple[float, float])
     rows[i, 34] += spent[1]
 
 
-@part
+@inlined
 def freed(
     here: Handle, spent: tuple[float, float], tau: Floats, work: Articulated, k: int, armature: float
 ) -> tuple[Handle, tuple[float, float], bool]:
@@ -221,13 +221,13 @@ def freed(
     return rest, (spent[0] + dot(n, n) / pivot, spent[1] + dot(f, f) / pivot), vanished(pivot, before)
 
 
-@part
+@inlined
 def vanished(pivot: float, before: float) -> bool:
     """Whether nothing but rounding is left of an inertia; not of NaN, which goes through to the result."""
     return pivot <= ROUNDING * before
 
 
-@part
+@inlined
 def biased(here: Handle, angular: Vector, linear: Vector) -> Handle:
     """The same inertia, with the forces that the known acceleration of its joint takes."""
     J, B, M, moment, force = here
@@ -236,7 +236,7 @@ def biased(here: Handle, angular: Vector, linear: Vector) -> Handle:
     return J, B, M, plus(moment, n), plus(force, f)
 
 
-@part
+@inlined
 def handed(here: Handle, turn: Matrix, offset: Vector) -> Handle:
     """The same inertia and bias at the parent's origin in the parent's axes."""
     back, arm = transposed(turn), skew(offset)
@@ -249,7 +249,7 @@ def handed(here: Handle, turn: Matrix, offset: Vector) -> Handle:
     return J, shifted, M, n, f
 
 
-@part
+@inlined
 def _accelerations(tree: Tree, joints: Joints, moving: MotionArrays, gravity: Vector, work: Articulated) -> Floats:
     """Outwards again: accelerations of the steps and of the velocities."""
     result = np.empty(work.pivot.size)
@@ -274,7 +274,7 @@ def _accelerations(tree: Tree, joints: Joints, moving: MotionArrays, gravity: Ve
     return result
 
 
-@kernel
+@part
 def solve(tree: Tree, order: Elimination, slope: Floats, right: Floats, count: int) -> Floats:
     """x of dp/dq x = right, `right` given per step."""
     x = np.zeros(count)
@@ -288,7 +288,7 @@ def solve(tree: Tree, order: Elimination, slope: Floats, right: Floats, count: i
     return x
 
 
-@kernel
+@part
 def solve_transposed(tree: Tree, order: Elimination, slope: Floats, right: Floats) -> Floats:
     """y, per step, of (dp/dq)' y = right."""
     y, rest = np.zeros(len(tree.link)), right.copy()

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import KernelError
-from kinegraph.large import articulated, recursion
+from kinegraph.large import entries
 from kinegraph.large.flat.flatten import FlatMechanism
 from kinegraph.large.joints import elimination, independent, joints, quaternion_velocities
-from kinegraph.large.kinematics import motion
 from kinegraph.large.records import Displacement, Elimination, Floats, Integers, Joints, MotionArrays, Tree, Vector
 
 DENSE_LIMIT = 5000  #: velocities; beyond, the inertia matrix alone would take 200 MB and a minute
@@ -67,8 +66,8 @@ class Articulated:
 
     def accelerations(self, moved: Displacement, q: Floats, v: Floats, tau: Floats, gravity: Vector) -> Floats:
         """One sweep outwards, one inwards, one outwards."""
-        moving = motion(self.tree, moved, q, v, np.zeros_like(v))
-        found, stuck = articulated.forward(self.tree, self.joints, moving, tau, gravity)
+        moving = entries.motion(self.tree, moved, q, v, np.zeros_like(v))
+        found, stuck = entries.forward(self.tree, self.joints, moving, tau, gravity)
         if stuck >= 0:
             raise massless(self.velocity_names[stuck])
         return found
@@ -95,13 +94,13 @@ class Independent:
         """The same for displacements, between two solutions by substitution."""
         own, right = self.apart.column, np.zeros(self.driven.size)
         forces = np.empty(tau.size)
-        forces[own] = articulated.solve_transposed(self.tree, self.order, moved.slope, tau)[self.driven]
+        forces[own] = entries.solve_transposed(self.tree, self.order, moved.slope, tau)[self.driven]
         forces[self.quasi_apart] = tau[self.quasi]
-        found, stuck = articulated.forward(self.apart, self.joints, self._unbiased(moved, q, v), forces, gravity)
+        found, stuck = entries.forward(self.apart, self.joints, self._unbiased(moved, q, v), forces, gravity)
         if stuck >= 0:
             raise massless(self._name(stuck))
         right[self.driven] = found[own] - moved.acceleration[self.driven]
-        result = articulated.solve(self.tree, self.order, moved.slope, right, tau.size)
+        result = entries.solve(self.tree, self.order, moved.slope, right, tau.size)
         result[self.quasi] = found[self.quasi_apart]
         return result
 
@@ -111,7 +110,7 @@ class Independent:
         moved = moved._replace(acceleration=acceleration, slope=np.ones(self.apart.column.size))
         own = np.zeros_like(v)
         own[self.quasi_apart] = v[self.quasi]
-        return motion(self.apart, moved, q, own, np.zeros_like(v))
+        return entries.motion(self.apart, moved, q, own, np.zeros_like(v))
 
     def _name(self, stuck: int) -> str:
         """A velocity that moves the step whose own velocity is `stuck`."""
@@ -130,9 +129,9 @@ class Dense:
     def accelerations(self, moved: Displacement, q: Floats, v: Floats, tau: Floats, gravity: Vector) -> Floats:
         """The whole inertia matrix and its factors."""
         refuse_large("forward dynamics of coordinates that bodies share in this way", tau.size)
-        moving = motion(self.tree, moved, q, v, np.zeros_like(v))
-        matrix = recursion.inertia_matrix(self.tree, moving, tau.size)
-        return solved_by_factors(matrix, tau - recursion.inverse(self.tree, moving, gravity))
+        moving = entries.motion(self.tree, moved, q, v, np.zeros_like(v))
+        matrix = entries.inertia_matrix(self.tree, moving, tau.size)
+        return solved_by_factors(matrix, tau - entries.inverse(self.tree, moving, gravity))
 
 
 def solved_by_factors(matrix: Floats, force: Floats) -> Floats:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.codegen.arrays import Doubles, vector
 from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
 from kinegraph.codegen.program.binding import Argument
@@ -19,22 +17,14 @@ from kinegraph.derive.quantities.record import Extent
 from kinegraph.derive.quantities.table import RECORDS
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.graph.proof.whole import LoopsProof
-from kinegraph.interrupt import delayed
 from kinegraph.jit.glue import Glue, with_tables
 from kinegraph.large.by_address.tables import Addressed
 from kinegraph.large.chains.closed_system import ClosedSystem
-from kinegraph.large.jit import kernels_folder
-from kinegraph.large.linkages.system import LinkageSystem
 from kinegraph.large.proof.stored import proof_of
 from kinegraph.large.system import LoopedSystem
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-
-_WHAT = "the loops of large systems"
-_SECONDS = 20  # that compiling takes on a common machine
-_log = logging.getLogger("kinegraph")
-_loaded: set[str] = set()  # loops that this process has used
 
 
 class LoopedKernel(Kernel):
@@ -99,7 +89,6 @@ class LoopedKernel(Kernel):
         """The outputs for one state: an array, or a dict of arrays by name if there are several."""
         arranged = zip(self.arguments, self.arranged(values, named), strict=True)
         given = {argument.name: np.asarray(vector(argument, value), dtype=float) for argument, value in arranged}
-        self._ready(given)
         results = {output.name: self._quantity(output.name, given) for output in self.outputs}
         return results if len(results) > 1 else next(iter(results.values()))
 
@@ -111,18 +100,6 @@ class LoopedKernel(Kernel):
         results = {name: np.array([one[name] for one in found]).reshape(shape) for name, shape in shapes}
         return results if len(results) > 1 else next(iter(results.values()))
 
-    def _ready(self, given: Mapping[str, Doubles]) -> None:
-        """See to it that the loops are there: from disk, or compiled by another process for this very state."""
-        for name in (output.name for output in self.outputs):
-            code = self.system.loops_of(name)
-            if code not in _loaded:
-                make = partial(self._quantity, name, dict(given))
-                compilation = Compilation(code, _WHAT, kernels_folder(), make)
-                compilation.require(_SECONDS, _log.warning)
-                with delayed():
-                    make()
-                _loaded.add(code)
-
     def _quantity(self, name: str, given: Mapping[str, Doubles]) -> Doubles:
         compute: Callable[..., Doubles] = getattr(self.system, name)
         for argument in self.arguments:
@@ -133,24 +110,8 @@ class LoopedKernel(Kernel):
 
 
 def glued(code: Addressed) -> Glue:
-    """Code with the memory it reads as one function, compiled by another process where it is not on disk."""
-    Compilation(code.name, _WHAT, kernels_folder(), code.make).require(_SECONDS, _log.warning)
-    with delayed():
-        return with_tables(code.make(), code.tables.addresses)
-
-
-def compile_linkage(system: LinkageSystem, q: Doubles, v: Doubles) -> None:
-    """See to it that all loops over bars and pins are on disk, compiled by another process for this very state."""
-    make = partial(_compile_linkage, system, q, v)
-    Compilation("states-of-linkages", _WHAT, kernels_folder(), make).require(_SECONDS, _log.warning)
-    with delayed():
-        system.projected_states(q, v)
-
-
-def _compile_linkage(system: LinkageSystem, q: Doubles, v: Doubles) -> None:
-    code = system.projection_at(2 * len(q))
-    Compilation(code.name, _WHAT, kernels_folder(), code.make).compile_here()
-    system.projected_states(q, v)
+    """Code with the memory it reads as one function."""
+    return with_tables(code.address, code.tables.addresses)
 
 
 def _shape(mechanism: Mechanism, name: str) -> tuple[int, ...]:

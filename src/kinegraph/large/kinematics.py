@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kinegraph.jit.marks import inlined, part
 from kinegraph.large.algebra import (
     NO_VECTOR,
     along,
@@ -23,7 +24,6 @@ from kinegraph.large.algebra import (
     times,
     vector,
 )
-from kinegraph.large.jit import kernel, part
 from kinegraph.large.records import (
     ACCELERATION,
     AMOUNT,
@@ -54,7 +54,7 @@ from kinegraph.large.records import (
 State: TypeAlias = tuple[Vector, Vector, Vector]
 
 
-@kernel
+@part
 def displacements(tree: Tree, linear: Linear, q: Floats, v: Floats, a: Floats, t: float) -> Displacement:
     """Displacements that are linear in coordinates and time."""
     steps = len(tree.link)
@@ -69,7 +69,7 @@ def displacements(tree: Tree, linear: Linear, q: Floats, v: Floats, a: Floats, t
     return Displacement(value, rate, acceleration, linear.slope)
 
 
-@kernel
+@part
 def motion(tree: Tree, moved: Displacement, q: Floats, v: Floats, a: Floats) -> MotionArrays:
     """The motion of all steps. Sines are taken here, once for all loops."""
     step = np.empty((len(tree.link), 4))
@@ -81,7 +81,7 @@ def motion(tree: Tree, moved: Displacement, q: Floats, v: Floats, a: Floats) -> 
     return MotionArrays(step, moved.slope, q, v, a)
 
 
-@part
+@inlined
 def placed(tree: Tree, moving: MotionArrays, j: int) -> tuple[Matrix, Vector]:
     """Axes and origin of step j in its parent."""
     axes, origin, kind = matrix(tree.constant, j, PLACEMENT), vector(tree.constant, j, OFFSET), tree.link[j, KIND]
@@ -93,7 +93,7 @@ def placed(tree: Tree, moving: MotionArrays, j: int) -> tuple[Matrix, Vector]:
     return product(axes, quaternion_turn(q[i], q[i + 1], q[i + 2], q[i + 3])), origin
 
 
-@part
+@inlined
 def rates(tree: Tree, moving: MotionArrays, j: int) -> tuple[Vector, Vector]:
     """First and second rate of step j in its parent, about or along its own axes."""
     if tree.link[j, KIND] == QUATERNION:
@@ -102,20 +102,20 @@ def rates(tree: Tree, moving: MotionArrays, j: int) -> tuple[Vector, Vector]:
     return along(tree.link[j, AXIS], moving.step[j, RATE]), along(tree.link[j, AXIS], moving.step[j, ACCELERATION])
 
 
-@part
+@inlined
 def propagated_motion(turn: Matrix, offset: Vector, angular: Vector, linear: Vector) -> tuple[Vector, Vector]:
     """A velocity (or the linear part of an acceleration) of the parent, at the step's origin in the step's axes."""
     return back(turn, angular), back(turn, plus(linear, cross(angular, offset)))
 
 
-@part
+@inlined
 def to_parent(turn: Matrix, offset: Vector, moment: Vector, force: Vector) -> tuple[Vector, Vector]:
     """A moment and force at the step's origin, at the parent's origin in the parent's axes."""
     turned = times(turn, force)
     return plus(times(turn, moment), cross(offset, turned)), turned
 
 
-@part
+@inlined
 def velocity_terms(
     tree: Tree, moving: MotionArrays, turn: Matrix, offset: Vector, before: Vector, j: int
 ) -> tuple[Vector, Vector, Vector]:
@@ -129,14 +129,14 @@ def velocity_terms(
     return plus(propagated, rate), plus(acceleration, cross(propagated, rate)), centripetal
 
 
-@part
+@inlined
 def gyroscopic(tree: Tree, omega: Vector, j: int) -> tuple[Vector, Vector]:
     """Moment and force of the bodies of step j when its origin and angular velocity do not accelerate."""
     spin = times(symmetric(tree.constant, j, INERTIA), omega)
     return cross(omega, spin), cross(omega, cross(omega, vector(tree.constant, j, MOMENT)))
 
 
-@part
+@inlined
 def keep(tree: Tree, stored: Floats, j: int, state: State) -> None:
     """Note the state of step j if other steps than the next stand on it."""
     if tree.link[j, SLOT] >= 0:

@@ -85,5 +85,5 @@ class Elimination(NamedTuple):
 
 
 def for_loops(values: ArrayLike) -> Floats:
-    """Numbers as the loops take them. For arrays that none may write to, Numba would compile all of them again."""
-    return np.require(values, np.float64, ["C", "W"])
+    """Numbers as the loops take them."""
+    return np.ascontiguousarray(values, dtype=np.float64)

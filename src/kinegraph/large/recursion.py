@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegraph.large.algebra import NO_VECTOR, add, along, cross, dot, plus, put, scaled, symmetric, times, vector
-from kinegraph.large.jit import kernel, part
+from kinegraph.jit.marks import inlined, part
+from kinegraph.large.algebra import NO_VECTOR, add, along, copy, cross, dot, plus, put, scaled, symmetric, times, vector
 from kinegraph.large.kinematics import (
     State,
     gyroscopic,
@@ -45,7 +45,7 @@ from kinegraph.large.records import (
 )
 
 
-@kernel
+@part
 def inverse(tree: Tree, moving: MotionArrays, gravity: Vector) -> Floats:
     """Generalized forces by recursive Newton-Euler."""
     wrench = _wrenches(tree, moving, gravity)
@@ -66,7 +66,7 @@ def inverse(tree: Tree, moving: MotionArrays, gravity: Vector) -> Floats:
     return tau
 
 
-@part
+@inlined
 def _wrenches(tree: Tree, moving: MotionArrays, gravity: Vector) -> Floats:
     """Moment and force that move the bodies of each step, about its origin."""
     wrench = np.empty((len(tree.link), 6))
@@ -87,7 +87,7 @@ def _wrenches(tree: Tree, moving: MotionArrays, gravity: Vector) -> Floats:
     return wrench
 
 
-@part
+@inlined
 def _accelerated(tree: Tree, moving: MotionArrays, parent: State, j: int) -> State:
     turn, offset = placed(tree, moving, j)
     omega, more_angular, more_linear = velocity_terms(tree, moving, turn, offset, parent[0], j)
@@ -95,7 +95,7 @@ def _accelerated(tree: Tree, moving: MotionArrays, parent: State, j: int) -> Sta
     return omega, plus(angular, more_angular), plus(linear, more_linear)
 
 
-@part
+@inlined
 def _project(tree: Tree, moving: MotionArrays, moment: Vector, force: Vector, tau: Floats, j: int) -> None:
     """The chain rule: Q_k = sum_j dp_j/dq_k tau_j."""
     if tree.link[j, KIND] == QUATERNION:
@@ -107,7 +107,7 @@ def _project(tree: Tree, moving: MotionArrays, moment: Vector, force: Vector, ta
         tau[tree.column[e]] += moving.slope[e] * own
 
 
-@kernel
+@part
 def inertia_matrix(tree: Tree, moving: MotionArrays, count: int) -> Floats:
     """H by unit accelerations at rest without gravity: column k is the force that accelerates velocity k alone."""
     matrix, rest, unit, step = np.empty((count, count)), np.zeros(count), np.zeros(count), moving.step.copy()
@@ -120,18 +120,18 @@ def inertia_matrix(tree: Tree, moving: MotionArrays, count: int) -> Floats:
             step[j, ACCELERATION] = 0.0
             for e in range(tree.row[j], tree.row[j + 1]):
                 step[j, ACCELERATION] += moving.slope[e] * unit[tree.column[e]]
-        matrix[:, k] = inverse(tree, alone, NO_VECTOR)
+        copy(inverse(tree, alone, NO_VECTOR), matrix[:, k])
     return matrix
 
 
-@kernel
+@part
 def energy(tree: Tree, moving: MotionArrays, gravity: Vector) -> tuple[float, float]:
     """Kinetic and potential energy; the latter is zero for a mass in the origin of the fixed frame."""
     kinetic = 0.5 * (_living_force(tree, moving) + (tree.armature * moving.v**2).sum())
     return kinetic, -dot(gravity, _first_moment(tree, moving))
 
 
-@part
+@inlined
 def _living_force(tree: Tree, moving: MotionArrays) -> float:
     """Twice the kinetic energy of the bodies."""
     stored = np.zeros((tree.slots, 9))
@@ -155,7 +155,7 @@ def _living_force(tree: Tree, moving: MotionArrays) -> float:
     return total
 
 
-@part
+@inlined
 def _first_moment(tree: Tree, moving: MotionArrays) -> Vector:
     """First moment of all mass about the fixed origin, gathered inwards so that no rotation accumulates error."""
     stored = np.zeros((tree.slots, 4))

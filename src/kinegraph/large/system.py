@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.errors import KernelError
-from kinegraph.large import recursion
+from kinegraph.jit.bitcode import compiled
+from kinegraph.large import entries
+from kinegraph.large.by_address.entry import tree_accelerations
 from kinegraph.large.by_address.tables import Addressed, tables
 from kinegraph.large.flat.flatten import flatten
 from kinegraph.large.forward import Articulated, ForwardLoops, choose, refuse_large
-from kinegraph.large.kinematics import motion
 from kinegraph.large.records import Floats, MotionArrays, for_loops
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -37,15 +38,6 @@ class LoopedSystem:
         """How `qdd` works for this mechanism."""
         return self.forward.method
 
-    @property
-    def code(self) -> str:
-        """Which of the compiled loops `qdd` takes."""
-        return self.method.name.lower()
-
-    def loops_of(self, quantity: str) -> str:
-        """The name of the compiled loops that a quantity takes; those of `qdd` alone depend on the method."""
-        return f"qdd-{self.code}" if quantity == "qdd" else quantity
-
     def addressed(self, places: Sequence[int]) -> Addressed | None:
         """Code that is called by its address for `qdd`, and what it reads; None where Python has to take part.
 
@@ -56,12 +48,12 @@ class LoopedSystem:
             return None
         size = len(self.layout.positions)
         read = tables(flat.tree, flat.linear, forward.joints, flat.constant_gravity, places, size)
-        return Addressed("qdd-by-address", _compile_entry, read)
+        return Addressed(compiled(tree_accelerations).address, read)
 
     def tau(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: float = 0.0) -> Floats:
         """Inverse dynamics: the generalized forces that give the accelerations `a`. O(n)."""
         moving = self._moving(self._positions(q), self._velocities("v", v), self._velocities("a", a), t)
-        return recursion.inverse(self.flat.tree, moving, self.flat.gravity(t))
+        return entries.inverse(self.flat.tree, moving, self.flat.gravity(t))
 
     def qdd(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float = 0.0) -> Floats:
         """Forward dynamics: the accelerations under the generalized forces `tau`; `method` says what it costs."""
@@ -73,29 +65,22 @@ class LoopedSystem:
     def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[float, float]:
         """Kinetic and potential energy; the potential is minus the sum of m g.r over the centres of mass. O(n)."""
         moving = self._moving(self._positions(q), self._velocities("v", v), self._rest, t)
-        return recursion.energy(self.flat.tree, moving, self.flat.gravity(t))
+        return entries.energy(self.flat.tree, moving, self.flat.gravity(t))
 
     def inertia(self, q: ArrayLike, t: float = 0.0) -> Floats:
         """The inertia matrix H, dense: O(n^2)."""
         refuse_large("the inertia matrix", len(self.layout.velocities))
         moving = self._moving(self._positions(q), self._rest, self._rest, t)
-        return recursion.inertia_matrix(self.flat.tree, moving, len(self.layout.velocities))
+        return entries.inertia_matrix(self.flat.tree, moving, len(self.layout.velocities))
 
     def _moving(self, q: Floats, v: Floats, a: Floats, t: float) -> MotionArrays:
-        return motion(self.flat.tree, self.flat.displaced(q, v, a, float(t)), q, v, a)
+        return entries.motion(self.flat.tree, self.flat.displaced(q, v, a, float(t)), q, v, a)
 
     def _positions(self, q: ArrayLike) -> Floats:
         return checked("q", q, self.layout.positions, "positions")
 
     def _velocities(self, label: str, values: ArrayLike) -> Floats:
         return checked(label, values, self.layout.velocities, "velocities")
-
-
-def _compile_entry() -> int:
-    """The address of forward dynamics for any mechanism: compiled now, or loaded from disk."""
-    from kinegraph.large.by_address.entry import accelerations
-
-    return accelerations.address
 
 
 def checked(label: str, values: ArrayLike, expected: Sequence[str], kind: str) -> Floats:

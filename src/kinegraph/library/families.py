@@ -17,7 +17,7 @@ def pendulum(links: int) -> Mechanism:
     rod = inertia(mass=1, Jx=Fraction(1, 12), Jy=Fraction(1, 12), at=[Sz(-0.5)])
     base: Body | None = None
     for link in range(1, links + 1):
-        angle = builder.coordinate(f"q{link}", position=1 if link == 1 else 0)
+        angle = builder.coordinate(f"q{link}", position=1 if link == 1 else None)
         hinge: tuple[Transform, ...] = (Ry(angle),) if base is None else (Sz(-1), Ry(angle))
         base = builder.body(f"rod{link}", base, hinge, rod)
     builder.point("tip", base, (0, 0, -1))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from kinegraph.on_demand import load_on_demand
 
 if TYPE_CHECKING:
+    from kinegraph.model.axes import Axes
     from kinegraph.model.builder import Builder, Q, Rx, Ry, Rz, Sx, Sy, Sz, inertia
     from kinegraph.model.element_builder import arc, at, capsule, cylinder, plane, sphere, torus
     from kinegraph.model.elements import (
         RATE,
         STRETCH,
         Anchor,
-        Axes,
         Bumper,
         Damper,
         Element,
@@ -132,6 +132,7 @@ __all__ = [
 load_on_demand(
     __name__,
     {
+        "Axes": "kinegraph.model.axes",
         **dict.fromkeys(("Builder", "Q", "Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "inertia"), "kinegraph.model.builder"),
         **dict.fromkeys(
             ("arc", "at", "capsule", "cylinder", "plane", "sphere", "torus"), "kinegraph.model.element_builder"
@@ -139,7 +140,6 @@ load_on_demand(
         **dict.fromkeys(
             (
                 "Anchor",
-                "Axes",
                 "Bumper",
                 "Damper",
                 "Element",

@@ -11,6 +11,7 @@ from kinegraph.model.definitions import resolved
 from kinegraph.model.element_builder import ElementBuilder
 from kinegraph.model.expression import Expression, Name, Scalar, expression
 from kinegraph.model.mechanism import (
+    ZERO,
     Axis,
     Body,
     Coordinate,
@@ -112,9 +113,16 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         self._parameters.append(Parameter(name, None if value is None else expression(value)))
         return Name(name)
 
-    def coordinate(self, name: str, position: Scalar = 0, velocity: Scalar = 0, armature: Scalar = 0) -> Name:
-        """Declare a generalized coordinate with its initial position and velocity, and inertia of its own."""
-        self._coordinates.append(Coordinate(name, *map(expression, (position, velocity, armature))))
+    def coordinate(
+        self, name: str, position: Scalar | None = None, velocity: Scalar | None = None, armature: Scalar = 0
+    ) -> Name:
+        """Declare a generalized coordinate with its initial position and velocity, and inertia of its own.
+
+        What is not given is zero, and is free to move where loops have to be closed.
+        """
+        start, rate = (ZERO if one is None else expression(one) for one in (position, velocity))
+        zeros = position is not None and start == ZERO, velocity is not None and rate == ZERO
+        self._coordinates.append(Coordinate(name, start, rate, expression(armature), zeros))
         return Name(name)
 
     def quaternion(
@@ -150,10 +158,19 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         self._bodies.append(body)
         return body
 
-    def point(self, name: str, body: Body | str | None, position: Sequence[Scalar] = (0, 0, 0)) -> Point:
-        """Add a point of interest, fixed in the body's link frame (the fixed frame if body is None)."""
+    def point(
+        self,
+        name: str,
+        body: Body | str | None,
+        position: Sequence[Scalar] = (0, 0, 0),
+        orientation: Iterable[Rotation | Quaternion] = (),
+    ) -> Point:
+        """Add a point of interest, fixed in the body's link frame (the fixed frame if body is None).
+
+        The rotations of `orientation` turn the axes of that frame into the point's own, those of `pose:NAME`.
+        """
         x, y, z = _expressions(position, 3, f"the position of {name}")
-        point = Point(name, body.name if isinstance(body, Body) else body, (x, y, z))
+        point = Point(name, body.name if isinstance(body, Body) else body, (x, y, z), tuple(orientation))
         self._points.append(point)
         return point
 

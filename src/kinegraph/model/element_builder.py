@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TypeAlias, TypeVar
 
 from kinegraph.errors import ModelError
+from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     DEFAULT_WIDTH,
     HERTZ,
     Anchor,
     Arc,
-    Axes,
     Bumper,
     Capsule,
     ContactShape,

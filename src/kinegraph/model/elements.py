@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from typing import TypeAlias
 
+from kinegraph.model.axes import Axes
 from kinegraph.model.expression import Expression, Name, expression, names
 from kinegraph.model.mechanism import ZERO
 
@@ -53,13 +53,6 @@ class Span:
 
 
 Target: TypeAlias = Expression | Span
-
-
-class Axes(Enum):
-    """In which axes the components of a force or moment are given."""
-
-    WORLD = "world"
-    BODY = "body"
 
 
 @dataclass(frozen=True, slots=True)

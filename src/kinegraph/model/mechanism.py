@@ -114,12 +114,20 @@ class Coordinate:
 
     `armature` is inertia in the coordinate itself, such as that of a motor's rotor seen through its gear: it adds to
     the diagonal of the inertia matrix. It belongs to no body and has no momentum in space.
+    `zeros` says which of position and velocity the model declares although they are zero: loops keep declared values.
     """
 
     name: str
     position: Expression = ZERO
     velocity: Expression = ZERO
     armature: Expression = ZERO
+    zeros: tuple[bool, bool] = (False, False)
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The names of the initial values that the model declares."""
+        stated = ((self.name, self.position != ZERO), (self.name + "'", self.velocity != ZERO))
+        return tuple(name for (name, given), zero in zip(stated, self.zeros, strict=True) if given or zero)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +135,7 @@ class QuaternionCoordinates:
     """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes.
 
     `armature` is the same about all axes: it adds to the diagonal of the inertia matrix for each quasi-velocity.
+    `zeros` says whether the model declares the rotation, and each velocity, although they are none.
     """
 
     names: tuple[str, str, str, str]
@@ -134,15 +143,33 @@ class QuaternionCoordinates:
     position: tuple[Expression, Expression, Expression, Expression] = (ONE, ZERO, ZERO, ZERO)
     velocity: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
     armature: Expression = ZERO
+    zeros: tuple[bool, bool, bool, bool] = (False, False, False, False)
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The names of the initial values that the model declares."""
+        turned = self.zeros[0] or self.position != (ONE, ZERO, ZERO, ZERO)
+        rates = zip(self.velocities, self.velocity, self.zeros[1:], strict=True)
+        return (*(self.names if turned else ()), *(name for name, given, zero in rates if zero or given != ZERO))
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of interest: fixed in a body's link frame (the fixed frame if body is None)."""
+    """A point of interest: fixed in a body's link frame (the fixed frame if body is None).
+
+    `orientation` turns the axes of that frame into the point's own, those of `pose:NAME`.
+    """
 
     name: str
     body: str | None
     position: tuple[Expression, Expression, Expression] = (ZERO, ZERO, ZERO)
+    orientation: tuple[Rotation | Quaternion, ...] = ()
+
+    @property
+    def transforms(self) -> tuple[Transform, ...]:
+        """The way from the body's link frame to the point's own frame."""
+        shifts = (Shift(axis, amount) for axis, amount in zip(Axis, self.position, strict=True))
+        return (*shifts, *self.orientation)
 
 
 @dataclass(frozen=True, repr=False)
@@ -219,6 +246,11 @@ class Mechanism(RichDisplay):
         inputs = tuple(given.name for given in self.inputs if given.value is None)
         integrals = tuple(one.integral for one in self.quasivelocities)
         return StateLayout(tuple(positions), tuple(velocities), inputs, tuple(quaternions), integrals=integrals)
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The positions and velocities whose initial values the model declares, in the order of the model."""
+        return tuple(name for coordinate in self.coordinates for name in coordinate.declared)
 
     @property
     def velocity_groups(self) -> tuple[tuple[str, ...], ...]:

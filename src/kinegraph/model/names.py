@@ -64,6 +64,45 @@ def model_name_from(stem: str) -> str:
     return re.sub(r"[^\w$.-]+", "-", stem)[:MAX_NAME].strip("-") or "mechanism"
 
 
+#: Units of other systems and of other texts: how a number in them is written here.
+_UNITS = {
+    **dict.fromkeys(("rad", "kg", "m", "s", "N", "Nm", "J", "W", "Pa", "meter", "meters", "metre", "metres"), ""),
+    **dict.fromkeys(("deg", "degree", "degrees", "grad"), "*pi/180"),
+    **dict.fromkeys(("mm", "ms", "g", "gram", "grams", "mN"), "/1000"),
+    **dict.fromkeys(("km", "kN", "kJ", "kW", "ton", "tons"), "*1000"),
+    "cm": "/100", "um": "/1e6", "us": "/1e6", "MN": "*1e6", "MPa": "*1e6", "kPa": "*1000", "min": "*60", "h": "*3600",
+    "rpm": "*pi/30", "Hz": "*2*pi", "inch": "*0.0254", "ft": "*0.3048", "lb": "*0.45359237", "lbf": "*4.4482216152605",
+}  # fmt: skip
+
+
+def unit_remedy(name: str, number: str = "") -> str:
+    """How a number with a unit is written, if the name is one; `number` is what comes before it."""
+    if name not in _UNITS:
+        return ""
+    factor = _UNITS[name]
+    written = f"{number}{factor}" if number else (f"1{factor}" if factor.startswith("/") else factor[1:] or "1")
+    told = f"`{name}` looks like a unit; numbers are in SI units and radians and carry none"
+    return f"{told}: write `{written}`{'' if number else f' for `{name}`'}"
+
+
+_RATE = re.compile(r"(?:d_?(?P<behind>.+)|(?P<before>.+?)_?d(?:ot)?)(?:_?dt)?")
+
+
+def velocity_meant(name: str, coordinates: Iterable[str]) -> str:
+    """The velocity that `qdot`, `q_dot`, `qd` or `dq` probably mean; empty if there is no such coordinate."""
+    found = _RATE.fullmatch(name)
+    known = set(coordinates)
+    for meant in (found["before"], found["behind"]) if found else ():
+        if meant in known:
+            return f"{meant}'"
+    return ""
+
+
+#: What a choice is called elsewhere.
+CHOICES = frozenset({"if", "iif", "ifelse", "ite", "cond", "where", "when", "piecewise", "case", "heaviside", "step"})
+CHOICE_REMEDY = "a choice is written `select(c, a, b)`, which is a where c >= 0 and b elsewhere"
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """A remedy naming the closest known name, or listing what there is; empty if there is nothing."""
     options = sorted(set(known))

@@ -38,13 +38,14 @@ class Published:
 class Step:
     """The count after one step: of the whole graph, or of the part that is worked on.
 
-    `changed` is False where a pass left the graph as it is, being too large for it.
+    `changed` is False where a pass left the graph as it is; `too_large` says that its limits are why.
     """
 
     name: str
     operations: Operations
     published: Published | None
     changed: bool
+    too_large: bool = False
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,10 @@ class _Record:
     steps: list[Step] = field(default_factory=list)
     cheapest: tuple[str, Graph] | None = None
 
-    def note(self, name: str, graph: Graph, published: Published | None, changed: bool = True) -> Graph:
-        self.steps.append(Step(name, count(graph), published, changed))
+    def note(
+        self, name: str, graph: Graph, published: Published | None, changed: bool = True, too_large: bool = False
+    ) -> Graph:
+        self.steps.append(Step(name, count(graph), published, changed, too_large))
         if not name.startswith("part: ") and (
             self.cheapest is None or count(graph).total <= count(self.cheapest[1]).total
         ):
@@ -91,7 +94,9 @@ class _Record:
     def run(self, name: str, step: Pass, graph: Graph, published: Published) -> Graph:
         result = step.apply(graph)
         prove(graph, result).require()
-        return self.note(name, result, published, result is not graph)
+        same = result is graph
+        # Writing out is the one step with limits, and it makes a new graph wherever it keeps to them.
+        return self.note(name, result, published, not same, same and isinstance(step, Expand))
 
 
 def like_rackovic(graph: Graph, limits: Limits = LIMITS) -> tuple[Case, ...]:

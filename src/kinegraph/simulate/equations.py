@@ -138,7 +138,7 @@ class Equations(ABC):
     def projected_states(self, times: Floats, q: Floats, v: Floats, parameters: Floats) -> ProjectedStates:
         """States after one step onto loops and constraints, and what they missed before it."""
         assert self.projection is not None
-        tail = np.hstack([times[:, None], np.tile(parameters, (len(times), 1))])
+        tail = np.hstack([times[:, None], by_row(parameters, len(times))])
         found = row_values(self.projection, state_symbols(self), np.hstack([q, v, tail]))
         half, size = found[MISSED].shape[1] // 2, q.shape[1]
         position, velocity = (largest(part) for part in np.split(found[MISSED], [half], axis=1))
@@ -181,7 +181,19 @@ class Equations(ABC):
 
     @abstractmethod
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
-        """q and v from rows of y."""
+        """q and v from rows of y; parameters are the same for all rows, or given by row."""
+
+    def repacked(self, states: Floats, times: Floats, q: Floats, v: Floats, parameters: Floats) -> Floats:
+        """Rows of y with other q and v; parameters by row."""
+        layout = self.mechanism.layout
+        found = states.copy()
+        if set(layout.velocities) <= set(self.names):
+            found[:, [self.names.index(name) for name in (*layout.positions, *layout.velocities)]] = np.hstack([q, v])
+            return found
+        for row, one in enumerate(zip(q, v, parameters, times.tolist(), strict=True)):
+            packed = self.pack(*one)
+            found[row, : len(packed)] = packed
+        return found
 
     @property
     def flags(self) -> tuple[Symbol, ...]:
@@ -290,6 +302,13 @@ class VelocityForm(Equations):
         return tuple(constrained.rows[k].name for k in constrained.places)
 
     @property
+    def all_rows(self) -> tuple[str, ...]:
+        """The names of all rows that the projection measures; none of platforms, whose legs have closed forms."""
+        if not is_constrained(self.mechanism) or self._derivation.platform is not None:
+            return ()
+        return tuple(row.name for row in self._derivation.constrained.rows)
+
+    @property
     def in_velocities(self) -> VelocityForm:
         return self
 
@@ -314,6 +333,11 @@ class VelocityForm(Equations):
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
         first, last = len(self.mechanism.layout.positions), len(self.mechanism.layout.velocities)
         return states[:, :first], states[:, first : first + last]
+
+
+def by_row(parameters: Floats, rows: int) -> Floats:
+    """Parameters as rows: those of all rows are repeated."""
+    return parameters if parameters.ndim == 2 else np.tile(parameters, (rows, 1))
 
 
 def state_symbols(equations: Equations) -> tuple[Symbol, ...]:

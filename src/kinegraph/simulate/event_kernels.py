@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
+from kinegraph.graph.enclose import Enclosed, Enclosure
 from kinegraph.graph.node import Graph, Kind, Output, Symbol, children
+from kinegraph.graph.proof.prove import prove
+from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
+from kinegraph.jit.kernel import Argument
 from kinegraph.model.expression import TIME, Expression
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.formula import formula
@@ -17,14 +21,22 @@ from kinegraph.simulate.state_names import StateNames
 from kinegraph.solve.problem.events import Action, Direction, Event, EventSet
 from kinegraph.solve.problem.problem import Function
 
+#: What the symbols of a box are called, after the symbols of a state: rates, radii, and radii of rates.
+_BOX = "rate", "radius", "spread"
+
 
 @dataclass(frozen=True)
 class Endings:
-    """Further conditions, with names: a run stops when one of them falls below zero. boundaries: of positions alone."""
+    """Further conditions, with names: a run stops when one of them falls below zero. boundaries: of positions alone.
+
+    gaps: those that must not even be below zero in between two looks; places: which of the conditions they are.
+    """
 
     names: tuple[str, ...]
     conditions: Graph
     boundaries: tuple[bool, ...]
+    gaps: Graph
+    places: tuple[int, ...]
 
 
 def event_set(
@@ -34,7 +46,7 @@ def event_set(
     if not events and endings is None:
         return EventSet()
     texts = tuple(_expression(event.condition) for event in events)
-    conditions = equations.stored("events", texts, lambda: _conditions(equations, texts))
+    conditions = equations.stored("events", texts, lambda: _conditions(equations, events, texts))
     boundaries = _boundaries(conditions, events)
     transferred = equations.carry(conditions)
     further = () if endings is None else endings.names
@@ -46,6 +58,12 @@ def event_set(
     reset: Function = 0
     if any(event.reset for event in events):
         reset = equations.function(equations.carry_states(new_states(equations, events)), native)
+    enclosed: tuple[int, ...] = ()
+    enclosure: Function = 0
+    needed: tuple[int, ...] = ()
+    if endings is not None:
+        enclosed = tuple(len(events) + place for place in endings.places)
+        enclosure, needed = _enclosure(equations, endings, native)
     return EventSet(
         names=(*(event.name for event in events), *further),
         directions=(*(event.direction for event in events), *(Direction.FALLING for _ in further)),
@@ -55,7 +73,46 @@ def event_set(
         code=values,
         slope=slopes,
         reset=reset,
+        enclosure=enclosure,
+        enclosed=enclosed,
+        needed=needed,
     )
+
+
+def _enclosure(equations: Equations, endings: Endings, native: bool) -> tuple[Function, tuple[int, ...]]:
+    """Enclosures of gaps and their rates as a function of x, radii, rates and their radii; and what of y matters."""
+    symbols = equations.state_symbols
+    rates, radii, spreads = ([Symbol(Kind.INPUT, f"{word}:{one.name}") for one in symbols] for word in _BOX)
+    time, duration = Symbol(Kind.TIME, TIME), Symbol(Kind.INPUT, f"radius:{TIME}")
+    graph = enclosures(
+        endings.gaps,
+        {**dict(zip(symbols, rates, strict=True)), time: None},
+        dict(zip((*symbols, *rates, time), (*radii, *spreads, duration), strict=True)),
+    )
+    arguments = (("x", equations.symbols), ("radii", (*radii, duration)), ("rates", rates), ("spreads", spreads))
+    kernel = equations.kernel(graph, [Argument(name, tuple(part)) for name, part in arguments], native)
+    used = set(endings.gaps.symbols())
+    return kernel, tuple(place for place, one in enumerate(symbols) if one in used)
+
+
+def enclosures(conditions: Graph, rates: Mapping[Symbol, Symbol | None], radii: Mapping[Symbol, Symbol]) -> Graph:
+    """Middles and radii of conditions and of their rates. rates: symbols of those of symbols (None: one); radii: of
+    both."""
+    builder = GraphBuilder()
+    (values,) = moved(conditions.outputs, transfer(conditions, builder))
+    node = lambda one: builder.symbol(one.kind, one.name)  # noqa: E731
+    along = ForwardDerivative(
+        builder, {node(one): builder.one if rate is None else node(rate) for one, rate in rates.items()}
+    )
+    slopes = [along(value) for value in values.nodes]
+    enclosed = Enclosed(
+        builder,
+        {node(one): Enclosure(Scalar(builder, node(one)), Scalar(builder, node(r))) for one, r in radii.items()},
+    )
+    found = [[enclosed(value) for value in part] for part in (values.nodes, slopes)]
+    nodes = [tuple(getattr(one, word).index for one in part) for part in found for word in ("middle", "radius")]
+    names = ("values", "value_radii", "rates", "rate_radii")
+    return builder.graph([Output(name, (len(part),), part) for name, part in zip(names, nodes, strict=True)])
 
 
 def _joined(first: Graph, second: Graph) -> Graph:
@@ -71,11 +128,32 @@ def read(event: Event) -> Event:
     return replace(event, condition=formula(event.condition), reset=new)
 
 
-def _conditions(equations: Equations, texts: Sequence[Expression]) -> Graph:
+def _conditions(equations: Equations, events: Sequence[Event], texts: Sequence[Expression]) -> Graph:
     """The conditions in q, v and t."""
     builder = GraphBuilder()
     nodes = tuple(one.index for one in StateNames(builder, equations).read(texts))
-    return builder.graph([Output("events", (len(nodes),), nodes)])
+    found = builder.graph([Output("events", (len(nodes),), nodes)])
+    _refuse_zeros(equations, found, [event.name for event in events])
+    return found
+
+
+def _refuse_zeros(equations: Equations, conditions: Graph, names: Sequence[str]) -> None:
+    """SolveError for a condition that is zero at every state, such as the height of a point in a level plane."""
+    if not names:
+        return
+    builder = GraphBuilder()
+    zeros = builder.graph([Output("events", (len(names),), (builder.zero,) * len(names))])
+    layout = equations.mechanism.layout
+    quaternions = [
+        [Symbol(Kind.COORDINATE, name) for name in layout.positions[start : start + 4]] for start in layout.quaternions
+    ]
+    different = {place for _, place in prove(conditions, zeros, quaternions=quaternions).differences}
+    for place, name in enumerate(names):
+        if place not in different:
+            raise SolveError(
+                f"event {name}: its condition is zero at every state, so it never passes zero\n"
+                "  write a condition that changes along the motion"
+            )
 
 
 def _boundaries(conditions: Graph, events: Sequence[Event]) -> tuple[bool, ...]:

@@ -14,6 +14,7 @@ from kinegraph.errors import SolveError
 from kinegraph.io.records.expression_reader import ExpressionReader, as_expression
 from kinegraph.io.records.grammar.parser import Start, parser
 from kinegraph.model.expression import Call, Expression, Name, Operation, Scalar, expression, postorder
+from kinegraph.model.names import CHOICE_REMEDY
 from kinegraph.model.places import Places
 
 # The grammar of models knows names of letters, digits, _ and $ only: what is special is spelled with $ meanwhile.
@@ -38,7 +39,8 @@ def formula(given: Scalar, name: str = "") -> Expression:
     try:
         read = ExpressionReader("", Places()).transform(parser(Start.EXPRESSION).parse(spelled))
     except (UnexpectedInput, VisitError):
-        raise SolveError(f"cannot read the formula {given!r}: write e.g. 2*sin(3*t) - 0.1*q1'") from None
+        remedy = CHOICE_REMEDY if set("<>?&") & set(str(given)) else "write e.g. 2*sin(3*t) - 0.1*q1'"
+        raise SolveError(f"cannot read the formula {given!r}: {remedy}") from None
     return _respelled(as_expression(read))
 
 

@@ -21,7 +21,7 @@ from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.equations import Equations, VelocityForm, row_values, state_symbols
+from kinegraph.simulate.equations import Equations, VelocityForm, by_row, row_values, state_symbols
 from kinegraph.solve.problem.problem import Floats
 
 
@@ -98,7 +98,7 @@ class MomentumForm(Equations):
         return np.concatenate([q, row_values(self._momenta, state_symbols(self), row[None])["p"][0]])
 
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
-        rows = np.hstack([states, np.zeros((len(states), 1)), np.tile(parameters, (len(states), 1))])
+        rows = np.hstack([states, np.zeros((len(states), 1)), by_row(parameters, len(states))])
         velocities = row_values(self._velocities, self.symbols, rows)["v"]
         return states[:, : len(self.mechanism.layout.positions)], velocities
 

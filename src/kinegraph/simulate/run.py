@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -14,26 +14,29 @@ from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import same_passes
 from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.errors import SolveError
+from kinegraph.graph.interpret import interpret
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.evaluate import Value, parameter_values
+from kinegraph.model.evaluate import Value, float_values, parameter_values
 from kinegraph.model.expression import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate import contacts
 from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
+from kinegraph.simulate.checks.diagnosis import explained
 from kinegraph.simulate.checks.momentum import momentum_checks
+from kinegraph.simulate.checks.singular_coordinates import ENDED, singular_coordinates, singular_words
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
 from kinegraph.simulate.constraints.form_for import form_for
-from kinegraph.simulate.equations import Equations
+from kinegraph.simulate.equations import Equations, VelocityForm
 from kinegraph.simulate.event_kernels import read
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.inputs import Input, controllers_of, is_autonomous, read_inputs, with_given_inputs
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.pace import paced_by_events
-from kinegraph.simulate.start import starting_state
+from kinegraph.simulate.start import Start, starting_state
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.feedback import FeedbackSolver, Samples, View
@@ -44,6 +47,7 @@ from kinegraph.solve.problem.execution import Decision, Native
 from kinegraph.solve.problem.problem import Feedback, Floats, Signals, require_span
 from kinegraph.solve.results.recording import Grid, OwnSteps, Run, Save
 from kinegraph.solve.results.solution import Check, SimulatedModel, Solution
+from kinegraph.solve.results.status import Ending, Status
 
 if TYPE_CHECKING:
     from kinegraph.simulate.large.linkages import LinkageForm
@@ -52,6 +56,14 @@ Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
 
 #: How many intervals a run is saved at if nothing else is asked for.
 INTERVALS = 1000
+
+#: Accelerations at the start from which on coordinates may be singular there; nodes up to which they are looked at.
+_HUGE, _MOST_INTERPRETED = 1e10, 20_000
+#: Endings that singular coordinates explain.
+_PERHAPS_SINGULAR = (
+    Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS, Status.STALLED, Status.NO_CONVERGENCE,
+    Status.SOLVER_FAILED,
+)  # fmt: skip
 
 
 def simulate(
@@ -118,7 +130,7 @@ def simulate(
     given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
     if values:
         check_values(mechanism, numbers)
-    q, v = _start(equations, given, numbers, span[0])
+    q, v, note = _start(equations, given, numbers, span[0])
     state = equations.pack(q, v, np.zeros(0), span[0])
     chosen = paced_by_events(chosen, equations, event_list, state, span)
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
@@ -128,28 +140,60 @@ def simulate(
         equations, solver, chosen, state, span, signal, event_list, save, progress,
         interrupt=interrupt or Interrupt(), autonomous=is_autonomous(mechanism, forces, event_list),
     )  # fmt: skip
+    _refuse_singular_start(equations, state, span[0], numbers)
     run, decision = task.run(native)
+    run = _named_ending(equations, run)
     reset = any(event.reset for event in event_list) or bool(mechanism.contacts)  # new states keep no first integral
     heard = samples.signals(span[1]) if controllers else signal
+    run = replace(run, ending=explained(equations, run, heard))
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
-    return solution_of(finished, chosen.relative)
+    return replace(solution_of(finished, chosen.relative), assembled=note)
 
 
 def _linkage_form() -> type[LinkageForm]:
-    """Brings Numba and SciPy's sparse matrices with it, so it is imported where a long linkage is run."""
+    """Brings SciPy's sparse matrices with it, so it is imported where a long linkage is run."""
     from kinegraph.simulate.large.linkages import LinkageForm
 
     return LinkageForm
 
 
-def _start(
-    equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value], t: float
-) -> tuple[Floats, Floats]:
+def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value], t: float) -> Start:
     """Where a run starts; long linkages are assembled by loops of their own."""
     if isinstance(equations, LoopedForm) and is_constrained(equations.mechanism):
         assert isinstance(equations, _linkage_form())
         return equations.assembled(given, numbers)
     return starting_state(equations.mechanism, given, numbers, t)
+
+
+def _refuse_singular_start(equations: Equations, state: Floats, t: float, numbers: Mapping[str, Value]) -> None:
+    """SolveError where coordinates are singular but for rounding, so that accelerations are huge and mean nothing."""
+    if not isinstance(equations, VelocityForm) or is_constrained(equations.mechanism):
+        return
+    if equations.by_loops or len(equations.rate) > _MOST_INTERPRETED:
+        return
+    values = {symbol.name: 0.0 for symbol in equations.symbols}
+    values |= float_values(numbers) | {TIME: t}
+    values |= zip((symbol.name for symbol in equations.state_symbols), state.tolist(), strict=True)
+    with np.errstate(all="ignore"):
+        (rates,) = interpret(equations.rate, values).values()
+    layout = equations.mechanism.layout
+    found = rates[len(layout.positions) :][: len(layout.velocities)]
+    if not np.isfinite(found).all() or np.max(np.abs(found), initial=0.0) < _HUGE:
+        return  # what is not finite ends the run, with its name
+    if lost := singular_coordinates(equations.mechanism, state[: len(layout.positions)], t, None, equations.bound):
+        raise SolveError(f"the run cannot start: {singular_words(equations.mechanism, lost)}")
+
+
+def _named_ending(equations: Equations, run: Run) -> Run:
+    """The run; if it ended badly where the coordinates of a tree are singular, that is what its ending says."""
+    if run.ending.status not in _PERHAPS_SINGULAR or equations.by_loops or not len(run.states):
+        return run
+    mechanism = equations.mechanism
+    q, _ = equations.unpack(run.states[-1:], np.zeros(0))
+    lost = singular_coordinates(mechanism, q[0], run.ending.time, None, equations.bound, ENDED)
+    if not lost:
+        return run
+    return replace(run, ending=Ending(Status.SINGULAR_COORDINATES, run.ending.time, ", ".join(lost)))
 
 
 def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None, passes: str = "") -> type[Equations]:
@@ -169,7 +213,7 @@ def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
         check_rows(grid)
         require_span(*span)
         return Grid(np.linspace(*span, grid + 1))
-    return Grid(np.asarray(grid, dtype=float))
+    return Grid.within(grid, span)
 
 
 def read_events(events: Events) -> list[Event]:
@@ -224,7 +268,11 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     observe = looped_observation if equations.by_loops else observation
     found, integrals = observe(equations, rows)
     columns = own | balances | found | further
-    gained = contacts.contact_checks(columns, balances, rtol) if finished.mechanism.contacts else ()
+    gained: tuple[Check, ...] = ()
+    if finished.mechanism.contacts:
+        assert isinstance(equations, contacts.OpenForm)
+        gaps = equations.integrated_gaps(run, finished.signals)
+        gained = contacts.contact_checks(columns, balances, gaps, q, rtol)
     conserved = checks(equations, integrals if not finished.reset else (), columns, rows, rtol)
     return Solution(
         model=mechanism.name,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,21 +35,30 @@ def given_state(
     return positions, velocities
 
 
+class Start(NamedTuple):
+    """q and v at the start of a run; `note` says which declared values loops have moved, if any."""
+
+    q: Floats
+    v: Floats
+    note: str | None = None
+
+
 def starting_state(
     mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value], t: float = 0.0
-) -> tuple[Floats, Floats]:
-    """q and v at the start. A mechanism with loops or constraints is assembled near the values that are given, at t."""
+) -> Start:
+    """q and v at the start. A mechanism with loops or constraints is assembled at t so that values of `initial` hold,
+    then those the model declares; an error if they cannot."""
     positions, velocities = given_state(mechanism, initial, parameters)
     if not (mechanism.loops or mechanism.constraints):
-        return positions, velocities
+        return Start(positions, velocities)
     assembler = Assembler(mechanism, parameters)
-    fitting = assembler.assembled(positions, velocities, tuple(initial), t)
+    fitting = assembler.assembled(positions, velocities, tuple(initial), t, mechanism.declared).required()
     if singular := assembler.singular_rows(fitting.q, t):
         raise SolveError(
             f"{mechanism.name} starts in a singular position: {', '.join(singular)} follows from the other rows there\n"
             "  its loops allow more than one way on, and accelerations mean nothing: start a little beside it"
         )
-    return fitting.q, fitting.v
+    return Start(fitting.q, fitting.v, fitting.note)
 
 
 def normalise(mechanism: Mechanism, q: Floats, start: int) -> None:

@@ -22,6 +22,7 @@ from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_inputs, check_method, span_of
+from kinegraph.simulate.constraints.drift import closed_runs
 from kinegraph.simulate.constraints.form_for import form_for
 from kinegraph.simulate.contacts.sweep_task import ContactSweepTask
 from kinegraph.simulate.equations import Equations
@@ -60,6 +61,9 @@ class Sweep(RichDisplay):
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.names
 
     def __getitem__(self, name: str) -> Floats:
         """A coordinate or velocity: one row for each run, one column for each time."""
@@ -150,8 +154,9 @@ def sweep(
         event_list, interrupt or Interrupt(),
     )  # fmt: skip
     runs, decision = task.run(native)
+    saved = closed_runs(equations, runs.times, runs.states, columns)
     return Sweep(
-        mechanism.name, varied, equations.names, runs.times, runs.states, runs.statuses, runs.steps, runs.seconds,
+        mechanism.name, varied, equations.names, runs.times, saved, runs.statuses, runs.steps, runs.seconds,
         decision, runs.events,
     )  # fmt: skip
 
@@ -185,7 +190,8 @@ def _states(
         here = {name: float(column[row]) for name, column in varied.items()}
         numbers = {**values, **{name: here.pop(name) for name in equations.runtime}}
         given = {**initial, **here} if loops else initial
-        found.append(np.concatenate(starting_state(mechanism, given, parameter_values(mechanism, numbers), t)))
+        begun = starting_state(mechanism, given, parameter_values(mechanism, numbers), t)
+        found.append(np.concatenate([begun.q, begun.v]))
     table = np.array(found) if changing else np.tile(found[0], (rows, 1))
     layout = mechanism.layout
     for place, name in enumerate((*layout.positions, *layout.velocities)):
@@ -216,4 +222,4 @@ def _grid(grid: int | ArrayLike | None, span: tuple[float, float]) -> Grid | Non
     if isinstance(grid, int):
         require_span(*span)
         return Grid(np.linspace(*span, grid + 1))
-    return Grid(np.asarray(grid, dtype=float))
+    return Grid.within(grid, span)

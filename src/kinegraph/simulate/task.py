@@ -1,31 +1,26 @@
-"""One run that is to be made: interpreted, compiled, or whichever of both ends earlier."""
+"""One run that is to be made: interpreted or compiled."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from math import ceil
-from time import perf_counter
 
 import numpy as np
 
-from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
-from kinegraph.jit.straight import StraightKernel
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.event_kernels import event_set
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.methods.step_control import Control
-from kinegraph.solve.problem import costs
 from kinegraph.solve.problem.events import Event
-from kinegraph.solve.problem.execution import Alternatives, Decision, Execution, Forecast, Native, forced
-from kinegraph.solve.problem.loading import Loading
+from kinegraph.solve.problem.execution import WORTH_COMPILING, Decision, Execution, Native, forced
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, RightHandSide, Signals
 from kinegraph.solve.problem.progress import Later, Progress, bar
 from kinegraph.solve.results.recording import Run, Save, earlier
+from kinegraph.solve.results.status import Status
 
 _MOST_INTERPRETED = 100_000  # nodes (with a guess of the Jacobian's) that Python can still be asked to read
 
@@ -53,51 +48,48 @@ class Task:
     autonomous: bool = False
 
     def run(self, native: Native) -> tuple[Run, Decision]:
-        """Integrate as asked for; "auto" begins on the interpreter and compiles when that promises an earlier end."""
+        """Integrate as asked for; "auto" compiles unless the run is short."""
         wanted = forced(native)
         if self.equations.by_loops and wanted is Execution.INTERPRETED:
             raise SolveError("loops over bodies are compiled: leave native=False away, or give loops=False")
         if wanted is not None:
-            return self._to_the_end(Decision(wanted, forced=True))
-        decision = self._beforehand()
-        while decision.execution is not Execution.NATIVE:
-            found = self._while_it_pays(decision)
-            if not isinstance(found, Decision):
-                return found
-            decision = found
-        return self._to_the_end(decision)
+            return self._executed(Decision(wanted, forced=True), self.control)
+        limited = self._limited()
+        if limited is not None:
+            run, decision = self._executed(Decision(Execution.INTERPRETED), limited)
+            if limited is self.control or run.ending.status is not Status.TOO_MANY_STEPS:
+                return run, decision
+        return self._executed(Decision(Execution.NATIVE), self.control)
 
-    def _to_the_end(self, decision: Decision) -> tuple[Run, Decision]:
-        """One run by the way that was decided on."""
+    def _limited(self) -> Control | None:
+        """The controller with at most as many steps as are worth interpreting; None for a run worth compiling."""
+        size = len(self.equations.names) if self.solver.capabilities.jacobian else 0
+        if self.equations.by_loops or len(self.equations.rate) * (1 + size // 4) > self.interpreted:
+            return None
+        most = WORTH_COMPILING // self.solver.capabilities.evaluations
+        if self.control.adaptive:
+            return replace(self.control, max_steps=most) if most < self.control.max_steps else self.control
+        return self.control if ceil((self.span[1] - self.span[0]) / self.control.step) <= most else None
+
+    def _executed(self, decision: Decision, control: Control) -> tuple[Run, Decision]:
+        """One run as decided; Python stays in the loop where compiled loops cannot call all of the equations."""
         rhs = self._right_hand_side(decision.execution is not Execution.INTERPRETED)
         if decision.execution is Execution.NATIVE and not _addressable(rhs):
             decision = Decision(Execution.KERNEL)
-        if decision.execution is Execution.NATIVE:
-            self._loading.wait()
-        run = self._integrate(rhs, decision.execution, self._bar(), self.interrupt)
-        self._loading.learn(run.statistics.loading)
-        return run, decision
-
-    def _while_it_pays(self, decision: Decision) -> tuple[Run, Decision] | Decision:
-        """One run by the way that was decided on; the better way, if one promises an earlier end on the way."""
-        rhs, token = self._right_hand_side(decision.execution is not Execution.INTERPRETED), Interrupt(self.interrupt)
-        others = self._alternatives(decision.execution, rhs)
-        forecast = Forecast(self._bar(), self.span, decision.execution, others, token)
-        run = self._integrate(rhs, decision.execution, forecast, token)
-        return forecast.better or (run, replace(decision, estimates=forecast.estimates or decision.estimates))
+        return self._integrate(rhs, control, decision.execution), decision
 
     def _bar(self) -> Progress:
         return bar(self.progress, *self.span, label=self.equations.mechanism.name)
 
-    def _integrate(self, rhs: RightHandSide, execution: Execution, display: Progress, interrupt: Interrupt) -> Run:
+    def _integrate(self, rhs: RightHandSide, control: Control, execution: Execution) -> Run:
         """The run, counted from where its times have most digits."""
-        (start, end), origin = self.span, self._origin
+        (start, end), origin, display, token = self.span, self._origin, self._bar(), self.interrupt
         loops = execution is Execution.NATIVE
         problem = CauchyProblem(rhs, self.state, start - origin, end - origin, self._numbers(rhs), self.inputs, loops)
         if origin == 0.0:
-            return self._run(problem, execution, RunOptions(self.save, progress=display, interrupt=interrupt))
-        counted = RunOptions(earlier(self.save, origin), progress=Later(display, origin), interrupt=interrupt)
-        return self._run(problem, execution, counted).later(origin)
+            return self._run(problem, control, execution, RunOptions(self.save, progress=display, interrupt=token))
+        counted = RunOptions(earlier(self.save, origin), progress=Later(display, origin), interrupt=token)
+        return self._run(problem, control, execution, counted).later(origin)
 
     @property
     def _origin(self) -> float:
@@ -108,74 +100,12 @@ class Task:
     def _numbers(self, rhs: RightHandSide) -> Floats:
         return self.parameters
 
-    def _run(self, problem: CauchyProblem, execution: Execution, options: RunOptions) -> Run:
+    def _run(self, problem: CauchyProblem, control: Control, execution: Execution, options: RunOptions) -> Run:
         events = event_set(self.equations, self.events, execution is not Execution.INTERPRETED)
-        return self.solver.integrate(problem, self.control, replace(options, events=events))
+        return self.solver.integrate(problem, control, replace(options, events=events))
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
-        begun = perf_counter()
-        rhs = self.equations.right_hand_side(jacobian=self.solver.capabilities.jacobian, native=native)
-        kernels = [one for one in rhs.kernels if isinstance(one, StraightKernel)]
-        if kernels and not any(kernel.report.cached for kernel in kernels):
-            operations = sum(kernel.operations.total for kernel in kernels)
-            costs.store(costs.stored().compiled(operations, perf_counter() - begun))
-        return rhs
-
-    @cached_property
-    def _loading(self) -> Loading:
-        return Loading(
-            self.solver.name, self.solver.loops_with(self.equations.closed_by_method), self.progress is not False
-        )
-
-    # deciding
-
-    def _beforehand(self) -> Decision:
-        """With steps of one length all is known before; else nothing: the interpreter begins, unless much is to do."""
-        if self.equations.by_loops:
-            return Decision(Execution.NATIVE if self._loading.on_disk else Execution.KERNEL)
-        size = len(self.equations.names) if self.solver.capabilities.jacobian else 0
-        if len(self.equations.rate) * (1 + size // 4) > self.interpreted:
-            return Decision(Execution.KERNEL)
-        if self.control.adaptive:
-            return Decision(Execution.INTERPRETED)
-        steps = ceil((self.span[1] - self.span[0]) / self.control.step)
-        evaluations = steps * self.solver.capabilities.evaluations
-        operations = len(self.equations.rate)
-        known = costs.stored()
-        estimates = {
-            Execution.INTERPRETED: evaluations * known.interpret(operations),
-            **self._compiled(known, operations, evaluations, evaluations * known.step()),
-        }
-        best = min(estimates, key=lambda one: estimates[one])
-        if best is Execution.NATIVE and not self._loading.on_disk:
-            return Decision(Execution.INTERPRETED)  # until the loops are there
-        return Decision(best, False, estimates if best is not Execution.INTERPRETED else {})
-
-    def _alternatives(self, running: Execution, rhs: RightHandSide) -> Alternatives:
-        """What estimates the other ways while this one runs."""
-        functions = [one for one in rhs.kernels if isinstance(one, InterpretedKernel)]
-        known = costs.stored()
-
-        def others(elapsed: float, done: float) -> Mapping[Execution, float]:
-            if running is Execution.KERNEL:  # what is left to compile are the loops
-                return {Execution.NATIVE: self._loading.seconds(known)} if _addressable(rhs) else {}
-            calls = sum(one.calls for one in functions)
-            operations = sum(one.instructions for one in functions)
-            around = elapsed - sum(one.seconds for one in functions)
-            return self._compiled(known, operations, calls / done, around / done)
-
-        return Alternatives(others, self._loading.arrived)
-
-    def _compiled(
-        self, known: costs.Costs, operations: int, evaluations: float, around: float
-    ) -> dict[Execution, float]:
-        """Seconds of the ways that compile; `around` is what an interpreted loop takes beside all evaluations."""
-        compiling = known.compile(operations)
-        loading = self._loading.seconds(known)
-        return {
-            Execution.KERNEL: compiling + around + evaluations * known.call(operations),
-            Execution.NATIVE: compiling + loading + evaluations * known.evaluate(operations),
-        }
+        return self.equations.right_hand_side(jacobian=self.solver.capabilities.jacobian, native=native)
 
 
 def _addressable(rhs: RightHandSide) -> bool:

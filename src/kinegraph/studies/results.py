@@ -72,6 +72,9 @@ class Study(RichDisplay):
             raise StudyError(f"the study has no column {name!r}\n  {did_you_mean(name, self.columns)}")
         return self.columns[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
+
     # cases
 
     def case(self, index: int) -> Case:

@@ -1,27 +1,32 @@
 """Rates of quantities along the motion of a mechanism with constraints, whatever the constraints' forces are.
 
 The tree that is left without constraints moves under J^T lambda with lambda free. A rate that vanishes for every state
-and every lambda vanishes along the motion. Of the energies the power lambda . (J v) is taken off: along the motion the
-constraints' rates J v are zero. What is constant for a reason that needs the positions to fit is not found.
+and every lambda vanishes along the motion; so does one that is a sum of the constraints' rates, which are zero along
+it. Of the energies the power lambda . (J v) is taken off. Points that coincide are compared in axes that do not turn
+with them: what turns about such a point is not moved by forces there. What is constant for another reason that needs
+the positions to fit is not found.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from kinegraph.compiler.compile import derive
 from kinegraph.derive.constraints.analysis import row_names_of
-from kinegraph.derive.dynamics.state_rate import Forces, along_motion, state_rate, weighted
+from kinegraph.derive.dynamics.state_rate import Forces, along_motion, state_rate
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.plan import Plan
+from kinegraph.derive.tree.convert import Names
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar as Node
 from kinegraph.graph.transfer import moved, transfer
-from kinegraph.model.expression import Expression
+from kinegraph.model.expression import Expression, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.checks.conserved import ENERGY, JACOBI
 
-_JACOBIAN, _RATES = "constraint_jacobian", "constraint_rates"
+_VALUE, _RATE, _SLOPE = "value", "rate", "slope"
 
 
 def multiplier_names(mechanism: Mechanism) -> list[str]:
@@ -29,19 +34,63 @@ def multiplier_names(mechanism: Mechanism) -> list[str]:
     return [f"lambda:{name}" for name in row_names_of(mechanism)]
 
 
+@dataclass(frozen=True)
+class ConstraintRows:
+    """The rows as one graph: `value:NAME` of those that hold by position, `rate:NAME` and `slope:NAME` of all."""
+
+    mechanism: Mechanism
+    graph: Graph
+
+    @classmethod
+    def of(cls, mechanism: Mechanism, bound: Mapping[str, Expression]) -> ConstraintRows:
+        """Derive them."""
+        derivation = Derivation(mechanism, bound, Plan())
+        outputs = []
+        for row in derivation.ties.rows():
+            if row.value is not None:
+                outputs.append(Output(f"{_VALUE}:{row.name}", (), (row.value.index,)))
+            outputs.append(Output(f"{_RATE}:{row.name}", (), (row.rate.index,)))
+            slopes = tuple(one.index for one in row.jacobian)
+            outputs.append(Output(f"{_SLOPE}:{row.name}", (len(slopes),), slopes))
+        return cls(mechanism, derivation.builder.graph(outputs))
+
+    @property
+    def values(self) -> tuple[Output, ...]:
+        """What is zero by position."""
+        return tuple(one for one in self.graph.outputs if one.name.startswith(f"{_VALUE}:"))
+
+    @property
+    def rates(self) -> tuple[Output, ...]:
+        """What is zero by velocity, row by row."""
+        return tuple(one for one in self.graph.outputs if one.name.startswith(f"{_RATE}:"))
+
+    @property
+    def slopes(self) -> tuple[Output, ...]:
+        """J, row by row."""
+        return tuple(one for one in self.graph.outputs if one.name.startswith(f"{_SLOPE}:"))
+
+
 def constrained_rates(
-    mechanism: Mechanism, bound: Mapping[str, Expression], quantities: Graph, in_parts: bool = False
+    rows: ConstraintRows, bound: Mapping[str, Expression], quantities: Graph, forces: Forces
 ) -> Graph:
-    """The rates of a graph's outputs, in q, v, t and lambda; in_parts: their terms, weighted so that none cancel."""
+    """The rates of a graph's outputs, in q, v, t and lambda."""
+    mechanism = rows.mechanism
     tree = replace(mechanism, loops=(), constraints=())
-    forces = Forces({}, mechanism.layout.forces)
-    rate = state_rate(tree, derive(tree, "qdd", parameters=bound), bound, forces, balances=())
-    free = along_motion(tree, weighted(rate) if in_parts else rate, quantities)
-    rows = derive(mechanism, [_JACOBIAN, _RATES], parameters=bound)
+    inputs = {name: law for name, law in forces.formulas.items() if name not in mechanism.layout.forces}
+    acting = Forces(inputs, mechanism.layout.forces)
+    free = along_motion(
+        tree, state_rate(tree, derive(tree, "qdd", parameters=bound), bound, acting, balances=()), quantities
+    )
     builder = GraphBuilder()
-    jacobian, rates = moved([rows.output(_JACOBIAN), rows.output(_RATES)], transfer(rows, builder))
+    place = transfer(rows.graph, builder)
     multipliers = [Node(builder, builder.symbol(Kind.INPUT, name)) for name in multiplier_names(mechanism)]
-    held = _forces(builder, mechanism, jacobian, multipliers)
+    names = Names(builder, mechanism, bound)
+    held = {}
+    for column, name in enumerate(mechanism.layout.forces):
+        total = names.scalar(forces.formulas.get(name, expression(0)))
+        for row, multiplier in zip(moved(rows.slopes, place), multipliers, strict=True):
+            total = total + Node(builder, row.nodes[column]) * multiplier
+        held[name] = total.index
 
     def replaced(symbol: Symbol) -> int:
         known = symbol.kind is Kind.INPUT and symbol.name in held
@@ -49,21 +98,9 @@ def constrained_rates(
 
     outputs = moved(free.outputs, transfer(free, builder, replaced))
     power = Node(builder, builder.zero)
-    for node, multiplier in zip(rates.nodes, multipliers, strict=True):
-        power = power + Node(builder, node) * multiplier
+    for row, multiplier in zip(moved(rows.rates, place), multipliers, strict=True):
+        power = power + Node(builder, row.nodes[0]) * multiplier
     return builder.graph([_without(builder, one, power) if _is_energy(one.name) else one for one in outputs])
-
-
-def _forces(builder: GraphBuilder, mechanism: Mechanism, jacobian: Output, multipliers: list[Node]) -> dict[str, int]:
-    """J^T lambda, by the symbols of the forces."""
-    width = len(mechanism.layout.forces)
-    found = {}
-    for column, name in enumerate(mechanism.layout.forces):
-        total = Node(builder, builder.zero)
-        for row, multiplier in enumerate(multipliers):
-            total = total + Node(builder, jacobian.nodes[row * width + column]) * multiplier
-        found[name] = total.index
-    return found
 
 
 def _is_energy(name: str) -> bool:

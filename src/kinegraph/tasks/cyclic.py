@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kinegraph.derive.constraints.analysis import row_names_of
+from kinegraph.derive.constraints.analysis import holonomic_rows
 from kinegraph.jit.kernel import Kernel
-from kinegraph.model.constraints.classify import ConstraintKind, constraint_kind
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.equations import FORCE, JACOBIAN, RATE, slope
 from kinegraph.tasks.kernels import called
@@ -42,9 +41,3 @@ def _largest_slopes(mechanism: Mechanism, state: OperatingPoint, forces: Kernel,
     parts = [np.abs(one) / max(float(np.max(np.abs(one), initial=0.0)), 1e-300) for one in slopes]
     found_largest = np.max(np.vstack(parts), axis=0, initial=0.0)
     return np.where(np.isfinite(found_largest), found_largest, 0.0)
-
-
-def holonomic_rows(mechanism: Mechanism) -> list[int]:
-    """The rows that hold by position."""
-    free = {one.name for one in mechanism.constraints if constraint_kind(mechanism, one) is ConstraintKind.NONHOLONOMIC}
-    return [index for index, name in enumerate(row_names_of(mechanism)) if name not in free]

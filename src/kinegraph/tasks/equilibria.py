@@ -5,25 +5,28 @@ Newton's method on the equations of rest (`balance.py`), with exact Jacobians, a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinegraph.assembly.places import is_among
+from kinegraph.assembly.places import angle_names, is_among, wrapped
 from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.derive.constraints.analysis import row_names_of
+from kinegraph.derive.constraints.analysis import holonomic_rows, row_names_of
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
+from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
-from kinegraph.tasks.angles import repeats, wrapped
 from kinegraph.tasks.balance import Balance, balance
-from kinegraph.tasks.cyclic import cyclic_velocities, holonomic_rows
+from kinegraph.tasks.continua import Hit, Path, classified, grouped, path_along, usual_slopes
+from kinegraph.tasks.cyclic import cyclic_velocities
 from kinegraph.tasks.equations import force_kernel, row_kernel
-from kinegraph.tasks.linear.linearise import linearised_at
+from kinegraph.tasks.kernels import called
+from kinegraph.tasks.linear.linearise import Linearisation, linearised_at
+from kinegraph.tasks.linear.periodic import Floquet, floquet, period_of
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 from kinegraph.tasks.search_box import search_box
 from kinegraph.tasks.singular import SingularPlace, apart, singular_places
@@ -33,41 +36,74 @@ _STEPS = 60
 _LARGEST_STEP = 0.5
 #: Steps below this that do not become shorter are rounding.
 _ROUNDING = 1e-11
+#: Along a continuum forces and rates follow positions, by so much more easily.
+_STAYING = 1e5
+#: Random places at which slopes are looked at.
+_SAMPLES = 24
 #: Seconds later at which an equilibrium of a model that depends on time is looked at again.
 _LATER = (0.371, 1.093)
 
 
 @dataclass(frozen=True)
 class Equilibrium:
-    """One position of rest, or steady motion with the velocities v; `unstable` counts growing eigenvalues."""
+    """One position of rest, or steady motion with the velocities v; `unstable` counts growing eigenvalues.
+
+    stable in the linear sense: no eigenvalue grows. That decides nothing if linear forces vanish along some direction
+    (`neutral`), as at the origin of x^3 or -x^4, other than along a continuum of equilibria: `stable` is then None.
+    floquet: where the linear system is periodic in time; the eigenvalues are then Floquet's exponents. note: why
+    nothing is known of the stability.
+    """
 
     q: Floats
     eigenvalues: np.ndarray
     v: Floats
+    floquet: Floquet | None = None
+    note: str = ""
+    neutral: int = 0
 
     @property
     def unstable(self) -> int:
         """How many eigenvalues grow."""
+        if self.floquet is not None:
+            return self.floquet.unstable
         scale = max(1.0, float(np.max(np.abs(self.eigenvalues), initial=0.0)))
         return int(np.sum(self.eigenvalues.real > 1e-7 * scale))
 
     @property
-    def stable(self) -> bool:
-        """True if no eigenvalue has a positive real part (in the linear sense)."""
-        return self.unstable == 0
+    def stable(self) -> bool | None:
+        """True if no eigenvalue has a positive real part (in the linear sense); None if that does not decide."""
+        if self.unstable:
+            return False
+        return None if self.note or self.neutral else True
+
+
+@dataclass(frozen=True)
+class Continuum:
+    """Equilibria that are not isolated: an example, in how many dimensions others lie beside it, and where some are.
+
+    low, high: the smallest and largest positions among those that were found.
+    """
+
+    example: Equilibrium
+    dimension: int
+    low: Floats
+    high: Floats
+    found: int
 
 
 @dataclass(frozen=True)
 class Equilibria(RichDisplay):
-    """All that were found, in the order of q; `starts` says from how many places Newton set out.
+    """All isolated ones that were found, in the order of q; `starts` says from how many places Newton set out.
 
-    singular: positions where rows of loops depend on each other and searches ended: what rests there is not determined.
+    singular: positions where searches ended but rows of loops depend on each other, or coordinates of a tree move
+    nothing: what rests there is not determined. continua: equilibria that are not isolated, each continuum once.
     """
 
     equilibria: tuple[Equilibrium, ...]
     coordinates: tuple[str, ...]
     starts: int
     singular: tuple[SingularPlace, ...] = ()
+    continua: tuple[Continuum, ...] = ()
 
     def __len__(self) -> int:
         return len(self.equilibria)
@@ -95,16 +131,50 @@ def equilibria(
     """
     mechanism = mechanism_of(mechanism)
     require_isolated(mechanism)
-    point = operating_point(mechanism, at, parameters)
+    point = operating_point(mechanism, at, parameters, guess=True)
     equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
-    found, singular = searched(mechanism, equations, within or {}, starts, seed, parameters)
-    if not found:
-        ended = f" ({len(singular)} searches ended in singular positions)" if singular else ""
+    found = searched(mechanism, equations, within or {}, starts, seed, parameters)
+    if not (found.isolated or found.continua or any(place.coordinates for place in found.singular)):
+        ended = f" ({len(found.singular)} searches ended in singular positions)" if found.singular else ""
         raise TaskError(
             f"{mechanism.name}: no equilibrium was found from {starts} starts{ended}; widen `within`, or add starts"
         )
-    described = [_described(mechanism, equations, unknowns, parameters) for unknowns in found]
-    return Equilibria(tuple(described), mechanism.layout.positions, starts, singular)
+    described: list[Equilibrium] = []
+    continua: list[Continuum] = []
+    untold: list[SingularPlace] = []
+    for isolated in found.isolated:
+        _add(described, untold, mechanism, equations, isolated, parameters)
+    for group in found.continua:
+        examples: list[Equilibrium] = []
+        hit = _nearest(equations, group)
+        _add(examples, untold, mechanism, equations, hit, parameters)
+        positions = np.array([one.unknowns[: equations.positions] for one in group])
+        continua += [
+            Continuum(one, hit.dimension, positions.min(axis=0), positions.max(axis=0), len(group)) for one in examples
+        ]
+    names = mechanism.layout.positions
+    return Equilibria(tuple(described), names, starts, (*found.singular, *untold), tuple(continua))
+
+
+def _add(
+    described: list[Equilibrium],
+    untold: list[SingularPlace],
+    mechanism: Mechanism,
+    equations: Balance | SteadyCircling,
+    hit: Hit,
+    parameters: Mapping[str, Scalar] | None,
+) -> None:
+    """The equilibrium of a hit; one position without a linear system does not take the others away."""
+    try:
+        one = _described(mechanism, equations, hit.unknowns, parameters)
+        described.append(replace(one, neutral=hit.neutral - hit.dimension))
+    except TaskError as trouble:
+        untold.append(SingularPlace(equations.at(hit.unknowns).q, reason=_first_line(trouble)))
+
+
+def _nearest(equations: Balance | SteadyCircling, group: Sequence[Hit]) -> Hit:
+    """Of the places of a continuum the one that is nearest to the state that was asked for."""
+    return min(group, key=lambda hit: float(np.linalg.norm(hit.unknowns[: equations.positions] - equations.point.q)))
 
 
 def require_isolated(mechanism: Mechanism) -> None:
@@ -120,6 +190,19 @@ def rates_in(mechanism: Mechanism, at: Mapping[str, Scalar] | None) -> tuple[str
     return tuple(name for name in at or {} if name in mechanism.layout.velocities)
 
 
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found: isolated solutions, those of each continuum, and singular positions."""
+
+    isolated: tuple[Hit, ...]
+    continua: tuple[tuple[Hit, ...], ...]
+    singular: tuple[SingularPlace, ...]
+
+    def representatives(self, equations: Balance | SteadyCircling) -> list[Hit]:
+        """Every isolated solution, and one for each continuum."""
+        return [*self.isolated, *(_nearest(equations, group) for group in self.continua)]
+
+
 def searched(
     mechanism: Mechanism,
     equations: Balance | SteadyCircling,
@@ -127,19 +210,51 @@ def searched(
     starts: int,
     seed: int,
     parameters: Mapping[str, Scalar] | None = None,
-) -> tuple[list[Floats], tuple[SingularPlace, ...]]:
-    """Unknowns of all solutions that Newton's method finds from many starts, each once; singular positions apart."""
+) -> SearchResult:
+    """All solutions that Newton's method finds from many starts, each once; singular positions and continua apart."""
     box = search_box(mechanism, within, 1.0)
     random = generator(seed)
     first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
     places = np.vstack([equations.point.q, np.zeros(len(box)), first])
     places[:, list(equations.cyclic)] = equations.point.q[list(equations.cyclic)]
-    found = _newton(equations, places)
-    distinct = _distinct(mechanism, _lasting(mechanism, equations, found), within)
+    usual = usual_slopes(equations, equations.started(_beside(equations, box, random)))
+    turns = repeating(mechanism, equations.point, parameters)
+    found = _lasting(mechanism, equations, _newton(equations, places))
+    distinct = _distinct(found, turns, box, equations.positions)
     ended = [(equations.at(unknowns), _missing(equations, unknowns)) for unknowns in distinct]
     singular = singular_places(mechanism, parameters, ended)
     regular = [unknowns for unknowns, place in zip(distinct, singular, strict=True) if place is None]
-    return regular, apart([place for place in singular if place is not None])
+    path = continuum_path(equations, turns)
+    hits = classified(equations, usual, regular, path.corrector)
+    groups = grouped([hit for hit in hits if hit.dimension], path)
+    return SearchResult(
+        tuple(hit for hit in hits if not hit.dimension),
+        tuple(tuple(group) for group in groups),
+        apart([place for place in singular if place is not None]),
+    )
+
+
+def _beside(equations: Balance | SteadyCircling, box: Floats, random: np.random.Generator) -> Floats:
+    """Random places at which slopes are as usual."""
+    places = random.uniform(box[:, 0], box[:, 1], (_SAMPLES, len(box)))
+    places[:, list(equations.cyclic)] = equations.point.q[list(equations.cyclic)]
+    return places
+
+
+def continuum_path(equations: Balance | SteadyCircling, turns: Sequence[int]) -> Path:
+    """Steps along continua by Newton's method: forces and rates follow positions."""
+    return path_along(equations, lambda rows: _newton_rows(equations, rows, _STAYING), difference_without(turns))
+
+
+def difference_without(turns: Sequence[int]) -> Callable[[Floats, Floats], Floats]:
+    """The difference of rows, whole turns left out."""
+
+    def difference(one: Floats, other: Floats) -> Floats:
+        found = np.asarray(one - other)
+        found[..., list(turns)] = np.mod(found[..., list(turns)] + np.pi, 2 * np.pi) - np.pi
+        return found
+
+    return difference
 
 
 def _missing(equations: Balance | SteadyCircling, unknowns: Floats) -> float:
@@ -168,7 +283,18 @@ def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns
 
 def _newton(equations: Balance | SteadyCircling, q: Floats) -> Floats:
     """Where Newton's method arrives, row by row; rows that do not arrive are left out."""
-    unknowns = equations.started(q)
+    found = _newton_rows(equations, equations.started(q))
+    return found[np.all(np.isfinite(found), axis=1)]
+
+
+def _newton_rows(equations: Balance | SteadyCircling, unknowns: Floats, staying: float = 1.0) -> Floats:
+    """Where Newton's method arrives; rows that do not arrive are NaN.
+
+    staying: how much more a change of positions counts than one of forces and rates where a slope leaves a choice.
+    """
+    unknowns = unknowns.copy()
+    weights = np.ones(unknowns.shape[1])
+    weights[equations.positions :] = staying
     moving = np.flatnonzero(np.all(np.isfinite(unknowns), axis=1))
     last = np.full(len(unknowns), np.inf)
     for _ in range(_STEPS):
@@ -178,40 +304,68 @@ def _newton(equations: Balance | SteadyCircling, q: Floats) -> Floats:
         finite = np.all(np.isfinite(residual), axis=1) & np.all(np.isfinite(slope), axis=(1, 2))
         unknowns[moving[~finite]] = np.nan
         moving = moving[finite]
-        step = (np.linalg.pinv(slope[finite], rcond=1e-13) @ residual[finite, :, None])[:, :, 0]
+        inverse = weights[:, None] * np.linalg.pinv(slope[finite] * weights, rcond=1e-13)
+        step = (inverse @ residual[finite, :, None])[:, :, 0]
         largest = np.max(np.abs(step[:, : equations.positions]), axis=1, initial=0.0)
         unknowns[moving] -= step * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))[:, None]
         done = (largest < 1e-14) | ((largest < _ROUNDING) & (largest > 0.7 * last[moving]))
         last[moving] = largest
         moving = moving[~done]
-    return _arrived(equations, unknowns[np.all(np.isfinite(unknowns), axis=1)])
+    finite = np.flatnonzero(np.all(np.isfinite(unknowns), axis=1))
+    unknowns[finite[~_arrived(equations, unknowns[finite])]] = np.nan
+    return unknowns
 
 
-def _arrived(equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
-    """The rows at which next to nothing is missing."""
+def _arrived(equations: Balance | SteadyCircling, unknowns: Floats) -> np.ndarray:
+    """At which rows next to nothing is missing."""
     if not len(unknowns):
-        return unknowns
+        return np.zeros(0, dtype=bool)
     residual, slope = equations.missing(unknowns)
     scale = np.maximum(np.max(np.abs(slope), axis=(1, 2), initial=0.0), 1e-300)
     arrived = np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-10 * scale
-    return np.asarray(unknowns[arrived])
+    return np.asarray(arrived & equations.closed(unknowns) if isinstance(equations, Balance) else arrived)
 
 
-def _distinct(mechanism: Mechanism, unknowns: Floats, within: Mapping[str, tuple[float, float]]) -> list[Floats]:
-    """Each equilibrium once. An angle is the same after a turn unless an element holds it or the user limits it."""
-    size = len(mechanism.layout.positions)
-    turns = repeating(mechanism, within)
+def _distinct(unknowns: Floats, turns: Sequence[int], box: Floats, positions: int) -> list[Floats]:
+    """Each solution once. An angle is the same after a turn unless something depends on the angle itself."""
+    limits = np.where((box[:, 1] - box[:, 0] < 2 * np.pi + 1e-6)[:, None], box, [-np.pi, np.pi])
     found: list[Floats] = []
-    for row in wrapped(unknowns, turns):
-        if not is_among(row[:size], [other[:size] for other in found], turns):
+    for row in wrapped(unknowns, turns, limits):
+        if not is_among(row[:positions], [other[:positions] for other in found], turns):
             found.append(row)
-    return sorted(found, key=lambda row: np.round(row[:size], 9).tolist())
+    return sorted(found, key=lambda row: np.round(row[:positions], 9).tolist())
 
 
-def repeating(mechanism: Mechanism, within: Mapping[str, tuple[float, float]]) -> list[int]:
-    """The positions that are the same after a turn, by index."""
-    names = mechanism.layout.positions
-    return [index for index, name in enumerate(names) if name not in within and repeats(mechanism, name)]
+def repeating(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> list[int]:
+    """The angles, by index, that are the same after a turn: at random states no force and no constraint changes."""
+    random = np.random.default_rng(9)
+    size = len(point.q)
+    kernels = [force_kernel(mechanism, parameters, point.runtime)]
+    if is_constrained(mechanism):
+        kernels.append(row_kernel(mechanism, parameters, point.runtime))
+    angles = angle_names(mechanism)
+    found = [index for index, name in enumerate(mechanism.layout.positions) if name in angles]
+    for _ in range(_SAMPLES // 8):
+        state = replace(point, q=point.q + random.uniform(-1, 1, size), v=random.uniform(-1, 1, len(point.v)))
+        for kernel in kernels:
+            before = called(kernel, state.arguments())
+            found = [k for k in found if _same(before, called(kernel, state.at(state.q + _turn(size, k)).arguments()))]
+    return found
+
+
+def _turn(size: int, index: int) -> Floats:
+    turn = np.zeros(size)
+    turn[index] = 2 * np.pi
+    return turn
+
+
+def _same(before: Mapping[str, Floats], after: Mapping[str, Floats]) -> bool:
+    """Whether all results are equal but for rounding; those without a value do not count."""
+    for name, value in before.items():
+        scale = max(float(np.max(np.abs(value), initial=0.0)), 1.0)
+        if np.isfinite(scale) and not np.max(np.abs(value - after[name]), initial=0.0) <= 1e-9 * scale:
+            return False
+    return True
 
 
 def steady_equations(
@@ -237,7 +391,27 @@ def _described(
     point = equations.at(unknowns)
     if isinstance(equations, Balance):
         linear = linearised_at(mechanism, point, parameters=parameters)
+        if depends_on_time(mechanism):
+            return _in_time(mechanism, point, linear, parameters)
         return Equilibrium(point.q, linear.eigenvalues, point.v)
     matrix, rotating = resting_matrix(equations, point)
     values = np.concatenate([np.zeros(rotating), np.linalg.eigvals(matrix)])
     return Equilibrium(point.q, values[np.argsort(np.abs(values))], point.v)
+
+
+def _in_time(
+    mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
+) -> Equilibrium:
+    """An equilibrium of a model that depends on time: by Floquet multipliers, unless the time cancels."""
+    try:
+        period = period_of(mechanism, point, parameters)
+    except TaskError as trouble:
+        return Equilibrium(point.q, np.zeros(0), point.v, note=_first_line(trouble))
+    if period is None:
+        return Equilibrium(point.q, linear.eigenvalues, point.v)
+    repeating = floquet(mechanism, point, period, parameters)
+    return Equilibrium(point.q, repeating.exponents, point.v, repeating)
+
+
+def _first_line(trouble: TaskError) -> str:
+    return str(trouble).partition("\n")[0]

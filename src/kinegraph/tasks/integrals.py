@@ -1,37 +1,55 @@
 """`integrals`: what does not change along the motion, found among linear combinations of candidates and proved.
 
 Candidates are the energy, Jacobi's integral, the momentum of every coordinate, the components of linear and angular
-momentum, and with them coordinates and time (p + b x is an integral of a cart with ground damping b). Their rates
-along the motion are exact graphs. Combinations that vanish at random states are found by linear algebra, written with
-exact coefficients, and proved in the field: what is not proved is not reported.
+momentum, spins of bodies about their own axes, and with them coordinates and time (p + b x is an integral of a cart
+with ground damping b). Where the rate of a candidate is a sum of velocities times functions of the position, as that of
+a charge in a magnetic field, or a function of time, products of coordinates, sines and cosines join them.
+
+The rates along the motion are exact graphs. Combinations that vanish are found by linear algebra in a prime field, so
+coefficients are exact fractions, and are proved once more by themselves: what is not proved is not reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
+from itertools import combinations_with_replacement
 
+import flint
 import numpy as np
 
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.dynamics.state_rate import along_motion, state_rate, weighted
+from kinegraph.derive.dynamics.state_rate import Forces, along_motion, state_rate
 from kinegraph.derive.tree.quasi_velocities import unit_quaternions
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
+from kinegraph.graph.angle import linear_form
 from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.node import Graph, Output
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
 from kinegraph.graph.proof.prove import prove
+from kinegraph.graph.proof.relations import relations
 from kinegraph.graph.scalar import Scalar as Node
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.expression import Scalar
+from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.checks.conserved import candidates, combinations, random_states, rows
-from kinegraph.tasks.constrained_rates import constrained_rates, multiplier_names
+from kinegraph.simulate.checks.conserved import candidates, random_states
+from kinegraph.simulate.formula import formula
+from kinegraph.simulate.inputs import read_inputs, with_given_inputs
+from kinegraph.tasks.constrained_rates import ConstraintRows, constrained_rates, multiplier_names
 from kinegraph.tasks.operating_point import Floats
+
+Combination = Mapping[str, Fraction]
+_CONSTANT = "1"
+#: Spins of more bodies, and more products of coordinates, are not looked at.
+_MOST_BODIES, _MOST_PRODUCTS = 12, 120
+_HIGHEST_DEGREE = 4
+_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -39,13 +57,17 @@ class Integral:
     """One first integral: its name, what it is as a combination of candidates, and its graph."""
 
     name: str
-    coefficients: Mapping[str, Fraction]
+    coefficients: Combination
     graph: Graph
 
     @property
     def combination(self) -> str:
-        """`p:x + 1/5 x`."""
-        return " + ".join(name if factor == 1 else f"{factor} {name}" for name, factor in self.coefficients.items())
+        """`p:x - 1/5 x`."""
+        text = ""
+        for name, factor in self.coefficients.items():
+            sign = ("-" if factor < 0 else "") if not text else (" - " if factor < 0 else " + ")
+            text += f"{sign}{name}" if abs(factor) == 1 else f"{sign}{abs(factor)} {name}"
+        return text
 
 
 @dataclass(frozen=True)
@@ -60,43 +82,222 @@ class Integrals(RichDisplay):
         return tuple(one.name for one in self.integrals)
 
 
-def integrals(mechanism: MechanismSource, *, parameters: Mapping[str, Scalar] | None = None) -> Integrals:
-    """The first integrals of a mechanism on which no forces act but its own."""
-    mechanism = mechanism_of(mechanism)
-    bound = bound_parameters(mechanism, True, parameters)
-    wanted = candidates(mechanism, derive(mechanism, "energy,momentum", parameters=bound))
-    if is_constrained(mechanism):
-        rates, terms = (constrained_rates(mechanism, bound, wanted, in_parts) for in_parts in (False, True))
-        states = random_states(mechanism, multiplier_names(mechanism))
-    else:
-        rate = state_rate(mechanism, derive(mechanism, "qdd", parameters=bound), bound, balances=())
-        rates, terms = (along_motion(mechanism, one, wanted) for one in (rate, weighted(rate)))
-        states = random_states(mechanism)
-    values, slopes, parts = _finite(mechanism, *(rows(graph, states) for graph in (wanted, rates, terms)))
-    found = []
-    for numbers in combinations([output.name for output in wanted.outputs], values, slopes, parts):
-        combination = {name: _exact(factor) for name, factor in numbers.items()}
-        if _proved(mechanism, _combined(rates, combination)):
-            found.append(Integral(_name(combination), combination, _combined(wanted, combination)))
+def integrals(
+    mechanism: MechanismSource,
+    *,
+    inputs: Mapping[str, Scalar] | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+) -> Integrals:
+    """The first integrals of a mechanism.
+
+    inputs: values of its inputs, and of forces on coordinates (`tau:q1`), as formulas of time and state; without them
+        no forces act but those of the model.
+    """
+    given = mechanism_of(mechanism)
+    forces = _forces(given, inputs or {})
+    given = with_given_inputs(given, forces)
+    forces.check(given)
+    motion = _Motion(given, bound_parameters(given, True, parameters), forces)
+    usual = motion.candidates()
+    rates = motion.rates(usual)
+    found = _integrals(motion, usual, rates)
+    further = motion.with_products(usual, rates)
+    if further is not None:
+        known = tuple(one.coefficients for one in found)
+        found += _integrals(motion, further, motion.rates(further), known)
     return Integrals(tuple(found))
 
 
-def _finite(mechanism: Mechanism, *tables: Floats) -> list[Floats]:
-    """The states at which all candidates and their rates have values."""
-    finite = np.isfinite(np.hstack(tables)).all(axis=1)
-    if np.count_nonzero(finite) <= tables[0].shape[1]:
-        raise TaskError(
-            f"{mechanism.name}: energy, momenta or accelerations are no finite numbers at nearly every state"
-        )
-    return [table[finite] for table in tables]
+def _forces(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Forces:
+    for name, value in inputs.items():
+        if not isinstance(value, str | int | float | Fraction | Expression):
+            raise TaskError(f"inputs: {name!r} is {value!r:.60}: integrals take formulas of time and state")
+    return read_inputs(mechanism, {name: formula(value) for name, value in inputs.items()})[0]
 
 
-def _exact(value: float) -> Fraction:
-    """The simplest fraction that near: coefficients are made of the model's decimals."""
-    return Fraction(value).limit_denominator(10**6)
+def _integrals(motion: _Motion, wanted: Graph, rates: Graph, known: Sequence[Combination] = ()) -> list[Integral]:
+    """Combinations of a graph's outputs that are constant, and no combinations of those that are known."""
+    own = [output.name for output in wanted.outputs]
+    independent = _Independent(own, [*motion.identities(wanted), *known])
+    found = []
+    for whole in sorted(relations(rates, motion.quaternions), key=len):
+        combination = {name: whole[name] for name in own if name in whole}
+        if combination and _proved(motion, rates, whole) and independent.take(combination):
+            found.append(Integral(_name(combination), combination, _combined(wanted, combination)))
+    return sorted(found, key=lambda one: own.index(next(iter(one.coefficients))))
 
 
-def _combined(graph: Graph, combination: Mapping[str, Fraction]) -> Graph:
+class _Independent:
+    """Combinations of which none is a sum of multiples of others."""
+
+    def __init__(self, names: Sequence[str], known: Sequence[Combination]) -> None:
+        self._names = list(names)
+        self._rows: list[list[flint.fmpq]] = []
+        for one in known:
+            if set(one) <= set(names):
+                self.take(one)
+
+    def take(self, combination: Combination) -> bool:
+        """Add one; False if it is a sum of multiples of those before it."""
+        fractions = [combination.get(name, Fraction(0)) for name in self._names]
+        rows = [*self._rows, [flint.fmpq(one.numerator, one.denominator) for one in fractions]]
+        matrix = flint.fmpq_mat(len(rows), len(self._names), [entry for row in rows for entry in row])
+        if matrix.rank() < len(rows):
+            return False
+        self._rows = rows
+        return True
+
+
+@dataclass(frozen=True)
+class _Motion:
+    """A mechanism in motion under given forces: candidates, their rates, and what holds between them anyway."""
+
+    mechanism: Mechanism
+    bound: Mapping[str, Expression]
+    forces: Forces
+
+    @cached_property
+    def rows(self) -> ConstraintRows | None:
+        """Loops and constraints; None of a tree."""
+        return ConstraintRows.of(self.mechanism, self.bound) if is_constrained(self.mechanism) else None
+
+    @property
+    def quaternions(self) -> list[tuple[Symbol, ...]]:
+        """Symbols whose squares add up to one."""
+        return unit_quaternions(self.mechanism)
+
+    def candidates(self) -> Graph:
+        """Energy, momenta, coordinates, time, spins: outputs of one entry."""
+        graph = candidates(self.mechanism, derive(self.mechanism, "energy,momentum", parameters=self.bound))
+        bodies = [one.name for one in self.mechanism.bodies] if len(self.mechanism.bodies) <= _MOST_BODIES else []
+        builder = GraphBuilder()
+        words = [f"velocity:{name}@{name}" for name in bodies]
+        motions = derive(self.mechanism, words, parameters=self.bound) if words else builder.graph([])
+        spins = []
+        for name, one in zip(bodies, moved(motions.outputs, transfer(motions, builder)), strict=True):
+            spins += [Output(f"spin:{name}.{axis}", (), (one.nodes[3 + k],)) for k, axis in enumerate("xyz")]
+        simple = (*self.mechanism.layout.positions, TIME)  # last: an integral is named after the others
+        outputs = moved(graph.outputs, transfer(graph, builder))
+        groups = [[one for one in outputs if (one.name in simple) is last] for last in (False, True)]
+        return builder.graph([*groups[0], *spins, *groups[1]])
+
+    def rates(self, wanted: Graph) -> Graph:
+        """Rates of candidates along the motion; with them, under names of their own, rates of constraints."""
+        if self.rows is None:
+            motion = derive(self.mechanism, "qdd", parameters=self.bound)
+            rate = state_rate(self.mechanism, motion, self.bound, self.forces, balances=())
+            return along_motion(self.mechanism, rate, wanted)
+        rates = constrained_rates(self.rows, self.bound, wanted, self.forces)
+        return _side_by_side((rates, rates.outputs), (self.rows.graph, self.rows.rates))
+
+    def identities(self, wanted: Graph) -> list[Combination]:
+        """Combinations that are constant wherever a mechanism is, in motion or not."""
+        builder = GraphBuilder()
+        one = builder.graph([Output(_CONSTANT, (), (builder.one,))])
+        parts = [(wanted, wanted.outputs), (one, one.outputs)]
+        if self.rows is not None:
+            parts.append((self.rows.graph, self.rows.values))
+        own = {output.name for output in wanted.outputs}
+        found = relations(_side_by_side(*parts), self.quaternions)
+        return [{name: factor for name, factor in one.items() if name in own} for one in found]
+
+    def with_products(self, wanted: Graph, rates: Graph) -> Graph | None:
+        """Candidates whose rates may be those of functions of position and time, with such functions; None if none."""
+        names = self._of_functions(rates, [output.name for output in wanted.outputs])
+        if not names:
+            return None
+        builder = GraphBuilder()
+        outputs = [one for one in moved(wanted.outputs, transfer(wanted, builder)) if one.name in names]
+        functions = dict(_functions(self.mechanism, rates, builder))
+        fitting = [d for d in range(1, _HIGHEST_DEGREE + 1) if _products(len(functions), d) <= _MOST_PRODUCTS]
+        for degree in range(max(fitting, default=1), 0, -1):  # the simplest last: those above are written by them
+            for some in combinations_with_replacement(functions, degree):
+                product = Node(builder, builder.one)
+                for name in some:
+                    product = product * functions[name]
+                outputs.append(Output(_product_name(some), (), (product.index,)))
+        return builder.graph(outputs)
+
+    def _of_functions(self, rates: Graph, names: Sequence[str]) -> list[str]:
+        """Candidates whose rates are linear in velocities and at rest a function of time alone; not zero, and not those
+        of coordinates and time themselves."""
+        layout = self.mechanism.layout
+        first, other = (self._states(seed) for seed in (1, 2))
+        moving = {**first, **{name: first[name] for name in layout.velocities}}
+        faster = {**other, **{name: first[name] for name in (*layout.positions, TIME)}}
+        faster |= {name: 2 * first[name] for name in layout.velocities}
+        rest = {**first, **{name: 0 * first[name] for name in layout.velocities}}
+        elsewhere = {**other, TIME: first[TIME], **{name: 0 * first[name] for name in layout.velocities}}
+        table = [interpret(rates, states) for states in (moving, faster, rest, elsewhere)]
+        found = []
+        for name in names:
+            if name in (*layout.positions, TIME):
+                continue
+            v, twice, still, there = (np.broadcast_to(one[name], len(first[TIME])) for one in table)
+            size = _ROUNDING * float(np.max(np.abs([v, twice, still, there])))
+            if size > 0 and np.all(np.abs(twice - 2 * v + still) <= size) and np.all(np.abs(still - there) <= size):
+                found.append(name)
+        return found
+
+    def _states(self, seed: int) -> dict[str, Floats]:
+        others = multiplier_names(self.mechanism) if self.rows is not None else []
+        states = random_states(self.mechanism, others)
+        order = np.random.default_rng(seed).permutation(len(states[TIME]))
+        return {name: values[np.roll(order, k)] for k, (name, values) in enumerate(states.items())}
+
+
+def _side_by_side(*parts: tuple[Graph, Sequence[Output]]) -> Graph:
+    builder = GraphBuilder()
+    return builder.graph([one for graph, some in parts for one in moved(some, transfer(graph, builder))])
+
+
+def _functions(mechanism: Mechanism, rates: Graph, builder: GraphBuilder) -> Iterator[tuple[str, Node]]:
+    """Coordinates and time, and sines and cosines of them that the rates hold; by the names they are printed with."""
+    angles = _angles(rates)
+    symbols = [Symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
+    for symbol in (*symbols, Symbol(Kind.TIME, TIME)):
+        node = Node(builder, builder.symbol(*symbol))
+        yield symbol.name, node
+        for factor, phase in sorted(angles.get(symbol, ())):
+            argument = symbol.name if factor == 1 else f"{factor}*{symbol.name}"
+            argument += f" {'+' if phase > 0 else '-'} {abs(phase)}" if phase else ""
+            yield f"sin({argument})", (node * factor + phase).sin()
+            yield f"cos({argument})", (node * factor + phase).cos()
+
+
+def _angles(graph: Graph) -> dict[Symbol, set[tuple[Fraction, Fraction]]]:
+    """Of coordinates and time: the factors and phases with which they stand under sines and cosines."""
+    found: dict[Symbol, set[tuple[Fraction, Fraction]]] = {}
+    for node, live in zip(graph.nodes, graph.live, strict=True):
+        if not (live and isinstance(node, Function) and node.name in ("sin", "cos")):
+            continue
+        form = linear_form(graph.nodes, node.arguments[0])
+        phase = Fraction(form.pop((), 0))
+        for monomial, number in form.items():
+            symbol = graph.nodes[monomial[0][0]] if len(monomial) == 1 and monomial[0][1] == 1 else None
+            if isinstance(symbol, Symbol) and symbol.kind in (Kind.COORDINATE, Kind.TIME):
+                sign = 1 if number > 0 else -1  # of a sum each angle is one by itself, and the sum follows from them
+                found.setdefault(symbol, set()).add(
+                    (abs(Fraction(number)), sign * phase if len(form) == 1 else Fraction(0))
+                )
+    return found
+
+
+def _products(count: int, degree: int) -> int:
+    """How many products of so many factors there are, up to a degree."""
+    total, term = 0, 1
+    for k in range(1, degree + 1):
+        term = term * (count + k - 1) // k
+        total += term
+    return total
+
+
+def _product_name(factors: Sequence[str]) -> str:
+    powers = {name: factors.count(name) for name in factors}
+    return "*".join(name if power == 1 else f"{name}^{power}" for name, power in powers.items())
+
+
+def _combined(graph: Graph, combination: Combination) -> Graph:
     builder = GraphBuilder()
     place = {output.name: output for output in moved(graph.outputs, transfer(graph, builder))}
     total = Node(builder, builder.zero)
@@ -105,11 +306,11 @@ def _combined(graph: Graph, combination: Mapping[str, Fraction]) -> Graph:
     return builder.graph([Output("integral", (), (total.index,))])
 
 
-def _proved(mechanism: Mechanism, rate: Graph) -> bool:
+def _proved(motion: _Motion, rates: Graph, combination: Combination) -> bool:
     builder = GraphBuilder()
     zero = builder.graph([Output("integral", (), (builder.zero,))])
-    return not prove(rate, zero, quaternions=unit_quaternions(mechanism)).differences
+    return not prove(_combined(rates, combination), zero, quaternions=motion.quaternions).differences
 
 
-def _name(combination: Mapping[str, Fraction]) -> str:
+def _name(combination: Combination) -> str:
     return next(iter(combination)) if len(combination) == 1 else " + ".join(combination)

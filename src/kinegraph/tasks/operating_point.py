@@ -56,12 +56,18 @@ class OperatingPoint:
 
 
 def operating_point(
-    mechanism: Mechanism, at: Mapping[str, Scalar] | None = None, parameters: Mapping[str, Scalar] | None = None
+    mechanism: Mechanism,
+    at: Mapping[str, Scalar] | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+    guess: bool = False,
 ) -> OperatingPoint:
-    """The model's initial state with the values of `at` instead: `q1`, `q1'`, `tau:q1`, an input's name, `t`."""
+    """The model's initial state with the values of `at` instead: `q1`, `q1'`, `tau:q1`, an input's name, `t`.
+
+    With loops, values that contradict them are refused; a `guess`, where a search begins, is taken to the nearest fit.
+    """
     values = parameter_values(mechanism, parameters)
     state = _starting_values(mechanism, values)
-    for name, value in (at or {}).items():
+    for name, value in named_values(mechanism, at).items():
         if name not in state:
             raise TaskError(f"{mechanism.name} has no {name!r}\n  {did_you_mean(name, state)}")
         state[name] = number(formula(value, name), values)
@@ -71,16 +77,33 @@ def operating_point(
         for group in (layout.positions, layout.velocities, layout.forces, layout.inputs)
     )
     point = OperatingPoint(_unit_quaternions(mechanism, q), v, tau, u, state["t"])
-    return fitting(mechanism, point, tuple(at or ()), parameters) if is_constrained(mechanism) else point
+    if not is_constrained(mechanism):
+        return point
+    return fitting(mechanism, point, tuple(at or ()), parameters, mechanism.declared, guess)
+
+
+def named_values(mechanism: Mechanism, at: Mapping[str, Scalar] | None) -> Mapping[str, Scalar]:
+    """What a user gives as a state, if it has names."""
+    if at is None or isinstance(at, Mapping):
+        return at or {}
+    first = next(iter(mechanism.layout.positions), "q")
+    raise TaskError(f"at: a state is given by name, such as {{{first!r}: 0.1}}; this is a {type(at).__name__}")
 
 
 def fitting(
-    mechanism: Mechanism, point: OperatingPoint, held: tuple[str, ...], parameters: Mapping[str, Scalar] | None
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    held: tuple[str, ...],
+    parameters: Mapping[str, Scalar] | None,
+    declared: tuple[str, ...] = (),
+    guess: bool = False,
 ) -> OperatingPoint:
-    """The point with positions and velocities that fit the constraints; those that are held stay if they can."""
+    """The point with positions and velocities that fit the constraints; those that are held stay, or it is refused."""
     known = (*mechanism.layout.positions, *mechanism.layout.velocities)
     named = tuple(name for name in held if name in known)
-    found = Assembler(mechanism, parameters).assembled(point.q, point.v, named, point.t)
+    assembler = Assembler(mechanism, parameters)
+    found = assembler.assembled(point.q, point.v, named, point.t, declared)
+    found = found if guess else found.required()
     return replace(point, q=found.q, v=found.v)
 
 

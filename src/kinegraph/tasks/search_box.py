@@ -7,9 +7,9 @@ from math import isfinite
 
 import numpy as np
 
+from kinegraph.assembly.places import angle_names
 from kinegraph.errors import TaskError
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.angles import angle_names
 from kinegraph.tasks.operating_point import Floats
 
 

@@ -1,17 +1,23 @@
-"""Singular positions in tasks: where rows of loops depend on each other, nothing that follows from them is told."""
+"""Singular positions in tasks: where rows of loops depend on each other, or coordinates of a tree move nothing.
+
+Nothing that follows from accelerations is told there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.expression import Scalar
+from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.checks.singular_coordinates import PivotMeasure, singular_words, usual_compliance
+from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
 
 #: So near to a singular position Newton's method ends with forces that grow without bound and loops that stay open,
@@ -21,10 +27,25 @@ _AT, _NEAR, _ARRIVED = 1e-4, 1e-2, 1e-13
 
 @dataclass(frozen=True)
 class SingularPlace:
-    """A position where rows follow from others, or near which a search ended: what rests there is not determined."""
+    """A position where rows follow from others, or near which a search ended: what rests there is not determined.
+
+    coordinates: those of a tree that move nothing there; forces on them vanish whether it rests or not. reason: why
+    nothing is told of the position, if it is neither of both.
+    """
 
     q: Floats
-    rows: tuple[str, ...]
+    rows: tuple[str, ...] = ()
+    coordinates: tuple[str, ...] = ()
+    reason: str = ""
+
+    def __str__(self) -> str:
+        if self.rows:
+            return f"{', '.join(self.rows)} follows from other rows, rest is not determined there"
+        if self.coordinates:
+            return (
+                f"the coordinates are singular: {', '.join(self.coordinates)}; whether it rests there they do not tell"
+            )
+        return self.reason
 
 
 def refuse_singular(
@@ -38,18 +59,77 @@ def refuse_singular(
             raise TaskError(message)
 
 
+def refuse_singular_coordinates(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar] | None,
+    by_force: Floats,
+    what: str,
+) -> None:
+    """TaskError naming the coordinates if those of a tree are singular; by_force: its accelerations by forces."""
+    if is_constrained(mechanism):
+        return
+    pivots = tree_pivots(mechanism, point, parameters)
+    lost = pivots.lost(np.diagonal(by_force)) if np.isfinite(by_force).all() else pivots.singular(point.q)
+    if lost:
+        raise TaskError(f"{what}: {singular_words(mechanism, lost)}")
+
+
 def singular_places(
     mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, places: Sequence[tuple[OperatingPoint, float]]
 ) -> list[SingularPlace | None]:
     """For every point that a search found, with what is missing there: the singular position it is, or None."""
-    if not places or not is_constrained(mechanism):
-        return [None] * len(places)
+    if not places:
+        return []
+    if not is_constrained(mechanism):
+        lost = [tree_pivots(mechanism, point, parameters).singular(point.q) for point, _ in places]
+        return [
+            SingularPlace(point.q, coordinates=names) if names else None
+            for (point, _), names in zip(places, lost, strict=True)
+        ]
     assembler = Assembler(mechanism, {**(parameters or {}), **dict(places[0][0].given)})
     found: list[SingularPlace | None] = []
     for point, missing in places:
         rows = assembler.singular_rows(point.q, point.t, _NEAR if missing > _ARRIVED else _AT)
         found.append(SingularPlace(point.q, rows) if rows else None)
     return found
+
+
+def tree_pivots(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> PivotMeasure:
+    """The pivots of a tree at positions beside a point, and the usual ones."""
+    given = tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
+    resting = replace(point, v=np.zeros_like(point.v))
+    usual = _usual(mechanism, given, _PointKey(resting))
+    known = {**(parameters or {}), **dict(point.given)}
+    return PivotMeasure(mechanism, lambda rows: _compliance(mechanism, resting, parameters, rows), usual, known)
+
+
+class _PointKey:
+    """A point that is no part of a key: pivots are usual by the first point that asks for them."""
+
+    def __init__(self, point: OperatingPoint) -> None:
+        self.point = point
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _PointKey) and self.point.runtime == other.point.runtime
+
+    def __hash__(self) -> int:
+        return hash(self.point.runtime)
+
+
+@lru_cache(maxsize=32)
+def _usual(mechanism: Mechanism, parameters: tuple[tuple[str, Expression], ...], key: _PointKey) -> Floats:
+    point, values = key.point, dict(parameters)
+    known: dict[str, Scalar] = {**values, **dict(point.given)}
+    return usual_compliance(mechanism, point.q, lambda rows: _compliance(mechanism, point, values, rows), known)
+
+
+def _compliance(
+    mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None, rows: Floats
+) -> Floats:
+    """The diagonal of H^-1 for rows of positions."""
+    with np.errstate(all="ignore"):
+        return np.array([np.diagonal(acceleration_slopes(mechanism, point.at(q), parameters).by_force) for q in rows])
 
 
 def apart(places: Sequence[SingularPlace]) -> tuple[SingularPlace, ...]:

@@ -12,12 +12,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinegraph.derive.constraints.analysis import row_names_of
+from kinegraph.derive.constraints.analysis import holonomic_rows, row_names_of
 from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.cyclic import holonomic_rows
 from kinegraph.tasks.equations import JACOBIAN, RATE, VALUE, row_kernel, slope
 from kinegraph.tasks.kernels import called
 from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
@@ -171,7 +170,7 @@ def _rotating(
     cyclic = set(range(size))
     for _ in range(_SAMPLES):
         aside = replace(point, q=point.q + random.uniform(-0.5, 0.5, size), v=random.uniform(-1, 1, size))
-        state = fitting(mechanism, aside, (), parameters)
+        state = fitting(mechanism, aside, (), parameters, guess=True)
         matrix, displaced = reduced_matrix(mechanism, state, parameters, following)
         cyclic &= set(displaced)
         count = len(displaced)

@@ -38,6 +38,8 @@ def modes_page(
     mechanism = mechanism_of(mechanism)
     if not modes.modes:
         raise TaskError(f"{mechanism.name} has no modes: nothing moves")
+    if modes.floquet is not None:
+        raise TaskError(f"{mechanism.name}: the shapes of its modes change within a period, and a page shows one each")
     if not (0 < amplitude < float("inf")):
         raise TaskError(f"amplitude is {amplitude!r}: give a positive number of radians or metres")
     return page(_swinging(mechanism, modes, amplitude, parameters), path)

@@ -97,6 +97,21 @@ def test_elements_and_what_moves_beside() -> None:
     assert_as_loops(kg.parse(f"model craft; {target} {BODIES} {bodies} {table} {elements}"))
 
 
+@pytest.mark.parametrize("kind", ["UPS", "RSU(0.2, 0.6)"])
+def test_springs_on_angles_count_turns(kind: str) -> None:
+    """A pose of the ring says nothing of whole turns: the coordinates do, and springs and stops follow them."""
+    driven = "A_theta" if kind.startswith("R") else "A_alpha"
+    more = f"spring wound | on({driven}), stiffness(20), rest(0.4); limit stop | on(A_beta), upper(1), stiffness(50);"
+    mechanism = craft(kind, rows=f"{A} | {B}", more=more)
+    q, *rest = state(mechanism)
+    turned = [mechanism.layout.positions.index(name) for name in (driven, "A_beta")]
+    for turns in ((0, 0), (-1, 0), (3, 1)):
+        moved = q.copy()
+        moved[turned] += 2 * np.pi * np.array(turns)
+        (closed,), (loops,) = (evaluated(mechanism, "qdd", plan)(moved, *rest) for plan in (None, AS_LOOPS))
+        np.testing.assert_allclose(closed, loops, rtol=0, atol=1e-10 * np.max(np.abs(loops)))
+
+
 @pytest.mark.parametrize("kind", ["UPS", "RUS(0.2, 0.6)"])
 def test_closed_legs_are_loops(kind: str) -> None:
     """Proved: all accelerations of ring and craft, at states where the leg reaches the ring."""

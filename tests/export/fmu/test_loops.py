@@ -54,3 +54,16 @@ def test_directional_derivatives_keep_loops_closed(host: Callable[..., Host]) ->
 def test_what_cannot_be_closed_does_not_start(host: Callable[..., Host]) -> None:
     with pytest.raises(Exception, match="ExitInitializationMode"):
         host(kg.load("four-bar"), Fmi.TWO).start(d=5.0)
+
+
+@needs_compiler
+def test_start_values_that_are_set_hold_and_others_follow(host: Callable[..., Host]) -> None:
+    mechanism = kg.load("four-bar")
+    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    found = host(mechanism, Fmi.TWO).start(**{"crank": 0.8, "crank'": 6.5}).get(*names)
+    place = kg.assemble(mechanism, {"crank": 0.8, "crank'": 6.5})
+    np.testing.assert_allclose(found, [*place.q, *place.v], rtol=0, atol=1e-12)
+    declared = host(mechanism, Fmi.TWO).start(a=0.45).get(*names)
+    np.testing.assert_allclose(declared[:1], [0.3], rtol=0, atol=1e-12)
+    with pytest.raises(Exception, match="ExitInitializationMode"):  # of one degree of freedom
+        host(mechanism, Fmi.TWO).start(crank=0.8, rocker=1.6)

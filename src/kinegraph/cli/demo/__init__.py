@@ -132,18 +132,12 @@ def call_time(kernel: kg.Kernel, calls: int = 20_000) -> float:
     """Nanoseconds of one call by a compiled caller, the best of a few runs."""
     import ctypes
 
-    import numba
+    from kinegraph.jit.glue import repeated
 
-    function = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(kernel.address)
-
-    @numba.njit
-    def repeat(x: np.ndarray, y: np.ndarray, times: int) -> None:
-        for _ in range(times):
-            function(x.ctypes, y.ctypes)
-
+    loop = repeated(kernel.address, calls)
+    repeat = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(loop.address)
     x, y = np.concatenate([part[0] for part in states(kernel, 1)]), np.empty(kernel.output_size)
-    repeat(x, y, 1)
-    return min(_seconds(lambda: repeat(x, y, calls)) for _ in range(5)) / calls * 1e9
+    return min(_seconds(lambda: repeat(x.ctypes.data, y.ctypes.data)) for _ in range(5)) / calls * 1e9
 
 
 def batch_rate(kernel: kg.Kernel, count: int = 200_000) -> float:

@@ -57,8 +57,15 @@ def _steps_table(steps: tuple[Step, ...], title: str, beside: bool) -> Table:
         figures = [str(step.operations.mul), str(step.operations.add)]
         if beside:
             figures += [str(step.published.mul), str(step.published.add)] if step.published else ["", ""]
-        table.add_row(step.name if step.changed else f"{step.name}: too large, left as it is", *figures)
+        table.add_row(f"{step.name}{_left(step)}", *figures)
     return table
+
+
+def _left(step: Step) -> str:
+    """Why a step changed nothing."""
+    if step.changed:
+        return ""
+    return ": too large, left as it is" if step.too_large else ": nothing to change"
 
 
 def _table(title: str, first: str, columns: tuple[str, ...]) -> Table:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,9 +14,8 @@ from kinegraph.cli.store.common import NumericOption, StoredArgument, StoreOptio
 from kinegraph.model.evaluate import number
 
 if TYPE_CHECKING:
-    from kinegraph.export.options import Language
     from kinegraph.store.query.sql import Answer
-    from kinegraph.store.read.code import StoredPart
+    from kinegraph.store.read.code import StoredCode
 
 EntryArgument = Annotated[
     str, typer.Argument(metavar="OUTPUT", help="An output (H), an entry (H11, H[1,1], tau3) or a variable (%7).")
@@ -75,6 +74,7 @@ def show(
 QUESTIONS = """
 depends MODEL OUTPUT: which symbols does it depend on?\n
 affects MODEL SYMBOL: which entries depend on it?\n
+uses SYMBOL: which models depend on it, a parameter for example?\n
 terms MODEL OUTPUT NAME,...: the terms of its complete expression that contain all these names\n
 shared MODEL: the subexpressions used most often\n
 costliest MODEL: operations by output and entry\n
@@ -161,41 +161,37 @@ def code(
     ] = "c",
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST", help="Outputs or entries.")] = "",
     runtime: Annotated[str, typer.Option(metavar="LIST", help="Parameters that are inputs of the program.")] = "",
+    directory: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", metavar="PATH", help="Write the files there instead of printing them."),
+    ] = None,
     keep: Annotated[bool, typer.Option("--keep", help="Keep the text in the store.")] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Program text of chosen quantities, straight from the store."""
-    from kinegraph.export.options import Language
-    from kinegraph.store.read.code import LANGUAGES, stored_part, with_text
+    """Program text of chosen quantities, straight from the store.
+
+    Functions take the arguments of the kernel of the same quantity: complete, in model order.
+    """
     from kinegraph.store.read.code import code as stored_code
     from kinegraph.store.read.find import quantity_words
 
-    names, late = quantity_words(quantity), quantity_words(runtime)
     with store_of(store) as here:
-        if to in LANGUAGES or to not in {language.value for language in Language}:
-            found = stored_code(here, model, to, names, late, keep)
-        else:
-            part = stored_part(here, model, names, late)
-            found = with_text(here, part, to, _exported(part, model, Language(to)), keep)
+        found = stored_code(here, model, to, quantity_words(quantity), quantity_words(runtime), keep)
+    paths = () if directory is None else _write(found, directory)
     if json:
-        print_json(asdict(found))
-        return
-    typer.echo(found.text, nl=not found.text.endswith("\n"))
+        print_json(asdict(found) | {"text": found.text, "written": [str(path) for path in paths]})
+    elif paths:
+        typer.echo("\n".join(f"wrote {path}" for path in paths))
+    else:
+        typer.echo(found.text, nl=not found.text.endswith("\n"))
 
 
-def _exported(part: StoredPart, model: str, language: Language) -> str:
-    """Code as `export` writes it; where that is several files, each begins with its name."""
-    from kinegraph.errors import StoreError
-    from kinegraph.export.options import ExportOptions
-    from kinegraph.export.write import render
+def _write(found: StoredCode, directory: Path) -> tuple[Path, ...]:
+    from kinegraph.export.write import write_files
+    from kinegraph.store.read.code import TEXTS
 
-    options = ExportOptions(name=re.split("[@:#]", model)[0] or "model", parameters=dict(part.values))
-    files = render(part.graph, (), language, options).files
-    if any(isinstance(text, bytes) for text in files.values()):
-        raise StoreError(f"{language.value} is no program text: use `kinegraph export`")
-    texts = {name: str(text) for name, text in files.items()}
-    return "\n".join(text if len(files) == 1 else f"==> {name} <==\n{text}" for name, text in texts.items())
+    return write_files(found.files, directory, replace=found.language in TEXTS)
 
 
 def check(store: StoreOption = None, json: JsonOption = False) -> None:

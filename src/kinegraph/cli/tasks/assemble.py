@@ -34,15 +34,23 @@ def run(
     free = assembler.left_free(found[0].q, tuple(state)) if found else None
     if json:
         rows = [
-            {"q": zip_names(names, one.q.tolist()), "residual": one.residual, "changed": dict(one.changed)}
+            {
+                "q": zip_names(names, one.q.tolist()),
+                "residual": one.residual,
+                "changed": one.changed,
+                "moved": {value.name: [value.given, value.assembled] for value in one.moved},
+            }
             for one in found
         ]
         print_json({"modes": rows, "dof": found[0].mobility if found else None, "free": free})
         return
     show_table((*names, "open by"), [(*(f"{x:.10g}" for x in one.q), f"{one.residual:.1e}") for one in found])
     for one in found[:1]:
-        for name, change in one.changed.items():
-            typer.echo(f"{name} had to move by {change:.6g}: with the values given the loops cannot close")
+        if one.table:
+            follow = f"; they follow from {', '.join(one.independent)}" if one.independent else ""
+            typer.echo(f"declared -> assembled{follow}:")
+        for line in one.table:
+            typer.echo(f"  {line}")
         if one.residual > CLOSED:
             typer.echo(f"rounded numbers contradict each other: the loops stay open by {one.residual:.1e} at least")
         typer.echo(f"degrees of freedom here: {one.mobility}")

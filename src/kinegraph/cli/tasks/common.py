@@ -60,10 +60,12 @@ def steady_state(
     from kinegraph.tasks.equilibria import equilibria
 
     found = equilibria(mechanism, state, parameters=parameters)
-    if equilibrium > len(found):
-        raise TaskError(f"--equilibrium: {len(found)} were found; `kinegraph equilibria` lists them")
-    rest = dict.fromkeys(mechanism.layout.velocities, 0.0)
-    return {**state, **rest, **zip_names(found.coordinates, found[equilibrium - 1].q.tolist())}
+    listed = (*found, *(one.example for one in found.continua))
+    if equilibrium > len(listed):
+        raise TaskError(f"--equilibrium: {len(listed)} were found; `kinegraph equilibria` lists them")
+    one = listed[equilibrium - 1]
+    rates = zip_names(mechanism.layout.velocities, one.v.tolist())
+    return {**state, **rates, **zip_names(found.coordinates, one.q.tolist())}
 
 
 def zip_names(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:

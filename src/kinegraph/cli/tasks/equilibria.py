@@ -16,7 +16,7 @@ from kinegraph.errors import TaskError
 
 if TYPE_CHECKING:
     from kinegraph.tasks.branches.branches import Branch, Branches
-    from kinegraph.tasks.equilibria import Equilibria
+    from kinegraph.tasks.equilibria import Continuum, Equilibria, Equilibrium
 
 
 OverOption = Annotated[
@@ -81,30 +81,76 @@ def run(
 
 
 def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
-    moving = [index for index, name in enumerate(velocities) if any(one.v[index] for one in found)]
+    listed = (*found, *(one.example for one in found.continua))
+    moving = [index for index, name in enumerate(velocities) if any(one.v[index] for one in listed)]
     if json:
-        rows = [
+        rates = [velocities[index] for index in moving]
+        rows = [_equilibrium(found, one, rates, moving) for one in found]
+        continua = [
             {
-                "q": zip_names(found.coordinates, one.q.tolist()),
-                "stable": one.stable,
-                "eigenvalues": [pair(complex(value)) for value in one.eigenvalues],
-                **({"rates": {velocities[index]: float(one.v[index]) for index in moving}} if moving else {}),
+                **_equilibrium(found, one.example, rates, moving), "dimension": one.dimension, "found": one.found,
+                "low": zip_names(found.coordinates, one.low.tolist()),
+                "high": zip_names(found.coordinates, one.high.tolist()),
             }
-            for one in found.equilibria
-        ]
-        apart = [{"q": zip_names(found.coordinates, one.q.tolist()), "rows": one.rows} for one in found.singular]
-        print_json({"equilibria": rows, "starts": found.starts, "singular": apart})
+            for one in found.continua
+        ]  # fmt: skip
+        apart = [
+            {
+                "q": zip_names(found.coordinates, one.q.tolist()), "rows": one.rows, "coordinates": one.coordinates,
+                "reason": str(one),
+            }
+            for one in found.singular
+        ]  # fmt: skip
+        print_json({"equilibria": rows, "starts": found.starts, "singular": apart, "continua": continua})
         return
+    wide = ("continuum",) if found.continua else ()
+    marks = [*("" for _ in found), *(_continuum_words(found, one) for one in found.continua)]
     show_table(
-        (*found.coordinates, *(velocities[index] for index in moving), "stable", "growing modes"),
+        (*found.coordinates, *(velocities[index] for index in moving), "stable", "growing modes", *wide),
         [
-            (*(f"{value:.10g}" for value in (*one.q, *one.v[moving])), "yes" if one.stable else "no", str(one.unstable))
-            for one in found
+            (*(f"{value:.10g}" for value in (*one.q, *one.v[moving])), _ANSWERS[one.stable], str(one.unstable),
+             *((mark,) if wide else ()))
+            for one, mark in zip(listed, marks, strict=True)
         ],
-    )
-    for one in found.singular:
-        place = ", ".join(f"{name} = {value:.4g}" for name, value in zip(found.coordinates, one.q, strict=True))
-        typer.echo(f"singular at {place}: {', '.join(one.rows)} follows from other rows, rest is not determined there")
+    )  # fmt: skip
+    for note in dict.fromkeys(_undecided(one) for one in listed if one.stable is None):
+        typer.echo(f"undecided: {note}")
+    for period in {one.floquet.period for one in listed if one.floquet}:
+        typer.echo(f"stable, growing modes: by Floquet multipliers over a period of {period:.9g} s; --json lists them")
+    for place in found.singular:
+        where = ", ".join(f"{name} = {value:.4g}" for name, value in zip(found.coordinates, place.q, strict=True))
+        typer.echo(f"{'no stability' if place.reason else 'singular'} at {where}: {place}")
+
+
+_ANSWERS = {True: "yes", False: "no", None: "undecided"}
+
+
+def _undecided(one: Equilibrium) -> str:
+    return one.note or "linear forces vanish along some direction, so eigenvalues do not decide"
+
+
+def _continuum_words(found: Equilibria, one: Continuum) -> str:
+    spans = [
+        f"{name} {low:.4g} to {high:.4g}"
+        for name, low, high in zip(found.coordinates, one.low, one.high, strict=True)
+        if high - low > 1e-6
+    ]
+    return f"one of a continuum ({'line' if one.dimension == 1 else f'{one.dimension} dimensions'}; {', '.join(spans)})"
+
+
+def _equilibrium(found: Equilibria, one: Equilibrium, rates: Sequence[str], moving: Sequence[int]) -> dict[str, object]:
+    return {
+        "q": zip_names(found.coordinates, one.q.tolist()),
+        "stable": one.stable,
+        "eigenvalues": [pair(complex(value)) for value in one.eigenvalues],
+        **({"multipliers": _multipliers(one), "period": one.floquet.period} if one.floquet else {}),
+        **({"note": _undecided(one)} if one.stable is None else {}),
+        **({"rates": zip_names(rates, one.v[list(moving)].tolist())} if rates else {}),
+    }
+
+
+def _multipliers(one: Equilibrium) -> list[list[float]]:
+    return [pair(complex(value)) for value in one.floquet.multipliers] if one.floquet else []
 
 
 def _show_branches(found: Branches, json: bool, low: float) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import typer
 
 import kinegraph as kg
-from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.tasks.common import InputOption
 
 
 @reads_model
-def run(source: ModelSource, settings: SetOption = None, json: JsonOption = False) -> None:
+def run(source: ModelSource, inputs: InputOption = None, settings: SetOption = None, json: JsonOption = False) -> None:
     """What does not change along the motion: energy, momenta, and their combinations; each is proved.
 
     Example: kinegraph integrals heavy-top
@@ -18,7 +19,11 @@ def run(source: ModelSource, settings: SetOption = None, json: JsonOption = Fals
     from kinegraph.tasks.integrals import integrals
 
     mechanism = source.mechanism()
-    found = integrals(mechanism, parameters=parameter_settings(mechanism, settings))
+    found = integrals(
+        mechanism,
+        inputs=assignments(inputs or (), "--input"),
+        parameters=parameter_settings(mechanism, settings),
+    )
     if json:
         rows = [
             {"name": one.name, "combination": one.combination, "formula": kg.formula(one.graph), "proved": True}

@@ -20,7 +20,9 @@ def run(
     outputs: Annotated[
         str, typer.Option("--outputs", metavar="LIST", help="What is observed, e.g. pose:tip. By default the state.")
     ] = "",
-    anywhere: Annotated[bool, typer.Option("--anywhere", help="Also about a state that accelerates.")] = False,
+    anywhere: Annotated[
+        bool, typer.Option("--anywhere", help="Also at one moment of a state that accelerates or changes with time.")
+    ] = False,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:

@@ -23,6 +23,7 @@ from kinegraph.derive.constraints.positions import ROUNDED, assembled_positions
 from kinegraph.derive.constraints.rank import NOTHING, dependent_columns, row_rank
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.model.constraints.classify import ConstraintKind, constraint_kind
 from kinegraph.model.constraints.records import row_names
 from kinegraph.model.evaluate import float_values, initial_positions, parameter_values
 from kinegraph.model.expression import TIME, Expression
@@ -153,6 +154,7 @@ def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, flo
     at_rest = _Latest(lambda q: at(q, still))
     return Conditions(
         row_names_of(mechanism),
+        holonomic_rows(mechanism),
         lambda q: at_rest(q)[:rows],
         lambda q: at_rest(q)[rows : rows + rows * size].reshape(rows, size),
         lambda q, v: at(q, v)[rows + rows * size : 2 * rows + rows * size],
@@ -204,6 +206,12 @@ def _arguments(mechanism: Mechanism, values: Mapping[str, float]) -> tuple[Argum
 def row_names_of(mechanism: Mechanism) -> tuple[str, ...]:
     """The names of all rows: loops, then constraints."""
     return tuple(name for tie in (*mechanism.loops, *mechanism.constraints) for name in row_names(tie))
+
+
+def holonomic_rows(mechanism: Mechanism) -> list[int]:
+    """The rows that hold by position."""
+    free = {one.name for one in mechanism.constraints if constraint_kind(mechanism, one) is ConstraintKind.NONHOLONOMIC}
+    return [index for index, name in enumerate(row_names_of(mechanism)) if name not in free]
 
 
 def moved_positions(mechanism: Mechanism, q: Floats, displacement: Floats) -> Floats:

@@ -21,10 +21,11 @@ class Conditions:
 
     `value(q)` is zero where the positions are consistent, `jacobian(q)` is its derivative by displacements (one for
     every velocity), `rate(q, v)` is zero where the velocities are consistent. Rows that restrict velocities only come
-    last and have no value. `names` says what each row is, e.g. `pin: x`.
+    last and have no value; `by_position` are the others, by index. `names` says what each row is, e.g. `pin: x`.
     """
 
     names: tuple[str, ...]
+    by_position: list[int]
     value: Callable[[Floats], Floats]
     jacobian: Callable[[Floats], Floats]
     rate: Callable[[Floats, Floats], Floats]

@@ -20,6 +20,8 @@ from kinegraph.derive.constraints.rank import DEPENDENT, usual_lengths
 #: No coordinate moves further than this in one step (radians, metres): far enough to arrive, too short to jump.
 LARGEST_STEP = 0.3
 MOST_STEPS = 200
+#: A search that leaves more than this part of what is missing after so many steps creeps towards no closure.
+_HEADWAY, _PATIENCE = 0.9, 15
 #: Residuals below this (metres, radians) count as closed.
 CLOSED = 1e-10
 #: Loops that are redundant but for rounded numbers count as closed below this (metres, radians; at most this part of
@@ -68,21 +70,29 @@ def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tole
     A stretched position has no first-order way out; where the search ends open, or with frames that are turned
     away from each other, it begins again a little beside it, then further away.
     """
-    best = _search(conditions, q, weights, tolerance)
+    best = searched(conditions, q, weights, tolerance)
     random = np.random.default_rng(11)
     for size in (*_BESIDE, *(_FURTHER if conditions.facing(q).size else ())):
         if best.fits:
             break
-        aside = conditions.moved(q, np.where(weights > 0, random.normal(0, size, len(weights)), 0.0))
-        best = min(best, _search(conditions, aside, weights, tolerance), key=_worse)
+        aside = beside(conditions, q, np.where(weights > 0, random.normal(0, size, len(weights)), 0.0))
+        best = min(best, searched(conditions, aside, weights, tolerance), key=_worse)
     return best
+
+
+def beside(conditions: Conditions, q: Floats, displacement: Floats) -> Floats:
+    """Positions beside others; coordinates that no row contains stay."""
+    aside = conditions.moved(q, displacement)
+    tied = np.any((conditions.jacobian(q) != 0) | (conditions.jacobian(aside) != 0), axis=0)
+    return conditions.moved(q, np.where(tied, displacement, 0.0))
 
 
 def _worse(one: Assembled) -> tuple[bool, bool, float]:
     return not one.fits, one.turned_round, one.miss
 
 
-def _search(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
+def searched(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
+    """Like assembled_positions, from this place alone."""
     found = _closed_but_for_rounding(conditions, q, weights, tolerance)
     return replace(found, turned_round=found.closed and conditions.turned_round(found.q))
 
@@ -120,7 +130,7 @@ def _contradicts_everywhere(conditions: Conditions, place: Assembled, tolerance:
     """
     if not _is_least(conditions, place):
         return False
-    jacobian = conditions.jacobian(place.q)
+    jacobian = conditions.jacobian(place.q)[conditions.by_position]
     aim = np.asarray(np.random.default_rng(5).normal(size=jacobian.shape[1]))
     step = aim - np.linalg.pinv(jacobian, rcond=ROUNDED) @ (jacobian @ aim)
     length = _largest(step)
@@ -132,17 +142,19 @@ def _contradicts_everywhere(conditions: Conditions, place: Assembled, tolerance:
 
 
 def _is_least(conditions: Conditions, place: Assembled) -> bool:
-    jacobian = conditions.jacobian(place.q)[: len(place.residual)]
-    taken = jacobian @ np.linalg.lstsq(jacobian, place.residual, rcond=ROUNDED)[0]
-    return _length(taken) <= 1e-3 * _length(place.residual)
+    rows = conditions.by_position
+    jacobian, residual = conditions.jacobian(place.q)[rows], place.residual[rows]
+    taken = jacobian @ np.linalg.lstsq(jacobian, residual, rcond=ROUNDED)[0]
+    return _length(taken) <= 1e-3 * _length(residual)
 
 
 def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float, rank: float) -> Assembled:
-    residual = conditions.value(q)
+    residual, rows = conditions.value(q), conditions.by_position
+    before = np.inf
     for count in range(MOST_STEPS):
         if not np.isfinite(residual).all():
             return Assembled(q, residual, count, False)
-        step = _least_step(conditions.jacobian(q)[: len(residual)], residual, weights, rank)
+        step = _least_step(conditions.jacobian(q)[rows], residual[rows], weights, rank)
         q, after, advanced = _advance(conditions, q, residual, step)
         small = _largest(after) <= tolerance
         if small and (not advanced or _largest(step) <= 1e-9):
@@ -150,6 +162,10 @@ def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float
         if not advanced or (_largest(step) <= 1e-13 and not small):
             return Assembled(q, after, count + 1, _largest(after) <= CLOSED)
         residual = after
+        if count % _PATIENCE == 0:
+            if not _length(residual) < _HEADWAY * before:
+                return Assembled(q, residual, count + 1, _largest(residual) <= CLOSED)
+            before = _length(residual)
     return Assembled(q, residual, MOST_STEPS, _largest(residual) <= CLOSED)
 
 

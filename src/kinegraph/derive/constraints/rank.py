@@ -22,6 +22,8 @@ _SHORTEST = 1e-2
 _PARTS = (1e-2, 1e-3, 1e-4)
 #: A column is well enough determined if this part of the best one is left of it.
 _ENOUGH = 0.05
+#: And a column that should follow from others does, if this part of it is left after those that follow, too.
+_LEAST_PART = 1e-4
 
 
 @dataclass(frozen=True)
@@ -141,6 +143,30 @@ def _without(row: Floats, basis: Sequence[Floats]) -> Floats:
         for unit in basis:
             row = row - unit * float(unit @ row)
     return row
+
+
+def following_columns(jacobian: Floats, first: Sequence[int]) -> frozenset[int]:
+    """Columns to solve the rows for: those of `first` only where the others do not suffice, and its last before others.
+
+    How much of a column is left after those taken before it is measured by itself: units do not matter.
+    """
+    rows = list(row_rank(jacobian).independent)
+    left = np.array(jacobian[rows], dtype=float)
+    left /= np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-300)
+    lengths = np.maximum(np.linalg.norm(left, axis=0), 1e-300)
+    others = [column for column in range(jacobian.shape[1]) if column not in first]
+    chosen: list[int] = []
+    for _ in rows:
+        part = np.linalg.norm(left, axis=0) / lengths
+        part[chosen] = 0.0
+        wanted = [k for k in others if part[k] > _ENOUGH]
+        wanted = wanted or [max(others, key=lambda k: part[k])] if others else []
+        wanted = [k for k in wanted if part[k] > _LEAST_PART] or [k for k in first if part[k] > _LEAST_PART]
+        column = wanted[-1] if wanted else int(np.argmax(part))
+        chosen.append(column)
+        unit = left[:, column] / np.linalg.norm(left[:, column])
+        left = left - np.outer(unit, unit @ left)
+    return frozenset(chosen)
 
 
 def dependent_columns(jacobian: Floats) -> tuple[int, ...]:

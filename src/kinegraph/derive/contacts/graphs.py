@@ -73,6 +73,14 @@ class ContactGraphs:
         values = [contact.normal.zero_value() for contact in self.system.contacts]
         return self.derivation.builder.graph([output(GAPS, (len(values),), values)])
 
+    def clearances(self) -> Graph:
+        """The gaps of all contacts, of open ones with their margins."""
+        values = [
+            contact.normal.zero_value() + (1 - contact.flag(CLOSED)) * contact.flag(MARGIN)
+            for contact in self.system.contacts
+        ]
+        return self.derivation.builder.graph([output(GAPS, (len(values),), values)])
+
     def projection(self) -> Graph:
         """Positions and velocities after a Newton step onto constraints and closed contacts; pivots of the former."""
         derivation, system = self.derivation, self.system

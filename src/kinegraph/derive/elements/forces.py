@@ -34,10 +34,10 @@ from kinegraph.graph.differentiate import gradient
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import substituted
+from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
-    Axes,
     Bumper,
     Damper,
     Element,

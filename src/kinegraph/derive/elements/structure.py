@@ -11,8 +11,8 @@ from kinegraph.derive.tree import kinematics
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.links import Placement
+from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
-    Axes,
     Bumper,
     Capsule,
     Cylinder,

@@ -1,4 +1,7 @@
-"""Expressions of a leg's coordinates written in those of the ring."""
+"""Expressions of a leg's coordinates written in those of the ring.
+
+A pose of the ring determines angles of legs but for whole turns. These are taken from the coordinates themselves.
+"""
 
 from __future__ import annotations
 
@@ -34,8 +37,9 @@ def in_ring_coordinates(
 class _Replacing:
     def __init__(self, dynamics: PlatformDynamics, accelerations: Mapping[str, Scalar]) -> None:
         self.builder = dynamics.ring.position[0].builder
-        self.meanings = dynamics.leg_positions() | dynamics.leg_rates() | dict(accelerations)
         self.turns = dynamics.leg_turns()
+        followed = {name: turn.near(dynamics.names[name]) for name, turn in self.turns.items()}
+        self.meanings = dynamics.leg_positions() | followed | dynamics.leg_rates() | dict(accelerations)
 
     def nodes(self, graph: Graph, wanted: Sequence[int]) -> list[Scalar]:
         place: dict[int, int] = {}

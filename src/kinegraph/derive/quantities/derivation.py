@@ -33,7 +33,7 @@ from kinegraph.derive.tree.displacements import Motion, MotionBuilder
 from kinegraph.derive.tree.frame_assignment import FrameAssignment, arrange, parallel_runs
 from kinegraph.derive.tree.kinematics import fixed_frame
 from kinegraph.derive.tree.limbs import LimbsSideBySide, SideBySide, limbs_side_by_side
-from kinegraph.derive.tree.links import Placement, Tree, build_tree, position_in
+from kinegraph.derive.tree.links import Placement, Tree, build_tree, moved_by_constants
 from kinegraph.derive.tree.origin_shift import with_shifted_origins
 from kinegraph.errors import DerivationError, MasslessError
 from kinegraph.graph.build import GraphBuilder
@@ -190,15 +190,14 @@ class Derivation:
         return self.place(quantity, quantity.frame, tree)
 
     def place(self, quantity: Quantity, name: str, tree: Tree | None = None) -> Placement:
-        """Where the frame of a body, or of an output point with the axes of its body, sits on a link."""
+        """Where the frame of a body, or of an output point, sits on a link."""
         tree = tree or self.tree
         if name in tree.bodies:
             return tree.bodies[name]
         for point in self.mechanism.points:
             if point.name == name:
                 body = fixed_frame(self.zero) if point.body is None else tree.bodies[point.body]
-                x, y, z = (self.names.scalar(item) for item in point.position)
-                return Placement(body.link, body.rotation, position_in(body, (x, y, z)))
+                return moved_by_constants(body, point.transforms, self.names)
         remedy = did_you_mean(name, self._frame_names(tree))
         raise DerivationError(f"{quantity}: no body or output point is called {name!r}\n  {remedy}")
 

@@ -12,6 +12,7 @@ from kinegraph.graph.scalar import Scalar
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.expression import PI, TIME, Call, Expression, Name, Number, Operation, postorder
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import velocity_meant
 
 
 class Names:
@@ -51,7 +52,9 @@ class Names:
         if name in self._kinds:
             return Scalar(self.builder, self.builder.symbol(self._kinds[name], name))
         if name not in self._formulas:
-            raise DerivationError(f"the name {name!r} is not declared: add it to the parameters or coordinates")
+            velocity = velocity_meant(name, (known.removesuffix("'") for known in self._kinds))
+            remedy = f"the velocity is written {velocity}" if velocity else "add it to the parameters or coordinates"
+            raise DerivationError(f"the name {name!r} is not declared: {remedy}")
         return self.scalar(self._formulas[name])
 
     def number(self, value: Fraction | int) -> Scalar:

@@ -7,7 +7,7 @@ forces come back to the coordinates by the chain rule (`coordinates.py`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -27,6 +27,7 @@ from kinegraph.derive.tree.algebra import (
 )
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.inertia import MassMoments, central_moments, no_mass
+from kinegraph.derive.tree.long_numbers import short_moments, short_position, short_rotation
 from kinegraph.errors import DerivationError
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.constraints.records import Frame, Loop
@@ -115,14 +116,15 @@ def is_prismatic(tree: Tree, index: int) -> bool:
     return joint is not None and joint.kind is JointKind.PRISMATIC
 
 
-def build_tree(mechanism: Mechanism, names: Names) -> Tree:
-    """Lower a mechanism to elementary joints."""
+def build_tree(mechanism: Mechanism, names: Names, exact: bool = False) -> Tree:
+    """Lower a mechanism to elementary joints; numbers of many welded bodies are rounded unless they must be `exact`."""
     refuse_unknowns(mechanism)
-    return _TreeBuilder(mechanism, names).tree()
+    return _TreeBuilder(mechanism, names, exact).tree()
 
 
 class _TreeBuilder:
-    def __init__(self, mechanism: Mechanism, names: Names) -> None:
+    def __init__(self, mechanism: Mechanism, names: Names, exact: bool) -> None:
+        self.exact = exact
         self.mechanism = mechanism
         self.names = names
         self.like = names.number(0)
@@ -147,7 +149,7 @@ class _TreeBuilder:
         place = self.bodies[frame.body] if frame.body is not None else self._fixed()
         for transform in frame.transforms:
             place = self._moved(place, transform, name)  # a law of time may lead it: then it has a link of its own
-        self.bodies[name] = place
+        self.bodies[name] = self._shortened(place)
 
     def _armature(self) -> dict[str, Scalar]:
         stated = zip(self.mechanism.layout.velocities, self.mechanism.armature, strict=True)
@@ -156,9 +158,14 @@ class _TreeBuilder:
     def _add(self, body: Body) -> None:
         place = self.bodies[body.base] if body.base is not None else self._fixed()
         for transform in body.transforms:
-            place = self._moved(place, transform, body.name)
+            place = self._shortened(self._moved(place, transform, body.name))
         self.bodies[body.name] = place
         self._add_moments(place, body.inertia, body.name)
+
+    def _shortened(self, place: Placement) -> Placement:
+        if self.exact:
+            return place
+        return Placement(place.link, short_rotation(place.rotation), short_position(place.position))
 
     def _fixed(self) -> Placement:
         return Placement(0, identity(self.like), zero_vector(self.like))
@@ -177,7 +184,7 @@ class _TreeBuilder:
             raise DerivationError(f"body {name!r}: the way from the link frame to the centre of mass must not move")
         link = self.links[place.link]
         total = link.moments.plus(moments.turned(centre.rotation).shifted(centre.position))
-        self.links[place.link] = replace(link, moments=total)
+        self.links[place.link] = replace(link, moments=total if self.exact else short_moments(total))
 
     def _moved(self, place: Placement, transform: Transform, name: str) -> Placement:
         if isinstance(transform, Quaternion):
@@ -224,7 +231,12 @@ def _turned_rigidly(place: Placement, quaternion: Sequence[Scalar]) -> Placement
 
 def centre_of_mass(place: Placement, body: Body, names: Names) -> Placement:
     """The central frame of a body whose link frame is placed on a link: there its mass is given."""
-    for transform in body.inertia.central:
+    return moved_by_constants(place, body.inertia.central, names)
+
+
+def moved_by_constants(place: Placement, transforms: Iterable[Transform], names: Names) -> Placement:
+    """A frame on the same link, at the end of transforms that neither coordinates nor time change."""
+    for transform in transforms:
         if isinstance(transform, Quaternion):
             place = _turned_rigidly(place, [names.scalar(item) for item in transform.components])
         else:

@@ -42,7 +42,7 @@ def make_fmu(source: Mechanism | Graph, options: ExportOptions) -> Fmu:
     known = variables(source, system, options)
     quaternions = _quaternions(source)
     token = _token(unit, known)
-    texts = source_files(unit, system, Facts(token, known.starts, quaternions), options.fmi)
+    texts = source_files(unit, system, Facts(token, known.starts, quaternions, _declared(source, known)), options.fmi)
     identity = Identity(
         safe_name(source.name), unit.name, token, f"Kinegraph {unit.version}", _settles(quaternions, system)
     )
@@ -52,12 +52,13 @@ def make_fmu(source: Mechanism | Graph, options: ExportOptions) -> Fmu:
     if options.fmi is Fmi.THREE:
         contents["sources/buildDescription.xml"] = build_description(identity, compiled).encode()
     binary, notes = _binary(texts, identity.identifier, options)
+    notes = (*notes, known.note) if known.note else notes
     return Fmu(unit, archive(contents | binary, f"{MARK} {unit.version}"), notes)
 
 
 def _settles(quaternions: list[int], system: FmuEquations) -> bool:
     """Whether states have to be brought back: quaternions to unit length, loops to their closing."""
-    return bool(quaternions) or system.rows > 0
+    return bool(quaternions) or system.closing is not None
 
 
 def _token(unit: Unit, known: Variables) -> str:
@@ -76,6 +77,12 @@ def _binary(
         return {}, (note,)
     path = binary_path(identifier, options.fmi)
     return {path: compile_sources(compiler, texts, identifier)}, (f"{path} was compiled with {Path(compiler).name}",)
+
+
+def _declared(mechanism: Mechanism, known: Variables) -> list[bool]:
+    """Which states start as the model declares."""
+    layout = mechanism.layout
+    return [name in known.independent for name in (*layout.positions, *layout.velocities)]
 
 
 def _quaternions(mechanism: Mechanism) -> list[int]:

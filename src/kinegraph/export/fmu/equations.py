@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.closures import chain_of
 from kinegraph.compiler.request import Quantities, bound_parameters, request_of
+from kinegraph.derive.constraints.analysis import holonomic_rows
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED, projection
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.quantities.derivation import Derivation, Plan, constraint_graph
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.prepare import Part
@@ -25,7 +27,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.pipeline import reduce
 from kinegraph.passes.step import Effort
 
-DERIVATIVES, OUTPUTS, TANGENT, CLOSED = "derivatives", "outputs", "tangent", "closed"
+DERIVATIVES, OUTPUTS, TANGENT, CLOSED, ROWS = "derivatives", "outputs", "tangent", "closed", "rows"
 _ENERGIES = ("kinetic", "potential", "energy")
 
 
@@ -34,6 +36,8 @@ class FmuEquations:
     """x' and further outputs as one graph in the symbols `known`; `outputs` names the entries of the latter.
 
     `closing` is one Newton step of the states onto loops and constraints, with pivots; None where there are none.
+    `rows` are what the independent ones miss by position and by velocity, and their Jacobian: start values that are
+    set hold, and others follow. `by_position` says which of them hold by position.
     """
 
     graph: Graph
@@ -42,9 +46,11 @@ class FmuEquations:
     parameters: tuple[Symbol, ...]
     outputs: tuple[str, ...]
     closing: Graph | None = None
+    rows: Graph | None = None
+    by_position: tuple[bool, ...] = ()
 
     @property
-    def rows(self) -> int:
+    def closing_rows(self) -> int:
         """How many rows of loops and constraints take part."""
         return 0 if self.closing is None else len(self.closing.output(PIVOTS).nodes)
 
@@ -63,7 +69,8 @@ def equations(mechanism: Mechanism, options: ExportOptions) -> FmuEquations:
     states = [Symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
     states += [Symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
     closing = _closing(mechanism, bound) if is_constrained(mechanism) else None
-    graphs = [graph] if closing is None else [graph, closing]
+    rows, by_position = (None, ()) if closing is None else _rows(mechanism, bound, options)
+    graphs = [one for one in (graph, closing, rows) if one is not None]
     used = {symbol.name for one in graphs for symbol in one.symbols(Kind.PARAMETER)}
     return FmuEquations(
         graph,
@@ -72,7 +79,28 @@ def equations(mechanism: Mechanism, options: ExportOptions) -> FmuEquations:
         tuple(Symbol(Kind.PARAMETER, one.name) for one in mechanism.parameters if one.name in used),
         (*_ENERGIES, *(f"{point.name}.{axis}" for point in mechanism.points for axis in "xyz")),
         closing,
+        rows,
+        by_position,
     )
+
+
+def _rows(
+    mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions
+) -> tuple[Graph, tuple[bool, ...]]:
+    """The independent rows of loops and constraints, and which of them hold by position."""
+    graph = constraint_graph(mechanism, tuple(sorted(bound.items())))
+    taken = Assembler(mechanism, options.parameters).independent_rows()
+    value, jacobian, rate = (graph.output(name) for name in ("value", "jacobian", "rate"))
+    size = jacobian.shape[1]
+    entries = tuple(node for row in taken for node in jacobian.nodes[row * size : (row + 1) * size])
+    outputs = (
+        Output("missed", (len(taken),), tuple(value.nodes[row] for row in taken)),
+        Output("jacobian", (len(taken), size), entries),
+        Output("missed_rate", (len(taken),), tuple(rate.nodes[row] for row in taken)),
+    )
+    holonomic = holonomic_rows(mechanism)
+    wanted = reduce(Graph(graph.nodes, outputs), effort=Effort.QUICK).graph
+    return wanted, tuple(row in holonomic for row in taken)
 
 
 def _closing(mechanism: Mechanism, bound: Mapping[str, Expression]) -> Graph | None:
@@ -123,7 +151,11 @@ def parts(system: FmuEquations) -> tuple[Part, ...]:
     known = Argument("known", system.known)
     along = Argument("along", tuple(map(_seed, system.known)))
     closing: tuple[Part, ...] = ()
-    if system.closing is not None:
+    if system.closing is not None and system.rows is not None:
+        missed = {
+            "missed": "what loops and constraints miss by position", "jacobian": "of rows by displacements",
+            "missed_rate": "what they miss by velocity",
+        }  # fmt: skip
         step = {CLOSED: "states, nearer to closed loops", PIVOTS: "how independent the rows are"}
         closing = (
             Part(CLOSED, system.closing, (known,), step),
@@ -131,6 +163,7 @@ def parts(system: FmuEquations) -> tuple[Part, ...]:
                 f"{CLOSED}_{TANGENT}", _tangent(_only(system.closing, CLOSED), system.known), (known, along),
                 {f"d_{CLOSED}": "change of the step along a direction"},
             ),
+            Part(ROWS, system.rows, (known,), missed),
         )  # fmt: skip
     return (
         *closing,

@@ -14,6 +14,7 @@ from kinegraph.export.languages.syntax import indented, number_lines, number_tex
 from kinegraph.export.options import Fmi
 from kinegraph.export.text import MARK
 from kinegraph.export.unit import Unit
+from kinegraph.graph.node import Kind
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5
 
 #: How far hosts of Model Exchange may let the length of a quaternion go from 1 before an event mends it. Events cost
@@ -31,11 +32,13 @@ _INTERFACES = {Fmi.TWO: "fmu_fmi2_.c", Fmi.THREE: "fmu_fmi3_.c"}
 
 @dataclass(frozen=True)
 class Facts:
-    """Numbers the runtime needs: the token, the first values of all knowns, where quaternions begin in the state."""
+    """What the runtime needs: the token, the first values of all knowns, where quaternions begin in the state, and
+    which states the model declares to start with."""
 
     token: str
     start: Sequence[float]
     quaternions: Sequence[int]
+    declared: Sequence[bool]
 
 
 def source_files(unit: Unit, system: FmuEquations, facts: Facts, fmi: Fmi) -> dict[str, str]:
@@ -64,7 +67,9 @@ def _model_header(unit: Unit, system: FmuEquations, facts: Facts) -> str:
         f"#define FMU_OUTPUTS {len(system.outputs)}",
         f"#define FMU_QUATERNIONS {len(facts.quaternions)}",
         f"#define FMU_QUATERNION_SLACK {QUATERNION_SLACK!r}",
-        f"#define FMU_ROWS {system.rows}",
+        f"#define FMU_ROWS {system.closing_rows}",
+        f"#define FMU_START_ROWS {len(system.by_position)}",
+        f"#define FMU_VELOCITIES {sum(one.kind is Kind.VELOCITY for one in system.states)}",
         f"#define FMU_CLOSING_SLACK {CLOSING_SLACK!r}",
         f"#define FMU_TOLERANCE {TOLERANCE!r}",
         "",
@@ -73,6 +78,10 @@ def _model_header(unit: Unit, system: FmuEquations, facts: Facts) -> str:
         "",
         "/* Where quaternions begin among the states. */",
         f"static const int QUATERNIONS[] = {{{', '.join(map(str, facts.quaternions)) or '0'}}};",
+        "",
+        "/* Which states the model declares to start with, and which rows hold by position. */",
+        f"static const int DECLARED[] = {{{', '.join(str(int(one)) for one in facts.declared)}}};",
+        f"static const int BY_POSITION[] = {{{', '.join(str(int(one)) for one in system.by_position) or '0'}}};",
         "",
         *_method(),
         "",

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from kinegraph.assembly.assemble import Assembler
+from kinegraph.assembly.assemble import Assembler, Assembly
 from kinegraph.export.describe import Units
 from kinegraph.export.fmu.equations import CLOSED, DERIVATIVES, OUTPUTS, FmuEquations, dependencies
 from kinegraph.export.options import ExportOptions
@@ -54,10 +54,15 @@ class Variable:
 
 @dataclass(frozen=True)
 class Variables:
-    """All variables in the order of their value references, and which of them are continuous states."""
+    """All variables in the order of their value references, and which of them are continuous states.
+
+    With loops, `independent` are declared start values that hold, and `note` says which of the others have moved.
+    """
 
     all: tuple[Variable, ...]
     states: range
+    independent: tuple[str, ...] = ()
+    note: str | None = None
 
     @property
     def outputs(self) -> list[int]:
@@ -85,7 +90,8 @@ def variables(mechanism: Mechanism, system: FmuEquations, options: ExportOptions
     """The variables of a system, named as the model and `simulate` name them."""
     units = Units(mechanism)
     values = parameter_values(mechanism, options.parameters)
-    starts = _starts(mechanism, options, values)
+    fitting = Assembler(mechanism, options.parameters).assemble().required() if is_constrained(mechanism) else None
+    starts = _starts(mechanism, values, fitting)
     found: list[Variable] = []
     for symbol, start in zip(system.states, starts, strict=True):
         name, unit, itself = safe_name(symbol.name), units.of(symbol.name), (len(found) + 1,)
@@ -99,14 +105,15 @@ def variables(mechanism: Mechanism, system: FmuEquations, options: ExportOptions
     found += _derivatives(mechanism, system, units)
     taken = {one.name for one in found}
     time = Variable(_apart("time", taken), Causality.INDEPENDENT, unit="s", description="time")
-    return Variables((time, *found, *_outputs(system, taken)), range(1, 1 + len(system.states)))
+    listed = (time, *found, *_outputs(system, taken))
+    states = range(1, 1 + len(system.states))
+    return Variables(listed, states, fitting.independent, fitting.note) if fitting else Variables(listed, states)
 
 
-def _starts(mechanism: Mechanism, options: ExportOptions, values: Mapping[str, Value]) -> tuple[float, ...]:
+def _starts(mechanism: Mechanism, values: Mapping[str, Value], fitting: Assembly | None) -> tuple[float, ...]:
     """The initial state, with loops closed."""
-    if not is_constrained(mechanism):
+    if fitting is None:
         return (*initial_positions(mechanism, values), *initial_velocities(mechanism, values))
-    fitting = Assembler(mechanism, options.parameters).assemble()
     return (*fitting.q.tolist(), *fitting.v.tolist())
 
 

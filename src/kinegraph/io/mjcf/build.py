@@ -32,7 +32,7 @@ from kinegraph.io.robot.report import Findings, Robot, accepted_where_needed
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.constraints.records import Frame
 from kinegraph.model.expression import Number
-from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Transform
+from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Shift, Transform
 from kinegraph.model.names import model_name_from
 from kinegraph.model.places import Places
 from kinegraph.model.report import FindingKind
@@ -82,8 +82,8 @@ class RobotBuilder:
         """What is worth knowing about the file."""
         return self.orienter.angle_reader.findings
 
-    def robot(self, name: str) -> Robot:
-        """The robot, validated."""
+    def robot(self, name: str, equalities: bool = True) -> Robot:
+        """The robot, validated; with the constraints of <equality> if they are wanted."""
         for body in self.bodies:
             self._add(body)
         if not self._made:
@@ -98,19 +98,19 @@ class RobotBuilder:
             tuple(self._points),
         )
         full = replace(bare, extras=(*self._joint_records(bare), *self._shapes))
-        mechanism = self._with_equality(full)
+        mechanism = self._with_equality(full, equalities)
         validate(mechanism, self.places)
         report_massless(mechanism, self.findings)
         if self.settings.flags.contacts:
             report_contacts(mechanism.extras, self.findings)
         return Robot(replace(mechanism, report=self.findings.report()), self.body_names.originals, self._joint_of)
 
-    def _with_equality(self, mechanism: Mechanism) -> Mechanism:
+    def _with_equality(self, mechanism: Mechanism, wanted: bool) -> Mechanism:
         named = {name: self.body_names.legal(body) for body in self.bodies[1:] if (name := body.element.get("name"))}
         joints = {joint.name: (joint, motion) for joint, motion in self._motions}
         parts = Parts({"world": None, **named}, self._sites, joints)
         reader = EqualityReader(mechanism, parts, self.defaults, self.orienter.angle_reader, self.places)
-        return reader.constrained(self.root, self.settings.flags.equality)
+        return reader.constrained(self.root, self.settings.flags.equality, wanted)
 
     def _scaled_bodies(self) -> tuple[Body, ...]:
         """The bodies, their inertia scaled where the file sets the total mass."""
@@ -221,10 +221,19 @@ class RobotBuilder:
         found = Inertia()
         if mode is InertiaFromGeoms.ALWAYS or (mode is InertiaFromGeoms.AUTO and stated is None):
             found = geoms_inertia(chosen, name)
+            self._report_torn(chosen)
         if stated is None or found != Inertia():
             return found
         central = (*stated.around, *self.orienter.place(stated.element, f"the inertial frame of {name}"))
         return stated_inertia(stated.element, central)
+
+    def _report_torn(self, geoms: list[Geom]) -> None:
+        """Meshes that have mass and are not what their files say, for MuJoCo does not take all faces whole."""
+        for mesh in (geom.mesh for geom in geoms if geom.is_mesh and geom.mesh):
+            if mesh.torn:
+                faces = f"{mesh.torn} faces" if mesh.torn > 1 else "one face"
+                message = f"MuJoCo leaves out part of {faces} of the mesh {mesh.name}: the mass is MuJoCo's, without it"
+                self.findings.add(FindingKind.INERTIA, message, mesh.element.place)
 
     def _stands_still(self, body: MjcfBody | None) -> bool:
         """Whether no joint moves a body."""
@@ -263,7 +272,8 @@ class RobotBuilder:
                 exact = tuple(Number(item.value) for item in pos) if pos else cleaned([0.0, 0.0, 0.0])
                 moved = back or piece.around or ends
                 x, y, z = cleaned(pose(place)[1]) if moved else exact
-                self._points.append(Point(self.point_names[site], name, (x, y, z)))
+                turns = tuple(transform for transform in place if not isinstance(transform, Shift))
+                self._points.append(Point(self.point_names[site], name, (x, y, z), turns))
                 self._sites[site] = Frame(name, place)
 
 

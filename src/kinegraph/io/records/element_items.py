@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.io.records.forms import FORMS
+from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     DEFAULT_WIDTH,
     HERTZ,
     Anchor,
     Arc,
-    Axes,
     Bumper,
     Capsule,
     ContactShape,

@@ -35,6 +35,17 @@ def read_transforms(items: Sequence[Item], places: Places) -> tuple[Transform, .
     return tuple(_transform(item, places) for item in items)
 
 
+def read_rotations(items: Sequence[Item], what: str, places: Places) -> tuple[Rotation | Quaternion, ...]:
+    """The axes of an output: transforms that only turn."""
+    found: list[Rotation | Quaternion] = []
+    for item, transform in zip(items, read_transforms(items, places), strict=True):
+        if isinstance(transform, Shift):
+            remedy = "put the whole position into the parentheses: `output tip = Hand (x, y, z) | Rx(pi/2);`"
+            raise ModelError(f"{item.word} after the position of {what}", item.place, remedy)
+        found.append(transform)
+    return tuple(found)
+
+
 def read_inertia(items: Sequence[Item], places: Places) -> tuple[Inertia, dict[str, Place]]:
     """The third section of a record, and the place of each mass and moment by its field in `Inertia`."""
     central: list[Transform] = []

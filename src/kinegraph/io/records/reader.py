@@ -12,7 +12,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io.records.constraint_items import ConstraintReader
 from kinegraph.io.records.element_items import Clause, read_element
 from kinegraph.io.records.expression_reader import Children, as_expression
-from kinegraph.io.records.items import Item, read_inertia, read_transforms
+from kinegraph.io.records.items import Item, read_inertia, read_rotations, read_transforms
 from kinegraph.io.records.platform_items import PlatformReader
 from kinegraph.io.records.shape_items import read_shape
 from kinegraph.model import platforms
@@ -20,12 +20,14 @@ from kinegraph.model.constraints.impacts import Impacts
 from kinegraph.model.definitions import Definition, QuasiVelocity, resolved
 from kinegraph.model.elements import Element, Input, Potential
 from kinegraph.model.expression import Expression, Name
-from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Parameter, Point, QuaternionCoordinates
+from kinegraph.model.mechanism import ONE, ZERO, Body, Coordinate, Mechanism, Parameter, Point, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.places import Places
 from kinegraph.model.robot.data import Shape
 
 T = TypeVar("T")
+
+_NO_TURN = (ONE, ZERO, ZERO, ZERO)
 
 
 class Reader(ConstraintReader, PlatformReader):
@@ -110,7 +112,8 @@ class Reader(ConstraintReader, PlatformReader):
         for name, position in children:
             if position is not None:
                 self._positioned.add(str(name))
-            coordinate = Coordinate(str(name), ZERO if position is None else position)
+            start = ZERO if position is None else position
+            coordinate = Coordinate(str(name), start, zeros=(position == ZERO, False))
             self._coordinates.append(self.places.mark(coordinate, self.place(name)))
 
     def names(self, children: Children) -> tuple[Token, ...]:
@@ -126,6 +129,7 @@ class Reader(ConstraintReader, PlatformReader):
         if position is not None:
             p0, p1, p2, p3 = self._exactly(position, 4, "a quaternion", "components", keyword)
             group = replace(group, position=(p0, p1, p2, p3))
+            group = replace(group, zeros=(group.position == _NO_TURN, False, False, False))
             self._positioned.update(group.names)
         self.places.mark(group, self.place(keyword))
         for name in (*own, *velocities):
@@ -160,10 +164,11 @@ class Reader(ConstraintReader, PlatformReader):
         self._armature[key] = as_expression(value), tokens[0]
 
     def output(self, children: Children) -> None:
-        """A point of a body whose path is asked for."""
-        name, body, position = children
+        """A point of a body whose path is asked for, perhaps with axes of its own."""
+        name, body, position, turns = children
         x, y, z = self._exactly(position, 3, f"the output {name}", "components", name)
-        point = Point(str(name), None if body is None else str(body), (x, y, z))
+        orientation = read_rotations(turns or (), f"the output {name}", self.places)
+        point = Point(str(name), None if body is None else str(body), (x, y, z), orientation)
         self.places.mark(point, self.place(name))
         if body is not None:
             self.places.mark(point, self.place(body), "body")
@@ -270,13 +275,20 @@ class Reader(ConstraintReader, PlatformReader):
     def _with_initial(self, coordinate: Coordinate | QuaternionCoordinates) -> Coordinate | QuaternionCoordinates:
         new: Coordinate | QuaternionCoordinates
         if isinstance(coordinate, Coordinate):
+            given = coordinate.name in self._initial, coordinate.name + "'" in self._initial
             position = self._take(coordinate.name, coordinate.position)
             velocity = self._take(coordinate.name + "'", coordinate.velocity)
-            new = replace(coordinate, position=position, velocity=velocity)
+            zeros = coordinate.zeros[0] or (given[0] and position == ZERO), given[1] and velocity == ZERO
+            new = replace(coordinate, position=position, velocity=velocity, zeros=zeros)
         else:
-            e = [self._take(n, given) for n, given in zip(coordinate.names, coordinate.position, strict=True)]
-            w = [self._take(n, given) for n, given in zip(coordinate.velocities, coordinate.velocity, strict=True)]
-            new = replace(coordinate, position=(e[0], e[1], e[2], e[3]), velocity=(w[0], w[1], w[2]))
+            turned = any(name in self._initial for name in coordinate.names)
+            rates = [name in self._initial for name in coordinate.velocities]
+            e = [self._take(n, start) for n, start in zip(coordinate.names, coordinate.position, strict=True)]
+            w = [self._take(n, start) for n, start in zip(coordinate.velocities, coordinate.velocity, strict=True)]
+            x, y, z = (given and rate == ZERO for given, rate in zip(rates, w, strict=True))
+            still = coordinate.zeros[0] or (turned and tuple(e) == _NO_TURN)
+            start, velocities = (e[0], e[1], e[2], e[3]), (w[0], w[1], w[2])
+            new = replace(coordinate, position=start, velocity=velocities, zeros=(still, x, y, z))
         return self.places.renew(coordinate, new)
 
     def _take(self, key: str, given: Expression) -> Expression:

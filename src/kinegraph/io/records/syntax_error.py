@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.io.records.forms import FORMS, RECORD
-from kinegraph.model.names import STATEMENTS, did_you_mean
+from kinegraph.model.names import CHOICE_REMEDY, STATEMENTS, did_you_mean, unit_remedy
 
 _TYPOGRAPHY = {
     "−": "-", "–": "-", "—": "-", "·": "*", "×": "*", "⋅": "*", "÷": "/", "′": "'", "’": "'",
@@ -21,6 +23,8 @@ _WORDS = {
 _ELEMENTS = frozenset(
     {"spring", "damper", "friction", "force", "moment", "potential", "limit", "bumper", "loop", "constraint", "contact"}
 )
+#: Comparisons and the ternary operator of other languages.
+_CHOICE = frozenset("<>?!&")
 _OPERATORS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
 
 
@@ -34,6 +38,8 @@ def at_character(text: str, error: UnexpectedCharacters, source: str, first: Tok
     printable = character if character.isprintable() else f"character U+{ord(character):04X}"
     if character in _TYPOGRAPHY:
         return ModelError(f"found `{printable}`", place, f"write `{_TYPOGRAPHY[character]}`")
+    if character in _CHOICE:
+        return ModelError(f"found `{printable}`", place, CHOICE_REMEDY)
     remedy = "remove it, or put it in a comment: # ..."
     return ModelError(f"found `{printable}`, which means nothing here", place, remedy + _form(first))
 
@@ -55,7 +61,18 @@ def at_token(
     expected: set[str] = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
     place = Place(found.line or 1, found.column or 1, source)
     after = f" after `{_short(last)}`" if last is not None and last.type != "SEMICOLON" else ""
+    if text.startswith("==", found.start_pos or 0):
+        return ModelError(f"found `==`{after}", place, CHOICE_REMEDY)
+    if last is not None and last.type == "NUMBER" and found.type == "NAME" and not _declares(text, str(found)):
+        remedy = unit_remedy(str(found), str(last))
+        if remedy:
+            return ModelError(f"found `{_short(found)}`{after}", place, remedy)
     return ModelError(f"found `{_short(found)}`{after}", place, _remedy(found, last, first, expected))
+
+
+def _declares(text: str, name: str) -> bool:
+    """Whether a model may have a parameter or coordinate of this name: `2 m` means a product then."""
+    return bool(re.search(rf"\b(parameters|coordinates|inputs|define)\b[^;]*\b{re.escape(name)}\b\s*[=,;]", text))
 
 
 def _meant_statement(word: str) -> str:
@@ -83,6 +100,8 @@ def _remedy(found: Token, last: Token | None, first: Token | None, expected: set
         return f"`{before}` begins a statement, so no body can be called that; rename it, e.g. `{before}_1`"
     if last is not None and last.type == "NUMBER" and found.type == "NAME":
         return f"write the multiplication: `{_short(last)}*{_short(found)}`"
+    if str(found)[:1] in _CHOICE and "PLUS" in expected:
+        return CHOICE_REMEDY
     wanted = sorted(_WORDS[name] for name in expected if name in _WORDS)
     if expected & _OPERATORS:
         wanted.append("an operator")

@@ -10,7 +10,6 @@ from kinegraph.io.records.write_elements import element_text, input_text
 from kinegraph.model.expression import Expression, expression
 from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import (
-    ONE,
     ZERO,
     Body,
     Coordinate,
@@ -84,11 +83,11 @@ def _parameter(parameter: Parameter) -> str:
 
 def _coordinate(coordinate: Coordinate | QuaternionCoordinates) -> str:
     if isinstance(coordinate, Coordinate):
-        start = "" if coordinate.position == ZERO else f" = {text(coordinate.position)}"
+        start = f" = {text(coordinate.position)}" if coordinate.name in coordinate.declared else ""
         return f"coordinates {coordinate.name}{start};"
     head = f"quaternion ({', '.join(coordinate.names)}) velocity ({', '.join(coordinate.velocities)})"
-    unit = coordinate.position == (ONE, ZERO, ZERO, ZERO)
-    return f"{head};" if unit else f"{head} = ({_listed(coordinate.position)});"
+    declared = coordinate.names[0] in coordinate.declared
+    return f"{head} = ({_listed(coordinate.position)});" if declared else f"{head};"
 
 
 def _velocities(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> Iterator[str]:
@@ -97,7 +96,7 @@ def _velocities(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> It
             pairs = [(coordinate.name + "'", coordinate.velocity)]
         else:
             pairs = list(zip(coordinate.velocities, coordinate.velocity, strict=True))
-        yield from (f"{name} = {text(velocity)}" for name, velocity in pairs if velocity != ZERO)
+        yield from (f"{name} = {text(velocity)}" for name, velocity in pairs if name in coordinate.declared)
 
 
 def _armatures(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> Iterator[str]:
@@ -133,7 +132,9 @@ def _inertia(inertia: Inertia) -> Iterator[str]:
 
 
 def _point(point: Point) -> str:
-    return f"output {point.name} = {point.body + ' ' if point.body else ''}({_listed(point.position)});"
+    turns = ", ".join(transform_text(transform) for transform in point.orientation)
+    place = f"{point.body + ' ' if point.body else ''}({_listed(point.position)})"
+    return f"output {point.name} = {place}{' | ' + turns if turns else ''};"
 
 
 def _has_words(extra: Extra) -> TypeGuard[Shape]:

@@ -51,10 +51,10 @@ class RobotBuilder:
         """What is worth knowing about the file."""
         return self.frames.angle_reader.findings
 
-    def robot(self, gravity: Gravity) -> Robot:
-        """The robot, validated."""
+    def robot(self, gravity: Gravity, closed: bool = True) -> Robot:
+        """The robot, validated; with its loops closed if that is wanted."""
         coordinates = [*self._free_coordinates(), *self._joint_coordinates()]
-        loops = self._loops()
+        loops = self._loops(closed)
         bodies = tuple(self._body(link) for link in self.frames.links)
         name = model_name_from(self.frames.model.get("name") or "mechanism")
         taken = (*STATEMENTS, *(body.name for body in bodies), *(loop.name for loop in loops))
@@ -95,8 +95,13 @@ class RobotBuilder:
             self._joint_of.update(dict.fromkeys(all_names(coordinate), joint))
         return motion.coordinates
 
-    def _loops(self) -> tuple[Loop, ...]:
+    def _loops(self, closed: bool) -> tuple[Loop, ...]:
         cut = [self.joints[edge.joint] for edge in self.tree.cut]
+        if not closed:
+            for joint in cut:
+                what = "joint that closes a loop, as asked"
+                self.findings.count(FindingKind.LEFT_OUT, "loops", what, joint.element.place, joint.name)
+            return ()
         table = NameTable((joint.name for joint in cut), (*STATEMENTS, *(self.links[one] for one in self.frames.links)))
         return tuple(self._loop(joint, table[joint.name]) for joint in cut)
 

@@ -13,7 +13,6 @@ from kinegraph.io.robot.attributes import vector
 from kinegraph.io.robot.meshes import MeshFinder
 from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.report import Findings, Robot
-from kinegraph.io.robot.right_angles import RightAngles
 from kinegraph.io.robot.vocabulary import report_words
 from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml
 from kinegraph.io.sdf.build import Gravity, RobotBuilder
@@ -41,22 +40,23 @@ def load_sdf(path: str | PathLike[str], options: RobotFileOptions = AS_WRITTEN) 
 
 def read_sdf(root: Element, path: Path, options: RobotFileOptions = AS_WRITTEN) -> Robot:
     """Read an SDF document that came from the file `path`; like `load_sdf` otherwise."""
-    return _robot(root, options.meshes(path.parent), options.rule)
+    return _robot(root, options.meshes(path.parent), options)
 
 
 def parse_sdf(text: str | bytes, source: str = "", options: RobotFileOptions = AS_WRITTEN) -> Robot:
     """Read SDF from its text; `source` names it in messages. Meshes stay references."""
-    return _robot(parse_xml(encoded(text), source), options.meshes(None), options.rule)
+    return _robot(parse_xml(encoded(text), source), options.meshes(None), options)
 
 
-def _robot(root: Element, meshes: MeshFinder, rule: RightAngles) -> Robot:
+def _robot(root: Element, meshes: MeshFinder, options: RobotFileOptions) -> Robot:
     require_root(root, ModelFormat.SDF)
-    angle_reader = AngleReader(rule, Findings())
+    angle_reader = AngleReader(options.rule, Findings())
     report_words(root, "sdf", SDF, angle_reader.findings)
     world = root.first("world")
     model = _model(root if world is None else world, angle_reader.findings)
     frames = Frames(model, angle_reader)
-    return RobotBuilder(frames, meshes, _is_old(root)).robot(_GRAVITY if world is None else _gravity(world))
+    gravity = _GRAVITY if world is None else _gravity(world)
+    return RobotBuilder(frames, meshes, _is_old(root)).robot(gravity, options.equalities)
 
 
 def _model(around: Element, findings: Findings) -> Element:

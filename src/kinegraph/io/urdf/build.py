@@ -22,6 +22,7 @@ from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.model.names import STATEMENTS, model_name_from
 from kinegraph.model.places import Places
+from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import Extra
 from kinegraph.model.validation.mechanism import validate
 
@@ -47,14 +48,24 @@ class RobotBuilder:
         self._extras: list[Extra] = []
         self._joint_of: dict[str, str] = {}
 
-    def robot(self, base: Base, gravity: tuple[Expression, Expression, Expression]) -> Robot:
-        """The robot, validated."""
+    def robot(self, base: Base, gravity: tuple[Expression, Expression, Expression], loops: bool = True) -> Robot:
+        """The robot, validated; with its loops closed if that is wanted."""
         self._add_root(base)
         for joint in self.tree.ordered_joints:
             self._add(joint)
-        name = model_name_from(self.tree.name)
-        bare = Mechanism(name, tuple(self._bodies), tuple(self._coordinates), (), gravity, extras=tuple(self._extras))
-        bare = replace(bare, loops=read_loops(self._root, self.tree, self.links, self.angle_reader))
+        bare = Mechanism(
+            model_name_from(self.tree.name),
+            tuple(self._bodies),
+            tuple(self._coordinates),
+            (),
+            gravity,
+            extras=tuple(self._extras),
+        )
+        if loops:
+            bare = replace(bare, loops=read_loops(self._root, self.tree, self.links, self.angle_reader))
+        for element in () if loops else self._root.all("loop_joint"):
+            what, name = "<loop_joint>, as asked", element.get("name") or ""
+            self.angle_reader.findings.count(FindingKind.LEFT_OUT, "loops", what, element.place, name)
         validate(bare, self.places)
         report_massless(bare, self.angle_reader.findings)
         report_contacts(bare.extras, self.angle_reader.findings)

@@ -40,4 +40,4 @@ def _robot(root: Element, meshes: MeshFinder, options: UrdfOptions) -> Robot:
     tree = read_tree(root, angle_reader.findings)
     report_words(root, "robot", URDF, angle_reader.findings)
     x, y, z = (expression(item) for item in options.gravity)
-    return RobotBuilder(root, tree, meshes, angle_reader, options.mimic).robot(base, (x, y, z))
+    return RobotBuilder(root, tree, meshes, angle_reader, options.mimic).robot(base, (x, y, z), options.equalities)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,10 +27,9 @@ class Memory(Protocol):
 
 @dataclass(frozen=True)
 class Addressed:
-    """Code for any mechanism, called with the addresses of tables: its name, what compiles or loads it, the tables."""
+    """Code for any mechanism, called with the addresses of tables: where it begins, and the tables."""
 
-    name: str
-    make: Callable[[], int]
+    address: int
     tables: Memory
 
 

@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 
 from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.errors import KernelError
-from kinegraph.large import recursion
+from kinegraph.large import entries
 from kinegraph.large.by_address.tables import Addressed
-from kinegraph.large.chains.planar import Ring, ring_accelerations
+from kinegraph.large.chains.planar import Ring
 from kinegraph.large.chains.planar_structure import planar_loop
 from kinegraph.large.chains.system import ChainSystem
 from kinegraph.large.flat.flatten import FlatMechanism, flattened_tree
-from kinegraph.large.kinematics import motion
 from kinegraph.large.linkages.structure import planar_linkage
 from kinegraph.large.linkages.sweeps import SINGULAR
 from kinegraph.large.linkages.system import LinkageSystem
@@ -56,7 +55,7 @@ class ByBars:
     def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
         """Accelerations, and pivots of the rows."""
         result = np.empty(len(v))
-        found, _ = ring_accelerations(self.ring, q, v, tau, result)
+        found, _ = entries.ring_accelerations(self.ring, q, v, tau, result)
         return result, found[2:]
 
 
@@ -125,15 +124,6 @@ class ClosedSystem:
             else (self.closed_method, ByPins(other))
         )
 
-    @property
-    def code(self) -> str:
-        """Which of the compiled loops are taken."""
-        return self.closed_method.code
-
-    def loops_of(self, quantity: str) -> str:
-        """The name of the compiled loops that a quantity takes; energy is that of the tree, however loops close."""
-        return quantity if quantity == "energy" else f"{quantity}-{self.code}"
-
     def addressed(self, places: Sequence[int]) -> Addressed | None:
         """Code that is called by its address for `qdd`, and what it reads; there is some for planar linkages."""
         return None if self._linkage is None else self._linkage.accelerations_at(places)
@@ -143,8 +133,8 @@ class ClosedSystem:
         flat = self.flat
         q, v = (for_loops(one) for one in (q, v))
         none = np.zeros(len(v))
-        moving = motion(flat.tree, flat.displaced(q, v, none, float(t)), q, v, none)
-        return recursion.energy(flat.tree, moving, flat.gravity(t))
+        moving = entries.motion(flat.tree, flat.displaced(q, v, none, float(t)), q, v, none)
+        return entries.energy(flat.tree, moving, flat.gravity(t))
 
     def qdd(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, t: float = 0.0) -> Floats:
         """Accelerations under generalized forces; KernelError in a singular position, naming the row."""

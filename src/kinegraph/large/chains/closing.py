@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegraph.jit.marks import inlined, part
 from kinegraph.large.algebra import cross, dot, plus, scaled, vector
 from kinegraph.large.chains.records import (
     AXES,
@@ -27,11 +28,10 @@ from kinegraph.large.chains.records import (
     Closing,
     Directions,
 )
-from kinegraph.large.jit import kernel, part
 from kinegraph.large.records import Floats, Vector
 
 
-@kernel
+@part
 def closed(
     closing: Closing, directions: Directions, ends: Floats, compliance: Floats, free: Floats
 ) -> tuple[Floats, Floats, Floats]:
@@ -55,7 +55,7 @@ def closed(
     return forces, found, matrix
 
 
-@part
+@inlined
 def _compliance_of_rows(transfer: Floats, compliance: Floats) -> Floats:
     rows, count = transfer.shape
     half, matrix = np.zeros((rows, count)), np.zeros((rows, rows))
@@ -71,12 +71,12 @@ def _compliance_of_rows(transfer: Floats, compliance: Floats) -> Floats:
     return matrix
 
 
-@part
+@inlined
 def _axis(ends: Floats, e: int, axis: int) -> Vector:
     return (ends[e, AXES + axis], ends[e, AXES + 3 + axis], ends[e, AXES + 6 + axis])
 
 
-@part
+@inlined
 def _row(closing: Closing, i: int, ends: Floats) -> tuple[float, float, float]:
     """What a row misses, how fast, and how that changes while no coordinate accelerates."""
     row, sign = closing.row[i], closing.sign[i]
@@ -95,14 +95,14 @@ def _row(closing: Closing, i: int, ends: Floats) -> tuple[float, float, float]:
     return sign * dot(u, w), sign * (dot(turned_u, w) + dot(u, turned_w)), sign * change
 
 
-@part
+@inlined
 def _axis_motion(ends: Floats, e: int, u: Vector) -> tuple[Vector, Vector]:
     spin = vector(ends, e, SPIN)
     turned = cross(spin, u)
     return turned, plus(cross(vector(ends, e, TWIST), u), cross(spin, turned))
 
 
-@part
+@inlined
 def _transferred(closing: Closing, i: int, ends: Floats, directions: Directions, transfer: Floats) -> None:
     """A unit multiplier pulls at the second end, and back at the first."""
     row = closing.row[i]
@@ -119,7 +119,7 @@ def _transferred(closing: Closing, i: int, ends: Floats, directions: Directions,
             transfer[i, d] = way * moment[axis - 3]
 
 
-@part
+@inlined
 def _solved(matrix: Floats, closing: Closing, right: Floats, found: Floats) -> None:
     """Multipliers and pivots, eliminating from the last row to the first."""
     rows = right.size

@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kinegraph.jit.marks import inlined, loop
 from kinegraph.large.algebra import add, back, cross, dot, matrix, plus, put, scaled, vector
 from kinegraph.large.articulated import (
     NO_HANDLE,
@@ -21,7 +22,6 @@ from kinegraph.large.articulated import (
     stored_handle,
 )
 from kinegraph.large.chains.records import Directions, Ends, Part, Reduction, Work
-from kinegraph.large.jit import kernel, part
 from kinegraph.large.kinematics import placed, propagated_motion, to_parent
 from kinegraph.large.records import PARENT, SLOT, Floats, Joints, Linear, Matrix, MotionArrays, Tree, Vector
 
@@ -29,7 +29,7 @@ from kinegraph.large.records import PARENT, SLOT, Floats, Joints, Linear, Matrix
 Spent: TypeAlias = tuple[float, float]
 
 
-@kernel
+@loop
 def reduced(
     tree: Tree,
     joints: Joints,
@@ -75,7 +75,7 @@ def reduced(
     return stuck
 
 
-@part
+@inlined
 def _hanging(
     here: Handle, spent: Spent, reduction: Reduction, part_: Part, live: Floats, slot: int
 ) -> tuple[Handle, Spent]:
@@ -87,7 +87,7 @@ def _hanging(
     return joined(here, more), (spent[0] + also[0], spent[1] + also[1])
 
 
-@part
+@inlined
 def _acting(
     here: Handle,
     waiting: tuple[int, int],
@@ -110,7 +110,7 @@ def _acting(
     return here, (count, left)
 
 
-@part
+@inlined
 def _freed_joint(
     here: Handle,
     spent: Spent,
@@ -134,7 +134,7 @@ def _freed_joint(
     return biased(here, vector(work.bias, j, 0), vector(work.bias, j, 3)), spent, stuck
 
 
-@part
+@inlined
 def _hand_loads(live: Floats, turn: Matrix, offset: Vector) -> None:
     for r in range(len(live)):
         n, f = to_parent(turn, offset, vector(live, r, 0), vector(live, r, 3))
@@ -142,7 +142,7 @@ def _hand_loads(live: Floats, turn: Matrix, offset: Vector) -> None:
         put(live, r, 3, f)
 
 
-@part
+@inlined
 def _keep_loads(live: Floats, loads: Floats, slot: int, part_: Part) -> None:
     for r in range(len(live)):
         for c in range(6):
@@ -150,7 +150,7 @@ def _keep_loads(live: Floats, loads: Floats, slot: int, part_: Part) -> None:
             live[r, c] = 0.0
 
 
-@part
+@inlined
 def _pulled(here: Handle, ends: Ends, work: Work, e: int, forces: Floats) -> Handle:
     """The bias of a step on which a force acts at an end."""
     force = back(matrix(work.place, ends.step[e], 0), vector(forces, e, 0))
@@ -158,7 +158,7 @@ def _pulled(here: Handle, ends: Ends, work: Work, e: int, forces: Floats) -> Han
     return here[0], here[1], here[2], plus(here[3], scaled(-1.0, moment)), plus(here[4], scaled(-1.0, force))
 
 
-@part
+@inlined
 def _unit_load(ends: Ends, directions: Directions, work: Work, d: int, live: Floats, r: int) -> None:
     """Begin with a unit force or moment, in the axes of the step it acts on."""
     e, axis = directions.end[d], directions.axis[d]
@@ -172,7 +172,7 @@ def _unit_load(ends: Ends, directions: Directions, work: Work, d: int, live: Flo
         add(live, r, 0, unit)
 
 
-@part
+@inlined
 def _felt(part_: Part, work: Work, reduction: Reduction, live: Floats, j: int, k: int) -> None:
     """What a velocity feels of all loads, taken out of them; it adds to compliance and free acceleration."""
     column, other = vector(work.column, k, 0), vector(work.column, k, 3)
@@ -191,7 +191,7 @@ def _felt(part_: Part, work: Work, reduction: Reduction, live: Floats, j: int, k
             reduction.compliance[d, part_.directions[s]] += share * work.push[k, part_.directions[s]]
 
 
-@kernel
+@loop
 def recovered(
     tree: Tree,
     joints: Joints,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from kinegraph.jit.marks import inlined, loop
 from kinegraph.large.algebra import NO_VECTOR, back, cross, matrix, plus, product, put, scaled, times, vector
 from kinegraph.large.articulated import own_columns
 from kinegraph.large.chains.records import (
@@ -17,7 +18,6 @@ from kinegraph.large.chains.records import (
     Part,
     Work,
 )
-from kinegraph.large.jit import kernel, part
 from kinegraph.large.kinematics import placed, propagated_motion, rates
 from kinegraph.large.records import (
     ACCELERATION,
@@ -38,7 +38,7 @@ from kinegraph.large.records import (
 )
 
 
-@kernel
+@loop
 def moved_outwards(
     tree: Tree,
     joints: Joints,
@@ -61,7 +61,7 @@ def moved_outwards(
         _end(ends, work, e, found)
 
 
-@part
+@inlined
 def _displaced(tree: Tree, linear: Linear, q: Floats, v: Floats, t: float, step: Floats, j: int) -> None:
     p, rate = linear.constant[j] + linear.drift[j] * t, linear.drift[j]
     for e in range(tree.row[j], tree.row[j + 1]):
@@ -73,7 +73,7 @@ def _displaced(tree: Tree, linear: Linear, q: Floats, v: Floats, t: float, step:
     step[j, RATE], step[j, ACCELERATION] = rate, 0.0
 
 
-@part
+@inlined
 def _outwards(tree: Tree, joints: Joints, moving: MotionArrays, work: Work, j: int) -> None:
     i = tree.link[j, PARENT]
     turn, offset = placed(tree, moving, j)
@@ -99,7 +99,7 @@ def _outwards(tree: Tree, joints: Joints, moving: MotionArrays, work: Work, j: i
     own_columns(tree, moving, work.column, j)
 
 
-@part
+@inlined
 def _terms(
     tree: Tree, moving: MotionArrays, turn: Matrix, offset: Vector, before: Vector, j: int
 ) -> tuple[Vector, Vector, Vector]:
@@ -112,14 +112,14 @@ def _terms(
     return plus(spun, rate), cross(spun, rate), centripetal
 
 
-@part
+@inlined
 def _still(work: Work, turn: Matrix, offset: Vector, i: int, j: int, angular: Vector, linear: Vector) -> None:
     still = propagated_motion(turn, offset, vector(work.still, i, 0), vector(work.still, i, 3))
     put(work.still, j, 0, plus(still[0], angular))
     put(work.still, j, 3, plus(still[1], linear))
 
 
-@part
+@inlined
 def _placed(tree: Tree, moving: MotionArrays, work: Work, turn: Matrix, offset: Vector, i: int, j: int) -> None:
     axes = matrix(work.place, i, 0)
     turned = product(axes, turn)
@@ -132,7 +132,7 @@ def _placed(tree: Tree, moving: MotionArrays, work: Work, turn: Matrix, offset: 
     put(work.speed, j, 0, plus(speed, rates(tree, moving, j)[0]) if prismatic else speed)
 
 
-@part
+@inlined
 def _end(ends: Ends, work: Work, e: int, found: Floats) -> None:
     """Axes, point and motion of an end, in the axes of the ground."""
     j, point = ends.step[e], vector(ends.point, e, 0)

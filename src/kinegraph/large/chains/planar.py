@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kinegraph.large.jit import kernel, part
+from kinegraph.jit.marks import inlined, part
 from kinegraph.large.records import Floats, Integers
 
 # Columns of Ring.bar: 1/m, 1/G, the ways to start and end in the bar's axes
@@ -38,7 +38,7 @@ class Ring(NamedTuple):
     gravity: tuple[float, float]
 
 
-@kernel
+@part
 def ring_accelerations(ring: Ring, q: Floats, v: Floats, tau: Floats, result: Floats) -> tuple[Floats, Floats]:
     """Accelerations into `result`; force at the closing joint with its two pivots, and S."""
     count = len(ring.bar)
@@ -55,7 +55,7 @@ def ring_accelerations(ring: Ring, q: Floats, v: Floats, tau: Floats, result: Fl
     return found, matrix
 
 
-@part
+@inlined
 def _moved(ring: Ring, q: Floats, v: Floats, tau: Floats, bars: Floats) -> None:
     """Angles add up along the chains; the moment in a joint acts on its bar and back on the one it stands on."""
     count = len(ring.bar)
@@ -82,7 +82,7 @@ def _moved(ring: Ring, q: Floats, v: Floats, tau: Floats, bars: Floats) -> None:
             bars[k, free], bars[k, free + 1] = -w * turn - u * square, u * turn - w * square
 
 
-@part
+@inlined
 def _compliance(ring: Ring, bars: Floats, k: int, a: int, b: int) -> tuple[float, float, float, float]:
     """How the end at column a accelerates under a force at that of column b."""
     light, turns = ring.bar[k, LIGHT], ring.bar[k, TURNS]
@@ -90,7 +90,7 @@ def _compliance(ring: Ring, bars: Floats, k: int, a: int, b: int) -> tuple[float
     return light + x * bars[k, b], x * bars[k, b + 1], y * bars[k, b], light + y * bars[k, b + 1]
 
 
-@part
+@inlined
 def _eliminated(ring: Ring, bars: Floats, joints: Floats) -> tuple[Floats, Floats]:
     """What is left of block and right side at the closing joint, from both sides."""
     count = len(ring.bar)
@@ -107,7 +107,7 @@ def _eliminated(ring: Ring, bars: Floats, joints: Floats) -> tuple[Floats, Float
     return matrix, right
 
 
-@part
+@inlined
 def _add(
     matrix: Floats, right: Floats, block: tuple[float, float, float], side: tuple[float, float], sign: float
 ) -> None:
@@ -119,7 +119,7 @@ def _add(
     right[1] += sign * side[1]
 
 
-@part
+@inlined
 def _passed(
     ring: Ring,
     bars: Floats,
@@ -153,7 +153,7 @@ def _passed(
     return rest, (bars[k, free_far] + sign * y0, bars[k, free_far + 1] + sign * y1)
 
 
-@part
+@inlined
 def _closing(matrix: Floats, right: Floats) -> Floats:
     """Force and pivots: the last row is eliminated first, as in the multiplier form."""
     a, b, d = matrix[0, 0], matrix[0, 1], matrix[1, 1]
@@ -166,7 +166,7 @@ def _closing(matrix: Floats, right: Floats) -> Floats:
     return found
 
 
-@part
+@inlined
 def _recover(joints: Floats, k: int, following: int) -> None:
     """The force at a joint from that at the next one towards the closing joint."""
     f0, f1 = joints[following, _FORCE], joints[following, _FORCE + 1]
@@ -176,7 +176,7 @@ def _recover(joints: Floats, k: int, following: int) -> None:
     joints[k, _FORCE + 1] = joints[k, _INVERSE + 1] * r0 + joints[k, _INVERSE + 2] * r1
 
 
-@part
+@inlined
 def _accelerated(ring: Ring, bars: Floats, joints: Floats, result: Floats) -> None:
     count = len(ring.bar)
     angular = np.empty(count)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-import numba
 import numpy as np
 
 from kinegraph.errors import KernelError
+from kinegraph.jit.bitcode import compiled
 from kinegraph.large.chains.exchange import Exchange, Ranks
 from kinegraph.large.chains.steps import message_size, run_steps
 from kinegraph.large.chains.system import ChainSystem
@@ -50,7 +50,7 @@ def integrated(
     """
     if system.layout.quaternions:
         raise KernelError("runs over chains take plain coordinates, no quaternions")
-    if system.compiled and not numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if system.compiled:
         return CompiledRun(system).integrated(q, v, round(duration / step), step, force)
     return _interpreted(system, q, v, round(duration / step), step, force)
 
@@ -94,7 +94,7 @@ class CompiledRun:
 
         def one(k: int) -> None:
             worker, message = self._workers[k], self._messages[k]
-            stuck[k] = run_steps(worker, *states[k], tau, first, count, step, message, noted[k])
+            stuck[k] = compiled(run_steps)(worker, *states[k], tau, first, count, step, message, noted[k])
 
         self._system.exchange.each(one, [[k] for k in range(len(states))])
         for velocity in stuck:

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
 
-from kinegraph.ahead.numba_words import (
-    NumbaType,
-    Signature,
-    TargetContext,
-    TypingContext,
-    Written,
-    written_by_hand,
-)
+from kinegraph.jit.marks import call_with, inlined, loop, part
+from kinegraph.large.algebra import copy
 from kinegraph.large.chains.closing import closed
 from kinegraph.large.chains.inwards import recovered, reduced
 from kinegraph.large.chains.outwards import moved_outwards
 from kinegraph.large.chains.records import END, Closing, Directions, Ends, Part, Reduction, Work
-from kinegraph.large.jit import kernel, part, subroutine
 from kinegraph.large.records import SLOT, Floats, Integers, Joints, Linear, Tree
 
 
@@ -44,36 +34,13 @@ class Worker(NamedTuple):
     total: int  #: the address of what adds up messages of all workers, or 0
 
 
-def _call_at(typing_context: TypingContext, address: NumbaType, values: NumbaType) -> Written:
-    """Call code at an address with an array of doubles."""
-
-    def generate(
-        context: TargetContext, builder: ir.IRBuilder, signature: Signature, arguments: Sequence[ir.Value]
-    ) -> ir.Value:
-        address, values = arguments
-        data = context.make_array(signature.args[1])(context, builder, values).data
-        kind = ir.FunctionType(ir.VoidType(), [data.type, data.type])
-        builder.call(builder.inttoptr(address, kind.as_pointer()), [data, data])
-        return context.get_dummy_value()
-
-    return types.void(types.int64, values), generate
-
-
-def _called(address: int, values: Floats) -> None:
-    """Call code at an address with an array of doubles."""
-    raise NotImplementedError
-
-
-call_at = written_by_hand(_call_at, _called)
-
-
 def message_size(worker: Worker) -> int:
     """How many numbers workers hand over in one evaluation: motion of ends, inertias, loads, compliance."""
     count, slots = worker.directions.end.size, worker.tree.slots
     return int(worker.ends.step.size * END + slots * (35 + 6 * count) + count * count + count)
 
 
-@part
+@inlined
 def _views(worker: Worker, message: Floats) -> tuple[Floats, Reduction]:
     """The parts of a message: the motion of the ends, and what is reduced."""
     ends, slots, count = worker.ends.step.size, worker.tree.slots, worker.directions.end.size
@@ -87,7 +54,7 @@ def _views(worker: Worker, message: Floats) -> tuple[Floats, Reduction]:
     )  # fmt: skip
 
 
-@subroutine
+@part
 def evaluate(
     worker: Worker, q: Floats, v: Floats, tau: Floats, t: float, message: Floats, pulls: Floats, noted: Floats
 ) -> int:
@@ -103,18 +70,19 @@ def evaluate(
         work.still[0, 3 + k] = -worker.gravity[k]
     moved_outwards(tree, joints, linear, worker.ends, worker.home, q, v, t, work, known)
     for e in worker.ground:
-        known[e, :9], known[e, 9:12] = worker.ends.turn[e], worker.ends.point[e]
-        known[e, 18:21] = work.still[0, 3:]
+        copy(worker.ends.turn[e], known[e])
+        copy(worker.ends.point[e], known[e, 9:])
+        copy(work.still[0, 3:], known[e, 18:])
     moved_outwards(tree, joints, linear, worker.ends, worker.own, q, v, t, work, motion)
     stuck = reduced(tree, joints, linear, worker.ends, worker.directions, worker.own, q, v, tau, pulls, work, reduction)
     if worker.total != 0:
-        call_at(worker.total, message)
+        call_with(worker.total, message)
     for e in worker.everywhere:
-        motion[e] = known[e]
+        copy(known[e], motion[e])
     also = reduced(tree, joints, linear, worker.ends, worker.directions, worker.home, q, v, tau, pulls, work, reduction)
     forces, found, _ = closed(worker.closing, worker.directions, motion, reduction.compliance, reduction.free)
     reach = np.zeros((tree.slots, 6))
-    reach[tree.link[0, SLOT]] = work.still[0]
+    copy(work.still[0], reach[tree.link[0, SLOT]])
     recovered(tree, joints, linear, worker.home, q, v, work, forces, reach)
     recovered(tree, joints, linear, worker.own, q, v, work, forces, reach)
     for i in range(len(found)):
@@ -123,7 +91,7 @@ def evaluate(
     return stuck if stuck >= 0 else also
 
 
-@kernel
+@loop
 def run_steps(
     worker: Worker, q: Floats, v: Floats, tau: Floats, first: int, count: int, step: float, message: Floats,
     noted: Floats,
@@ -137,7 +105,10 @@ def run_steps(
     pulls = np.zeros((worker.ends.step.size, 3))
     qdd = worker.work.result
     for number in range(count):
-        at[:], rate[:], place[:], speed[:] = q, v, q, v
+        copy(q, at)
+        copy(v, rate)
+        copy(q, place)
+        copy(v, speed)
         for stage in range(4):
             half = (stage + 1) // 2  # 0, 1, 1, 2
             t = (first + number) * step + 0.5 * half * step
@@ -150,5 +121,6 @@ def run_steps(
                 place[k] += weight * rate[k]
                 speed[k] += weight * qdd[k]
                 at[k], rate[k] = q[k] + ahead * rate[k], v[k] + ahead * qdd[k]
-        q[:], v[:] = place, speed  # also where nothing resists: other workers wait for messages
+        copy(place, q)  # also where nothing resists: other workers wait for messages
+        copy(speed, v)
     return stuck

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegraph.errors import KernelError
-from kinegraph.large.chains.closing import closed
+from kinegraph.jit.bitcode import compiled
+from kinegraph.large import entries
 from kinegraph.large.chains.exchange import Exchange, Serial
 from kinegraph.large.chains.inwards import recovered, reduced
 from kinegraph.large.chains.outwards import moved_outwards
@@ -132,14 +133,14 @@ class ChainSystem:
 
     def _compliance(self, q: Floats, v: Floats) -> Floats:
         motion, total = self._reduced(q, v, v, 0.0, (0.0, 0.0, 0.0))
-        return closed(self.closing, self.directions, motion, total.compliance, total.free)[2]
+        return entries.closed(self.closing, self.directions, motion, total.compliance, total.free)[2]
 
     # evaluating
 
     def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float = 0.0) -> Closed:
         """Accelerations under the generalized forces `tau`, and the forces that keep the loops closed. O(n)."""
         motion, total = self._reduced(q, v, tau, t, self.flat.gravity(t))
-        forces, found, _ = closed(self.closing, self.directions, motion, total.compliance, total.free)
+        forces, found, _ = entries.closed(self.closing, self.directions, motion, total.compliance, total.free)
         reach = np.zeros((self.tree.slots, 6))
         reach[self.tree.link[0, SLOT]] = self.work.still[0]
         self._recover(self._home, q, v, forces, reach)
@@ -216,7 +217,7 @@ class ChainSystem:
     def _move(self, part: Part, q: Floats, v: Floats, t: float, motion: Floats) -> None:
         if not len(part.spans):
             return
-        moved_outwards(self.tree, self._joints, self.flat.linear, self.ends, part, q, v, t, self.work, motion)
+        compiled(moved_outwards)(self.tree, self._joints, self.flat.linear, self.ends, part, q, v, t, self.work, motion)
 
     def _pulls(self, motion: Floats) -> Floats:
         """The forces of springs and dampers on all ends; ends of other ranks are asked for."""
@@ -278,7 +279,7 @@ class ChainSystem:
     def _reduce(self, part: Part, q: Floats, v: Floats, tau: Floats, pulls: Floats, reduction: Reduction) -> None:
         if not len(part.spans):
             return
-        stuck = reduced(
+        stuck = compiled(reduced)(
             self.tree, self._joints, self.flat.linear, self.ends, self.directions, part,
             q, v, tau, pulls, self.work, reduction,
         )  # fmt: skip
@@ -288,7 +289,7 @@ class ChainSystem:
     def _recover(self, part: Part, q: Floats, v: Floats, forces: Floats, reach: Floats) -> None:
         if not len(part.spans):
             return
-        recovered(self.tree, self._joints, self.flat.linear, part, q, v, self.work, forces, reach)
+        compiled(recovered)(self.tree, self._joints, self.flat.linear, part, q, v, self.work, forces, reach)
 
 
 def work_of(steps: int, velocities: int, directions: int) -> Work:

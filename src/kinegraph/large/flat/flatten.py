@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from kinegraph.errors import ModelError
+from kinegraph.large import entries
 from kinegraph.large.flat.affine import Affine, affine
 from kinegraph.large.flat.frames import Frame, Row, quaternion_matrix
 from kinegraph.large.flat.nonlinear import NonlinearDisplacements, depends_on
 from kinegraph.large.flat.numbers import Numbers
-from kinegraph.large.kinematics import displacements
 from kinegraph.large.records import (
     AXIS,
     GROUND,
@@ -71,7 +71,7 @@ class FlatMechanism:
 
     def displaced(self, q: Floats, v: Floats, a: Floats, t: float) -> Displacement:
         """The displacements of all steps and their derivatives."""
-        moved = displacements(self.tree, self.linear, q, v, a, t)
+        moved = entries.displacements(self.tree, self.linear, q, v, a, t)
         if self.nonlinear is None:
             return moved
         value, rate, acceleration, slope = self.nonlinear(q, v, a, t)

@@ -25,15 +25,23 @@ _DAMPING = 1e-13
 
 @dataclass(frozen=True)
 class Closed:
-    """A state, and by how much each loop still misses."""
+    """A state, and by how much each loop still misses, by position and by velocity."""
 
     q: Floats
     v: Floats
     missed: Floats
+    missed_rates: Floats
+
+    @property
+    def closed(self) -> bool:
+        """Whether loops miss nothing but rounding."""
+        speed = 1.0 + float(np.max(np.abs(self.v), initial=0.0))
+        return bool(np.max(self.missed) <= CLOSED and np.max(self.missed_rates) <= CLOSED * speed)
 
 
-def closed_state(system: LinkageSystem, q: Floats, v: Floats, mobile: Floats) -> Closed:
-    """A state near the given one whose loops close; `mobile` says how easily each coordinate moves, 0 to 1."""
+def closed_state(system: LinkageSystem, q: Floats, v: Floats, mobile: Floats, mobile_rates: Floats) -> Closed:
+    """A state near the given one whose loops close; `mobile` says how easily each coordinate moves, 0 to 1, and
+    `mobile_rates` each velocity."""
     none = np.zeros_like(v)
     for _ in range(_STEPS):
         missed = system.projected_states(q, none)[3][:, :2]
@@ -43,11 +51,12 @@ def closed_state(system: LinkageSystem, q: Floats, v: Floats, mobile: Floats) ->
         q = q + step * min(1.0, _LARGEST_TURN / max(float(np.max(np.abs(step))), 1e-300))
     missed = system.projected_states(q, none)[3][:, :2]
     if not np.max(np.abs(missed)) <= CLOSED:
-        return Closed(q, v, np.linalg.norm(missed, axis=1))
+        return Closed(q, v, np.linalg.norm(missed, axis=1), np.full(len(missed), np.inf))
     for _ in range(2):
         rates = system.projected_states(q, v)[3][:, 2:]
-        v = v + _correction(system.linkage, q, mobile, rates)
-    return Closed(q, v, np.linalg.norm(missed, axis=1))
+        v = v + _correction(system.linkage, q, mobile_rates, rates)
+    rates = system.projected_states(q, v)[3][:, 2:]
+    return Closed(q, v, np.linalg.norm(missed, axis=1), np.linalg.norm(rates, axis=1))
 
 
 def _correction(linkage: Linkage, q: Floats, mobile: Floats, missed: Floats) -> Floats:

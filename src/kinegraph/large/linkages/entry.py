@@ -1,40 +1,34 @@
-"""Linkages as C functions. Importing this module compiles them, or loads them from disk."""
+"""Linkages as C functions, which take the addresses of their tables."""
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
-from kinegraph.ahead.numba_words import carray, pointer_to
-from kinegraph.large.jit import address
+from kinegraph.jit.marks import callback, doubles_at, integers_at
 from kinegraph.large.linkages.sweeps import accelerations, projected_states
 from kinegraph.large.linkages.tables import BARS, PINS, SIZES, STATE, TAU, Q, V, lengths, linkage_from
-from kinegraph.large.records import Floats, Integers
-
-_INTEGERS, _DOUBLES = pointer_to(numba.int64), pointer_to(numba.float64)
-_SIGNATURE = numba.void(_INTEGERS, _INTEGERS, _DOUBLES, _DOUBLES, _DOUBLES)
 
 
-@address(_SIGNATURE)
-def linkage_accelerations(sizes: Integers, integers: Integers, doubles: Floats, x: Floats, y: Floats) -> None:
+@callback
+def linkage_accelerations(sizes: int, integers: int, doubles: int, x: int, y: int) -> None:
     """Write the accelerations to y; NaN in a singular position."""
-    s = carray(sizes, (SIZES,))
+    s = integers_at(sizes, (SIZES,))
     whole, real = lengths(s)
-    linkage = linkage_from(s, carray(integers, (whole,)), carray(doubles, (real,)))
+    linkage = linkage_from(s, integers_at(integers, (whole,)), doubles_at(doubles, (real,)))
     n = s[BARS]
-    q, v = carray(x, (s[Q] + n,))[s[Q] :], carray(x, (s[V] + n,))[s[V] :]
-    tau = carray(x, (s[TAU] + n,))[s[TAU] :]
-    accelerations(linkage, q, v, tau, carray(y, (n,)), np.empty(s[PINS] - n))
+    q, v = doubles_at(x, (s[Q] + n,))[s[Q] :], doubles_at(x, (s[V] + n,))[s[V] :]
+    tau = doubles_at(x, (s[TAU] + n,))[s[TAU] :]
+    accelerations(linkage, q, v, tau, doubles_at(y, (n,)), np.empty(s[PINS] - n))
 
 
-@address(_SIGNATURE)
-def linkage_projection(sizes: Integers, integers: Integers, doubles: Floats, x: Floats, y: Floats) -> None:
+@callback
+def linkage_projection(sizes: int, integers: int, doubles: int, x: int, y: int) -> None:
     """Write the state after one step onto the loops to y, and two equal pivots for the rows of every loop."""
-    s = carray(sizes, (SIZES,))
+    s = integers_at(sizes, (SIZES,))
     whole, real = lengths(s)
-    linkage = linkage_from(s, carray(integers, (whole,)), carray(doubles, (real,)))
+    linkage = linkage_from(s, integers_at(integers, (whole,)), doubles_at(doubles, (real,)))
     n, size, loops = s[BARS], s[STATE], s[PINS] - s[BARS]
-    state, found = carray(x, (size,)), carray(y, (size + 2 * loops,))
+    state, found = doubles_at(x, (size,)), doubles_at(y, (size + 2 * loops,))
     pivots = np.empty(loops)
     projected_states(linkage, state[:n], state[n : 2 * n], found[:n], found[n : 2 * n], pivots, np.empty(4 * loops))
     for k in range(2 * n, size):

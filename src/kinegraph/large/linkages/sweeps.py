@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from kinegraph.large.jit import part, subroutine
+from kinegraph.jit.marks import inlined, part
 from kinegraph.large.linkages.records import (
     ANGLE,
     CENTRE,
@@ -37,7 +37,7 @@ _TURN, _RATE, _COS, _SIN, _PLACE, _SPEED, _LEFT, _LEFT_PLACE, _MEMORY = 0, 1, 2,
 SINGULAR = 1e-13
 
 
-@subroutine
+@part
 def accelerations(linkage: Linkage, q: Floats, v: Floats, tau: Floats, result: Floats, pivots: Floats) -> None:
     """Accelerations under generalized forces, and by loop a pivot between 0 (singular) and 1; NaN where one is 0."""
     bars = _moved(linkage, q, v)
@@ -59,13 +59,13 @@ def accelerations(linkage: Linkage, q: Floats, v: Floats, tau: Floats, result: F
             result[:] = np.nan
 
 
-@part
+@inlined
 def singular(pivot: float) -> bool:
     """Whether a position has nothing but rounding left of a row; so has NaN."""
     return not pivot > SINGULAR
 
 
-@subroutine
+@part
 def projected_states(
     linkage: Linkage, q: Floats, v: Floats, place: Floats, speed: Floats, pivots: Floats, missed: Floats
 ) -> None:
@@ -91,7 +91,7 @@ def projected_states(
             target[i] += given[i]
 
 
-@part
+@inlined
 def _sum(a: float, b: float) -> tuple[float, float]:
     """A sum, and what rounding has taken from it (Knuth)."""
     total = a + b
@@ -99,7 +99,7 @@ def _sum(a: float, b: float) -> tuple[float, float]:
     return total, (a - (total - back)) + (b - back)
 
 
-@subroutine
+@part
 def _moved(linkage: Linkage, q: Floats, v: Floats) -> Floats:
     """Angles and places of all bars, from the ground outwards, and how fast they change."""
     count = len(linkage.bar)
@@ -127,7 +127,7 @@ def _moved(linkage: Linkage, q: Floats, v: Floats) -> Floats:
     return bars
 
 
-@subroutine
+@part
 def _arms(linkage: Linkage, bars: Floats) -> Floats:
     """From the centres of mass of both bars to every pin, in the axes of the ground."""
     arms = np.empty((len(linkage.pin), 4))
@@ -141,7 +141,7 @@ def _arms(linkage: Linkage, bars: Floats) -> Floats:
     return arms
 
 
-@part
+@inlined
 def _free(linkage: Linkage, bars: Floats, arms: Floats, moment: Floats, p: int, side: int) -> tuple[float, float]:
     """How one side of a pin accelerates without forces at pins."""
     k = linkage.pin[p, side]
@@ -152,7 +152,7 @@ def _free(linkage: Linkage, bars: Floats, arms: Floats, moment: Floats, p: int, 
     return linkage.gravity[0] - y * turn - x * square, linkage.gravity[1] + x * turn - y * square
 
 
-@part
+@inlined
 def _miss(linkage: Linkage, bars: Floats, p: int, missed: Floats, at: int) -> None:
     """By how much, and how fast, the two sides of a pin are apart."""
     small_x, small_y = 0.0, 0.0  # taken off last: large parts cancel first
@@ -177,7 +177,7 @@ def _miss(linkage: Linkage, bars: Floats, p: int, missed: Floats, at: int) -> No
     missed[at + 1] += small_y
 
 
-@part
+@inlined
 def _moments(linkage: Linkage, tau: Floats) -> Floats:
     """The moments on the bars that generalized forces stand for."""
     moment, rest = np.zeros(len(linkage.bar)), tau.copy()
@@ -192,7 +192,7 @@ def _moments(linkage: Linkage, tau: Floats) -> Floats:
     return moment
 
 
-@subroutine
+@part
 def _by_coordinate(linkage: Linkage, turned: Floats, result: Floats) -> None:
     """Coordinates from the turns of all bars."""
     for i in range(len(linkage.solved)):
@@ -204,7 +204,7 @@ def _by_coordinate(linkage: Linkage, turned: Floats, result: Floats) -> None:
         result[linkage.column[pivot]] = rest / linkage.slope[pivot]
 
 
-@subroutine
+@part
 def _turned(linkage: Linkage, arms: Floats, force: Floats) -> Floats:
     """How forces at the pins turn the bars."""
     turned = np.zeros(len(linkage.bar))
@@ -217,7 +217,7 @@ def _turned(linkage: Linkage, arms: Floats, force: Floats) -> Floats:
     return turned
 
 
-@part
+@inlined
 def _stated(linkage: Linkage, arms: Floats) -> tuple[Floats, Floats]:
     """The system of the pins: blocks beside the diagonal, and xx, xy, yy of those on it."""
     blocks, diagonal = np.zeros((len(linkage.other), 4)), np.zeros((len(linkage.pin), 3))
@@ -244,7 +244,7 @@ def _stated(linkage: Linkage, arms: Floats) -> tuple[Floats, Floats]:
     return blocks, diagonal
 
 
-@subroutine
+@part
 def _factorised(linkage: Linkage, arms: Floats, pivots: Floats) -> tuple[Floats, Floats]:
     """Eliminate pin by pin: the blocks as they were when their pin went, and the inverses on the diagonal."""
     blocks, diagonal = _stated(linkage, arms)
@@ -278,7 +278,7 @@ def _factorised(linkage: Linkage, arms: Floats, pivots: Floats) -> tuple[Floats,
     return blocks, diagonal
 
 
-@subroutine
+@part
 def _solved(linkage: Linkage, blocks: Floats, diagonal: Floats, force: Floats) -> None:
     """The forces at all pins, in place of the right sides."""
     count = len(linkage.pin)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.large.jit import part
+from kinegraph.jit.marks import inlined
 from kinegraph.large.linkages.records import BAR, Linkage
 from kinegraph.large.records import Floats, Integers
 
@@ -48,7 +48,7 @@ def linkage_tables(linkage: Linkage, places: Sequence[int], state: int) -> Linka
     )
 
 
-@part
+@inlined
 def lengths(s: Integers) -> tuple[int, int]:
     """How long the tables of integers and doubles are."""
     n, p = s[BARS], s[PINS]
@@ -56,7 +56,7 @@ def lengths(s: Integers) -> tuple[int, int]:
     return whole, BAR * n + 4 * p + s[ENTRIES] + 2
 
 
-@part
+@inlined
 def linkage_from(s: Integers, whole: Integers, real: Floats) -> Linkage:
     """The linkage the tables hold."""
     n, p = s[BARS], s[PINS]

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from kinegraph.graph.proof.point import UnluckyPoint
+from kinegraph.jit.bitcode import compiled
 from kinegraph.large import articulated, forward, system
 from kinegraph.large.chains import closed_system
 from kinegraph.large.chains.closed_system import ByBars, ByChains, ByPins, ClosedMethod, ClosedSystem
@@ -98,8 +99,9 @@ def solved(matrix: Floats, right: Floats) -> Floats:
     return rows[:, -1]
 
 
-#: What stands in the field for functions that ask about rounding, types of arrays, or call LAPACK.
+#: What stands in the field for functions that load machine code, ask about rounding, types of arrays, or call LAPACK.
 INSTEAD: Mapping[object, object] = {
+    compiled: lambda function: function,
     articulated.vanished: lambda pivot, before: pivot == 0,
     sweeps.singular: lambda pivot: pivot == 0,
     closed_system.refuse_singular: lambda pivots, rows: None,

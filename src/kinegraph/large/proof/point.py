@@ -56,7 +56,7 @@ class Stated:
         self.mechanism = mechanism
         self._builder = GraphBuilder()
         self._names = Names(self._builder, mechanism, _bound(mechanism, parameters))
-        self.tree = build_tree(mechanism, self._names)
+        self.tree = build_tree(mechanism, self._names, exact=True)  # as the flat form
         self.motion = MotionBuilder(self._builder, mechanism).motion(self.tree, True, True)
         self.armature = [self._names.scalar(item) for item in mechanism.armature]
         self.flat = flattened_tree(mechanism, parameters, ExactNumbers(self._names))

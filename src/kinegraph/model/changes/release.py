@@ -1,6 +1,7 @@
 """The principle of release: a joint is set free in all six directions, and the forces that hold it are its reactions.
 
-Six coordinates that stay zero are inserted where the joint's motion begins. The generalized forces on them are the
+Six coordinates that stay zero are inserted at the joint's point on the body's side: behind the last shift of its
+motion, so that it is the pin of a revolute joint and travels with what slides. The generalized forces on them are the
 force and moment the joint transmits, whatever acts on the bodies behind it: weight, springs, other constraints.
 """
 
@@ -17,7 +18,7 @@ _FORCES = tuple(f"release {axis}" for axis in "xyz")
 _MOMENTS = tuple(f"release about {axis}" for axis in "xyz")
 #: The coordinates that stay zero, forces before moments.
 RELEASED = (*_FORCES, *_MOMENTS)
-#: The frame where the joint's motion begins.
+#: The frame at the joint's point.
 JOINT = "release frame"
 
 
@@ -45,12 +46,24 @@ def released(mechanism: Mechanism, body: str) -> Released:
 
 
 def _split(mechanism: Mechanism, body: Body) -> tuple[tuple[Transform, ...], tuple[Transform, ...]]:
-    """The transforms before the joint's motion begins, and the rest; of a body that is fixed, all and none."""
+    """The transforms before the joint's point, and the rest; of a body that is fixed, all and none."""
+    place = joint_point(mechanism, body)
+    return body.transforms[:place], body.transforms[place:]
+
+
+def joint_motion(mechanism: Mechanism, body: Body) -> tuple[int, ...]:
+    """Which transforms of a body move."""
     moving = {*mechanism.layout.positions, TIME}
-    for place, transform in enumerate(body.transforms):
-        if _names(transform) & moving:
-            return body.transforms[:place], body.transforms[place:]
-    return body.transforms, ()
+    return tuple(k for k, transform in enumerate(body.transforms) if _names(transform) & moving)
+
+
+def joint_point(mechanism: Mechanism, body: Body) -> int:
+    """How many transforms lead to the joint's point on the body's side; of a body that is fixed, all."""
+    motion = joint_motion(mechanism, body)
+    if not motion:
+        return len(body.transforms)
+    shifts = [k + 1 for k in range(motion[0], motion[-1] + 1) if isinstance(body.transforms[k], Shift)]
+    return shifts[-1] if shifts else motion[0]
 
 
 def _names(transform: Transform) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from kinegraph.errors import ModelError, Place
+from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
@@ -171,6 +172,9 @@ def check_elements(mechanism: Mechanism, scope: Scope, places: Places) -> None:
             where = places.of(anchor) or places.of(element, clause)
             _check_anchor(anchor, f"`{clause}` of {described(element)}", body_of, bodies, where)
         _check_target(element, scope, body_of, places)
+        if isinstance(element, PointForce | Moment) and element.axes is Axes.PARENT:
+            message = f"{described(element)} has components in the axes of a parent"
+            raise ModelError(message, places.of(element, "at"), "give them in world or body axes")
         if isinstance(element, Moment):
             _check_moment(element, body_of, places)
         _check_numbers(element, values, places)

@@ -21,7 +21,7 @@ from kinegraph.model.expression import (
     size,
 )
 from kinegraph.model.expression_text import nesting
-from kinegraph.model.names import component, did_you_mean
+from kinegraph.model.names import CHOICE_REMEDY, CHOICES, component, did_you_mean, unit_remedy, velocity_meant
 from kinegraph.model.places import Places
 
 #: Limits that no honest model meets; beyond them a clear error is better than a long wait.
@@ -148,13 +148,22 @@ def _unknown(name: str, site: Site, scope: Scope, place: Place | None) -> ModelE
     usable = [known for known, kind in scope.kinds.items() if kind in site.allowed | {"constant", *DEFINED}]
     if scope.kinds.get(name.removesuffix("'")) in DEFINED:
         return ModelError(f"{name}: a defined name has no rate of its own", place, "define the rate by its expression")
+    said = f"{name}, used in {site.what}, is not declared"
+    velocity = velocity_meant(name, [known for known, kind in scope.kinds.items() if kind == "coordinate"])
+    if velocity:
+        here = "" if "velocity" in site.allowed else ", which cannot be used here"
+        return ModelError(
+            said, place, f"the velocity is written `{velocity}`{here}; else declare `parameters {name} = ...;`"
+        )
     remedy = did_you_mean(name, [*usable, *([site.local] if site.local else [])])
     if not remedy.startswith("did"):
+        if unit := unit_remedy(name):
+            return ModelError(said, place, f"{unit}, or declare `parameters {name} = ...;`")
         declared = name.removesuffix("'")
         remedy = f"declare it: `coordinates {declared};`"
         if declared == name:
             remedy = f"declare it: `parameters {name} = ...;` or `coordinates {name};`"
-    return ModelError(f"{name}, used in {site.what}, is not declared", place, remedy)
+    return ModelError(said, place, remedy)
 
 
 def _unknown_component(point: str, name: str, site: Site, scope: Scope, place: Place | None) -> ModelError:
@@ -189,7 +198,9 @@ def _check_number(number: Number, site: Site) -> None:
 def _check_call(call: Call, place: Place | None) -> None:
     wanted = FUNCTIONS.get(call.function)
     if wanted is None:
-        raise ModelError(f"there is no function {call.function}", place, did_you_mean(call.function, FUNCTIONS))
+        choice = call.function.casefold() in CHOICES
+        remedy = CHOICE_REMEDY if choice else did_you_mean(call.function, FUNCTIONS)
+        raise ModelError(f"there is no function {call.function}", place, remedy)
     if len(call.arguments) != wanted:
         example = f"{call.function}({', '.join('abc'[:wanted])})"
         message = f"{call.function} takes {wanted} argument{'s' * (wanted > 1)}, found {len(call.arguments)}"

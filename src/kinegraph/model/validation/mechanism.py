@@ -175,6 +175,9 @@ def _sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
     for point in mechanism.points:
         for component in point.position:
             yield Site(component, f"the position of the output {point.name}", PARAMETERS, places.of(point))
+        for transform in point.orientation:
+            for amount in amounts(transform):
+                yield Site(amount, f"a rotation of the output {point.name}", PARAMETERS, places.of(transform))
     for body in mechanism.bodies:
         yield from _body_sites(body, places)
     for given in mechanism.inputs:
@@ -271,6 +274,10 @@ def _check_numbers(mechanism: Mechanism, places: Places) -> None:
         for quaternion in _quaternions((*body.transforms, *body.inertia.central)):
             _check_not_zero(quaternion.components, values, f"a quaternion of {body.name}", places.of(quaternion))
         check_inertia(body, values, places)
+    for point in mechanism.points:
+        for quaternion in _quaternions(point.orientation):
+            what = f"the quaternion of the output {point.name}"
+            _check_not_zero(quaternion.components, values, what, places.of(quaternion))
 
 
 def check_values(mechanism: Mechanism, values: Mapping[str, Value]) -> None:

@@ -247,7 +247,7 @@ DOCKING = Document(
             "Sections 4, 5 and 7: five types of legs as scalar code",
             "Every matrix operation as scalar assignments, zeros, ones and constants folded, assignments without "
             "effect left out. Names are turned to the order of joints: the extract has some reversed.",
-            "kinegraph bench platforms --counts",
+            "python -m benchmarks platforms --counts",
             five_types,
         ),
         Chapter(

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kinegraph.bench.kidym import rule
-from kinegraph.bench.kidym.table_2 import EXAMPLES, Row, measure
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
 from kinegraph.graph.count import Operations, count
@@ -14,7 +12,9 @@ from kinegraph.model.mechanism import Mechanism, Rotation
 from kinegraph.passes.step import Effort
 from kinegraph.reproduce.document import Chapter, Document
 from kinegraph.reproduce.entry import Entry, Verdict, fewer, held, measured, number
+from kinegraph.reproduce.kidym import rule
 from kinegraph.reproduce.kidym.counts import FUNCTIONS, Form, Tally, both_forms, both_nearest
+from kinegraph.reproduce.kidym.table_2 import EXAMPLES, Row, measure
 
 _UNSAID = "the document does not say what is computed and what is counted"
 
@@ -144,13 +144,13 @@ KIDYM = Document(
         Chapter(
             "Table 2: with and without native code",
             "The same three examples; spans of time are ours.",
-            "kinegraph bench kidym",
+            "python -m benchmarks kidym",
             native_code,
         ),
         Chapter(
             "The rule of the cube root",
             "Right-hand sides as C, compiled by gcc; the exponent is fitted over fourteen models.",
-            "kinegraph bench kidym-rule",
+            "python -m benchmarks kidym-rule",
             cube_root,
         ),
     ),

@@ -9,15 +9,6 @@ from time import perf_counter
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.bench.linkages.parallel_chains import (
-    PUBLISHED,
-    STEPS,
-    Timed,
-    crank_run,
-    loop_run,
-    on_ranks,
-    polygon,
-)
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.load import load
 from kinegraph.derive.quantities.mobility import mobility
@@ -27,6 +18,15 @@ from kinegraph.large.chains.system import ChainSystem, Stabilised
 from kinegraph.reproduce.document import Chapter, Document
 from kinegraph.reproduce.entry import Entry, Verdict, held, measured
 from kinegraph.reproduce.figure import curves
+from kinegraph.reproduce.parallel_chains import (
+    PUBLISHED,
+    STEPS,
+    Timed,
+    crank_run,
+    loop_run,
+    on_ranks,
+    polygon,
+)
 from kinegraph.simulate.run import simulate
 from kinegraph.solve.problem.problem import Floats
 
@@ -189,7 +189,7 @@ LOOPS = Document(
             "Table 1: the slider-crank",
             "Gravity, and n(t) = 0.01 exp(-t) on the crank. The document prints no masses and lengths: those are of "
             "Haug's example, which it cites. Two workers are ranks of MPI where there is one, threads otherwise.",
-            "kinegraph bench parallel-chains --sizes 15",
+            "python -m benchmarks parallel-chains --sizes 15",
             table_1,
         ),
         Chapter(
@@ -201,7 +201,7 @@ LOOPS = Document(
         Chapter(
             "Figure 4: a loop of N joints",
             "Gravity, 10 s at steps of 0.01 s, cut in the middle. The document gives curves and three statements.",
-            "kinegraph bench parallel-chains --sizes 15,51,151,251,301",
+            "python -m benchmarks parallel-chains --sizes 15,51,151,251,301",
             figure_4,
             _figure,
         ),

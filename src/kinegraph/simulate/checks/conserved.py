@@ -25,6 +25,7 @@ from kinegraph.solve.problem.problem import Floats
 
 MOMENTA = ("px", "py", "pz", "Lx", "Ly", "Lz")
 ENERGY, JACOBI = "energy", "jacobi"
+_NOTHING = 1e-9  # of the largest term of a combination: rounding
 
 
 def candidates(mechanism: Mechanism, graph: Graph) -> Graph:
@@ -79,19 +80,19 @@ def rows(graph: Graph, states: Mapping[str, Floats]) -> Floats:
 def combinations(names: Sequence[str], values: Floats, slopes: Floats, parts: Floats) -> list[dict[str, float]]:
     """Independent combinations with vanishing rates. parts: the size of the terms that cancel in each rate.
 
-    Single candidates come first. What depends linearly on integrals found before (and on a constant) says nothing new.
+    Single candidates come first. A candidate that is a linear function of those before it says nothing new: beside it,
+    rounding would pass for a combination.
     """
-    unit = np.eye(len(names))
     alone = [k for k in range(len(names)) if vanishes(slopes[:, k], parts[:, k])]
-    left = [k for k, name in enumerate(names) if k not in alone and name not in (ENERGY, JACOBI)]
-    rows = [unit[k] for k in alone]
-    rows += [row @ unit[left] for row in _null_space(slopes[:, left])]
+    order = [*alone, *(k for k in range(len(names)) if k not in alone)]
     independent = _Independent(len(values))
-    return [
-        {names[k]: float(entry) for k, entry in enumerate(row) if abs(entry) > 1e-9}
-        for row in rows
-        if independent.take(values @ row, float(np.linalg.norm(np.abs(values) @ np.abs(row))))
-    ]
+    new = [k for k in order if independent.take(values[:, k], float(np.linalg.norm(values[:, k])))]
+    left = [k for k in new if k not in alone and names[k] not in (ENERGY, JACOBI)]
+    found = [{names[k]: 1.0} for k in new if k in alone]
+    for row in _null_space(slopes[:, left]):
+        if vanishes(slopes[:, left] @ row, np.abs(parts[:, left]) @ np.abs(row)):
+            found.append({names[k]: float(entry) for k, entry in zip(left, row, strict=True) if entry})
+    return found
 
 
 class _Independent:
@@ -131,4 +132,5 @@ def _null_space(matrix: Floats) -> Floats:
         others = [k for k in range(len(basis)) if k != row]
         basis[others] -= np.outer(basis[others, column], basis[row])
         row += 1
-    return np.asarray(basis)
+    parts = np.abs(basis) * scale
+    return np.asarray(np.where(parts < _NOTHING * np.max(parts, axis=1, initial=0.0, keepdims=True), 0.0, basis))

@@ -60,6 +60,23 @@ def without_drift(
     return q, v, Drift(*misses[0], *left, closed, largest(v), limit)
 
 
+def closed_runs(equations: Equations, times: Floats, states: Floats, parameters: Floats) -> Floats:
+    """Saved states of many runs, `states[run, time]`, taken back onto the constraints as those of one run are.
+
+    parameters: a row for each run. Rows that were not reached (NaN) stay as they are.
+    """
+    if not equations.closes or not (equations.keeps_closed or equations.closed_by_method) or not states.size:
+        return states
+    found = np.ascontiguousarray(states).reshape(-1, states.shape[-1]).copy()
+    reached = np.flatnonzero(np.isfinite(found).all(axis=1))
+    if not reached.size:
+        return states
+    moments, given = np.tile(times, len(states))[reached], np.repeat(parameters, len(times), axis=0)[reached]
+    q, v, _ = without_drift(equations, moments, *equations.unpack(found[reached], given), given)
+    found[reached] = equations.repacked(found[reached], moments, q, v, given)
+    return found.reshape(states.shape)
+
+
 def _closed_between_steps(q: Floats, v: Floats, fitted_q: Floats, fitted_v: Floats) -> tuple[Floats, Floats]:
     """The given states, those that were interpolated in place of them fitted; near singular positions none fits."""
     moved = np.max(np.abs(fitted_q - q), axis=1, initial=0.0) / (1.0 + np.max(np.abs(q), axis=1, initial=0.0))

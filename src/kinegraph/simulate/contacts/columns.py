@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from kinegraph.solve.problem.problem import Floats
 
 #: The numbers of the column `NAME.mode`.
 OPEN, CLOSED, SLIPS, STICKS = range(4)
+
+_LEFT = 10.0  # times its margin: a contact that others hold has left the surface
 
 
 def phase_slices(phases: Sequence[Phase], rows: int) -> Iterator[tuple[Phase, slice]]:
@@ -58,12 +60,15 @@ def force_columns(contact: Contact) -> tuple[str, ...]:
     return tuple(f"{contact.name}.{word}" for word in ("normal", *sliding))
 
 
-def mode_columns(contacts: Sequence[Contact], phases: Sequence[Phase], rows: int) -> dict[str, Floats]:
+def mode_columns(
+    contacts: Sequence[Contact], phases: Sequence[Phase], gaps: Mapping[str, Floats], rows: int
+) -> dict[str, Floats]:
     """For every contact 0 while it is open, 1 while it is closed without friction, 2 while it slips, 3 sticks."""
     columns = {f"{contact.name}.mode": np.zeros(rows) for contact in contacts}
     for phase, where in phase_slices(phases, rows):
         for contact, mode in zip(contacts, phase.mode, strict=True):
-            columns[f"{contact.name}.mode"][where] = _mode_number(contact, mode)
+            left = mode.held & (gaps[f"{contact.name}.gap"][where] > _LEFT * mode.margin)
+            columns[f"{contact.name}.mode"][where] = np.where(left, OPEN, _mode_number(contact, mode))
     return columns
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.derive.contacts.flags import flag_symbols
-from kinegraph.derive.contacts.graphs import ContactGraphs
+from kinegraph.derive.contacts.graphs import GAPS, ContactGraphs
 from kinegraph.derive.dynamics.laws_of_time import contacts_moved_by_laws, moved_by_laws
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate, with_forces
 from kinegraph.derive.quantities.variables import depends_on_time
@@ -18,7 +18,7 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.contacts.columns import closed_states, contact_columns, mode_columns, phase_slices
 from kinegraph.simulate.contacts.mode_flags import mode_flags
-from kinegraph.simulate.equations import VelocityForm, reduced
+from kinegraph.simulate.equations import VelocityForm, reduced, row_values
 from kinegraph.simulate.event_kernels import Endings
 from kinegraph.simulate.pace import led_rates
 from kinegraph.solve.problem.problem import Floats, Signals
@@ -90,7 +90,14 @@ class OpenForm(VelocityForm):
             x = closed_states(self.closed.projection, self.symbols, x, closed, size)
         graphs = (self.driven(self.graphs.forces()), self.driven(self.graphs.gaps()))
         columns = contact_columns(self.contacts, *graphs, self.symbols, x)
-        return x[:, : len(self.names)], columns | mode_columns(self.contacts, run.phases, len(run.times))
+        return x[:, : len(self.names)], columns | mode_columns(self.contacts, run.phases, columns, len(run.times))
+
+    def integrated_gaps(self, run: Run, inputs: Signals) -> Floats:
+        """The gaps of all contacts at the saved states as they were integrated: not projected onto closed contacts."""
+        flags = np.zeros((len(run.times), len(self.flags)))
+        x = np.hstack([run.states, run.times[:, None], inputs.values(run.times), flags])
+        found = row_values(self.driven(self.graphs.gaps()), self.symbols, x)[GAPS]
+        return np.broadcast_to(found, (len(x), len(self.contacts)))
 
     @cached_property
     def endings(self) -> Endings:
@@ -100,10 +107,13 @@ class OpenForm(VelocityForm):
     def _endings(self, graph: Graph, boundary: bool) -> Endings:
         names: list[str] = []
         boundaries: list[bool] = []
+        places: list[int] = []
         for contact in self.contacts:
+            places.append(len(names))
             names += [closing(contact.name), *([f"friction of {contact.name}"] if contact.slip else [])]
             boundaries += [boundary, *([False] if contact.slip else [])]
-        return Endings(tuple(names), self.driven(graph), tuple(boundaries))
+        gaps = self.driven(self.graphs.clearances())
+        return Endings(tuple(names), self.driven(graph), tuple(boundaries), gaps, tuple(places))
 
 
 class ClosedForm(OpenForm):

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.interrupt import Interrupt
 from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.system import ContactSystem
 from kinegraph.simulate.pace import paced
-from kinegraph.solve.contacts.in_loops import LoopedContacts, contact_loops
+from kinegraph.solve.contacts.in_loops import LoopedContacts
 from kinegraph.solve.contacts.phases import integrate_phases
 from kinegraph.solve.loops.many.tally import Tally
 from kinegraph.solve.methods.method import SolverAround
@@ -28,11 +27,6 @@ class ContactSolver(SolverAround):
     """A method with the modes of one mechanism. Of a problem it takes start, parameters, inputs and span."""
 
     code: ContactCode
-
-    @property
-    def loops(self) -> Compilation:
-        tableau = self.capabilities.lanes
-        return self.method.loops if tableau is None else contact_loops(tableau)
 
     def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
         """Run from mode to mode; the events are those of the code."""

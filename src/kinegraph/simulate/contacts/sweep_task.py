@@ -5,16 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from kinegraph.interrupt import Interrupt
 from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.solver import ContactSolver, with_flags
 from kinegraph.simulate.sweep_task import SweepTask
 from kinegraph.solve.batch.sweep import SweepRun, integrate_each
 from kinegraph.solve.methods.run_options import NO_EVENTS
-from kinegraph.solve.problem.loading import Loading
+from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.problem import CauchyProblem
-from kinegraph.solve.problem.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -30,16 +28,13 @@ class ContactSweepTask(SweepTask):
         first = with_flags(self.parameters[:1], self._contact_solver(native).code)[0]
         return CauchyProblem(rhs, self.states[0].copy(), *self.span, first, self.inputs, native)
 
-    def _each(self, problem: CauchyProblem, display: Progress, threads: int, interrupt: Interrupt) -> SweepRun:
+    def _each(self, problem: CauchyProblem, control: Control, threads: int) -> SweepRun:
         solver = self._contact_solver(problem.native)
         parameters = with_flags(self.parameters, solver.code)
         return integrate_each(
-            solver, problem, self.states, parameters, self.control, self.grid, display, NO_EVENTS, threads, interrupt
-        )
-
-    @cached_property
-    def _loading(self) -> Loading:
-        return Loading(f"contacts, {self.solver.name}", self._contact_solver(False).loops, self.progress is not False)
+            solver, problem, self.states, parameters, control, self.grid, self._bar(), NO_EVENTS, threads,
+            self.interrupt,
+        )  # fmt: skip
 
     def _contact_solver(self, native: bool) -> ContactSolver:
         return self._compiled_solver if native else self._interpreted_solver

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
@@ -18,6 +18,7 @@ from kinegraph.simulate.contacts.mode_flags import mode_flags
 from kinegraph.solve.contacts.loop_memory import LookedAt
 from kinegraph.solve.contacts.mode import ContactSet, Mode, Snapshot
 from kinegraph.solve.contacts.settle import Settled, settle
+from kinegraph.solve.loops.events.dips import ALWAYS, CLOSED_GAP, LOOSELY
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import set_inputs
 from kinegraph.solve.problem.events import Action, EventSet
@@ -84,7 +85,9 @@ class ContactSystem:
 
     def events(self, mode: Mode) -> EventSet:
         """The user's events, and what ends the mode."""
-        return self.events_of(any(one.closed for one in mode))
+        events = self.events_of(any(one.closed for one in mode))
+        watched = tuple(CLOSED_GAP if one.closed else LOOSELY if one.held else ALWAYS for one in mode)
+        return replace(events, active=watched, projected=any(one.held for one in mode))
 
     def events_of(self, closed: bool) -> EventSet:
         """The same of a mode with all contacts open, or with some closed."""

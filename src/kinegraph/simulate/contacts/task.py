@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -13,8 +12,8 @@ from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.solver import ContactSolver
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.run_options import RunOptions
+from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem.execution import Execution
-from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, RightHandSide
 from kinegraph.solve.results.recording import Run
 
@@ -26,15 +25,8 @@ class ContactTask(Task):
     def _numbers(self, rhs: RightHandSide) -> Floats:
         return np.zeros(rhs.parameters)
 
-    def _run(self, problem: CauchyProblem, execution: Execution, options: RunOptions) -> Run:
-        return self._contact_solver(execution).integrate(problem, self.control, options)
-
-    @cached_property
-    def _loading(self) -> Loading:
-        loops = self._contact_solver(Execution.INTERPRETED).loops
-        return Loading(
-            "contacts" if self.solver.capabilities.lanes else self.solver.name, loops, self.progress is not False
-        )
+    def _run(self, problem: CauchyProblem, control: Control, execution: Execution, options: RunOptions) -> Run:
+        return self._contact_solver(execution).integrate(problem, control, options)
 
     def _contact_solver(self, execution: Execution) -> ContactSolver:
         """The method with the modes of this run."""

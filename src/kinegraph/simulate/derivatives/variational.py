@@ -13,7 +13,7 @@ import numpy as np
 from kinegraph.derive.constraints.projection import projected_in
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
 from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.differentiate import ForwardDerivative, jacobian
+from kinegraph.graph.differentiate import ForwardDerivative, gradient, jacobian
 from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar as Node
 from kinegraph.graph.transfer import moved, transfer
@@ -27,6 +27,7 @@ from kinegraph.solve.problem.problem import Floats, RightHandSide
 _SWITCHES = ("sign", "select")
 _JUMP = 1e-6
 _HALVINGS = 60
+_ROWS = 1000  # of a run that say what size rates have
 
 
 class VariationalForm(VelocityForm):
@@ -119,6 +120,17 @@ class VariationalForm(VelocityForm):
         outputs = [Output("values", (len(nodes),), nodes), Output("derivatives", (len(nodes), len(columns)), entries)]
         return builder.graph(outputs)
 
+    def final(self, wanted: Sequence[Expression]) -> Graph:
+        """`values` of formulas, and `slopes` of each by y and by the parameters, at a state of the motion."""
+        builder = GraphBuilder()
+        scope = ResultNames(builder, self)
+        nodes = tuple(scope.scalar(one).index for one in wanted)
+        symbols = [builder.symbol(*one) for one in self.state_symbols[: len(self.motion_names)]]
+        symbols += [builder.symbol(Kind.PARAMETER, name) for name in self.runtime]
+        entries = tuple(entry for node in nodes for entry in gradient(builder, node, symbols))
+        outputs = [Output("values", (len(nodes),), nodes), Output("slopes", (len(nodes), len(symbols)), entries)]
+        return builder.graph(outputs)
+
     def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
         """As of every system; kept, for a fit runs it again and again."""
         key = jacobian, native
@@ -138,7 +150,7 @@ class VariationalForm(VelocityForm):
 
         Across a jump derivatives jump too, and the variational equations do not say how far.
         """
-        conditions = _conditions(self.motion)
+        conditions = switching_conditions(self.motion)
         if conditions is None or len(rows) < 2:
             return None
         sides = row_values(conditions, self.symbols, rows)["conditions"] >= 0
@@ -146,7 +158,8 @@ class VariationalForm(VelocityForm):
         if not len(where):
             return None
         before, after = _narrowed(self, conditions, rows[where], rows[where + 1], which)
-        rates = [row_values(self.motion, self.symbols, x)["rate"] for x in (rows, before, after)]
+        some = rows[:: len(rows) // _ROWS + 1]
+        rates = [row_values(self.motion, self.symbols, x)["rate"] for x in (some, before, after)]
         scale = np.abs(rates[0]).max(axis=0) + np.finfo(float).tiny
         jumps = np.any(np.abs(rates[2] - rates[1]) > _JUMP * scale, axis=1)
         return float(before[np.argmax(jumps), len(self.names)]) if jumps.any() else None
@@ -160,7 +173,7 @@ class ResultNames(StateNames):
         self.replace({name: Node(builder, builder.symbol(Kind.INPUT, name)) for name in form.integrands})
 
 
-def _conditions(graph: Graph) -> Graph | None:
+def switching_conditions(graph: Graph) -> Graph | None:
     """What decides the sides of all switching functions of a graph; None if there are none."""
     nodes = [
         one.arguments[0]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from kinegraph.assembly.held_values import holding, moved_values, note, refusal
 from kinegraph.codegen.arrays import Doubles
 from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
 from kinegraph.errors import AssemblyError, SolveError
@@ -15,8 +16,8 @@ from kinegraph.graph.node import Graph
 from kinegraph.jit.glue import Glue
 from kinegraph.jit.kernel import Argument
 from kinegraph.large.by_address.tables import Addressed
-from kinegraph.large.kernel import compile_linkage, glued
-from kinegraph.large.linkages.assembly import CLOSED, closed_state
+from kinegraph.large.kernel import glued
+from kinegraph.large.linkages.assembly import CLOSED, Closed, closed_state, closing_jacobian
 from kinegraph.large.linkages.structure import planar_linkage
 from kinegraph.large.linkages.sweeps import SINGULAR
 from kinegraph.large.linkages.system import LinkageSystem
@@ -25,11 +26,13 @@ from kinegraph.model.expression import Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import ProjectedStates, largest
 from kinegraph.simulate.large.looped import LoopedForm
-from kinegraph.simulate.start import given_state
+from kinegraph.simulate.start import Start, given_state
 from kinegraph.solve.problem.problem import Floats
 
-#: How much less a value that was given moves than one that was not, where both cannot stay.
-_RELUCTANCE = 1e-3
+#: How much less a value that was set moves than one that was not, where both cannot stay; and one that is declared.
+_RELUCTANCE, _DECLARED_RELUCTANCE = 1e-3, 0.1
+#: Of Jacobians beyond this size it is not decided which values can hold.
+_MOST_ENTRIES = 1_000_000
 
 
 class LinkageProjection(Kernel):
@@ -104,23 +107,65 @@ class LinkageForm(LoopedForm):
             places[k], speeds[k], _, missed[k] = self._system.projected_states(place, speed)
         return ProjectedStates(places, speeds, largest(missed[:, :, :2]), largest(missed[:, :, 2:]))
 
-    def assembled(self, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]) -> tuple[Floats, Floats]:
-        """q and v at the start, closed near the values that are given; those of `initial` stay if they can."""
+    def assembled(self, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]) -> Start:
+        """Where a run starts: values of `initial` hold, then those the model declares; an error if they cannot."""
         layout = self.mechanism.layout
         given = given_state(self.mechanism, initial, parameters)
-        compile_linkage(self._system, *given)
-        held = [name in initial or f"{name}'" in initial for name in layout.positions]
-        found = closed_state(self._system, *given, np.where(held, 0.0, 1.0))
-        if not np.max(found.missed) <= CLOSED:
-            found = closed_state(self._system, *given, np.where(held, _RELUCTANCE, 1.0))
+        declared = [name for name in self.mechanism.declared if name not in initial]
+        named = (*initial, *declared)
+        independent, found = named, self._closed_with(given, named)
+        if not found.closed:
+            found = self._closed_near(given, tuple(initial), declared)
+            independent = self._independent(found.q, named)
+            held = self._closed_with(given, independent)
+            found = held if held.closed else found
+        names = (*layout.positions, *layout.velocities)
+        before, after = (
+            dict(zip(names, map(float, (*q, *v)), strict=True)) for q, v in (given, (found.q, found.v))
+        )  # fmt: skip
+        moved = moved_values(before, after, tuple(initial), independent, declared)
+        if message := refusal(self.mechanism.name, moved, independent):
+            raise AssemblyError(message)
+        self._refuse_singular(found.q)
+        return Start(found.q, found.v, note([one for one in moved if one.set or not one.follows or not initial]))
+
+    def _closed_with(self, given: tuple[Floats, Floats], independent: Sequence[str]) -> Closed:
+        """The loops closed while the named values hold."""
+        layout, held = self.mechanism.layout, frozenset(independent)
+        mobile, rates = (
+            np.array([0.0 if name in held else 1.0 for name in names])
+            for names in (layout.positions, layout.velocities)
+        )
+        return closed_state(self._system, *given, mobile, rates)
+
+    def _independent(self, q: Floats, named: Sequence[str]) -> tuple[str, ...]:
+        """The named values that can hold, by the rank of the loops' rows; none where these are too many to tell."""
+        jacobian = closing_jacobian(self._system.linkage, q)
+        if jacobian.shape[0] * jacobian.shape[1] > _MOST_ENTRIES:
+            return ()
+        dense = np.asarray(jacobian.todense())
+        layout = self.mechanism.layout
+        found: list[str] = []
+        for names in (layout.positions, layout.velocities):
+            columns = {name: (column,) for column, name in enumerate(names)}
+            found += holding(dense, columns, tuple(name for name in named if name in columns))
+        return tuple(found)
+
+    def _closed_near(self, given: tuple[Floats, Floats], held: Sequence[str], declared: Sequence[str]) -> Closed:
+        """The loops closed so that given values move little; an error names the loop that stays open."""
+        layout = self.mechanism.layout
+        weights = dict.fromkeys(declared, _DECLARED_RELUCTANCE) | dict.fromkeys(held, _RELUCTANCE)
+        mobile, rates = (
+            np.array([weights.get(name, 1.0) for name in names]) for names in (layout.positions, layout.velocities)
+        )
+        found = closed_state(self._system, *given, mobile, rates)
         if not np.max(found.missed) <= CLOSED:
             worst = self.mechanism.loops[int(np.argmax(found.missed))].name
             raise AssemblyError(
                 f"{self.mechanism.name} cannot be assembled near this state: {worst} stays open by "
                 f"{np.max(found.missed):.3g}\n  check the lengths, or begin nearer to a position where it closes"
             )
-        self._refuse_singular(found.q)
-        return found.q, found.v
+        return found
 
     def _refuse_singular(self, q: Floats) -> None:
         pivots = self._system.projected_states(q, np.zeros_like(q))[2]

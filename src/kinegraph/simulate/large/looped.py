@@ -64,7 +64,7 @@ def _unsuited(mechanism: Mechanism) -> str:
 
 
 def _is_planar_linkage(mechanism: Mechanism) -> bool:
-    from kinegraph.large.linkages.structure import planar_linkage  # brings Numba with it
+    from kinegraph.large.linkages.structure import planar_linkage  # brings SciPy's sparse matrices with it
 
     return planar_linkage(mechanism) is not None
 

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.solve.batch.lanes import in_lanes, lane_count, lanes_of
 from kinegraph.solve.batch.outputs import NO_OUTPUTS, Outputs
-from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.many import cases as case_loop
 from kinegraph.solve.loops.many.cases import Cases
 from kinegraph.solve.loops.many.tally import Tally
 from kinegraph.solve.loops.weights import LOOKS
-from kinegraph.solve.methods.method import TYPICAL
 from kinegraph.solve.methods.run_options import NO_EVENTS
 from kinegraph.solve.methods.runge_kutta import (
     loop_control,
@@ -25,7 +20,7 @@ from kinegraph.solve.methods.runge_kutta import (
     loop_system,
     loop_work,
 )
-from kinegraph.solve.methods.step_control import Control, FixedStep
+from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
@@ -99,21 +94,10 @@ class CaseProblem:
         """
         cases = self._cases(states, parameters, np.zeros(1, dtype=np.int64) if stop is None else stop)
         tally = self.outputs.tally(len(states), len(self.events.names))
-        loop: Callable[..., None] = self.problem.runnable(case_loop.run_cases)
+        loop = self.problem.bound(case_loop.run_cases, *self._arguments(cases, tally, self._count(len(states))))
         with np.errstate(all="ignore"):
-            loop(*self._arguments(cases, tally, self._count(len(states))), 0, len(states))
+            loop(0, len(states))
         return CaseRows.of(self._endings(cases), cases.finals, cases.steps, cases.rejected, tally, cases.saved)
-
-    def compile_loop(self) -> None:
-        """Compile the loop over cases, or load it."""
-        from kinegraph.solve.loops.machine_code import compile_for
-
-        nothing = np.zeros((1, 0))
-        stop = np.zeros(1, dtype=np.int64)
-        cases = self._cases(np.zeros((1, self.problem.rhs.size)), nothing, stop)
-        compile_for(
-            case_loop.run_cases, *self._arguments(cases, self.outputs.tally(1, len(self.events.names)), 1), 0, 0
-        )
 
     def _count(self, rows: int) -> int:
         """How many lanes there are: one, or as many as batch code takes at once, and more where states are small."""
@@ -170,15 +154,8 @@ class CaseProblem:
             if component < 0:
                 return Ending(status, time, f"the condition of event {self.events.names[-1 - component]!r}")
             return Ending(status, time, self.problem.rhs.names[component])
+        if status in (Status.SINGULAR, Status.OPEN):
+            return Ending(status, time, f"the constraint {self.problem.rhs.rows[component]}")
         if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS):
             return Ending(status, time, detail=self.events.names[event] if self.events.names else "")
         return Ending(status, time)
-
-
-def case_loops(tableau: Tableau) -> Compilation:
-    """The machine code that cases by this method need."""
-    return integrator("cases", partial(_compile, tableau))
-
-
-def _compile(tableau: Tableau) -> None:
-    CaseProblem(tableau, TYPICAL, FixedStep(1.0)).compile_loop()

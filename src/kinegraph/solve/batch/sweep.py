@@ -9,11 +9,10 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
-from kinegraph.interrupt import Interrupt, delayed
+from kinegraph.interrupt import Interrupt
 from kinegraph.jit.parallel import cores, for_blocks
-from kinegraph.solve.batch.cases import CaseProblem, CaseRows, case_loops
+from kinegraph.solve.batch.cases import CaseProblem, CaseRows
 from kinegraph.solve.batch.lanes import lane_count
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.run_options import NO_EVENTS, SILENT, RunOptions
@@ -63,9 +62,6 @@ def integrate_rows(
         grid.check(problem)
     begun, control = perf_counter(), solver.accept(control)
     cases = CaseProblem(lanes_of(solver), problem, control, grid=grid)
-    with delayed():
-        cases.compile_loop()
-    loading = perf_counter() - begun
     workers, token, found = threads or cores(), interrupt or Interrupt(), _Trajectories(len(states), problem, grid)
 
     def work(first: int, last: int) -> None:
@@ -77,7 +73,7 @@ def integrate_rows(
     with progress, token.catching():
         for_blocks(work, len(states), _block(problem.rhs, len(states), workers), workers)
     times = grid.times if grid is not None else np.array([problem.end])
-    return SweepRun(times, found.saved, tuple(found.statuses), found.steps, perf_counter() - begun, loading)
+    return SweepRun(times, found.saved, tuple(found.statuses), found.steps, perf_counter() - begun)
 
 
 class _Trajectories:
@@ -107,11 +103,6 @@ def lanes_of(solver: Solver) -> Tableau:
             f"{solver.name} has no lanes: choose rk4, dopri5 or dop853, or integrate each trajectory alone"
         )
     return solver.capabilities.lanes
-
-
-def sweep_loops(solver: Solver) -> Compilation:
-    """The machine code that sweeps by this method need."""
-    return case_loops(lanes_of(solver))
 
 
 def integrate_each(

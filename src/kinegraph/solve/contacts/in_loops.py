@@ -5,53 +5,37 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from time import perf_counter
 from typing import Protocol
 
 import numpy as np
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.interrupt import Interrupt
-from kinegraph.model.constraints.impacts import Impacts
 from kinegraph.solve.batch.outputs import NO_OUTPUTS
 from kinegraph.solve.contacts.complementarity import Floats
 from kinegraph.solve.contacts.loop_memory import WORDS, LookedAt, contact_memory, mode_of, numbers_of
-from kinegraph.solve.contacts.mode import ContactSet, Mode, Phase, Snapshot
+from kinegraph.solve.contacts.mode import ContactSet, Mode, Phase
 from kinegraph.solve.contacts.phases import ModalSystem, coarseness, first_step_of
 from kinegraph.solve.contacts.settle import Settled
 from kinegraph.solve.contacts.trouble import ContactTrouble, Trouble
 from kinegraph.solve.loops.contacts import phases as loop
 from kinegraph.solve.loops.contacts.memory import LOGGED, SAVED_BEFORE, Contacts, write_flags
 from kinegraph.solve.loops.events.watch import DUE, Watch
-from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.many.tally import Tally, begin_tally, end_tally
 from kinegraph.solve.loops.record import BEGUN, INTERRUPTED, SAVED, STEP, STOPPED, TIME
 from kinegraph.solve.loops.step import Work
-from kinegraph.solve.methods.method import TYPICAL
-from kinegraph.solve.methods.run_options import NO_EVENTS
 from kinegraph.solve.methods.runge_kutta import loop_control, loop_method, loop_system, loop_work
-from kinegraph.solve.methods.step_control import Control, FixedStep
+from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem
 from kinegraph.solve.problem.progress import Progress
 from kinegraph.solve.problem.slices import FIRST_STEPS, ending_of, run_slices
-from kinegraph.solve.results.recording import EventRecord, OwnSteps, Recorder, Run, Save, watch_of
+from kinegraph.solve.results.recording import EventRecord, Recorder, Run, Save, watch_of
 from kinegraph.solve.results.status import Ending, Status
 
 _MOST_AT_ONCE = 100  # decisions without any time
-
-
-def _nothing(time: float, state: Floats) -> Snapshot:
-    raise NotImplementedError
-
-
-_ONE, _SQUARE = (1,), (1, 1)
-_TYPICAL_PARTS = tuple(
-    (name, slice(k, k + 1), _SQUARE if name in ("compliance", "responses") else _ONE)
-    for k, name in enumerate(("gaps", "spans", "reaches", "rates", "speeds", "free", "compliance", "responses"))
-)
 
 
 class LoopedModalSystem(ModalSystem, Protocol):
@@ -137,12 +121,6 @@ class LoopedContacts:
         """The state at the end of the run."""
         return np.array(self._work.y)
 
-    def compile_loop(self) -> None:
-        """Compile the loop, or load it."""
-        from kinegraph.solve.loops.machine_code import compile_for
-
-        compile_for(loop.advance, *self._arguments, 0)
-
     def _phases(self, progress: Progress, interrupt: Interrupt, begun: float) -> tuple[Ending, float]:
         system, loading, at_once, last = self.system, 0.0, 0, -np.inf
         mode: Mode | None = None
@@ -209,8 +187,7 @@ class LoopedContacts:
 
     @cached_property
     def _advance(self) -> Callable[[int], int]:
-        advance: Callable[..., int] = self._open.runnable(loop.advance)
-        return lambda steps: advance(*self._arguments, steps)
+        return self._open.bound(loop.advance, *self._arguments)
 
     @cached_property
     def _arguments(self) -> tuple[object, ...]:
@@ -258,38 +235,3 @@ class LoopedContacts:
         first = self._recorder.watch
         second = watch_of(self._closed, self.system.events_of(True), self._closed.rhs.size)
         return first, second._replace(times=first.times, which=first.which, states=first.states)
-
-
-def contact_loops(tableau: Tableau) -> Compilation:
-    """The machine code that runs with contacts need by this method."""
-    return integrator("contacts", partial(_compile, tableau))
-
-
-def _compile(tableau: Tableau) -> None:
-    LoopedContacts(tableau, FixedStep(1.0), _Typical(), (0.0, 1.0), np.zeros(1), OwnSteps()).compile_loop()
-
-
-class _Typical:
-    """One contact whose types are those of all; it is never run."""
-
-    names, watched, stops = ("contact",), 0, frozenset[str]()
-    looked_at = LookedAt(1, _TYPICAL_PARTS)
-    contacts = ContactSet(names, (0.0,), (0.0,), (0,), Impacts(), _nothing, slice(0, 1), 1.0)
-
-    def problem_of(self, closed: bool, state: Floats, start: float, end: float) -> CauchyProblem:
-        return CauchyProblem(replace(TYPICAL.rhs, parameters=2), state, start, end, np.zeros(2))
-
-    def events_of(self, closed: bool) -> EventSet:
-        return NO_EVENTS
-
-    def problem(self, mode: Mode, state: Floats, start: float, end: float) -> CauchyProblem:
-        return self.problem_of(False, state, start, end)
-
-    def events(self, mode: Mode) -> EventSet:
-        return NO_EVENTS
-
-    def settle(self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float) -> Settled:
-        raise NotImplementedError
-
-    def reset(self, time: float, state: Floats, ended: frozenset[str]) -> Floats:
-        raise NotImplementedError

@@ -26,7 +26,8 @@ class Watched(Enum):
 class ContactMode:
     """One contact.
 
-    closed: its force acts and holds the gap at zero. held: the gap is zero, and other closed contacts keep it so.
+    closed: its force acts and holds the gap at zero. held: the gap is zero, and other closed contacts keep it so as
+    long as the surfaces let them: it is watched.
     sticks: nothing slips, by its own force. drag: the friction force along each slip direction per normal force, while
     it slips. watched: what is watched of its friction. margin, slip_margin: what its conditions may go below zero.
     """

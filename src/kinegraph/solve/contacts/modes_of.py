@@ -54,8 +54,8 @@ def _open(
     below = max(0.0, -float(view.gaps[k])) if k in closed else 0.0
     if k not in resting:
         return ContactMode(margin=below)
-    held = not independent_rows(contacts, view.compliance, acting, [], view.free, extra=k)
-    return ContactMode(held=bool(held), margin=1.0 + below if held else view.margin_below(k) + below)
+    independent = independent_rows(contacts, view.compliance, acting, [], view.free, extra=k)
+    return ContactMode(held=not independent, margin=view.margin_below(k) + below)
 
 
 def _closed(

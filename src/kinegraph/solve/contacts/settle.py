@@ -109,9 +109,10 @@ def _require_apart(contacts: ContactSet, view: Snapshot) -> None:
 
 
 def _is_closed(view: Snapshot, before: Mode | None, k: int) -> bool:
-    if before is not None and (before[k].closed or before[k].held):
+    if before is not None and before[k].closed:
         return True
-    return bool(view.gaps[k] <= view.closed_below(k))
+    held = before is not None and before[k].held
+    return bool(view.gaps[k] <= (view.margin_below(k) if held else view.closed_below(k)))
 
 
 def _still(contacts: ContactSet, first: Snapshot, view: Snapshot, before: Mode | None) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.solve.loops.events.act import react
+from kinegraph.solve.loops.events.dips import MOST_DIPS
 from kinegraph.solve.loops.events.in_run import begin_events, watch_step
 from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.marks import Floats, Integers, part
@@ -61,7 +62,7 @@ def fixed_step(clock: Floats, counters: Integers) -> float:
 def room(saving: Saving, watch: Watch, counters: Integers) -> bool:
     """Whether one more step can be saved, with as many events as it can have."""
     free = len(saving.grid) > 0 or counters[SAVED] + 3 < len(saving.times)
-    events = (watch.samples + 1) * len(watch.side) + len(watch.recent) + 2
+    events = (watch.samples + MOST_DIPS + 1) * len(watch.side) + len(watch.recent) + 2
     return bool(free and counters[EVENTS] + events < len(watch.times))
 
 

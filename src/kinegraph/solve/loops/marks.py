@@ -1,72 +1,30 @@
 """What loops are written with: marks that say how each function is compiled, and the calls of kernels.
 
-The files of this folder are plain Python. As they stand the interpreter runs them, slowly but at once; `machine_code`
-makes machine code of the same functions. This module needs no Numba, which takes seconds to wake up.
+The files of this folder are plain Python: the interpreter runs them as they stand, slowly but at once. `make bitcode`
+makes machine code of the same functions, which is part of the package.
 """
 
 from __future__ import annotations
 
 import ctypes
-import hashlib
 from collections.abc import Callable
-from enum import Enum, auto
 from functools import cache
-from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.codegen.kernel import Code
+from kinegraph.jit.marks import inlined, intrinsic, loop, part
 
-F = TypeVar("F", bound=Callable[..., object])
+__all__ = ["Floats", "Integers", "call", "call_batch", "inlined", "intrinsic", "loop", "part"]
 
 #: Arrays inside loops.
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 
-_MARK = "__kinegraph_loop__"
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _DOUBLE = ctypes.sizeof(ctypes.c_double)
-
-
-class Kind(Enum):
-    """How a function becomes machine code."""
-
-    PART = auto()  # a function that loops call; its code becomes part of theirs
-    INLINED = auto()  # a part so small that handing over its arguments would take longer than running it
-    LOOP = auto()  # a function that Python calls, without Python's lock
-    INTRINSIC = auto()  # replaced by code written for it by hand
-
-
-def part(function: F) -> F:
-    """Mark a function that loops call."""
-    return _marked(function, Kind.PART)
-
-
-def inlined(function: F) -> F:
-    """Mark a part that is too small for a call of its own."""
-    return _marked(function, Kind.INLINED)
-
-
-def loop(function: F) -> F:
-    """Mark a function that Python calls, without Python's lock."""
-    return _marked(function, Kind.LOOP)
-
-
-def intrinsic(function: F) -> F:
-    """Mark a function that compiled code replaces by code written by hand."""
-    return _marked(function, Kind.INTRINSIC)
-
-
-def _marked(function: F, kind: Kind) -> F:
-    setattr(function, _MARK, kind)
-    return function
-
-
-def kind_of(value: object) -> Kind | None:
-    """The mark of a function of the loops; None for everything else."""
-    return getattr(value, _MARK, None)
 
 
 @intrinsic
@@ -94,15 +52,3 @@ def _function(address: int) -> Callable[[int, int], None]:
 
 def _address(array: Floats) -> int:
     return int(array.__array_interface__["data"][0])
-
-
-@cache
-def loops_digest() -> str:
-    """A digest of what the loops are made of."""
-    return hashlib.sha256(b"".join(file.read_bytes() for file in loop_files())).hexdigest()[:16]
-
-
-def loop_files() -> tuple[Path, ...]:
-    """What the loops are made of: their files, and the callbacks."""
-    here = Path(__file__).parent
-    return (*sorted(here.rglob("*.py")), here.parent / "sundials" / "compiled_callbacks.py")

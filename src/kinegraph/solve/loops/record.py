@@ -9,14 +9,14 @@ from kinegraph.solve.loops.step import Work, interpolate
 
 # How a slice ended; CUT says that a step ended at an event and the run goes on from another state.
 RUNNING, DONE, NO_ROOM, NOT_A_NUMBER, TOO_SMALL, TOO_MANY_STEPS, STOPPED, TOO_MANY_EVENTS, NO_CONVERGENCE = range(9)
-ACCUMULATED, CUT, INTERRUPTED, SINGULAR_PLACE = 9, 10, 11, 12
+ACCUMULATED, CUT, INTERRUPTED, SINGULAR_PLACE, LOOPS_OPEN = 9, 10, 11, 12, 13
 
 # Places in the array `clock`: time, next step, end, last error, where steps of fixed length are counted from.
 TIME, STEP, END, LAST_ERROR, BASE = range(5)
 
 # Places in the integer array `counters` of a run; COMPONENT is the entry of the state that made trouble, or -1 - the
-# event that did, or the row of the constraints in a SINGULAR_PLACE; EVENT is the one that acted last; BEGUN says that
-# the beginning of the run is done.
+# event that did, or the row of the constraints in a SINGULAR_PLACE or of LOOPS_OPEN; EVENT is the one that acted last;
+# BEGUN says that the beginning of the run is done.
 STEPS, REJECTED, SAVED, NEXT_GRID, EVENTS, EVENT_TOTAL, COMPONENT, SINCE_START, EVALUATIONS, EVENT, RESETS = range(11)
 BEGUN = 11
 COUNTERS = 12

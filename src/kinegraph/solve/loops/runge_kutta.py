@@ -16,6 +16,7 @@ from kinegraph.solve.loops.record import (
     END,
     EVALUATIONS,
     LAST_ERROR,
+    LOOPS_OPEN,
     NOT_A_NUMBER,
     REJECTED,
     RUNNING,
@@ -28,12 +29,15 @@ from kinegraph.solve.loops.record import (
     Saving,
 )
 from kinegraph.solve.loops.step import (
+    BEGINNING,
     HIGHEST,
     LATEST,
+    LEFT,
     LOWEST,
     ROW,
     System,
     Work,
+    begin_notes,
     error_norm,
     evaluate,
     initial_step,
@@ -46,6 +50,12 @@ from kinegraph.solve.loops.weights import Method
 # Positions with a pivot below this part of the usual one are singular to rounding errors: steps go over them, of
 # lengths that let no stage fall on that position. After so many tries the least error stands, if rounding explains it.
 SINGULAR, AVOIDING, MOST_TRIES, ROUNDING = 1e-4, 0.93, 12, 1e-8
+
+# A step that begins near a singular position may end there, unless its pivot falls to less than this part.
+NEARER = 1e-2
+
+# Steps that begin there and are shorter than this part of the run lead no further.
+STUCK = 1e-12
 
 # With a pivot below this a rate has no digits that mean anything.
 MEANINGLESS = 1e-11
@@ -90,6 +100,7 @@ def start_steps(system: System, method: Method, control: Control, work: Work, cl
     for d in range(size):
         work.x[d] = work.end[d] = work.y[d]
     evaluate(system, work, t, work.slopes, 0)
+    work.projected[BEGINNING] = work.projected[LATEST]
     if not control.fixed:
         step = initial_step(system, method, work, t, control.rtol, control.atol, control.error_order)
         clock[STEP] = max(step, _SHORTEST_START * abs(t))
@@ -135,6 +146,13 @@ def near_singular(work: Work, note: int) -> bool:
 
 
 @inlined
+def lands_singular(work: Work) -> bool:
+    """Whether the step ends near a singular position, or much nearer to it than where it began."""
+    latest, beginning = work.projected[LATEST], work.projected[BEGINNING]
+    return near_singular(work, LATEST) and (not near_singular(work, BEGINNING) or bool(latest < NEARER * beginning))
+
+
+@inlined
 def finite(end: Floats, slopes: Floats, start: int) -> bool:
     """Whether the end of the step and its slope, which begins at `start`, are finite."""
     total = 0.0
@@ -155,10 +173,12 @@ def tolerated_error(control: Control) -> float:
     return max(1.0, ROUNDING / max(control.rtol, 1e-15))
 
 
-@inlined
-def is_too_small(control: Control, t: float, h: float) -> bool:
-    """Whether a chosen step is lost in the rounding of the time."""
-    return not control.fixed and not h >= 1e-15 * max(abs(t), 1e-12)
+@part
+def is_too_small(control: Control, work: Work, clock: Floats, h: float) -> bool:
+    """Whether a chosen step is lost in the rounding of the time, or will not lead away from a singular position."""
+    t, end = clock[TIME], clock[END]
+    lost = not h >= 1e-15 * max(abs(t), 1e-12)
+    return not control.fixed and (lost or (h < STUCK * max(abs(t), end - t) and near_singular(work, BEGINNING)))
 
 
 @part
@@ -172,8 +192,9 @@ def judge(
     least error and its length; returned as they are now.
     """
     tolerated = tolerated_error(control)
-    lands = tries < MOST_TRIES and clock[TIME] + h < clock[END] and near_singular(work, LATEST)
+    lands = tries < MOST_TRIES and clock[TIME] + h < clock[END] and lands_singular(work)
     if error <= (1.0 if tries <= MOST_TRIES else tolerated) and not lands:
+        work.projected[BEGINNING] = work.projected[LATEST]  # of the next step
         accepted(control, clock, h, error, again)
         return True, tries, least, best
     rejected(control, clock, h, error)
@@ -194,15 +215,15 @@ def one_step(
     stands, again, tries, least, best = False, False, 0, tolerated_error(control), 0.0
     while True:
         t, h = clock[TIME], step_length(control, clock, counters)
-        if is_too_small(control, t, h):
+        if is_too_small(control, work, clock, h):
             return too_small(method, control, work, counters, system.projection != 0), h
-        work.projected[LOWEST] = 1.0
+        begin_notes(work.projected)
         take_step(system, method, work, t, h)
         counters[EVALUATIONS] += method.stages
         if control.fixed:
             return fixed_ending(method, control, work, counters, system.projection != 0), h
         error = error_norm(method, work, h, control.rtol, control.atol)
-        if not sound(method, work):
+        if not sound(method, work) or work.projected[LEFT] > 0.0:
             error = inf
         stands, tries, least, best = judge(control, work, clock, h, error, again, tries, least, best)
         if stands:
@@ -215,7 +236,11 @@ def one_step(
 
 @part
 def fixed_ending(method: Method, control: Control, work: Work, counters: Integers, constrained: bool) -> int:
-    """How a step of fixed length went: its slopes mean something, or a stage fell on a singular position."""
+    """How a step of fixed length went: its slopes mean something, or a stage was not on the constraints, or fell on a
+    singular position."""
+    if constrained and work.projected[LEFT] > 0.0:
+        counters[COMPONENT] = int(work.projected[ROW])
+        return LOOPS_OPEN
     if constrained and work.projected[LOWEST] < MEANINGLESS:
         counters[COMPONENT] = int(work.projected[ROW])
         return SINGULAR_PLACE

@@ -12,12 +12,14 @@ from kinegraph.solve.loops.weights import Method, weighted
 # Dense output: y + u (F0 + (1-u) (F1 + u (F2 + ...))), or F0 + F1 (u-1) + F2 (u-1)^2 + ...
 NESTED, TAYLOR = range(2)
 
-# Newton steps onto constraints end after a change so small that the next one would be rounding.
-MOST_PROJECTIONS, SMALL_CHANGE = 4, 1e-9
+# Newton steps onto constraints end after a change so small that the next one would be rounding. Where even the last of
+# many changes much, there is no state that fits nearby.
+FEW_PROJECTIONS, MOST_PROJECTIONS, SMALL_CHANGE, LARGE_CHANGE = 4, 20, 1e-9, 1e-5
 
 # What follows state and pivots in the memory of the projection: the lowest pivot of the latest state and of the step,
-# the highest of all these, which says what is usual, and which row had the lowest of the step.
-LATEST, LOWEST, HIGHEST, ROW, NOTES = -4, -3, -2, -1, 4
+# the highest of all these, which says what is usual, which row had the lowest of the step, the pivot where the step
+# began, and the last change of a projection of the step that failed, 0 if none did.
+LATEST, LOWEST, HIGHEST, ROW, BEGINNING, LEFT, NOTES = -6, -5, -4, -3, -2, -1, 6
 
 
 class System(NamedTuple):
@@ -96,14 +98,16 @@ def onto_constraints(projection: Code, x: Floats, size: int, projected: Floats) 
     as all else.
     """
     change = 1.0
-    for _ in range(MOST_PROJECTIONS):
+    for number in range(MOST_PROJECTIONS):
         call(projection, x, projected, 0)
         change = 0.0
         for d in range(size):
             change = max(change, abs(projected[d] - x[d]) / (1.0 + abs(x[d])))
             x[d] = projected[d]
-        if change < SMALL_CHANGE:
+        if change < (SMALL_CHANGE if number + 1 < FEW_PROJECTIONS else LARGE_CHANGE):
             break
+    if change >= LARGE_CHANGE:
+        projected[LEFT] = change
     note_pivots(size, projected)
 
 
@@ -119,6 +123,12 @@ def note_pivots(size: int, projected: Floats) -> None:
     if lowest < projected[LOWEST]:
         projected[LOWEST], projected[ROW] = lowest, row
     projected[HIGHEST] = max(lowest, projected[HIGHEST])
+
+
+@inlined
+def begin_notes(projected: Floats) -> None:
+    """Forget the lowest pivot and failures: what is noted from here on is of another step."""
+    projected[LOWEST], projected[LEFT] = 1.0, 0.0
 
 
 @inlined

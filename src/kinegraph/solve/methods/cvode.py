@@ -12,12 +12,10 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.interrupt import Interrupt, delayed
 from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
 from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.record import (
     COMPONENT,
     CUT,
@@ -33,10 +31,11 @@ from kinegraph.solve.loops.record import (
     TOO_SMALL,
     Saving,
 )
-from kinegraph.solve.loops.step import HIGHEST, LATEST, LOWEST, ROW, TAYLOR, System, Work, project
+from kinegraph.solve.loops.runge_kutta import STUCK
+from kinegraph.solve.loops.step import HIGHEST, LATEST, ROW, TAYLOR, System, Work, begin_notes, project
 from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import TYPICAL, Solver
-from kinegraph.solve.methods.run_options import AS_USUAL, EVERY_STEP, NO_EVENTS, RunOptions
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem.headway import Headway
@@ -48,7 +47,7 @@ from kinegraph.solve.results.status import Ending, Status
 from kinegraph.solve.sundials.callbacks import callbacks
 from kinegraph.solve.sundials.library import Session
 
-_STUCK = 20  # steps that do not move the clock
+STUCK_STEPS = 20  # steps that do not move the clock
 _MISSED, _MISSED_PER_TOLERANCE = 1e-10, 10.0  # how far a state may be from unit quaternions and constraints
 _REPORT_EVERY = 256  # steps between two looks at the progress bar
 _FIRST, _LONGEST = 1 / 64, 1 / 8  # steps after an event: of the time between it and the one before
@@ -99,19 +98,6 @@ class Cvode(Solver):
         finally:
             trajectory.session.close()
 
-    @property
-    def loops(self) -> Compilation:
-        return integrator("cvode", self.compile_loops)
-
-    def compile_loops(self) -> None:
-        """Compile what follows a step and what CVODE calls, or load it."""
-        from kinegraph.solve.loops.machine_code import compile_for
-        from kinegraph.solve.sundials import compiled_callbacks
-
-        recorder = Recorder(TYPICAL, EVERY_STEP, NO_EVENTS)
-        compile_for(multistep.follow, *_common(TYPICAL, multistep_work(TYPICAL, self.order + 1), recorder), 0.0)
-        assert compiled_callbacks.rate.address  # compiled when they were imported
-
 
 class _Trajectory:
     """One run of CVODE. Events and saving are those of all methods; CVODE's polynomial is the dense output."""
@@ -121,8 +107,8 @@ class _Trajectory:
         self.problem, self.control, self.recorder = problem, control, recorder
         self.y = problem.state.copy()
         self._work = multistep_work(problem, solver.order + 1)
-        self._follow_step = problem.runnable(multistep.follow)
         self._common = _common(problem, self._work, recorder)
+        self._follow_step = problem.bound(multistep.follow, *self._common)
         self._clock: Floats = self._common[2]
         self._last_event, self._careful_until = problem.start, inf
         self._stuck = self._rejected = 0
@@ -153,7 +139,7 @@ class _Trajectory:
         steps = self.recorder.counters
         headway = Headway(self._clock, steps)
         with interrupt.catching(), interrupt.deferring():  # a step is taken wholly or not at all
-            code = self._follow_step(*self._common, 0.0)
+            code = self._follow_step(0.0)
             if code == RUNNING and self.recorder.counters[EVENT_TOTAL]:
                 self._begin_again(self._work.y)
             while code == RUNNING and self.time < self.problem.end and not interrupt.requested:
@@ -179,7 +165,7 @@ class _Trajectory:
         if needs_dense(self.recorder.watch, self.recorder.saving, self.recorder.counters, reached):
             self._prepare_dense(reached, h)
         before = self.time
-        code = self._follow_step(*self._common, h)
+        code = self._follow_step(h)
         self.recorder.drain()
         if code == CUT:
             self._go_on(before)
@@ -191,8 +177,8 @@ class _Trajectory:
                 self._limit_steps(inf)
             self._return_to_constraints()
             self._work.y[:] = self.y
-            self._stuck = self._stuck + 1 if h <= 1e-14 * abs(reached) else 0
-            if self._stuck > _STUCK:
+            self._stuck = self._stuck + 1 if h <= self._shortest(reached) else 0
+            if self._stuck > STUCK_STEPS:
                 return self._too_small()
         return int(code)
 
@@ -221,8 +207,18 @@ class _Trajectory:
         chosen = min(longest, self.control.longest)
         self.session.call("CVodeSetMaxStep", (ctypes.c_double, chosen if isfinite(chosen) else 0.0))
 
+    @property
+    def _near_singular(self) -> bool:
+        projected = self._work.projected
+        return bool(self.problem.rhs.rows) and bool(projected[LATEST] < _SINGULAR * projected[HIGHEST])
+
+    def _shortest(self, reached: float) -> float:
+        """Steps up to this length lead no further: lost in rounding, or short beside the run in a singular position."""
+        left = self.problem.end - reached
+        return STUCK * max(abs(reached), left) if self._near_singular else 1e-14 * abs(reached)
+
     def _too_small(self) -> int:
-        if self.problem.rhs.rows and self._work.projected[LATEST] < _SINGULAR * self._work.projected[HIGHEST]:
+        if self._near_singular:
             self.recorder.counters[COMPONENT] = int(self._work.projected[ROW])
             return SINGULAR_PLACE
         self.recorder.counters[COMPONENT] = max(self.callbacks.bad, 0)
@@ -245,7 +241,7 @@ class _Trajectory:
             return
         projected = self._work.x[: len(self.y)]
         projected[:] = self.y
-        self._work.projected[LOWEST] = 1.0
+        begin_notes(self._work.projected)
         project(self._common[0], self._work, self.time)
         far = max(_MISSED, _MISSED_PER_TOLERANCE * self.control.rtol)
         if np.any(np.abs(projected - self.y) > far * (1.0 + np.abs(self.y))):

@@ -12,24 +12,23 @@ from time import perf_counter
 
 import numpy as np
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.extras import Foreign
 from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
-from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.marks import call
-from kinegraph.solve.loops.record import DONE, INTERRUPTED, RUNNING, TIME
+from kinegraph.solve.loops.record import DONE, INTERRUPTED, RUNNING, STEPS, TIME, TOO_MANY_STEPS
 from kinegraph.solve.loops.step import System, set_inputs
 from kinegraph.solve.methods.capabilities import Capabilities, StateForm
-from kinegraph.solve.methods.cvode import multistep_clock, multistep_work
+from kinegraph.solve.methods.cvode import STUCK_STEPS, multistep_clock, multistep_work
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
 from kinegraph.solve.methods.step_control import Adaptive, Control
+from kinegraph.solve.problem.headway import Headway
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
 from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.problem.slices import ending_of
+from kinegraph.solve.problem.slices import STALLED, ending_of
 from kinegraph.solve.results.recording import Recorder, Run
 from kinegraph.solve.results.status import Ending, Status
 
@@ -59,13 +58,6 @@ class Ida(Solver):
             StateForm.MULTIPLIERS, fixed_step=False, evaluations=2, jacobian=True, stiff=True, resets=False,
             starts_slowly=True,
         )  # fmt: skip
-
-    @property
-    def loops(self) -> Compilation:
-        return integrator("ida", self.compile_loops)
-
-    def compile_loops(self) -> None:
-        """There are none: IDA calls Python around the kernels."""
 
     def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
         begun = perf_counter()
@@ -147,13 +139,23 @@ class _Trajectory:
         self._slopes = self._first_slopes()
         self.ida.init_step(self.problem.start, self.problem.state, self._slopes)
         code = self._follow(0.0)
+        steps, stuck = self.recorder.counters, 0
+        headway = Headway(self._clock, steps)
         with interrupt.catching(), interrupt.deferring():
             while code == RUNNING and self.time < self.problem.end and not interrupt.requested:
                 found = self.ida.step(self.problem.end, method="onestep", tstop=self.problem.end)
                 if not found.success:
                     return Ending(Status.STEP_TOO_SMALL, self.time)
-                code = self._stepped(float(np.ravel(found.t)[-1]), self._last_row(found.y))
+                reached = float(np.ravel(found.t)[-1])
+                stuck = stuck + 1 if reached - self.time <= 1e-14 * abs(reached) else 0
+                code = self._stepped(reached, self._last_row(found.y))
                 progress.reached(self.time)
+                if stuck > STUCK_STEPS:
+                    return Ending(Status.STEP_TOO_SMALL, self.time)
+                if code == RUNNING and steps[STEPS] >= self.control.max_steps:
+                    code = TOO_MANY_STEPS
+                if code == RUNNING and headway.is_lost:
+                    code = STALLED
         if interrupt.requested:
             code = INTERRUPTED
         return ending_of(DONE if code == RUNNING else code, self.problem, self.recorder, self.time)

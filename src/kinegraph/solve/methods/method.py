@@ -3,30 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.run_options import AS_USUAL, EVERY_STEP, NO_EVENTS, RunOptions
+from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
-from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
-from kinegraph.solve.problem.slices import Loop
-from kinegraph.solve.results.recording import Recorder, Run
-
-#: A problem whose types are those of all problems; it is never run.
-TYPICAL = CauchyProblem(RightHandSide(1, ("y",)), np.zeros(1), 0.0, 1.0)
-
-
-def compile_sliced(loop_of: Callable[[CauchyProblem, FixedStep, Recorder], Loop], problem: CauchyProblem) -> None:
-    """Compile the loop that a method makes of a problem, or load it."""
-    from kinegraph.solve.loops.machine_code import compile_for
-
-    made = loop_of(problem, FixedStep(1.0), Recorder(problem, EVERY_STEP, NO_EVENTS))
-    compile_for(made.advance, *made.arguments, 0)
+from kinegraph.solve.problem.problem import CauchyProblem
+from kinegraph.solve.results.recording import Run
 
 
 class Solver(ABC):
@@ -46,15 +30,6 @@ class Solver(ABC):
     @abstractmethod
     def capabilities(self) -> Capabilities:
         """What it can do and what it asks for."""
-
-    @property
-    @abstractmethod
-    def loops(self) -> Compilation:
-        """The machine code that its runs need."""
-
-    def loops_with(self, closing: bool) -> Compilation:
-        """The same; closing: for systems whose loops the method itself closes (`RightHandSide.closing`)."""
-        return self.loops
 
     @abstractmethod
     def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
@@ -99,7 +74,3 @@ class SolverAround(Solver):
     @property
     def capabilities(self) -> Capabilities:
         return self.method.capabilities
-
-    @property
-    def loops(self) -> Compilation:
-        return self.method.loops

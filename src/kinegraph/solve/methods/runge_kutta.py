@@ -7,16 +7,14 @@ from functools import cache
 
 import numpy as np
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.solve.loops import runge_kutta as loop
-from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.runge_kutta import Control as LoopControl
 from kinegraph.solve.loops.step import NESTED, System, Work
 from kinegraph.solve.loops.weights import TABLEAUX, Method
 from kinegraph.solve.loops.weights_code import EACH, ONE, sums_code
 from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import TYPICAL, Solver, compile_sliced
+from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
 from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.methods.tableau import Tableau
@@ -48,14 +46,6 @@ class RungeKutta(Solver):
         recorder = Recorder(problem, options.save, options.events)
         loop = self._loop(problem, self.accept(control), recorder)
         return run_in_slices(loop, problem, recorder, options.progress, options.token)
-
-    @property
-    def loops(self) -> Compilation:
-        return integrator("runge-kutta", self.compile_loops)
-
-    def compile_loops(self) -> None:
-        """Compile the loop of all runs, or load it."""
-        compile_sliced(self._loop, TYPICAL)
 
     def _loop(self, problem: CauchyProblem, control: Control, recorder: Recorder) -> Loop:
         method, work = loop_method(self.tableau), loop_work(problem, self.tableau)

@@ -9,22 +9,20 @@ Loops and holonomic constraints are kept by RATTLE, composed to the same order.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.ahead.compilation import Compilation
 from kinegraph.errors import SolveError
 from kinegraph.solve.loops import gauss as loop
 from kinegraph.solve.loops import rattle as rattle_loop
-from kinegraph.solve.loops.folder import integrator
 from kinegraph.solve.loops.step import NESTED, Work
 from kinegraph.solve.methods.capabilities import Capabilities, StateForm
-from kinegraph.solve.methods.method import TYPICAL, Solver, compile_sliced
+from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Control, FixedStep
-from kinegraph.solve.problem.problem import CauchyProblem, Closing, Floats, code_of
+from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
 from kinegraph.solve.problem.slices import Loop, run_in_slices
 from kinegraph.solve.results.recording import Recorder, Run
 
@@ -71,22 +69,6 @@ class Symplectic(Solver):
             self._closed_loop(problem, step, recorder) if problem.rhs.closing else self._loop(problem, step, recorder)
         )
         return run_in_slices(loop, problem, recorder, options.progress, options.token)
-
-    @property
-    def loops(self) -> Compilation:
-        return integrator("gauss", self.compile_loops)
-
-    def compile_loops(self) -> None:
-        """Compile the loop of all runs, or load it."""
-        compile_sliced(self._loop, TYPICAL)
-
-    def loops_with(self, closing: bool) -> Compilation:
-        return integrator("rattle", self.compile_closed_loops) if closing else self.loops
-
-    def compile_closed_loops(self) -> None:
-        """Compile the loop of runs with loops and constraints, or load it."""
-        closed = replace(TYPICAL, rhs=replace(TYPICAL.rhs, rows=("g",), closing=Closing(1, 1, 1)))
-        compile_sliced(self._closed_loop, closed)
 
     def _closed_loop(self, problem: CauchyProblem, control: FixedStep, recorder: Recorder) -> Loop:
         """RATTLE, in a composition of the same order."""

@@ -65,6 +65,9 @@ class EventSet:
     samples: at how many points of a step the signs are compared. limit: how many events may happen in all.
     acted: for every event how far from zero it was found when it acted at the very start, and so may still be; less
     than zero where it did not. Nothing is as if none had.
+    enclosure: a box of states and their rates -> enclosures of conditions and of their rates, for the events `enclosed`
+    that may not be passed by unseen. needed: entries of the state these depend on. active: how each is watched (see
+    `loops.events.dips`). projected: look at conditions on the constraints, not where dense output leaves them.
     """
 
     names: tuple[str, ...] = ()
@@ -78,7 +81,12 @@ class EventSet:
     samples: int = 4
     limit: int = 1_000_000
     acted: tuple[float, ...] = ()
+    enclosure: Function = 0
+    enclosed: tuple[int, ...] = ()
+    needed: tuple[int, ...] = ()
+    active: tuple[int, ...] = ()
+    projected: bool = False
 
     def __getstate__(self) -> dict[str, object]:
-        refuse_addresses((self.code, self.slope, self.reset))
+        refuse_addresses((self.code, self.slope, self.reset, self.enclosure))
         return self.__dict__

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from math import isfinite
-from typing import TypeAlias, TypeVar
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,8 +19,6 @@ Floats = NDArray[np.float64]
 
 #: What a system computes with: a kernel of any form, or code as it is; 0 for nothing.
 Function: TypeAlias = Kernel | Code
-
-L = TypeVar("L", bound=Callable[..., object])
 
 
 def code_of(function: Function) -> Code:
@@ -222,13 +221,13 @@ class CauchyProblem:
             message = f"{self.inputs.coefficients.shape[1]} input signals were given, {self.rhs.inputs} are needed"
             raise SolveError(message)
 
-    def runnable(self, loop: L) -> L:
-        """A loop as this problem runs it: compiled, or as it stands."""
+    def bound(self, loop: Callable[..., int | None], *arguments: object) -> Callable[..., int]:
+        """A loop with its first arguments as this problem runs it: compiled, or as it stands."""
         if not self.native:
-            return loop
-        from kinegraph.solve.loops.machine_code import compiled
+            return cast("Callable[..., int]", partial(loop, *arguments))
+        from kinegraph.jit.bitcode import compiled
 
-        return compiled(loop)
+        return compiled(loop).bound(*arguments)
 
     def projected(self) -> Floats:
         """Memory for what the projection gives, and for notes of the lowest pivot."""

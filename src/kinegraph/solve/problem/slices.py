@@ -40,11 +40,10 @@ def run_in_slices(
     begun, loading, code = perf_counter(), 0.0, RUNNING
     # Ctrl-C waits for the end of a slice: a step is taken wholly or not at all, and code is loaded whole.
     with progress, np.errstate(all="ignore"), interrupt.catching(), interrupt.deferring():
-        advance = problem.runnable(loop.advance)
-        code = advance(*loop.arguments, 0)  # begins the run; compiles or loads the loop, where that is needed
+        advance = problem.bound(loop.advance, *loop.arguments)
+        code = advance(0)  # begins the run
         loading = perf_counter() - begun if problem.native else 0.0
-        further: Callable[[int], int] = lambda steps: advance(*loop.arguments, steps)  # noqa: E731
-        code = run_slices(code, further, loop.clock, recorder, progress, interrupt)
+        code = run_slices(code, advance, loop.clock, recorder, progress, interrupt)
     if interrupt.requested:
         code = INTERRUPTED
     time = float(loop.clock[0])
@@ -84,6 +83,7 @@ _STATUSES = {
     codes.ACCUMULATED: Status.ACCUMULATED,
     codes.INTERRUPTED: Status.INTERRUPTED,
     codes.SINGULAR_PLACE: Status.SINGULAR,
+    codes.LOOPS_OPEN: Status.OPEN,
     STALLED: Status.STALLED,
 }
 
@@ -101,7 +101,7 @@ def ending_of(code: int, problem: CauchyProblem, recorder: Recorder, time: float
         if component < 0:
             return Ending(status, time, f"the condition of event {recorder.events.names[-1 - component]!r}")
         return Ending(status, time, problem.rhs.names[component])
-    if status is Status.SINGULAR:
+    if status in (Status.SINGULAR, Status.OPEN):
         return Ending(status, time, f"the constraint {problem.rhs.rows[int(recorder.counters[COMPONENT])]}")
     if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS, Status.STALLED):
         return Ending(status, time, detail=recorder.last_event)

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.errors import SolveError
 from kinegraph.solve.contacts.mode import Phase
+from kinegraph.solve.loops.events.dips import MOST_DIPS
 from kinegraph.solve.loops.events.watch import HOLDS, Watch
 from kinegraph.solve.loops.record import COUNTERS, EVALUATIONS, EVENT, EVENTS, REJECTED, SAVED, STEPS, Saving
 from kinegraph.solve.problem.events import EventSet
@@ -18,6 +19,7 @@ from kinegraph.solve.results.status import Ending, Status
 
 _ROWS = 4096
 _EVENT_ROWS = 256
+_ROUNDED_TIMES = 4  # roundings of a time by which sums of steps miss the end of a run
 _RECENT, _RECENT_EACH = 100, 20  # resets that are looked back at to see whether they accumulate: in all, for each event
 
 
@@ -39,10 +41,20 @@ class Grid:
     times: Floats
 
     def __post_init__(self) -> None:
-        times = np.asarray(self.times, dtype=float)
+        times = np.ascontiguousarray(self.times, dtype=float)
         if times.ndim != 1 or len(times) < 1 or not np.all(np.isfinite(times)) or not np.all(np.diff(times) > 0):
             raise SolveError("the grid must be a list of increasing times")
         object.__setattr__(self, "times", times)
+
+    @classmethod
+    def within(cls, times: ArrayLike, span: tuple[float, float]) -> Grid:
+        """A grid of given times for a run; where it misses the ends of the run by rounding, it begins or ends there."""
+        found = np.array(times, dtype=float)
+        rounding = _ROUNDED_TIMES * float(np.spacing(max(map(abs, span))))
+        for place, limit in ((0, span[0]), (-1, span[1])):
+            if found.ndim == 1 and len(found) and 0 < abs(found[place] - limit) <= rounding:
+                found[place] = limit
+        return cls(found)
 
     def check(self, problem: CauchyProblem) -> None:
         """SolveError for times before or after the run of the problem."""
@@ -170,7 +182,7 @@ def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
     count = len(events.names)
     acted, holding = events.acted or (-1.0,) * count, events.holding or (False,) * count
     recent = _RECENT + _RECENT_EACH * count
-    rows = max(_EVENT_ROWS, 4 * events.samples * count) + 2 * recent
+    rows = max(_EVENT_ROWS, 4 * (events.samples + MOST_DIPS) * count) + 2 * recent
 
     def integers(values: Sequence[int] | int) -> NDArray[np.int64]:
         return np.zeros(values, dtype=np.int64) if isinstance(values, int) else np.array(values, dtype=np.int64)
@@ -203,4 +215,13 @@ def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
         samples=events.samples,
         limit=events.limit,
         span=max(abs(problem.start), abs(problem.end)),
+        enclosure=code_of(events.enclosure),
+        enclosed=integers(events.enclosed),
+        active=integers(events.active or (1,) * len(events.enclosed)),
+        needed=integers(events.needed),
+        rounding=np.zeros(len(events.enclosed)),
+        box=np.zeros(problem.rhs.input_size + 3 * size + 1),
+        bounds=np.zeros((4, 4 * len(events.enclosed))),
+        spread=np.zeros(len(events.enclosed)),
+        projects=integers([int(events.projected)]),
     )

@@ -71,6 +71,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     decision: whether it was interpreted or compiled, and why.
     drift: `position` and `velocity`, by how much saved states miss loops and constraints; the same `... integrating`,
     before they were taken back onto them; `energy`, relative, None where it is not kept.
+    assembled: which declared initial values loops have moved, in words; None if all hold.
     """
 
     model: str
@@ -85,6 +86,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     simulated: SimulatedModel | None = None
     decision: Decision = field(default_factory=lambda: Decision(Execution.NATIVE, forced=True))
     drift: Mapping[str, float | None] = field(default_factory=dict)
+    assembled: str | None = None
 
     # as a mapping
 
@@ -190,6 +192,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             time += f", {cost.loading:.2g} s to make its loops ready"
         lines = [f"{self.model}: {self.ending}", f"  {self.method}, {steps}, {time}"]
         lines.append(f"  {self.decision}")
+        lines += [f"  {self.assembled}"] if self.assembled else []
         lines += [f"  {check}" for check in self.checks]
         if self.events:
             lines.append(f"  {len(self.events)} events, the last: {self.events[-1].name}")

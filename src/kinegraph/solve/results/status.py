@@ -21,6 +21,9 @@ class Status(Enum):
     NO_CONVERGENCE = "the equations of an implicit step could not be solved"
     SOLVER_FAILED = "the solver gave up"
     SINGULAR = "the position is singular: loops allow more than one way on"
+    SINGULAR_MASS = "the mass matrix is singular"
+    OPEN = "loops and constraints cannot be closed beyond this position"
+    SINGULAR_COORDINATES = "the coordinates are singular there, as in gimbal lock"
     CONTACT = "the laws of contact lead no further"
 
     @property
@@ -38,31 +41,44 @@ HINTS: dict[Status, str] = {
     Status.TOO_MANY_EVENTS: "look for an event that happens again and again, or raise `limit` of the events",
     Status.ACCUMULATED: "a ball comes to rest so, and the run ends there; a `contact` of the model rests by itself; or "
     "hold what rests (kg.lock, or a constraint) and start a second run from this state",
-    Status.STALLED: "forces jump there and hold the state where they do: state the jump as an event or a `contact`, "
-    "give friction a larger `width`, or try method='bdf'",
+    Status.STALLED: "forces change too fast there: try method='bdf' or larger tolerances, give friction a larger "
+    "`width`, or state a force that jumps as an event or a `contact`",
     Status.NO_CONVERGENCE: "make the step smaller",
     Status.SINGULAR: "rows of constraints depend on each other there; start beside this position, choose another step, "
     "or a method that steps over it (dop853)",
+    Status.SINGULAR_MASS: "these velocities move no mass there: in a gimbal lock choose other angles or a quaternion; "
+    "a massless body needs a mass, an inertia or an armature",
+    Status.OPEN: "either a prescribed motion leads them beyond their reach, or the step is too long: take a shorter "
+    "one, or a method that chooses it (dop853)",
+    Status.SINGULAR_COORDINATES: "start beside this position, or use other coordinates: a quaternion, or rotations in "
+    "another order",
     Status.CONTACT: "look at the state there; less friction, `impacts poisson;` or another restitution may agree "
     "with the laws, and a start must not lie inside a body",
     Status.SOLVER_FAILED: "loosen rtol and atol, or try method='dop853'",
 }
 
 
+_IN = (Status.SINGULAR, Status.SINGULAR_MASS, Status.OPEN)
+
+
 @dataclass(frozen=True)
 class Ending:
-    """How a run ended, when, and where the trouble showed first: `component` names an entry of the state."""
+    """How a run ended, when, and where the trouble showed first: `component` names an entry of the state.
+
+    hint: what to try, where more is known than the status says.
+    """
 
     status: Status
     time: float
     component: str = ""
     detail: str = ""
+    hint: str = ""
 
     def __str__(self) -> str:
         message = f"{self.status.value} at t = {self.time:.9g}"
         if self.component:
-            message += f", first in {self.component}"
+            message += f", {'in' if self.status in _IN else 'first in'} {self.component}"
         if self.detail:
             message += f" ({self.detail})"
-        hint = HINTS.get(self.status)
+        hint = self.hint or HINTS.get(self.status)
         return f"{message}\n  {hint}" if hint else message

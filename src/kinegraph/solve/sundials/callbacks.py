@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 
 from kinegraph.solve.loops.marks import call
-from kinegraph.solve.loops.step import onto_constraints, set_inputs
+from kinegraph.solve.loops.step import LEFT, onto_constraints, set_inputs
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
 from kinegraph.solve.sundials.library import sundials
 
@@ -50,6 +50,7 @@ class CompiledCallbacks(Callbacks):
     """Compiled functions: no step waits for Python."""
 
     def __init__(self, problem: CauchyProblem, x: Floats) -> None:
+        from kinegraph.jit.bitcode import compiled
         from kinegraph.solve.sundials import compiled_callbacks as place
 
         library, rhs, inputs = sundials(), problem.rhs, problem.inputs
@@ -69,8 +70,8 @@ class CompiledCallbacks(Callbacks):
         data[place.KNOTS], data[place.COEFFICIENTS] = inputs.knots.ctypes.data, inputs.coefficients.ctypes.data
         data[place.BAD] = -1
         self._places, self._data, self._keep = place, data, (buffer, x, problem)
-        self.rate = place.rate.address
-        self.jacobian = place.jacobian.address if rhs.jacobian else 0
+        self.rate = compiled(place.rate).address
+        self.jacobian = compiled(place.jacobian).address if rhs.jacobian else 0
         self.data = data.ctypes.data
 
     @property
@@ -125,16 +126,21 @@ class InterpretedCallbacks(Callbacks):
 
         return guarded
 
-    def _fill(self, t: float, state: int) -> None:
+    def _fill(self, t: float, state: int) -> bool:
+        """Put state and inputs into x, on the constraints; False where there is no state on them nearby."""
         size, inputs = self._problem.rhs.size, self._problem.inputs
         self._x[:size] = _doubles(self._vector_data(state), size)
         self._x[size] = t
         set_inputs(inputs.knots, inputs.coefficients, t, self._x, size + 1)
         if self._projection != 0:
-            onto_constraints(self._projection, self._x, size, self._problem.projected())
+            projected = self._problem.projected()
+            onto_constraints(self._projection, self._x, size, projected)
+            return bool(projected[LEFT] == 0.0)
+        return True
 
     def _rate(self, t: float, state: int, slope: int, data: int) -> int:
-        self._fill(t, state)
+        if not self._fill(t, state):
+            return _AGAIN
         rate = _doubles(self._vector_data(slope), self._problem.rhs.size)
         call(self._code, self._x, rate, 0)
         self._rates += 1

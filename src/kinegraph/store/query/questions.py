@@ -50,6 +50,25 @@ def affects(store: Store, reference: str | int, symbol: str) -> Answer:
         return _answer(("entry",), connection.execute(rows.order_by(e.c.output, e.c.position)))
 
 
+def uses(store: Store, symbol: str) -> Answer:
+    """Which models have a graph that depends on a symbol, a parameter for example."""
+    v, g, m = schema.variable, schema.graph, schema.mechanism
+    with store.reading() as connection:
+        symbols = select(v.c.name).where(v.c.kind.not_in(("sum", "function"))).distinct()
+        known = connection.execute(symbols).scalars().all()
+        if symbol not in known:
+            raise StoreError(f"no model in the store has a symbol {symbol!r}; {did_you_mean(symbol, known)}")
+        rows = (
+            select(m.c.name, m.c.version, v.c.kind, g.c.stage, g.c.quantities, v.c.value)
+            .select_from(v)
+            .join(g, g.c.id == v.c.graph)
+            .join(m, m.c.id == g.c.mechanism)
+            .where(v.c.name == symbol, v.c.kind.not_in(("sum", "function")))
+            .order_by(m.c.name, m.c.version, g.c.id)
+        )
+        return _answer(("model", "version", "kind", "stage", "quantities", "value"), connection.execute(rows))
+
+
 def terms(store: Store, reference: str | int, wanted: str, containing: Sequence[str], form: Form) -> Answer:
     """The terms of complete expressions that contain all the given names (q5 is contained in sin(q5), too)."""
     rows: list[tuple[object, ...]] = []

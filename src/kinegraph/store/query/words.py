@@ -72,6 +72,7 @@ def _parts(what: str) -> Callable[[Store, Question], Answer]:
 
 _QUESTIONS: dict[str, tuple[str, int, int, Callable[[Store, Question], Answer]]] = {
     "depends": ("MODEL OUTPUT", 2, 2, lambda store, given: questions.depends(store, *given.words)),
+    "uses": ("SYMBOL", 1, 1, lambda store, given: questions.uses(store, given.words[0])),
     "affects": ("MODEL SYMBOL", 2, 2, lambda store, given: questions.affects(store, *given.words)),
     "terms": ("MODEL OUTPUT NAME,...", 3, 3, _terms),
     "shared": ("MODEL", 1, 1, lambda store, given: questions.shared(store, given.words[0])),

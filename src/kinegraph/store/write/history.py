@@ -54,9 +54,31 @@ def diff(store: Store, name: str, old: int | None = None, new: int | None = None
 
 
 def records(model: str) -> list[str]:
-    """The records and statements of a model text, one each, without layout and comments at line ends."""
+    """The records and statements of a model text, one each, without layout and comments at line ends.
+
+    A statement that declares several names counts as one for each of them: `parameters a = 1; parameters b = 2;`.
+    """
     lines = (line.partition("#")[0] for line in model.splitlines())
-    return [" ".join(part.split()) + ";" for part in " ".join(lines).split(";") if part.strip()]
+    parts = (" ".join(part.split()) for part in " ".join(lines).split(";") if part.strip())
+    return [f"{one};" for part in parts for one in _declarations(part)]
+
+
+#: Words of statements that declare one name after another.
+_LISTS = ("parameters", "coordinates", "inputs", "initial", "armature", "define", "quasivelocity", "unknown")
+
+
+def _declarations(statement: str) -> list[str]:
+    word, _, rest = statement.partition(" ")
+    if word not in _LISTS:
+        return [statement]
+    parts, depth = [""], 0
+    for character in rest:
+        depth += (character == "(") - (character == ")")
+        if character == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return [f"{word} {part.strip()}" for part in parts]
 
 
 def _changed_records(old: Sequence[str], new: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -10,14 +10,14 @@ from threading import Lock
 import numpy as np
 
 from kinegraph.jit.contents import digest
+from kinegraph.simulate.constraints.drift import closed_runs
 from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.forms import OpenForm
 from kinegraph.simulate.contacts.solver import ContactSolver
 from kinegraph.simulate.event_kernels import event_set
-from kinegraph.solve.batch.cases import CaseProblem, CaseRows, Integers, case_loops
+from kinegraph.solve.batch.cases import CaseProblem, CaseRows, Integers
 from kinegraph.solve.batch.outputs import Outputs
 from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.loading import Loading
 from kinegraph.solve.problem.problem import CauchyProblem, Floats
 from kinegraph.solve.results.recording import Grid
 from kinegraph.solve.results.status import Status
@@ -65,16 +65,14 @@ class CaseRunner:
         varied = dict(zip(self.plan.samples.names, values.T, strict=True))
         beginnings = starts(self.plan, self.equations, varied)
         rows = self._rows(beginnings, stop)
-        return CaseTable(first, self._columns(first, varied, beginnings, rows), rows.saved)
+        saved = rows.saved
+        if self.plan.grid:
+            saved = closed_runs(self.equations, self.plan.grid_times(), saved, beginnings.parameters)
+        return CaseTable(first, self._columns(first, varied, beginnings, rows), saved)
 
     def prepare(self, tell: bool = False) -> None:
         """Make or load all code, once."""
         with self._lock:
-            tableau = self.plan.solver.capabilities.lanes
-            if self.plan.native and self.plan.mechanism.contacts:
-                Loading("contacts", self._contact_solver.loops, tell).wait()
-            elif self.plan.native and tableau is not None:
-                Loading(f"cases, {tableau.name}", case_loops(tableau), tell).wait()
             _ = self.problem
 
     @cached_property

@@ -129,7 +129,7 @@ def _assembled(
         try:
             numbers = {name: float(column[row]) for name, column in runtime.items()}
             assembler = shared or Assembler(plan.mechanism, {**plan.parameters, **numbers})
-            fitting = assembler.assembled(q[row], v[row], given)
+            fitting = assembler.assembled(q[row], v[row], given, plan.span[0], plan.mechanism.declared).required()
             q[row], v[row] = fitting.q, fitting.v
         except KinegraphError as error:
             found[row] = str(error)

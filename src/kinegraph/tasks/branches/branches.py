@@ -6,14 +6,15 @@ point is left along all its branches.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isfinite
 
 import numpy as np
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.derive.quantities.variables import Variables
+from kinegraph.derive.quantities.variables import Variables, depends_on_time
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
@@ -22,11 +23,21 @@ from kinegraph.tasks.balance import Balance
 from kinegraph.tasks.branches.curve import Curve, curve_through
 from kinegraph.tasks.branches.explore import Explorer, FollowedBranch
 from kinegraph.tasks.branches.special_points import Kind, Special
-from kinegraph.tasks.branches.stability import Spectrum, spectrum, zero_dimensions
+from kinegraph.tasks.branches.stability import NO_SPECTRUM, Spectrum, spectrum, zero_dimensions
 from kinegraph.tasks.branches.trace import Tracer
-from kinegraph.tasks.equilibria import rates_in, repeating, require_isolated, searched, steady_equations
+from kinegraph.tasks.continua import Hit
+from kinegraph.tasks.equilibria import (
+    continuum_path,
+    difference_without,
+    rates_in,
+    repeating,
+    require_isolated,
+    searched,
+    steady_equations,
+)
 from kinegraph.tasks.linear.linearise import linearised_at
-from kinegraph.tasks.operating_point import Floats, operating_point
+from kinegraph.tasks.linear.periodic import period_of
+from kinegraph.tasks.operating_point import Floats, named_values, operating_point
 from kinegraph.tasks.steady_circling import SteadyCircling, resting_matrix
 from kinegraph.tasks.varied import Varied, varied_of
 
@@ -125,20 +136,23 @@ def branches(
     require_isolated(mechanism)
     _check_range(over, low, high, points)
     varied = varied_of(mechanism, over)
-    family = _Family(mechanism, varied, at or {}, dict(parameters or {}), low)
-    solutions = [
-        np.append(unknowns, value)
+    family = _Family(mechanism, varied, named_values(mechanism, at), dict(parameters or {}), low)
+    starting = [
+        (hit, value)
         for value in (low, high, (low + high) / 2)
-        for unknowns in searched(mechanism, family.equations_at(value), within or {}, starts, seed, parameters)[0]
+        for hit in family.hits_at(value, within or {}, starts, seed)
     ]
+    solutions = [np.append(hit.unknowns, value) for hit, value in starting]
     if not solutions:
         raise TaskError(
             f"{mechanism.name}: no equilibrium was found for {over} = {low:g}, {(low + high) / 2:g} or {high:g}\n"
             "  choose another range, widen `within`, or add starts"
         )
-    explorer = family.explorer(solutions, (low, high), points, repeating(mechanism, within or {}))
-    for one in solutions:
-        explorer.start(one / explorer.tracer.curve.scales)
+    explorer = family.explorer(solutions, (low, high), points, family.turns)
+    family.require_constant(solutions)
+    for one, (hit, value) in zip(solutions, starting, strict=True):
+        if not (hit.dimension and family.is_beside(hit.unknowns, value, explorer)):
+            explorer.start(one / explorer.tracer.curve.scales)
     found = [family.branch(way, explorer.tracer.curve.scales) for way in explorer.followed]
     return Branches(mechanism.name, over, mechanism.layout.positions, tuple(found))
 
@@ -160,7 +174,7 @@ class _Family:
         else:
             at = {**at, varied.name: low}
         self.parameters = parameters
-        point = varied.at(operating_point(mechanism, at, parameters), low)
+        point = varied.at(operating_point(mechanism, at, parameters, guess=True), low)
         equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
         if isinstance(equations, SteadyCircling) and varied.group is not Variables.VELOCITIES:
             raise TaskError(
@@ -169,9 +183,40 @@ class _Family:
             )
         self.equations = replace(equations, varied=varied)
 
+    def hits_at(self, value: float, within: Mapping[str, tuple[float, float]], starts: int, seed: int) -> list[Hit]:
+        """What is found at one value; of a continuum one solution, the nearest to the given state."""
+        equations = self.equations_at(value)
+        found = searched(self.mechanism, equations, within, starts, seed, self.parameters)
+        return found.representatives(equations)
+
+    def is_beside(self, unknowns: Floats, value: float, explorer: Explorer) -> bool:
+        """Whether a continuum leads from a solution to a branch that was followed: other headings are no branches."""
+        scales = explorer.tracer.curve.scales
+        others = [(y * scales)[:-1] for y in explorer.places_at(value / scales[-1])]
+        if not others:
+            return False
+        path = continuum_path(self.equations_at(value), self.turns)
+        return bool(np.any(path.joins(np.tile(unknowns, (len(others), 1)), np.array(others))))
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """The positions that are the same after a turn, by index."""
+        return repeating(self.mechanism, self.equations.point, self.parameters)
+
     def equations_at(self, value: float) -> Balance | SteadyCircling:
         """The equations at one value of the variable."""
         return replace(self.equations, point=self.varied.at(self.equations.point, value), varied=None)
+
+    def require_constant(self, solutions: list[Floats]) -> None:
+        """TaskError if the model depends on time in a way that matters for stability."""
+        if not depends_on_time(self.mechanism) or isinstance(self.equations, SteadyCircling):
+            return
+        for unknowns in solutions:
+            if period_of(self.mechanism, self.equations.at(unknowns), self.parameters) is not None:
+                raise TaskError(
+                    f"{self.mechanism.name}: the model depends on time, so branches would need Floquet multipliers at "
+                    "every point\n  use `equilibria` or `modes` at single values, which give them"
+                )
 
     def explorer(self, solutions: list[Floats], span: tuple[float, float], points: int, turns: list[int]) -> Explorer:
         """What follows the branches, in unknowns of comparable size."""
@@ -179,14 +224,16 @@ class _Family:
         curve = curve_through(self.equations.missing, scales, [one / scales for one in solutions])
         regular = _regular(curve, [one / scales for one in solutions], (span[0] / scales[-1], span[1] / scales[-1]))
         curve = replace(curve, neutral=min(curve.nullity(y) for y in regular))
-        zeros = min((zero_dimensions(self._matrix(y * scales)) for y in regular), key=sum)
+        matrices = [self._matrix(y * scales) for y in regular]
+        zeros = min((zero_dimensions(one) for one in matrices if one is not None), key=sum, default=())
 
         def eigenvalues(y: Floats) -> Spectrum:
-            return spectrum(self._matrix(y * scales), zeros)
+            matrix = self._matrix(y * scales)
+            return NO_SPECTRUM if matrix is None else spectrum(matrix, zeros)
 
         low, high = span[0] / scales[-1], span[1] / scales[-1]
         forces = slice(self.equations.positions, self.equations.positions + self.equations.rows)
-        tracer = Tracer(curve, eigenvalues, _difference(turns), low, high, points, forces)
+        tracer = Tracer(curve, eigenvalues, difference_without(turns), low, high, points, forces)
         metric = np.ones(len(scales))
         metric[forces] = 0.0
         return Explorer(tracer, metric)
@@ -199,11 +246,15 @@ class _Family:
         scales[-1] = span[1] - span[0]
         return np.asarray(scales)
 
-    def _matrix(self, unknowns: Floats) -> Floats:
+    def _matrix(self, unknowns: Floats) -> Floats | None:
+        """The linear system at a place; None in a singular position, which has none."""
         point = self.equations.at(unknowns)
-        if isinstance(self.equations, SteadyCircling):
-            return resting_matrix(self.equations, point)[0]
-        return linearised_at(self.mechanism, point, parameters=self.parameters, steady=False).A
+        try:
+            if isinstance(self.equations, SteadyCircling):
+                return resting_matrix(self.equations, point)[0]
+            return linearised_at(self.mechanism, point, parameters=self.parameters, steady=False).A
+        except TaskError:
+            return None
 
     def branch(self, way: FollowedBranch, scales: Floats) -> Branch:
         """What a user sees of a branch."""
@@ -231,17 +282,6 @@ def _regular(curve: Curve, solutions: list[Floats], span: tuple[float, float]) -
     inside = [np.clip(y[-1], span[0] + 1.7e-3, span[1] - 1.7e-3) for y in solutions]
     moved = [curve.at_value(y, float(value)) for y, value in zip(solutions, inside, strict=True)]
     return [y for y in moved if y is not None] or solutions
-
-
-def _difference(turns: list[int]) -> Callable[[Floats, Floats], Floats]:
-    """The difference of two places, whole turns left out."""
-
-    def difference(first: Floats, second: Floats) -> Floats:
-        found = first - second
-        found[turns] = np.mod(found[turns] + np.pi, 2 * np.pi) - np.pi
-        return found
-
-    return difference
 
 
 def _same(one: SpecialPoint, other: SpecialPoint) -> bool:

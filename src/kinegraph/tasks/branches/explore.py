@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -40,6 +41,8 @@ class Explorer:
         along = np.zeros_like(y)
         along[-1] = 1.0
         place = self.tracer.place(y, along)
+        if place.spectrum.singular:
+            return
         if not np.any(place.tangent):
             place = self.tracer.place(y, self.tracer.curve.directions(y)[-1])
         forward, end = self.tracer.trace(place)
@@ -51,6 +54,18 @@ class Explorer:
     def known(self, y: Floats) -> bool:
         """Whether a place lies on a branch that was followed."""
         return any(self._lies_on(way, y) for way in self.followed)
+
+    def places_at(self, value: float) -> list[Floats]:
+        """Where the followed branches have this value of the varied unknown."""
+        found: list[Floats] = []
+        for way in self.followed:
+            places = np.array([place.y for place in way.places])
+            for before, after in pairwise(places):
+                if (before[-1] - value) * (after[-1] - value) <= 0 and before[-1] != after[-1]:
+                    part = (value - before[-1]) / (after[-1] - before[-1])
+                    there = self.tracer.curve.at_value(before + part * (after - before), value)
+                    found += [] if there is None else [there]
+        return found
 
     def _passed(self, steps: list[Step]) -> _Passed:
         """The places after the first one, special points among them."""
@@ -79,6 +94,8 @@ class Explorer:
                 if y is None or self.known(y) or not self.tracer.within(y):
                     continue
                 first = self.tracer.place(y, direction)
+                if first.spectrum.singular:
+                    continue
                 steps, end = self.tracer.trace(first)
                 passed = self._passed(steps)
                 self._add(FollowedBranch((place, first, *passed.places), tuple(passed.special), (Kind.BRANCH, end)))

@@ -71,7 +71,7 @@ def _zero(tracer: Tracer, step: Step) -> list[Special]:
         return []
     if is_crossing(tracer, place.y):
         return _exactly(tracer, place, step, Kind.BRANCH)
-    return [Special(Kind.DIVERGENCE, place)]
+    return [] if place.spectrum.singular else [Special(Kind.DIVERGENCE, place)]
 
 
 def _oscillation(tracer: Tracer, step: Step) -> list[Special]:
@@ -80,13 +80,13 @@ def _oscillation(tracer: Tracer, step: Step) -> list[Special]:
     stable = min((step.first, step.second), key=lambda one: one.spectrum.unstable).spectrum
 
     def real_part(there: BranchPlace) -> float:
-        return float(there.spectrum.real_parts[index])
+        return float("nan") if there.spectrum.singular else float(there.spectrum.real_parts[index])
 
     if stable.real_parts[index] < -stable.rounding:
         place = _root(tracer, step, real_part)
     else:  # without damping real parts are zero until two frequencies meet: found by whether there is growth
         place = _halved(tracer, step, lambda there: real_part(there) > there.spectrum.rounding)
-    if place is None:
+    if place is None or place.spectrum.singular:
         return []
     frequency = _frequency(place, index)
     if frequency > 1e-4 * max(1.0, float(np.max(np.abs(place.spectrum.eigenvalues)))):
@@ -148,4 +148,7 @@ def _exactly(tracer: Tracer, place: BranchPlace, step: Step, kind: Kind) -> list
     """The point to full accuracy; nothing where its own equations have no solution near the place."""
     polish = exact_fold if kind is Kind.FOLD else exact_branch_point
     y = polish(tracer.curve, step.first.y, place.y)
-    return [] if y is None else [Special(kind, tracer.place(y, step.first.tangent))]
+    if y is None:
+        return []
+    exact = tracer.place(y, step.first.tangent)
+    return [] if exact.spectrum.singular else [Special(kind, exact)]

@@ -14,10 +14,14 @@ _GROWING = 1e-7
 
 @dataclass(frozen=True)
 class Spectrum:
-    """The eigenvalues of A without those that are zero along the whole branch (cyclic coordinates, momenta)."""
+    """The eigenvalues of A without those that are zero along the whole branch (cyclic coordinates, momenta).
+
+    singular: the position is, and has no linear system.
+    """
 
     essential: Floats
     eigenvalues: np.ndarray
+    singular: bool = False
 
     @property
     def rounding(self) -> float:
@@ -38,6 +42,9 @@ class Spectrum:
     def sign(self) -> float:
         """The determinant: it changes its sign where one real eigenvalue does."""
         return float(np.linalg.det(self.essential)) if len(self.essential) else 1.0
+
+
+NO_SPECTRUM = Spectrum(np.zeros((0, 0)), np.zeros(0), singular=True)
 
 
 def zero_dimensions(A: Floats) -> tuple[int, ...]:

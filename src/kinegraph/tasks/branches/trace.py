@@ -27,6 +27,7 @@ class Ending(StrEnum):
     LONG = "it has as many points as allowed"
     LOST = "no further point was found"
     SINGULAR = "forces of constraints grow without bound: a singular position"
+    COORDINATES = "the position becomes singular: its coordinates do not tell how it moves"
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ class Tracer:
         while len(steps) < self.points:
             step = self._step(here, length)
             if step is None:
-                return steps, Ending.LOST
+                return steps, Ending.COORDINATES if self._is_singular_ahead(here) else Ending.LOST
             if not self.within(step.second.y):
                 last = self._at_bound(step)
                 return ([*steps, last] if last else steps), Ending.BOUND
@@ -105,10 +106,14 @@ class Tracer:
         """The next step: halved until the curve bends little within it."""
         while length > _SMALLEST:
             there = self.between(here, length)
-            if there is not None and float(here.tangent @ there.tangent) > _BENT:
+            if there is not None and not there.spectrum.singular and float(here.tangent @ there.tangent) > _BENT:
                 return Step(here, there, length)
             length /= 2
         return None
+
+    def _is_singular_ahead(self, here: BranchPlace) -> bool:
+        there = self.between(here, _SMALLEST)
+        return there is not None and there.spectrum.singular
 
     def _at_bound(self, step: Step) -> Step | None:
         """The last step, up to the end of the range."""
@@ -118,8 +123,8 @@ class Tracer:
         y = self.curve.at_value(here.y + part * (there.y - here.y), bound)
         if y is None or abs(part) < 1e-9:
             return None
-        length = float(here.tangent @ (y - here.y))
-        return Step(here, self.place(y, here.tangent), length)
+        last = self.place(y, here.tangent)
+        return None if last.spectrum.singular else Step(here, last, float(here.tangent @ (y - here.y)))
 
     def _closes(self, start: BranchPlace, here: BranchPlace, length: float) -> bool:
         near = self.distance(start.y, here.y) < 0.75 * length

@@ -1,44 +1,69 @@
-"""`joint_loads`: what joints carry along a run or a given motion, with the worst of it and when that is."""
+"""`joint_loads`: what joints carry along a run or a given motion, with the worst of it and when that is.
+
+The largest loads are searched for between the times, too: within each step at some places, and about the largest of
+these as closely as it takes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
+from kinegraph.model.axes import Axes
 from kinegraph.model.constraints.records import Loop
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.results.solution import Solution
-from kinegraph.tasks.forces.axes import Axes
+from kinegraph.tasks.forces.joint_places import LoadView, Point, load_view
 from kinegraph.tasks.forces.motion_loads import motion_loads
-from kinegraph.tasks.forces.reactions import Reaction, determinate
-from kinegraph.tasks.forces.run_states import RunStates, run_states
+from kinegraph.tasks.forces.reactions import Reaction, reaction_rows
+from kinegraph.tasks.forces.run_states import Driving, between, run_model, run_states
 from kinegraph.tasks.forces.unknown_forces import UnknownForces
-from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats
+
+#: Places within a step, peaks that are looked at closely, and how: so many places, so many times.
+_LOOKS, _PEAKS, _CLOSELY, _TIMES = 3, 2, 9, 5
 
 
 @dataclass(frozen=True)
 class WorstLoad:
-    """The largest force and moment in a joint, and when they occur."""
+    """The largest force and moment in a joint, and when they occur.
+
+    determinate: whether the motion determines all of the force, and of the moment; else these are the least it can be.
+    """
 
     joint: str
     force: float
     force_time: float
     moment: float
     moment_time: float
+    determinate: tuple[bool, bool] = (True, True)
 
 
 @dataclass(frozen=True)
 class JointLoads(RichDisplay):
-    """What joints carry at many times; a `Reaction` of rows for each joint."""
+    """What joints carry at many times; a `Reaction` of rows for each joint, and the worst of each.
+
+    searched: the part of the steps from one time to the next within which the worst loads were searched for; in the
+    others (rows of a run that events or coarse steps separate, motions that are samples) times themselves count.
+    """
 
     model: str
     times: Floats
-    axes: Axes
+    view: LoadView
     reactions: tuple[Reaction, ...]
+    worst: tuple[WorstLoad, ...]
+    searched: float
+
+    @property
+    def axes(self) -> Axes:
+        """In whose axes forces and moments are."""
+        return self.view.axes
 
     def __getitem__(self, joint: str) -> Reaction:
         """One joint."""
@@ -47,58 +72,162 @@ class JointLoads(RichDisplay):
                 return one
         raise TaskError(f"{joint!r} is none of the joints {', '.join(one.body for one in self.reactions)}")
 
-    @property
-    def worst(self) -> tuple[WorstLoad, ...]:
-        """By joint."""
-        return tuple(_worst(self.times, one) for one in self.reactions)
+    def __contains__(self, name: object) -> bool:
+        return name in {one.body for one in self.reactions}
 
     def __str__(self) -> str:
         lines = [f"{self.model}: the largest loads from t = {self.times[0]:.6g} to {self.times[-1]:.6g} s"]
         for one, reaction in zip(self.worst, self.reactions, strict=True):
-            force = f"{one.force:.6g} N at t = {one.force_time:.6g}"
-            unsure = "" if all(reaction.determinate) else " (one of many: loops have redundant rows)"
-            moment = f"{one.moment:.6g} N m at t = {one.moment_time:.6g}"
-            lines.append(f"  {one.joint}: force {force}, moment {moment}{unsure}")
-        return "\n".join(lines)
+            sure = [" " if known else " at least " for known in one.determinate]
+            force = f"force{sure[0]}{one.force:.6g} N at t = {one.force_time:.6g}"
+            moment = f"moment{sure[1]}{one.moment:.6g} N m at t = {one.moment_time:.6g}"
+            unsure = (
+                f" ({reaction.undetermined} not determined: loops have redundant rows)" if reaction.undetermined else ""
+            )
+            lines.append(f"  {one.joint}: {force}, {moment}{unsure}")
+        return "\n".join([*lines, *(f"  {note}" for note in self.notes)])
+
+    @property
+    def notes(self) -> list[str]:
+        """What the numbers mean, and what was not searched."""
+        notes = [self.view.words]
+        if self.searched < 1:
+            notes.append(f"{1 - self.searched:.1%} of the steps were not searched between their ends")
+        return notes
 
 
-def joint_loads(motion: Solution | UnknownForces, joints: Sequence[str] = (), *, axes: Axes = Axes.WORLD) -> JointLoads:
+def joint_loads(
+    motion: Solution | UnknownForces,
+    joints: Sequence[str] = (),
+    *,
+    axes: Axes | str = Axes.WORLD,
+    point: Point = None,
+    drives: bool = True,
+) -> JointLoads:
     """The reactions in joints along a run, or along a motion whose forces `inverse_dynamics` found.
 
-    joints: bodies, for the joints that carry them, and of a run loops too; by default all.
+    joints: bodies, for the joints that carry them, and loops; by default all. axes, point, drives: as in `reactions`.
     """
+    view = load_view(axes, point, drives)
     if isinstance(motion, Solution):
-        return _loads(run_states(motion), joints, axes)
+        return _of_run(motion, joints, view)
     if not isinstance(motion, UnknownForces):
         raise TaskError(f"joint_loads takes a run or what inverse_dynamics found, not {motion!r:.60}")
-    return _of_forces(motion, joints, axes)
+    return _of_forces(motion, joints, view)
 
 
-def _loads(states: RunStates, joints: Sequence[str], axes: Axes) -> JointLoads:
-    mechanism = states.mechanism
+def all_joints(mechanism: Mechanism) -> tuple[str, ...]:
+    """Every body, for the joint that carries it, and every loop of two frames."""
     loops = (one.name for one in mechanism.loops if isinstance(one, Loop))
-    names = tuple(joints) or (*(body.name for body in mechanism.bodies), *loops)
-    words = {name: f"reaction:{name}@{axes.value}" for name in names}
-    found = called_rows(kernel_of(mechanism, list(words.values()), states.parameters), states.arguments)
-    rows = []
-    for name, word in words.items():
-        known = determinate(mechanism, name, axes, states.first, states.parameters)
-        rows.append(Reaction(name, axes, found[word][:, :3], found[word][:, 3:], known))
-    return JointLoads(mechanism.name, states.times, axes, tuple(rows))
+    return (*(body.name for body in mechanism.bodies), *loops)
 
 
-def _worst(times: Floats, one: Reaction) -> WorstLoad:
-    force, moment = (np.linalg.norm(part, axis=1) for part in (one.force, one.moment))
-    at_force, at_moment = int(np.argmax(force)), int(np.argmax(moment))
-    return WorstLoad(
-        one.body, float(force[at_force]), float(times[at_force]), float(moment[at_moment]), float(times[at_moment])
-    )
+def _of_run(run: Solution, joints: Sequence[str], view: LoadView) -> JointLoads:
+    states, driving = run_states(run), Driving(run_model(run))
+    names = tuple(joints) or all_joints(states.mechanism)
+    rows = reaction_rows(states, names, view)
+    times, sizes = states.times, _sizes(rows)
+    increasing = len(times) > 1 and bool(np.all(np.diff(times) > 0)) and bool(np.isfinite(sizes).all())
+    if not (increasing and driving.of_states):
+        return _loads(states.mechanism, times, view, rows, _largest(times, sizes), float(len(times) < 2))
+    dense = between(states, driving)
+    nodes = dense.states.times
+
+    def at(places: Floats) -> Floats:
+        return _sizes(reaction_rows(dense.at(places), names, view))
+
+    steps = list(zip(nodes[:-1][dense.covered], nodes[1:][dense.covered], strict=True))
+    worst = _searched(times, sizes, steps, at)
+    searched = np.mean(np.isin(times[:-1], nodes[:-1][dense.covered]))
+    return _loads(states.mechanism, times, view, rows, worst, float(searched))
 
 
-def _of_forces(found: UnknownForces, joints: Sequence[str], axes: Axes) -> JointLoads:
+def _of_forces(found: UnknownForces, joints: Sequence[str], view: LoadView) -> JointLoads:
     if not np.isfinite(found.values).all():
         raise TaskError("the motion does not determine all unknown forces, so the joints' loads are unknown too")
-    loads = motion_loads(found.problem, found.motion, found.values)
     mechanism = found.problem.mechanism
-    names = tuple(joints) or tuple(body.name for body in mechanism.bodies)
-    return JointLoads(mechanism.name, found.times, axes, tuple(loads.reaction(name, axes) for name in names))
+    names = tuple(joints) or all_joints(mechanism)
+
+    def loads(one: UnknownForces) -> tuple[Reaction, ...]:
+        return motion_loads(one.problem, one.motion, one.values).reactions(names, view)
+
+    rows = loads(found)
+    times, sizes = found.times, _sizes(rows)
+    if len(times) < 2 or not found.laws or np.any(np.diff(times) <= 0):
+        return _loads(mechanism, times, view, rows, _largest(times, sizes), float(len(times) < 2))
+    steps = [(a, b) for a, b in pairwise(times.tolist()) if (a, b) not in found.crossings]
+    try:
+        worst = _searched(times, sizes, steps, lambda places: _sizes(loads(found.between(places))))
+    except TaskError:  # times too far apart to follow loops from one to the next, or forces that have no value between
+        return _loads(mechanism, times, view, rows, _largest(times, sizes), 0.0)
+    return _loads(mechanism, times, view, rows, worst, len(steps) / (len(times) - 1))
+
+
+def _loads(
+    mechanism: Mechanism, times: Floats, view: LoadView, rows: tuple[Reaction, ...], worst: Floats, searched: float
+) -> JointLoads:
+    found = []
+    for one, (force, moment) in zip(rows, worst.reshape(-1, 2, 2).tolist(), strict=True):
+        known = all(one.determinate[:3]), all(one.determinate[3:])
+        found.append(WorstLoad(one.body, force[1], force[0], moment[1], moment[0], known))
+    return JointLoads(mechanism.name, times, view, rows, tuple(found), searched)
+
+
+def _sizes(rows: Sequence[Reaction]) -> Floats:
+    """Force and moment of every joint: rows are times."""
+    return np.column_stack([part for one in rows for part in (one.force_size, one.moment_size)])
+
+
+def _largest(times: Floats, sizes: Floats) -> Floats:
+    """For every column its largest value, with the time before it."""
+    at = np.argmax(np.where(np.isfinite(sizes), sizes, -1.0), axis=0)
+    return np.column_stack([times[at], sizes[at, np.arange(sizes.shape[1])]])
+
+
+def _searched(
+    times: Floats, sizes: Floats, steps: Sequence[tuple[float, float]], at: Callable[[Floats], Floats]
+) -> Floats:
+    """The same, searched for within steps."""
+    best = _largest(times, sizes)
+    if not steps:
+        return best
+    ends = np.array(steps)
+    looks = ends[:, :1] + np.diff(ends, axis=1) * np.arange(1, _LOOKS + 1) / (_LOOKS + 1)
+    places = np.concatenate([times, looks.ravel()])
+    values = np.vstack([sizes, at(looks.ravel())])
+    order = np.argsort(places, kind="stable")
+    places, values = places[order], values[order]
+    tops = _tops(values)
+    middles, heights = places[tops[:, 1]], values[tops[:, 1], tops[:, 0]]
+    gaps = np.append(0.0, np.append(np.diff(places), 0.0))
+    reach = np.maximum(gaps[tops[:, 1]], gaps[tops[:, 1] + 1])
+    for _ in range(_TIMES):
+        near = middles[:, None] + reach[:, None] * np.linspace(-1, 1, _CLOSELY)
+        near = _within(near, ends, middles)
+        looked = at(near.ravel()).reshape(*near.shape, -1)[np.arange(len(tops)), :, tops[:, 0]]
+        k = np.argmax(np.where(np.isfinite(looked), looked, -1.0), axis=1)
+        middles, heights = near[np.arange(len(tops)), k], looked[np.arange(len(tops)), k]
+        reach = reach * 2 / (_CLOSELY - 1)
+    for (column, _), time, height in zip(tops.tolist(), middles, heights, strict=True):
+        if height > best[column, 1]:
+            best[column] = time, height
+    return best
+
+
+def _tops(values: Floats) -> NDArray[np.int64]:
+    """Columns and rows of the largest local peaks of every column."""
+    sizes = np.where(np.isfinite(values), values, -1.0)
+    edge = np.full((1, sizes.shape[1]), -1.0)
+    higher = (sizes >= np.vstack([sizes[1:], edge])) & (sizes >= np.vstack([edge, sizes[:-1]]))
+    found = []
+    for column in range(sizes.shape[1]):
+        rows = np.flatnonzero(higher[:, column])
+        found += [(column, int(row)) for row in rows[np.argsort(-sizes[rows, column])][:_PEAKS]]
+    return np.array(found)
+
+
+def _within(near: Floats, ends: Floats, middles: Floats) -> Floats:
+    """Places that lie in a step; others are taken back to the middle they were looked for about."""
+    k = np.clip(np.searchsorted(ends[:, 0], near, side="right") - 1, 0, None)
+    inside = (near >= ends[k, 0]) & (near <= ends[k, 1])
+    return np.where(inside, near, middles[:, None])

@@ -11,7 +11,7 @@ from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import AssemblyError, TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.forces.motion_law import SampledMotion
+from kinegraph.tasks.forces.motion_law import SampledMotion, quintic
 from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats
 
@@ -22,14 +22,20 @@ _SMALL = 1e-9
 
 
 def completed(
-    mechanism: Mechanism, names: tuple[str, ...], given: SampledMotion, parameters: Mapping[str, Scalar] | None = None
+    mechanism: Mechanism,
+    names: tuple[str, ...],
+    given: SampledMotion,
+    parameters: Mapping[str, Scalar] | None = None,
+    near: SampledMotion | None = None,
 ) -> SampledMotion:
     """The motion of all coordinates, from that of those that are named.
 
-    Between one time and the next the mechanism stays on its branch, so times should not lie far apart.
+    Between one time and the next the mechanism stays on its branch, so times should not lie far apart. near: the same
+    motion at other times, in between which the given ones may lie anywhere.
     """
     driven = [mechanism.layout.positions.index(name) for name in names]
-    q, v = _followed(mechanism, names, driven, given, parameters)
+    begun = None if near is None else quintic(near.times, given.times, near.q, near.v, near.a)[0]
+    q, v = _followed(mechanism, names, driven, given, parameters, begun)
     a = _accelerations(mechanism, driven, SampledMotion(given.times, q, v, given.a), parameters)
     return SampledMotion(given.times, q, v, a)
 
@@ -40,16 +46,18 @@ def _followed(
     driven: list[int],
     given: SampledMotion,
     parameters: Mapping[str, Scalar] | None,
+    begun: Floats | None,
 ) -> tuple[Floats, Floats]:
-    """Positions and velocities, each time from those of the time before."""
+    """Positions and velocities, each time from those of the time before, or from where it is begun."""
     assembler = Assembler(mechanism, parameters)
     q, v = assembler.start({})
     held = (*names, *(mechanism.layout.velocities[k] for k in driven))
     positions: list[Floats] = []
     velocities: list[Floats] = []
     before = given.times[0]
-    for time, place, rate in zip(given.times, given.q, given.v, strict=True):
+    for k, (time, place, rate) in enumerate(zip(given.times, given.q, given.v, strict=True)):
         q = q + v * (time - before) if positions else q
+        q = q if begun is None else begun[k].copy()
         q[driven], v[driven] = place, rate
         found = _assembled(assembler, q, v, held, float(time))
         q, v, before = found[0].copy(), found[1].copy(), time

@@ -1,4 +1,4 @@
-"""Motion given by laws of time or by samples: positions, velocities and accelerations."""
+"""Motion given by laws of time or by samples: positions, velocities and accelerations, and what lies between these."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import TaskError
@@ -35,6 +36,31 @@ class SampledMotion:
     q: Floats
     v: Floats
     a: Floats
+
+
+def _places(rows: Floats, times: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
+    """For every time the row before it, the part of the way to the next, and how long that way is."""
+    k = np.clip(np.searchsorted(rows, times, side="right") - 1, 0, len(rows) - 2)
+    step = np.diff(rows)[k, None]
+    return k, (times[:, None] - rows[k, None]) / step, step
+
+
+def quintic(rows: Floats, times: Floats, y: Floats, rate: Floats, second: Floats) -> tuple[Floats, Floats]:
+    """Hermite's polynomial from values and two derivatives at both ends: the value and its rate."""
+    k, u, step = _places(rows, times)
+    y0, y1, d0, d1 = y[k], y[k + 1], rate[k] * step, rate[k + 1] * step
+    c0, c1 = second[k] * step**2, second[k + 1] * step**2
+    rise, slope, curve = y1 - y0 - d0 - c0 / 2, d1 - d0 - c0, c1 - c0  # what the higher powers have to give at the end
+    a, b, c = 10 * rise - 4 * slope + curve / 2, -15 * rise + 7 * slope - curve, 6 * rise - 3 * slope + curve / 2
+    value = y0 + u * (d0 + u * (c0 / 2 + u * (a + u * (b + u * c))))
+    return np.asarray(value), np.asarray(d0 + u * (c0 + u * (3 * a + u * (4 * b + u * 5 * c)))) / step
+
+
+def cubic(rows: Floats, times: Floats, y: Floats, rate: Floats) -> Floats:
+    """Hermite's polynomial from values and derivatives at both ends."""
+    k, u, step = _places(rows, times)
+    y0, rise, d0, d1 = y[k], y[k + 1] - y[k], rate[k] * step, rate[k + 1] * step
+    return np.asarray(y0 + u * (d0 + u * (3 * rise - 2 * d0 - d1 + u * (d0 + d1 - 2 * rise))))
 
 
 def require_all_laws(mechanism: Mechanism, laws: Mapping[str, Law]) -> None:

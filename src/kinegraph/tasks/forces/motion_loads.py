@@ -1,4 +1,4 @@
-"""What joints of the tree carry in a given motion under given forces, by the principle of release.
+"""What joints carry in a given motion under given forces: those of the tree by the principle of release.
 
 No accelerations are solved for, so bodies without mass are welcome. With loops the multipliers of their rows are those
 that, beside the given forces, cause the motion: J^T lambda = tau needed - tau given.
@@ -6,24 +6,23 @@ that, beside the given forces, cause the motion: J^T lambda = tau needed - tau g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import null_space
 
 from kinegraph.errors import TaskError
 from kinegraph.model.changes.release import RELEASED, released
-from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.constraints.records import Loop, is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.tasks.forces.axes import Axes
 from kinegraph.tasks.forces.force_equations import with_inputs
+from kinegraph.tasks.forces.joint_places import JointPlace, LoadView, joint_places
 from kinegraph.tasks.forces.loop_motion import JACOBIAN
 from kinegraph.tasks.forces.motion_law import SampledMotion
-from kinegraph.tasks.forces.reactions import Reaction
+from kinegraph.tasks.forces.reactions import Reaction, seen_reaction, self_stresses
 from kinegraph.tasks.forces.unknown_forces import ForceProblem
 from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats
@@ -42,26 +41,35 @@ class MotionLoads:
     tau: Floats
     u: Floats
 
-    def reaction(self, body: str, axes: Axes) -> Reaction:
-        """What the parent exerts on a body through its joint; rows are times."""
-        if body not in self.mechanism.body_by_name:
-            raise TaskError(f"there is no body {body!r}\n  {did_you_mean(body, self.mechanism.body_by_name)}")
+    def reactions(self, joints: Sequence[str], view: LoadView) -> tuple[Reaction, ...]:
+        """What parents exert on bodies through their joints, and first frames of loops on second; rows are times."""
+        loops = {one.name for one in self.mechanism.loops if isinstance(one, Loop)}
+        for name in joints:
+            if name not in self.mechanism.body_by_name and name not in loops:
+                known = (*self.mechanism.body_by_name, *loops)
+                raise TaskError(f"there is no body or loop {name!r}\n  {did_you_mean(name, known)}")
+        values = self._values(padded=False)
+        places = joint_places(self.mechanism, {name: name for name in joints}, view, values, self.parameters)
+        return tuple((self._of_loop if name in loops else self._reaction)(name, view, places[name]) for name in joints)
+
+    def _of_loop(self, loop: str, view: LoadView, place: JointPlace) -> Reaction:
+        word = f"transmission:{loop}"
+        passed = called_rows(kernel_of(_ties(self.mechanism), word, self.parameters), self._values(padded=False))[word]
+        wrench = passed @ self._multipliers[:, :, None]
+        return seen_reaction(loop, view, place, wrench[:, :, 0], passed, self._stresses)
+
+    def _reaction(self, body: str, view: LoadView, place: JointPlace) -> Reaction:
         freed = released(self.mechanism, body)
-        frame = {Axes.BODY: freed.body, Axes.PARENT: freed.base}.get(axes)
-        poses = [f"pose:{name}" for name in dict.fromkeys((freed.joint, frame)) if name is not None]
-        values = self._values(padded=True)
-        found = called_rows(kernel_of(_tree(freed.mechanism), ["tau", *poses], self.parameters), values)
-        turn = found[f"pose:{freed.joint}"][:, :3, :3]
-        if frame is not None:
-            turn = np.swapaxes(found[f"pose:{frame}"][:, :3, :3], 1, 2) @ turn
-        wrench, sure = found["tau"][:, -_SIX:], (True,) * _SIX
+        pose, values = f"pose:{freed.joint}", self._values(padded=True)
+        found = called_rows(kernel_of(_tree(freed.mechanism), ["tau", pose], self.parameters), values)
+        turn = np.kron(np.eye(2), found[pose][:, :3, :3])
+        wrench, passed, stresses = found["tau"][:, -_SIX:, None], None, None
         if is_constrained(self.mechanism):
             rows = called_rows(kernel_of(_ties(freed.mechanism), JACOBIAN, self.parameters), values)[JACOBIAN]
-            passed = rows[:, :, -_SIX:]
-            wrench = wrench - np.einsum("kri,kr->ki", passed, self._multipliers)
-            sure = _determinate(self._jacobians[0], passed[0], turn[0])
-        force, moment = (np.einsum("nij,nj->ni", turn, part) for part in (wrench[:, :3], wrench[:, 3:]))
-        return Reaction(body, axes, force, moment, sure)
+            passed, stresses = np.swapaxes(rows[:, :, -_SIX:], 1, 2), self._stresses
+            wrench = wrench - passed @ self._multipliers[:, :, None]
+            passed = turn @ passed
+        return seen_reaction(body, view, place, (turn @ wrench)[:, :, 0], passed, stresses)
 
     def _values(self, padded: bool) -> dict[str, Floats | float]:
         motion = self.motion
@@ -73,6 +81,10 @@ class MotionLoads:
     @cached_property
     def _jacobians(self) -> Floats:
         return called_rows(kernel_of(_ties(self.mechanism), JACOBIAN, self.parameters), self._values(False))[JACOBIAN]
+
+    @cached_property
+    def _stresses(self) -> Floats:
+        return self_stresses(self._jacobians)
 
     @cached_property
     def _multipliers(self) -> Floats:
@@ -99,12 +111,3 @@ def _tree(mechanism: Mechanism) -> Mechanism:
 
 def _ties(mechanism: Mechanism) -> Mechanism:
     return replace(mechanism, elements=())
-
-
-def _determinate(jacobian: Floats, passed: Floats, turn: Floats) -> tuple[bool, ...]:
-    """Which components no self-stress of the loops changes."""
-    stresses = null_space(jacobian.T, rcond=_SMALL)
-    transmitted = passed.T @ stresses
-    changed = np.vstack([turn @ transmitted[:3], turn @ transmitted[3:]])
-    size = max(1.0, float(np.max(np.abs(passed), initial=0.0)))
-    return tuple((np.max(np.abs(changed), axis=1, initial=0.0) < _SMALL * size).tolist())

@@ -2,48 +2,85 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.linalg import null_space
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.derive.quantities.definitions.reactions import supported_body
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.display import RichDisplay
+from kinegraph.errors import TaskError
+from kinegraph.model.axes import Axes
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.forces.axes import Axes
+from kinegraph.tasks.forces.joint_places import JointPlace, LoadView, Point, joint_places, load_view
 from kinegraph.tasks.forces.loop_motion import JACOBIAN
-from kinegraph.tasks.kernels import called, called_at, kernel_of
-from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+from kinegraph.tasks.forces.run_states import RunStates
+from kinegraph.tasks.kernels import called_rows, kernel_of
+from kinegraph.tasks.operating_point import Floats, operating_point
 
 #: Rows whose singular values are below this part of the largest say nothing new.
 _RANK = 1e-9
+COMPONENTS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
 @dataclass(frozen=True)
 class Reaction(RichDisplay):
-    """What the parent exerts on the body through their joint, at the joint's point; a loop's first frame on its second.
+    """What the parent exerts on the body through their joint; a loop's first frame on its second.
 
-    force in N, moment in N m about the joint's point; rows are states if there are several. The moment about a
-    revolute axis (the force along a prismatic one) is what drives the joint. determinate: of each component of force
-    and moment, whether the motion determines it; where rows of loops are redundant, it may not, and what stands there
-    is one of many possible values.
+    force in N, moment in N m; rows are states if there are several. view: in whose axes they are, about which point
+    moments are (that of the joint on the body's side: the pin, what slides), and whether forces on the joint's own
+    coordinates (drives, springs `on(s)`) count: they are the moment about a revolute axis, the force along a prismatic
+    one. about: the point in the fixed frame.
+
+    determinate: of each component of force and moment, whether the motion determines it. Where rows of loops are
+    redundant it may not; what is not determined is NaN. force_size, moment_size: lengths of what is determined, so the
+    least that the joint carries.
     """
 
     body: str
-    axes: Axes
     force: Floats
     moment: Floats
-    determinate: tuple[bool, ...] = (True,) * 6
+    determinate: tuple[bool, ...]
+    view: LoadView
+    about: Floats
+    force_size: Floats = field(repr=False)
+    moment_size: Floats = field(repr=False)
+
+    @property
+    def axes(self) -> Axes:
+        """In whose axes force and moment are."""
+        return self.view.axes
 
     @property
     def worst(self) -> tuple[float, float]:
         """The largest force and moment over all states."""
-        sizes = (np.linalg.norm(part, axis=-1) for part in (self.force, self.moment))
-        force, moment = (float(np.max(size, initial=0.0)) for size in sizes)
+        force, moment = (float(np.max(size, initial=0.0)) for size in (self.force_size, self.moment_size))
         return force, moment
+
+    @property
+    def undetermined(self) -> str:
+        """The components that the motion does not determine: `Fz, Mx`; nothing if there are none."""
+        return ", ".join(name for name, sure in zip(COMPONENTS, self.determinate, strict=True) if not sure)
+
+    @property
+    def single(self) -> Reaction:
+        """The first state alone."""
+        first = {name: getattr(self, name)[0] for name in ("force", "moment", "about", "force_size", "moment_size")}
+        return replace(self, **first)
+
+    def __str__(self) -> str:
+        sizes = zip(("force", "moment"), self.worst, ("N", "N m"), (slice(0, 3), slice(3, 6)), strict=True)
+        parts = [
+            f"{word} {'' if all(self.determinate[part]) else 'at least '}{size:.6g} {unit}"
+            for word, size, unit, part in sizes
+        ]
+        unsure = f" ({self.undetermined} not determined: loops have redundant rows)" if self.undetermined else ""
+        return f"joint of {self.body}: {', '.join(parts)}{unsure}"
 
 
 def reactions(
@@ -51,32 +88,104 @@ def reactions(
     joint: str,
     at: Mapping[str, Scalar] | None = None,
     *,
-    axes: Axes = Axes.WORLD,
+    axes: Axes | str = Axes.WORLD,
+    point: Point = None,
+    drives: bool = True,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Reaction:
     """The reaction in a joint, as the mechanism moves from the state `at` under its forces.
 
     joint: the body it carries, a coordinate that moves it alone, or a loop.
+    axes: `world`, `parent` or `body`.
+    point: about which moments are: None for the joint's point on the body's side, `parent` for that on the parent's,
+        the name of a body or output, or three numbers in the fixed frame.
+    drives: whether forces on the joint's own coordinates count; without them there is what its bearing carries.
     """
-    mechanism = mechanism_of(mechanism)
-    point = operating_point(mechanism, at, parameters)
-    word = f"reaction:{joint}@{axes.value}"
-    found = called_at(mechanism, word, point, parameters)[word]
-    return Reaction(joint, axes, found[:3], found[3:], determinate(mechanism, joint, axes, point, parameters))
+    (found,) = reactions_at(mechanism_of(mechanism), (joint,), at, load_view(axes, point, drives), parameters)
+    return found
 
 
-def determinate(
+def reactions_at(
     mechanism: Mechanism,
-    joint: str,
-    axes: Axes,
-    point: OperatingPoint,
-    parameters: Mapping[str, Scalar] | None = None,
-) -> tuple[bool, ...]:
-    """Which components of a reaction the motion determines: those that no self-stress of the loops changes."""
-    if not is_constrained(mechanism):
-        return (True,) * 6
-    word = f"transmission:{joint}@{axes.value}"
-    found = called(kernel_of(mechanism, [word, JACOBIAN], parameters), point.arguments())
-    stresses = null_space(found[JACOBIAN].T, rcond=_RANK)
-    changed = np.max(np.abs(found[word] @ stresses), axis=1, initial=0.0)
-    return tuple((changed < _RANK * max(1.0, float(np.max(np.abs(found[word]), initial=0.0)))).tolist())
+    joints: Sequence[str],
+    at: Mapping[str, Scalar] | None,
+    view: LoadView,
+    parameters: Mapping[str, Scalar] | None,
+) -> tuple[Reaction, ...]:
+    """The same for several joints."""
+    state = operating_point(mechanism, at, parameters)
+    rows = (part[None] for part in (state.q, state.v, state.tau, state.u))
+    states = RunStates(mechanism, parameters, np.array([state.t]), *rows)
+    found = tuple(one.single for one in reaction_rows(states, joints, view))
+    lost = [one.body for one in found if not np.isfinite([one.force_size, one.moment_size]).all()]
+    if lost and is_constrained(mechanism):
+        words = ", ".join(f"reaction:{name}" for name in lost)
+        message = Assembler(mechanism, parameters).singular_message(words, state.q, state.t)
+        if message:
+            raise TaskError(message)
+    return found
+
+
+def reaction_rows(states: RunStates, joints: Sequence[str], view: LoadView) -> tuple[Reaction, ...]:
+    """The reactions in joints at many states."""
+    mechanism, parameters = states.mechanism, states.parameters
+    words = {name: f"reaction:{name}" for name in joints}
+    found = called_rows(kernel_of(mechanism, list(words.values()), parameters), states.arguments)
+    places = joint_places(mechanism, _targets(mechanism, joints), view, states.arguments, parameters)
+    passed: dict[str, Floats] = {}
+    stresses: Floats | None = None
+    if is_constrained(mechanism):
+        ways = [f"transmission:{name}" for name in joints]
+        passed = called_rows(kernel_of(mechanism, [*ways, JACOBIAN], parameters), states.arguments)
+        stresses = self_stresses(passed[JACOBIAN])
+    return tuple(
+        seen_reaction(name, view, places[name], found[word], passed.get(f"transmission:{name}"), stresses)
+        for name, word in words.items()
+    )
+
+
+def _targets(mechanism: Mechanism, joints: Sequence[str]) -> dict[str, str]:
+    """The body or loop that each joint stands for."""
+    loops = {one.name for one in mechanism.loops}
+    return {name: name if name in loops else supported_body(mechanism, Quantity("reaction", name)) for name in joints}
+
+
+def self_stresses(jacobians: Floats) -> Floats:
+    """Multipliers that do nothing, by state, row and number; zeros where a state has fewer than others."""
+    size = jacobians.shape[1]
+    good = np.where(np.isfinite(jacobians), jacobians, 0.0)
+    _, sizes, vectors = np.linalg.svd(np.swapaxes(good, 1, 2), full_matrices=True)
+    largest = np.max(sizes, axis=1, initial=0.0)
+    ranks = np.sum(sizes > _RANK * np.maximum(largest, 1e-300)[:, None], axis=1)
+    idle = np.arange(size)[None, :] >= ranks[:, None]
+    first = int(np.min(ranks, initial=size))
+    return np.asarray(np.swapaxes(vectors * idle[:, :, None], 1, 2)[:, :, first:])
+
+
+def seen_reaction(
+    name: str, view: LoadView, place: JointPlace, wrenches: Floats, passed: Floats | None, stresses: Floats | None
+) -> Reaction:
+    """A reaction from force and moment at the joint's point in world axes, by state.
+
+    passed: what multipliers of 1 add to it. What a self-stress of the loops changes, the motion does not determine.
+    """
+    seen = place.seen(wrenches[:, :, None])[:, :, 0]
+    sure, open_ways = np.ones(seen.shape, dtype=bool), np.zeros((*seen.shape, 0))
+    if passed is not None and stresses is not None and stresses.shape[2]:
+        open_ways = place.seen(passed @ stresses)
+        size = _RANK * np.maximum(1.0, np.max(np.abs(passed), axis=(1, 2)))[:, None]
+        sure = np.max(np.abs(open_ways), axis=2) < size
+        open_ways = np.where(np.abs(open_ways) < size[:, :, None], 0.0, open_ways)
+    sizes = [_determined_size(seen[:, part], open_ways[:, part]) for part in (slice(0, 3), slice(3, 6))]
+    seen = np.where(sure, seen, np.nan)
+    known = tuple(np.all(sure, axis=0).tolist())
+    return Reaction(name, seen[:, :3], seen[:, 3:], known, view, place.about, *sizes)
+
+
+def _determined_size(vectors: Floats, ways: Floats) -> Floats:
+    """Lengths of vectors without their parts along ways that are open."""
+    if ways.shape[2] and ways.any():
+        left, sizes, _ = np.linalg.svd(ways, full_matrices=False)
+        left = left * (sizes > _RANK * np.maximum(np.max(sizes, axis=1), 1e-300)[:, None])[:, None, :]
+        vectors = vectors - (left @ (np.swapaxes(left, 1, 2) @ vectors[:, :, None]))[:, :, 0]
+    return np.asarray(np.linalg.norm(vectors, axis=1))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
+from kinegraph.model.axes import Axes
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.forces.axes import Axes
+from kinegraph.tasks.forces.joint_places import LoadView, Point, load_view
 from kinegraph.tasks.forces.linear_solution import solved
 from kinegraph.tasks.forces.motion_law import SampledMotion
 from kinegraph.tasks.forces.motion_loads import motion_loads
@@ -46,14 +47,15 @@ class Statics(RichDisplay):
             raise TaskError(f"{name!r} is none of the unknowns {', '.join(self.unknowns)}")
         return float(self.values[self.unknowns.index(name)])
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.unknowns
+
     def __str__(self) -> str:
         place = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, self.q, strict=True))
         lines = [f"{self.model} at rest at {place}"]
         for name, value, known in zip(self.unknowns, self.values, self.determinate, strict=True):
             lines.append(f"  {name} = {value:.9g}" + ("" if known else " (rest does not determine it)"))
-        for one in self.reactions:
-            force, moment = one.worst
-            lines.append(f"  joint of {one.body}: force {force:.6g} N, moment {moment:.6g} N m")
+        lines += [f"  {one}" for one in self.reactions]
         return "\n".join(lines)
 
 
@@ -64,7 +66,9 @@ def statics(
     unknown: Sequence[str] = (),
     inputs: Mapping[str, Scalar] | None = None,
     joints: Sequence[str] = (),
-    axes: Axes = Axes.WORLD,
+    axes: Axes | str = Axes.WORLD,
+    point: Point = None,
+    drives: bool = True,
     parameters: Mapping[str, Scalar] | None = None,
     least_norm: bool = False,
 ) -> Statics:
@@ -73,26 +77,25 @@ def statics(
     at: positions that differ from the model's; with loops the others follow. Velocities count as zero.
     unknown: as in `inverse_dynamics`; by default what the model declares unknown, else the forces on the independent
         coordinates. inputs: values of the other inputs.
-    joints: bodies whose joints' reactions are wanted, in these axes.
-    least_norm: the smallest forces where rest does not determine them, instead of NaN.
+    joints: bodies and loops whose joints' reactions are wanted. axes, point, drives: as in `reactions`.
+    least_norm: where rest does not determine the forces, those whose squares have the smallest sum, instead of NaN.
     """
     mechanism = with_values(mechanism_of(mechanism), inputs or {})
     _require_positions(mechanism, at or {})
     resting = dict.fromkeys(mechanism.layout.velocities, 0.0)
-    point = operating_point(mechanism, {**resting, **(at or {})}, parameters)
-    refuse_singular(mechanism, point, parameters, "forces at rest")
-    names = unknown_names(mechanism, unknown or _usual(mechanism, point, parameters))
+    place = operating_point(mechanism, {**resting, **(at or {})}, parameters)
+    refuse_singular(mechanism, place, parameters, "forces at rest")
+    names = unknown_names(mechanism, unknown or _usual(mechanism, place, parameters))
     require_values(mechanism, names)
-    time, still = np.array([point.t]), np.zeros((1, len(point.v)))
+    time, still = np.array([place.t]), np.zeros((1, len(place.v)))
     problem = ForceProblem(mechanism, names, parameters)
-    motion = SampledMotion(time, point.q[None], still, still)
-    a, b = problem.equations(motion)
-    found = solved(time, names, a, b, least_norm)
+    motion = SampledMotion(time, place.q[None], still, still)
+    found = solved(problem.equations(motion), least_norm)
     found.require_possible()
     values = found.values[0]
     return Statics(
-        mechanism.name, mechanism.layout.positions, point.q, names, values, found.determinate, found.residual,
-        _transmitted(problem, motion, values, joints, axes),
+        mechanism.name, mechanism.layout.positions, place.q, names, values, found.determinate, found.residual,
+        _transmitted(problem, motion, values, joints, load_view(axes, point, drives)),
     )  # fmt: skip
 
 
@@ -110,11 +113,10 @@ def _usual(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str,
 
 
 def _transmitted(
-    problem: ForceProblem, motion: SampledMotion, values: Floats, joints: Sequence[str], axes: Axes
+    problem: ForceProblem, motion: SampledMotion, values: Floats, joints: Sequence[str], view: LoadView
 ) -> tuple[Reaction, ...]:
     """The reactions in joints while the forces that were found act."""
     if joints and not np.isfinite(values).all():
         raise TaskError("rest does not determine all forces, so reactions are unknown: ask for fewer, or least_norm")
     loads = motion_loads(problem, motion, values[None])
-    found = (loads.reaction(joint, axes) for joint in joints)
-    return tuple(replace(one, force=one.force[0], moment=one.moment[0]) for one in found)
+    return tuple(one.single for one in loads.reactions(joints, view)) if joints else ()

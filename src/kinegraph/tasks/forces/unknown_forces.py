@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import null_space
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
@@ -17,7 +17,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.formula import formula
 from kinegraph.tasks.forces.force_equations import KNOWN, MATRIX, Formation, force_kernel, with_inputs
-from kinegraph.tasks.forces.linear_solution import Solved, solved
+from kinegraph.tasks.forces.linear_solution import ForceEquations, Solved, independent_coordinates, solved
 from kinegraph.tasks.forces.loop_motion import JACOBIAN, completed
 from kinegraph.tasks.forces.motion_law import Law, SampledMotion, laws_of, require_all_laws
 from kinegraph.tasks.forces.smoothing import Measured
@@ -34,14 +34,17 @@ class ForceProblem:
     parameters: Mapping[str, Scalar] | None
     way: Formation = Formation.NEW
 
-    def whole(self, driven: tuple[str, ...], given: SampledMotion) -> SampledMotion:
-        """The motion of all coordinates, from that of those with laws."""
+    def whole(self, driven: tuple[str, ...], given: SampledMotion, near: SampledMotion | None = None) -> SampledMotion:
+        """The motion of all coordinates, from that of those with laws; near: as it is at other times."""
         if not is_constrained(self.mechanism):
             return given
-        return completed(self._ties, driven, given, self.parameters)
+        return completed(self._ties, driven, given, self.parameters, near)
 
-    def equations(self, motion: SampledMotion) -> tuple[Floats, Floats]:
-        """A and B at every time; with loops along the motions they allow, in which their forces do no work."""
+    def equations(self, motion: SampledMotion, driven: tuple[str, ...] = ()) -> ForceEquations:
+        """A and B at every time; with loops along the motions they allow, in which their forces do no work.
+
+        driven: coordinates whose equations are kept of loops, as far as they are independent; then those of others.
+        """
         tree = replace(with_inputs(self.mechanism, self.names), loops=(), constraints=())
         kernel = force_kernel(tree, self.names, self.way, self.parameters)
         none = np.zeros(len(tree.layout.inputs))
@@ -52,13 +55,13 @@ class ForceProblem:
         a, b = found[MATRIX], found[KNOWN]
         _require_finite(motion.times, a, b)
         if not is_constrained(self.mechanism):
-            return a, b
+            return ForceEquations(motion.times, a, b, None, tuple(range(a.shape[1])))
         jacobians = called_rows(kernel_of(self._ties, JACOBIAN, self.parameters), values)[JACOBIAN]
-        bases = [null_space(jacobian, rcond=1e-9) for jacobian in jacobians]
-        if len({basis.shape for basis in bases}) > 1:
-            raise TaskError(f"{self.mechanism.name} passes a singular position in this motion: leave its time out")
-        pairs = list(zip(bases, a, b, strict=True))
-        return np.array([one.T @ m for one, m, _ in pairs]), np.array([one.T @ m for one, _, m in pairs])
+        assembler = Assembler(self._ties, self.parameters)
+        if assembler.is_rounded:  # redundant rows that contradict each other would allow no motion
+            jacobians = np.array([one[list(assembler.carrying_rows(one))] for one in jacobians])
+        first = [self.mechanism.layout.positions.index(name) for name in driven]
+        return ForceEquations(motion.times, a, b, jacobians, independent_coordinates(jacobians[0], first))
 
     @property
     def _ties(self) -> Mechanism:
@@ -71,9 +74,11 @@ class UnknownForces(RichDisplay):
     """X at every time, NaN where the motion does not determine it.
 
     determinate: by unknown, true if it is determined at all times. residual: what the unknowns cannot provide, the
-    largest over all equations. near_singular: times at which A is nearly singular. A, B: the equations.
+    largest over all equations. near_singular: times at which A is nearly singular, or next to which it becomes
+    singular; crossings: pairs of times between which it does, where forces grow without bound. A, B: the equations, one
+    for every coordinate in `equations`: of a tree all, with loops independent ones, first those whose motion is given.
     errors: standard errors of the values, acceleration_errors those of the accelerations of measured coordinates by
-    name; None and empty where the motion is known exactly. problem: what was asked.
+    name; None and empty where the motion is known exactly. problem: what was asked, with the laws of the motion.
     """
 
     times: Floats
@@ -82,16 +87,29 @@ class UnknownForces(RichDisplay):
     determinate: tuple[bool, ...]
     residual: float
     near_singular: Floats
+    crossings: tuple[tuple[float, float], ...]
+    equations: tuple[str, ...]
     A: Floats
     B: Floats
     problem: ForceProblem
     motion: SampledMotion
     errors: Floats | None
     acceleration_errors: Mapping[str, Floats]
+    laws: Mapping[str, Law]
 
     def __getitem__(self, name: str) -> Floats:
         """One unknown over time."""
         return np.asarray(self.values[:, self._place(name)])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.unknowns
+
+    def between(self, times: Floats) -> UnknownForces:
+        """The same at other times, within those it was found for; without errors. The motion must be given by laws."""
+        given = laws_of(self.problem.mechanism, self.laws, times, self.problem.parameters)
+        whole = self.problem.whole(tuple(self.laws), given, self.motion)
+        found = solved(self.problem.equations(whole, tuple(self.laws)), False)
+        return replace(self, times=times, values=found.values, motion=whole, errors=None)
 
     def error(self, name: str) -> Floats:
         """The standard error of one unknown over time; zero where the motion is known exactly."""
@@ -113,8 +131,17 @@ class UnknownForces(RichDisplay):
                 band = "" if self.errors is None else f", known to {np.nanmax(self.error(name)):.2g} (one sigma)"
                 lines.append(f"  {name}: {extremes} at t = {self.times[high]:.6g}{band}")
         if self.near_singular.size:
-            lines.append(f"  nearly singular at t = {', '.join(f'{t:.6g}' for t in self.near_singular[:5])}")
+            lines += [f"  {line}" for line in singular_lines(self)]
         return "\n".join(lines)
+
+
+def singular_lines(found: UnknownForces) -> list[str]:
+    """What to say of the times at which A is singular or nearly so."""
+    lines = [f"singular between t = {a:.6g} and {b:.6g}: forces grow without bound" for a, b in found.crossings[:5]]
+    beside = [time for time in found.near_singular.tolist() if not any(time in pair for pair in found.crossings)]
+    if beside:
+        lines.append(f"nearly singular at t = {', '.join(f'{t:.6g}' for t in beside[:5])}")
+    return lines
 
 
 def inverse_dynamics(
@@ -137,8 +164,10 @@ def inverse_dynamics(
     unknown: names of `unknown` statements, free inputs, or forces on coordinates (`tau:q1`); by default all that the
         model declares unknown. Of those that are declared, the ones that are not named do not act.
     inputs: values of the other inputs, as formulas of time.
-    least_norm: the smallest values where the motion does not determine them, instead of NaN.
-    least_squares: the best values where the unknowns cannot cause the motion, instead of an error.
+    least_norm: where the motion does not determine the values, those whose squares have the smallest sum (N and N m
+        count alike), instead of NaN.
+    least_squares: where the unknowns cannot cause the motion, the values that leave the smallest sum of squares of
+        forces missing on the coordinates in `equations`, instead of an error.
     """
     mechanism = with_values(mechanism_of(mechanism), inputs or {})
     names = unknown_names(mechanism, unknown)
@@ -163,8 +192,8 @@ def _forces(
     least_norm: bool,
     least_squares: bool,
 ) -> UnknownForces:
-    a, b = problem.equations(whole)
-    found = solved(whole.times, problem.names, a, b, least_norm)
+    equations = problem.equations(whole, tuple(laws))
+    found = solved(equations, least_norm)
     found.require_possible(least_squares)
     measured = {name: law.smoothed(name) for name, law in laws.items() if isinstance(law, Measured)}
     errors = None
@@ -173,8 +202,9 @@ def _forces(
         errors = _errors(problem, tuple(laws), given, covariances, found)
     bands = {name: one.standard_errors(whole.times)[:, 2] for name, one in measured.items()}
     return UnknownForces(
-        whole.times, problem.names, found.values, found.determinate, found.residual, found.near_singular, a, b, problem,
-        whole, errors, bands,
+        whole.times, problem.names, found.values, found.determinate, found.residual, found.near_singular,
+        found.crossings, tuple(problem.mechanism.layout.velocities[k] for k in equations.measured), *equations.pair,
+        problem, whole, errors, bands, laws,
     )  # fmt: skip
 
 
@@ -257,7 +287,7 @@ def _nudged(problem: ForceProblem, driven: tuple[str, ...], given: SampledMotion
     for part, change in zip((q, v, a), by.T, strict=True):
         part[:, place] += change
     whole = problem.whole(driven, SampledMotion(given.times, q, v, a))
-    return solved(whole.times, problem.names, *problem.equations(whole), False).values
+    return solved(problem.equations(whole, driven), False).values
 
 
 def _square_roots(covariances: Floats) -> Floats:

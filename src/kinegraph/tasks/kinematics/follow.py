@@ -59,6 +59,9 @@ class PathMotion(RichDisplay):
         rows = (self.motion.q, self.motion.v, self.motion.a)[order]
         return np.asarray(rows[:, self.coordinates.index(coordinate)])
 
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in {c + d for c in self.coordinates for d in ("", "'", "''")}
+
     def __str__(self) -> str:
         times, worst = self.motion.times, int(np.argmin(self.conditioning))
         lines = [f"{len(times)} times from {times[0]:.6g} to {times[-1]:.6g} s"]

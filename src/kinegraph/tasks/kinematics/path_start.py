@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.assembly.places import angle_names
 from kinegraph.errors import AssemblyError, TaskError
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.angles import angle_names
 from kinegraph.tasks.kernels import called, kernel_of
 from kinegraph.tasks.kinematics.inverse_kinematics import inverse_kinematics
 from kinegraph.tasks.kinematics.path import leaders
@@ -53,7 +53,7 @@ def _nearest(
     """Of all positions with the pose of the first body that is led, the one nearest to q."""
     body, leader = next(iter(leaders(mechanism).items()))
     wanted = _poses(mechanism, q, time, (leader,), parameters)[leader]
-    found = inverse_kinematics(underlying, body, wanted, parameters=parameters)
+    found = inverse_kinematics(underlying, body, wanted, parameters=parameters, limits=False)
     if not found.solutions:
         raise TaskError(
             f"the path cannot be reached at its beginning, t = {time:.6g}: {body} misses its pose by "

@@ -56,6 +56,12 @@ def pose_errors(pose: Floats, wanted: Floats, rows: int) -> Floats:
     return np.hstack([shift, rotation_vectors(wanted[..., :3, :3] @ np.swapaxes(pose[:, :3, :3], 1, 2))])
 
 
+def sizes(errors: Floats) -> Floats:
+    """How much is missing, row by row: the distance, or for poses the angle if that is more."""
+    parts = [np.linalg.norm(errors[:, start : start + 3], axis=1) for start in range(0, errors.shape[1], 3)]
+    return np.asarray(np.max(parts, axis=0))
+
+
 def rotation_vectors(turns: Floats) -> Floats:
     """The vectors of rotation matrices: axis times angle."""
     skew = np.stack(

@@ -30,11 +30,10 @@ from kinegraph.tasks.kinematics.decompositions import (
     place_closed_form,
 )
 from kinegraph.tasks.kinematics.pose_errors import pose_errors, targets
+from kinegraph.tasks.kinematics.pose_search import REACHED
 from kinegraph.tasks.kinematics.serial_arm import SerialArm, serial_arm
 from kinegraph.tasks.operating_point import Floats
 
-#: A pose is reached if it is missed by no more than this (metres and radians).
-REACHED = 1e-10
 #: Errors above this are worth a Newton step, those above the other are no solutions.
 _POLISHED, _NEAR = 2e-14, 1e-4
 #: Two branches may be one where the square root between them is this small, by its scale.

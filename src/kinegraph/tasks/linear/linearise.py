@@ -24,10 +24,12 @@ from kinegraph.tasks.kernels import called, kernel_of
 from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
 from kinegraph.tasks.linear.tangent import Tangent, tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
-from kinegraph.tasks.singular import refuse_singular
+from kinegraph.tasks.singular import refuse_singular, refuse_singular_coordinates
 
 #: Accelerations larger than this part of the largest one that a single force makes are no steady motion.
 STEADY = 1e-7
+#: Singular values of A below this part of the largest are zero.
+_ZERO = 1e-14
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,16 @@ class Linearisation(RichDisplay):
         return np.asarray(values[np.lexsort((values.imag, values.real, np.abs(values)))])
 
     @property
-    def stable(self) -> bool:
-        """True if no eigenvalue has a positive real part beyond rounding."""
+    def stable(self) -> bool | None:
+        """True if no eigenvalue has a positive real part beyond rounding; None if some are zero and decide nothing.
+
+        Eigenvalues are zero where a coordinate may drift, and where forces are of higher order than linear.
+        """
         values = self.eigenvalues
-        return bool(np.all(values.real <= 1e-9 * max(1.0, float(np.max(np.abs(values), initial=0.0)))))
+        if np.any(values.real > 1e-9 * max(1.0, float(np.max(np.abs(values), initial=0.0)))):
+            return False
+        sizes = np.linalg.svd(self.A, compute_uv=False)
+        return None if len(sizes) and sizes[-1] <= _ZERO * sizes[0] else True
 
 
 def linearise(
@@ -67,11 +75,17 @@ def linearise(
     """The linear system about a state.
 
     at: the state (`q1`, `q1'`, `tau:q1`, inputs, `t`); what is not named has the model's initial value. outputs:
-    quantities such as `pose:tip`; the state itself if none. steady=False also takes states that accelerate.
+    quantities such as `pose:tip`; the state itself if none. steady=False also takes states that accelerate, and the
+    matrices of one moment where they change with time or along a steady spin.
     """
     mechanism = mechanism_of(mechanism)
     point = operating_point(mechanism, at, parameters)
-    return linearised_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
+    found = linearised_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
+    if steady:
+        from kinegraph.tasks.linear.periodic import require_constant  # which is made of this
+
+        require_constant(mechanism, point, parameters)
+    return found
 
 
 def linearised_at(
@@ -86,8 +100,9 @@ def linearised_at(
     layout = mechanism.layout
     refuse_singular(mechanism, point, parameters, "the linear system")
     motion = acceleration_slopes(mechanism, point, parameters)
+    refuse_singular_coordinates(mechanism, point, parameters, motion.by_force, "the linear system")
     if steady:
-        _require_steady(mechanism, motion.accelerations, motion.by_force)
+        _require_rest(mechanism, motion.accelerations, motion.by_force)
     space = tangent(mechanism, point, parameters)
     state = _state_derivative(space)
     gains = np.hstack([motion.by_force, motion.by_input])
@@ -121,7 +136,13 @@ def state_names(mechanism: Mechanism, space: Tangent) -> tuple[str, ...]:
     return (*(displacements[k] for k in space.displaced), *(layout.velocities[k] for k in space.moving))
 
 
-def _require_steady(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> None:
+def require_steady(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None) -> None:
+    """TaskError if something accelerates at a state."""
+    motion = acceleration_slopes(mechanism, point, parameters)
+    _require_rest(mechanism, motion.accelerations, motion.by_force)
+
+
+def _require_rest(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> None:
     if not np.all(np.isfinite(qdd)):
         raise TaskError(f"{mechanism.name}: the accelerations here are not finite: the configuration is singular")
     scale = float(np.max(np.abs(compliance), initial=0.0))
@@ -130,7 +151,8 @@ def _require_steady(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> No
         name = mechanism.layout.accelerations[worst]
         raise TaskError(
             f"{mechanism.name}: this state is neither an equilibrium nor a steady motion: {name} = {qdd[worst]:.3g}\n"
-            "  find one with `equilibria`, or give the forces that hold it (tau:NAME=...)"
+            "  find one with `equilibria` and take it by --equilibrium N (in Python: its q as `at`), or give the "
+            "forces that hold it (tau:NAME=...)"
         )
 
 
@@ -138,13 +160,13 @@ def _rotating(mechanism: Mechanism, point: OperatingPoint) -> Floats:
     """What displacements do to each other: rotations seen in axes that turn themselves, d' = w - w0 x d."""
     layout = mechanism.layout
     matrix = np.zeros((len(layout.velocities),) * 2)
-    for start in _angular_velocities(mechanism):
+    for start in angular_velocities(mechanism):
         x, y, z = point.v[start : start + 3]
         matrix[start : start + 3, start : start + 3] = [[0, z, -y], [-z, 0, x], [y, -x, 0]]
     return matrix
 
 
-def _angular_velocities(mechanism: Mechanism) -> list[int]:
+def angular_velocities(mechanism: Mechanism) -> list[int]:
     """Where in v the angular velocity of each quaternion begins."""
     layout = mechanism.layout
     return [start - number for number, start in enumerate(layout.quaternions)]

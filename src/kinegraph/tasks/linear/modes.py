@@ -20,6 +20,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.equations import FORCE, INERTIA, force_kernel, slope
 from kinegraph.tasks.kernels import called
 from kinegraph.tasks.linear.linearise import Linearisation, linearised_at
+from kinegraph.tasks.linear.periodic import Floquet, exponents_of, floquet, period_of
 from kinegraph.tasks.linear.tangent import tangent
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
 
@@ -32,11 +33,13 @@ class Mode:
     """One way to move: every displacement as shape * exp(eigenvalue t).
 
     frequency: of the undamped motion, |eigenvalue| in rad/s; damping: the ratio to critical damping. The largest entry
-    of the shape is one.
+    of the shape is one. multiplier: if the linear system is periodic, what is left of the mode after a period; the
+    eigenvalue is then Floquet's exponent, and the shape that of the first moment.
     """
 
     eigenvalue: complex
     shape: np.ndarray
+    multiplier: complex | None = None
 
     @property
     def frequency(self) -> float:
@@ -56,11 +59,15 @@ class Mode:
 
 @dataclass(frozen=True)
 class Modes(RichDisplay):
-    """All modes, slowest first; of a conjugate pair the one with a positive frequency stands for both."""
+    """All modes, slowest first; of a conjugate pair the one with a positive frequency stands for both.
+
+    floquet: if the linear system is periodic, its monodromy matrix; `linearisation` is then that of the first moment.
+    """
 
     modes: tuple[Mode, ...]
     displacements: tuple[str, ...]
     linearisation: Linearisation
+    floquet: Floquet | None = None
 
     @property
     def frequencies(self) -> Floats:
@@ -68,9 +75,9 @@ class Modes(RichDisplay):
         return np.array([mode.frequency for mode in self.modes if mode.oscillates])
 
     @property
-    def stable(self) -> bool:
-        """Whether no mode grows."""
-        return self.linearisation.stable
+    def stable(self) -> bool | None:
+        """Whether no mode grows; None if eigenvalues are zero and decide nothing."""
+        return self.linearisation.stable if self.floquet is None else self.floquet.unstable == 0
 
 
 def modes(
@@ -79,7 +86,10 @@ def modes(
     *,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Modes:
-    """Frequencies, damping ratios and shapes about a state (`at`; what is not named has the model's initial value)."""
+    """Frequencies, damping ratios and shapes about a state (`at`; what is not named has the model's initial value).
+
+    Where the linear system repeats after a period, by time or by a steady spin: Floquet multipliers and exponents.
+    """
     mechanism = mechanism_of(mechanism)
     return modes_at(mechanism, operating_point(mechanism, at, parameters), parameters=parameters)
 
@@ -88,6 +98,10 @@ def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping
     """Like modes, at a point that is known already."""
     linear = linearised_at(mechanism, point, parameters=parameters)
     size = len(tangent(mechanism, point, parameters).displaced)
+    period = period_of(mechanism, point, parameters)
+    if period is not None:
+        repeating = floquet(mechanism, point, period, parameters)
+        return Modes(tuple(_floquet_modes(repeating, size)), linear.states[:size], linear, repeating)
     found = _undamped(mechanism, point, linear, parameters) or _general(linear, size)
     return Modes(tuple(found), linear.states[:size], linear)
 
@@ -150,6 +164,18 @@ def _general(linear: Linearisation, size: int) -> list[Mode]:
         tidy = complex(*(0.0 if abs(part) < 1e-13 * largest else part for part in (value.real, value.imag)))
         if tidy.imag >= 0:
             found.append(Mode(tidy, _scaled(vector[:size])))
+    return sorted(found, key=_order)
+
+
+def _floquet_modes(repeating: Floquet, size: int) -> list[Mode]:
+    """One mode for every multiplier; of a conjugate pair the one with a positive imaginary part."""
+    values, vectors = np.linalg.eig(repeating.monodromy)
+    exponents = exponents_of(values, repeating.period)
+    found = [
+        Mode(complex(exponent), _scaled(vector[:size]), complex(value))
+        for value, exponent, vector in zip(values, exponents, vectors.T, strict=True)
+        if complex(value).imag >= 0
+    ]
     return sorted(found, key=_order)
 
 

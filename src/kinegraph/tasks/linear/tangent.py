@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.derive.constraints.analysis import row_names_of
+from kinegraph.derive.constraints.analysis import holonomic_rows, row_names_of
 from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.cyclic import holonomic_rows
 from kinegraph.tasks.equations import JACOBIAN, RATE, row_kernel, slope
 from kinegraph.tasks.kernels import called
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
@@ -57,8 +56,8 @@ def tangent(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str
     return Tangent(displaced, moving, positions, velocities, rotating)
 
 
-def solved_columns(jacobian: Floats, names: Sequence[str]) -> tuple[tuple[int, ...], Floats]:
-    """The independent columns, and all columns by them where the rows, of these names, are zero."""
+def solved_columns(jacobian: Floats, names: Sequence[str] = ()) -> tuple[tuple[int, ...], Floats]:
+    """The independent columns, and all columns by them where the rows are zero; names: of the rows of a mechanism."""
     size = jacobian.shape[1]
     rows = list(row_rank(jacobian, names).independent)
     dependent = list(dependent_columns(jacobian[rows])) if rows else []

@@ -11,19 +11,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.derive.constraints.rank import dependent_columns, row_rank
+from kinegraph.derive.constraints.analysis import holonomic_rows
+from kinegraph.derive.constraints.rank import following_columns, row_rank
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.derivatives.start_derivative import StartDerivative
-from kinegraph.tasks.cyclic import holonomic_rows
 from kinegraph.tasks.equations import JACOBIAN, RATE, VALUE, parameter_slope, row_kernel, slope
 from kinegraph.tasks.kernels import called
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
 
 
 class AssembledStart:
-    """The start of a StartDerivative, made to fit.
+    """The start of a StartDerivative, made to fit at the time t.
 
     held: names of positions and velocities that are given. Which others are independent is decided at the first state.
     """
@@ -36,23 +36,25 @@ class AssembledStart:
         runtime: Sequence[str],
         held: Sequence[str],
         first: tuple[Floats, Mapping[int, float]],
+        t: float = 0.0,
     ) -> None:
         if mechanism.layout.quaternions:
             raise TaskError(
                 f"{mechanism.name}: derivatives of loops with free rotations (quaternions) are not computed\n"
                 "  write the rotation with Rx, Ry, Rz"
             )
-        self._mechanism, self._start = mechanism, start
+        self._mechanism, self._start, self._time = mechanism, start, t
         self._values, self._runtime = dict(values), tuple(runtime)
         self._kernel = row_kernel(mechanism, self._values, self._runtime)
         size = len(mechanism.layout.positions)
         raw, _ = start.at(*first)
-        place = self._assembler(first[0]).assembled(raw[:size], raw[size:], held)
+        declared = mechanism.declared
+        place = self._assembler(first[0]).assembled(raw[:size], raw[size:], held, t, declared).required()
         jacobian = self._rows(place.q, place.v, first[0])[JACOBIAN]
         names = (*mechanism.layout.positions, *mechanism.layout.velocities)
-        given = [name in held for name in names]
-        self._positions = _Split(jacobian[holonomic_rows(mechanism)], given[:size])
-        self._velocities = _Split(jacobian, given[size:])
+        given = [names.index(name) for name in place.independent]
+        self._positions = _Split(jacobian[holonomic_rows(mechanism)], [k for k in given if k < size])
+        self._velocities = _Split(jacobian, [k - size for k in given if k >= size])
         self._offset = np.zeros(2 * size)
         independent = [*self._positions.independent, *(size + k for k in self._velocities.independent)]
         self._offset[independent] = np.concatenate([place.q, place.v])[independent] - raw[independent]
@@ -67,7 +69,7 @@ class AssembledStart:
         size = len(self._mechanism.layout.positions)
         state, columns = self._start.at(parameters, given)
         state = state + self._offset
-        place = self._assembler(parameters).assembled(state[:size], state[size:], self._independent)
+        place = self._assembler(parameters).assembled(state[:size], state[size:], self._independent, self._time)
         found = self._rows(place.q, place.v, parameters)
         by_parameter = {name: [found[parameter_slope(word, name)] for word in (VALUE, RATE)] for name in self._runtime}
         values, rates = np.zeros((2, len(found[VALUE]), columns.shape[1]))
@@ -84,18 +86,16 @@ class AssembledStart:
     def _rows(self, q: Floats, v: Floats, parameters: Floats) -> dict[str, Floats]:
         layout = self._mechanism.layout
         given = tuple(zip(self._runtime, parameters.tolist(), strict=True))
-        point = OperatingPoint(q, v, np.zeros(len(layout.forces)), np.zeros(len(layout.inputs)), 0.0, given)
+        point = OperatingPoint(q, v, np.zeros(len(layout.forces)), np.zeros(len(layout.inputs)), self._time, given)
         return called(self._kernel, point.arguments())
 
 
 class _Split:
     """Which columns of a Jacobian are solved for, chosen once: those that are given are independent if they can be."""
 
-    def __init__(self, jacobian: Floats, given: Sequence[bool]) -> None:
+    def __init__(self, jacobian: Floats, given: Sequence[int]) -> None:
         self._rows = list(row_rank(jacobian).independent)
-        order = [*np.flatnonzero(given), *np.flatnonzero(~np.asarray(given))]  # later columns are taken first
-        chosen = dependent_columns(jacobian[self._rows][:, order]) if self._rows else ()
-        self._dependent = sorted(int(order[k]) for k in chosen)
+        self._dependent = sorted(following_columns(jacobian, given))
         self.independent = [k for k in range(jacobian.shape[1]) if k not in self._dependent]
 
     def filled(self, jacobian: Floats, columns: Floats, missing: Floats) -> Floats:

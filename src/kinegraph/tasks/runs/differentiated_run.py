@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from kinegraph.model.expression import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_inputs, initial_values
+from kinegraph.simulate.checks.diagnosis import explained
 from kinegraph.simulate.derivatives.adjoint import AdjointForm
 from kinegraph.simulate.derivatives.start_derivative import StartDerivative
 from kinegraph.simulate.derivatives.variational import VariationalForm
@@ -58,6 +59,7 @@ class RunSettings:
     inputs: Mapping[str, Input] = field(default_factory=dict)
     native: Native = "auto"
     progress: bool | None = None
+    start: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class DifferentiatedRun:
         """Where runs start, and the values of the variables that the model and the settings say."""
         numbers = parameter_values(mechanism, settings.parameters)
         initial = initial_values(mechanism, settings.initial)
-        starting_state(mechanism, initial, numbers)  # names what is wrong
+        starting_state(mechanism, initial, numbers, settings.start)  # names what is wrong
         known = float_values(numbers)
         start = StartDerivative(mechanism, initial, self.form.bound, self._parameters)
         parameters = np.array([known[name] for name in self._parameters])
@@ -120,7 +122,8 @@ class DifferentiatedRun:
         given = [name.removesuffix(_AT_START) for name in self._initial]
         first = parameters, {self._state_names.index(name): state[name] for name in given}
         held = (*initial, *given)
-        return AssembledStart(mechanism, start, settings.parameters, self._parameters, held, first), values
+        names = settings.parameters, self._parameters, held
+        return AssembledStart(mechanism, start, *names, first, settings.start), values
 
     @cached_property
     def motion(self) -> VariationalForm:
@@ -130,8 +133,8 @@ class DifferentiatedRun:
 
     @cached_property
     def adjoint(self) -> AdjointForm:
-        """The motion backwards in time with its adjoint."""
-        return AdjointForm.of(self.form)
+        """What results at the end owe to the motion, backwards in time."""
+        return AdjointForm(self.motion)
 
     @cached_property
     def _graph(self) -> Graph:
@@ -179,16 +182,23 @@ class DifferentiatedRun:
         parameters: Floats,
     ) -> Run:
         """A run of any form of these equations that reaches its end; else TaskError."""
-        settings = self._settings
-        task = Task(
-            form, self._solver, settings.control, state, span, signals, (), save, settings.progress, parameters
-        )  # fmt: skip
+        settings, control = self._settings, self._settings.control
+        if isinstance(form, AdjointForm) and control.adaptive:
+            control = replace(control, atol=control.common_atol)  # names of the state mean nothing to an adjoint
+        task = Task(form, self._solver, control, state, span, signals, (), save, settings.progress, parameters)
         run, _ = task.run(settings.native)
         if run.ending.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if not run.ending.status.good:
-            raise TaskError(f"{self.form.mechanism.name}: the run has no derivatives at its end: {run.ending}")
+            ending = run.ending if isinstance(form, AdjointForm) else explained(form, run, signals, parameters)
+            raise TaskError(f"{self.form.mechanism.name}: the run has no derivatives at its end: {ending}")
         return run
+
+    def tolerances(self, states: Floats) -> Floats:
+        """What the control lets every component of the motion be wrong by."""
+        control = self._settings.control
+        assert control.adaptive
+        return np.asarray(control.absolute(self.motion.names) + control.rtol * np.abs(states).max(axis=0))
 
     def rows(self, run: Run, parameters: Floats) -> Floats:
         """What all graphs take, row by row: state, time, inputs, parameters."""

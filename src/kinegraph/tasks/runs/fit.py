@@ -66,6 +66,9 @@ class Fit(RichDisplay):
         """The value that was found."""
         return float(self.values[place_of(name, self.unknown)])
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.unknown
+
     @property
     def standard_errors(self) -> Floats:
         """The square roots of the variances."""
@@ -144,7 +147,7 @@ def fit(
     span = beginning, float(measured.times[-1])
     control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
     check_length(span, control)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False)
+    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False, span[0])
     run = DifferentiatedRun(mechanism, names, settings, formulas(measured.columns, "data"))
     _require_enough(measured, names)
     given = None if noise is None else _noise(measured, noise)

@@ -51,6 +51,9 @@ class Sensitivities(RichDisplay):
         """One result over time."""
         return np.asarray(self.values[:, place_of(result, self.results)])
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.results
+
     def derivative(self, result: str, by: str) -> Floats:
         """The derivative of one result by one variable, over time."""
         return np.asarray(self.derivatives[:, place_of(result, self.results), place_of(by, self.by)])
@@ -94,7 +97,7 @@ def sensitivities(
     control = Adaptive(rtol, atol)
     span = span_of(start, duration, control)
     save = save_at(grid, span)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress)
+    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress, span[0])
     run = differentiated(mechanism, by, settings, results, integrals)
     rows = run.at(run.values, span, save)
     return Sensitivities(

@@ -50,6 +50,9 @@ class Synthesis(RichDisplay):
         """The value that was found."""
         return float(self.values[place_of(name, self.free)])
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.free
+
     def largest_deviation(self, wanted: str) -> float:
         """How far a result stays from what was wanted, at worst."""
         return float(np.nanmax(np.abs(self.deviations[:, place_of(wanted, self.wanted)])))
@@ -101,7 +104,7 @@ def synthesise(
     save = save_at(grid, span)
     if not isinstance(save, Grid):
         raise TaskError("grid is None: give times, or into how many intervals the run is divided")
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False)
+    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False, span[0])
     deviations = {name: Operation("-", (formula(name), formula(target))) for name, target in wanted.items()}
     run = DifferentiatedRun(mechanism, names, settings, deviations, formulas(integrals, "integrals"))
     problem = Problem(

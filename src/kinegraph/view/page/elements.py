@@ -8,9 +8,9 @@ from typing import TypeAlias
 import numpy as np
 
 from kinegraph.derive.tree.links import JointKind
+from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     Anchor,
-    Axes,
     Damper,
     Element,
     Force,

@@ -15,10 +15,10 @@ from kinegraph.derive.tree.links import JointKind
 from kinegraph.errors import AssemblyError
 from kinegraph.files import written_to
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.evaluate import Value, initial_positions, number, parameter_values
-from kinegraph.model.expression import TIME, Name, Scalar
+from kinegraph.model.evaluate import Value, initial_positions, parameter_values
+from kinegraph.model.expression import TIME, Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism
-from kinegraph.model.robot.data import JointLimits
+from kinegraph.model.robot.limits import coordinate_limits
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.view.page import facts
 from kinegraph.view.page.closing import closing_program
@@ -130,13 +130,6 @@ def _sliders(
 
 
 def _limits(mechanism: Mechanism, values: Mapping[str, Value]) -> dict[str, tuple[float, float]]:
-    """The limits a robot file states for single coordinates."""
-    found = {}
-    for extra in mechanism.extras:
-        if isinstance(extra, JointLimits) and extra.lower is not None and extra.upper is not None:
-            displacement = extra.displacement[0]
-            if isinstance(displacement, Name):
-                low, high = number(extra.lower, values), number(extra.upper, values)
-                if low <= high:
-                    found[displacement.text] = low, high
-    return found
+    """The limits a robot file states for single coordinates, on both sides."""
+    stated = coordinate_limits(mechanism, values)
+    return {name: ends for name, ends in stated.items() if all(map(math.isfinite, ends))}

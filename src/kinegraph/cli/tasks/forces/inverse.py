@@ -118,6 +118,7 @@ def _data(found: UnknownForces) -> dict[str, object]:
     data: dict[str, object] = {"t": found.times.tolist()}
     data |= {name: found[name].tolist() for name in found.unknowns}
     data |= {"determinate": list(found.determinate), "near_singular": found.near_singular.tolist()}
+    data |= {"crossings": found.crossings, "residual": found.residual, "equations": list(found.equations)}
     if found.errors is not None:
         data["errors"] = {name: found.error(name).tolist() for name in found.unknowns}
         data["acceleration_errors"] = {name: column.tolist() for name, column in found.acceleration_errors.items()}
@@ -125,6 +126,8 @@ def _data(found: UnknownForces) -> dict[str, object]:
 
 
 def _show(found: UnknownForces) -> None:
+    from kinegraph.tasks.forces.unknown_forces import singular_lines
+
     columns: list[str] = []
     for name in found.unknowns:
         columns += [name] if found.errors is None else [name, "+-"]
@@ -138,5 +141,5 @@ def _show(found: UnknownForces) -> None:
     for name, known in zip(found.unknowns, found.determinate, strict=True):
         if not known:
             typer.echo(f"{name} is not determined by the motion")
-    if found.near_singular.size:
-        typer.echo(f"nearly singular at t = {', '.join(f'{t:.6g}' for t in found.near_singular[:5])}")
+    for line in singular_lines(found):
+        typer.echo(line)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -17,11 +18,19 @@ from kinegraph.cli.tasks.common import (
     state_settings,
     zip_names,
 )
-from kinegraph.tasks.forces.axes import Axes
+from kinegraph.cli.tasks.forces.reactions import (
+    AxesOption,
+    BearingOption,
+    PointOption,
+    reactions_data,
+    show_reactions,
+    view_of,
+)
+from kinegraph.model.axes import Axes
 
 JointOption = Annotated[
     list[str] | None,
-    typer.Option("--joint", "-j", metavar="BODY", help="Joints whose reactions are wanted; all with --joint all."),
+    typer.Option("--joint", "-j", metavar="NAME", help="Joints whose reactions are wanted; all with --joint all."),
 ]
 
 
@@ -32,7 +41,9 @@ def run(
     unknown: UnknownOption = "",
     inputs: InputOption = None,
     joint: JointOption = None,
-    axes: Annotated[Axes, typer.Option("--axes", help="In whose axes reactions are.")] = Axes.WORLD,
+    axes: AxesOption = Axes.WORLD,
+    point: PointOption = None,
+    bearing: BearingOption = False,
     least_norm: LeastNormOption = False,
     settings: SetOption = None,
     json: JsonOption = False,
@@ -41,30 +52,33 @@ def run(
 
     Example: kinegraph statics double-pendulum --at q1=0.5,q2=0.2 --joint all
     """
+    from kinegraph.tasks.forces.joint_loads import all_joints
     from kinegraph.tasks.forces.statics import statics
 
-    mechanism = source.mechanism()
-    every = [body.name for body in mechanism.bodies] if joint == ["all"] else joint
+    mechanism, view = source.mechanism(), view_of(axes, point, bearing)
+    every = all_joints(mechanism) if joint == ["all"] else joint
     found = statics(
         mechanism,
         state_settings(mechanism, at),
         unknown=name_list(unknown),
         inputs=assignments(inputs or (), "--input"),
         joints=every or (),
-        axes=axes,
+        axes=view.axes,
+        point=view.point,
+        drives=view.drives,
         parameters=parameter_settings(mechanism, settings),
         least_norm=least_norm,
     )
     if not json:
-        typer.echo(str(found))
+        typer.echo(str(replace(found, reactions=())))
+        if found.reactions:
+            show_reactions(view, found.reactions)
         return
-    loads = {one.body: {"force": one.force.tolist(), "moment": one.moment.tolist()} for one in found.reactions}
     print_json(
         {
             "q": zip_names(found.coordinates, found.q.tolist()),
             "forces": zip_names(found.unknowns, found.values.tolist()),
             "determinate": list(found.determinate),
-            "axes": axes.value,
-            "reactions": loads,
+            **reactions_data(view, found.reactions),
         }
     )

@@ -9,7 +9,7 @@ import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.tasks.common import AtOption, PlotOption, show_table
+from kinegraph.cli.tasks.common import AtOption, PlotOption, ranges, show_table
 from kinegraph.cli.tasks.kinematics.path import follow_path
 from kinegraph.errors import TaskError
 
@@ -32,6 +32,13 @@ PathOption = Annotated[
 SpringOption = Annotated[
     float | None, typer.Option("--spring", metavar="N/M", help="Follow by fictitious springs of this stiffness.")
 ]
+WithinOption = Annotated[
+    list[str] | None,
+    typer.Option("--within", metavar="NAME=FROM:TO", help="Limits in place of the robot file's: --within q1=-2:2."),
+]
+LimitsOption = Annotated[
+    bool, typer.Option("--limits/--no-limits", help="Keep within the limits that the robot file states.")
+]
 StartsOption = Annotated[int, typer.Option("--starts", min=1, max=1_000_000, help="From how many places to search.")]
 
 
@@ -46,6 +53,8 @@ def run(
     spring: SpringOption = None,
     at: AtOption = None,
     plot: PlotOption = None,
+    within: WithinOption = None,
+    limits: LimitsOption = True,
     starts: StartsOption = 256,
     settings: SetOption = None,
     json: JsonOption = False,
@@ -60,35 +69,47 @@ def run(
         return
     if not body or not pose:
         raise TaskError("say what is wanted: --body NAME and --pose NUMBERS, or a --path")
-    from kinegraph.tasks.kinematics.inverse_kinematics import SEARCH, inverse_kinematics
+    from kinegraph.tasks.kinematics.inverse_kinematics import inverse_kinematics
 
     mechanism = source.mechanism()
     found = inverse_kinematics(
-        mechanism, body, _pose(pose), starts=starts, parameters=parameter_settings(mechanism, settings)
-    )
+        mechanism, body, _pose(pose), within=ranges(within or (), "--within"), limits=limits, starts=starts,
+        parameters=parameter_settings(mechanism, settings),
+    )  # fmt: skip
     if json:
         print_json(_data(found))
     elif found.solutions:
         _show(found)
     if not found.solutions:
-        how = f"from {starts} starts" if found.method == SEARCH else f"({found.method}: no position reaches it)"
-        raise TaskError(f"the pose was not reached {how}: the nearest misses it by {found.nearest.error:.3g}")
+        raise TaskError(found.reason)
 
 
 def _data(found: PoseSolutions) -> dict[str, object]:
-    rows = [
-        {"q": dict(zip(found.coordinates, one.q.tolist(), strict=True)), "error": one.error} for one in found.solutions
-    ]
-    data = {"solutions": rows, "family": found.family, "nearest": found.nearest.error}
-    return {**data, "method": found.method, "complete": found.complete}
+    rows, outside = (
+        [
+            {
+                "q": dict(zip(found.coordinates, one.q.tolist(), strict=True)),
+                "error": one.error,
+                "isolated": one.isolated,
+            }
+            for one in solutions
+        ]
+        for solutions in (found.solutions, found.outside)
+    )
+    data = {"solutions": rows, "family": found.family, "nearest": found.nearest.error, "outside_limits": outside}
+    return {**data, "with_turns": found.with_turns, "method": found.method, "complete": found.complete}
 
 
 def _show(found: PoseSolutions) -> None:
     rows = [(*(f"{value:.10g}" for value in one.q), f"{one.error:.1e}") for one in found.solutions]
-    show_table((*found.coordinates, "error"), rows)
+    headings = (*found.coordinates, "error")
     if found.family:
-        typer.echo("the mechanism can move while the body stays: these are examples of infinitely many")
-    typer.echo(f"found by {found.method}" + (": these are all" if found.complete else ""))
+        rows = [(*row, "yes" if one.isolated else "no") for row, one in zip(rows, found.solutions, strict=True)]
+        headings = (*headings, "isolated")
+    show_table(headings, rows)
+    if found.family:
+        typer.echo("where it is not isolated, the mechanism can move while the body stays: infinitely many solutions")
+    typer.echo(f"found by {found.method}" + (": these are all" if found.complete else "") + found.remark)
 
 
 def _pose(text: str) -> np.ndarray:

@@ -34,6 +34,17 @@ class Turn:
     sine: Scalar
     cosine: Scalar
 
+    @property
+    def angle(self) -> Scalar:
+        """The angle from -pi to pi."""
+        return self.sine.apply("atan2", self.cosine)
+
+    def near(self, coordinate: Scalar) -> Scalar:
+        """The angle that differs from a coordinate by less than half a turn: springs and stops count whole turns."""
+        sine, cosine = coordinate.sin(), coordinate.cos()
+        ahead = self.sine * cosine - self.cosine * sine
+        return coordinate + ahead.apply("atan2", self.cosine * cosine + self.sine * sine)
+
 
 @dataclass(frozen=True)
 class LegInertia:
@@ -175,7 +186,7 @@ class Leg(ABC):
     def positions(self, base: tuple[Vector, Vector, Vector]) -> tuple[Scalar, ...]:
         """Its coordinates, the driven one first."""
         turns = [turn for turn in self.turns(base) if turn is not None]
-        return (*self.lengths(), *(turn.sine.apply("atan2", turn.cosine) for turn in turns))
+        return (*self.lengths(), *(turn.angle for turn in turns))
 
     @abstractmethod
     def rates(self) -> tuple[Scalar, ...]:

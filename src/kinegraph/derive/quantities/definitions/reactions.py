@@ -112,7 +112,7 @@ def _viewer(derivation: Derivation, quantity: Quantity, own: Mapping[str, str | 
 
 
 class _ReleasedJoint:
-    """A joint of the tree that is set free: the forces on six coordinates that stay zero where its motion begins."""
+    """A joint of the tree that is set free: the forces on six coordinates that stay zero at its point on the body."""
 
     def __init__(self, derivation: Derivation, quantity: Quantity) -> None:
         body = supported_body(derivation.mechanism, quantity)

@@ -106,7 +106,7 @@ ROWS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "reaction",
-        "force and moment that a joint's parent exerts on its body (a loop's first frame on its second), at the joint",
+        "force and moment of a joint's parent on its body (of a loop's first frame on its second), at its point there",
         derive=reactions.reaction,
         arguments=(*QV, Variables.FORCES),
         shape=(6,),

@@ -224,6 +224,221 @@ static double opening(const double *known)
 #endif
 }
 
+/*
+ * Start values
+ *
+ * Those the host sets hold, then those the model declares; the others follow from the loops. A column of the Jacobian
+ * follows if enough of it is left after those that follow before it: one nobody gave first, the last of the host's last.
+ */
+
+#if FMU_START_ROWS > 0
+#define ENOUGH_LEFT 0.05
+#define LEAST_LEFT 1e-4
+#define LONGEST_CLOSING_STEP 0.3
+#define START_ROUNDING 1e-3
+enum { FREE_START, DECLARED_START, SET_START, POSITIONS = FMU_STATES - FMU_VELOCITIES };
+
+static int is_quaternion(int position)
+{
+    int i;
+    for (i = 0; i < FMU_QUATERNIONS; i++) {
+        if (QUATERNIONS[i] == position) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* How firmly each displacement and each velocity holds. */
+static void rank_starts(const double *states, int *displacements, int *velocities)
+{
+    int position, k, i = 0;
+    for (position = 0; position < POSITIONS;) {
+        const int quaternion = is_quaternion(position), count = quaternion ? 4 : 1;
+        int rank = FREE_START;
+        for (k = position; k < position + count; k++) {
+            const int one = states[k] != START[FIRST_STATE + k] ? SET_START : DECLARED[k] ? DECLARED_START : FREE_START;
+            rank = one > rank ? one : rank;
+        }
+        for (k = 0; k < (quaternion ? 3 : 1); k++) {
+            displacements[i++] = rank;
+        }
+        position += count;
+    }
+    for (i = 0; i < FMU_VELOCITIES; i++) {
+        k = POSITIONS + i;
+        velocities[i] = states[k] != START[FIRST_STATE + k] ? SET_START : DECLARED[k] ? DECLARED_START : FREE_START;
+    }
+}
+
+/* Positions after a displacement; quaternions turn about their own axes. */
+static void displace(double *states, const double *d)
+{
+    int position = 0, i = 0;
+    while (position < POSITIONS) {
+        if (is_quaternion(position)) {
+            double *e = states + position;
+            const double a = d[i]/2, b = d[i + 1]/2, c = d[i + 2]/2, w = e[0], x = e[1], y = e[2], z = e[3];
+            e[0] = w - x*a - y*b - z*c;
+            e[1] = x + w*a + y*c - z*b;
+            e[2] = y + w*b + z*a - x*c;
+            e[3] = z + w*c + x*b - y*a;
+            position += 4;
+            i += 3;
+        } else {
+            states[position++] += d[i++];
+        }
+    }
+    normalise(states);
+}
+
+/* The column that follows next, and in which row most of it is left; none is left if that is zero. */
+static double next_follower(double (*rows)[FMU_VELOCITIES], const int *used, const double *sizes, const int *taken,
+                            const int *ranks, int *column, int *row)
+{
+    static const double LEFT[] = {ENOUGH_LEFT, LEAST_LEFT, LEAST_LEFT, LEAST_LEFT, 0.0};
+    static const int RANKS[] = {FREE_START, FREE_START, DECLARED_START, SET_START, SET_START};
+    int attempt, i, k;
+    for (attempt = 0; attempt < 5; attempt++) {
+        for (i = FMU_VELOCITIES - 1; i >= 0; i--) {
+            double most = 0.0;
+            if (taken[i] || ranks[i] > RANKS[attempt]) {
+                continue;
+            }
+            for (k = 0; k < FMU_START_ROWS; k++) {
+                if (!used[k] && fabs(rows[k][i]) > most) {
+                    most = fabs(rows[k][i]);
+                    *row = k;
+                }
+            }
+            if (most > LEFT[attempt]*sizes[i]) {
+                *column = i;
+                return most;
+            }
+        }
+    }
+    return 0.0;
+}
+
+/* The change of those that follow that takes away what rows miss; the answer is how firm the firmest of them was. */
+static int follow(double (*rows)[FMU_VELOCITIES], double *missed, const int *wanted, const int *ranks, double *change)
+{
+    double sizes[FMU_VELOCITIES] = {0.0};
+    int used[FMU_START_ROWS], taken[FMU_VELOCITIES] = {0}, of[FMU_START_ROWS], i, k, column = 0, row = 0, firmest = 0;
+    memset(change, 0, FMU_VELOCITIES*sizeof *change);
+    for (k = 0; k < FMU_START_ROWS; k++) {
+        double size = 0.0;
+        used[k] = !wanted[k];
+        of[k] = -1;
+        for (i = 0; i < FMU_VELOCITIES; i++) {
+            size = fmax(size, fabs(rows[k][i]));
+        }
+        for (i = 0; i < FMU_VELOCITIES && size > 0.0; i++) {
+            rows[k][i] /= size;
+            sizes[i] = used[k] ? sizes[i] : fmax(sizes[i], fabs(rows[k][i]));
+        }
+        missed[k] = size > 0.0 ? missed[k]/size : 0.0;
+    }
+    while (next_follower(rows, used, sizes, taken, ranks, &column, &row) > 0.0) {
+        used[row] = taken[column] = 1;
+        of[row] = column;
+        firmest = ranks[column] > firmest ? ranks[column] : firmest;
+        for (k = 0; k < FMU_START_ROWS; k++) {
+            const double part = rows[k][column]/rows[row][column];
+            if (k == row || !wanted[k] || part == 0.0) {
+                continue;
+            }
+            for (i = 0; i < FMU_VELOCITIES; i++) {
+                rows[k][i] -= part*rows[row][i];
+            }
+            rows[k][column] = 0.0;
+            missed[k] -= part*missed[row];
+        }
+    }
+    for (k = 0; k < FMU_START_ROWS; k++) {
+        if (of[k] >= 0) {
+            change[of[k]] = -missed[k]/rows[k][of[k]];
+        }
+    }
+    return firmest;
+}
+
+/* Closes loops so that start values hold. False if they do not close so; `contradict` if the host set too many. */
+static int settle_start(double *known, int *contradict)
+{
+    double rows[FMU_START_ROWS][FMU_VELOCITIES], missed[FMU_START_ROWS], rates[FMU_START_ROWS], d[FMU_VELOCITIES];
+    double *states = known + FIRST_STATE;
+    int displacements[FMU_VELOCITIES], velocities[FMU_VELOCITIES], every[FMU_START_ROWS], i, step;
+    rank_starts(states, displacements, velocities);
+    for (step = 0; step < MOST_CLOSING_STEPS; step++) {
+        double size = 0.0;
+        MODEL(rows)(known, missed, &rows[0][0], rates);
+        *contradict |= follow(rows, missed, BY_POSITION, displacements, d) == SET_START;
+        for (i = 0; i < FMU_VELOCITIES; i++) {
+            size = fabs(d[i]) <= size ? size : fabs(d[i]);
+        }
+        if (!isfinite(size) || *contradict) {
+            return 0;
+        }
+        for (i = 0; i < FMU_VELOCITIES; i++) {
+            d[i] *= size > LONGEST_CLOSING_STEP ? LONGEST_CLOSING_STEP/size : 1.0;
+        }
+        displace(states, d);
+        if (size < 1e-13) {
+            break;
+        }
+    }
+    for (i = 0; i < FMU_START_ROWS; i++) {
+        every[i] = 1;
+    }
+    MODEL(rows)(known, missed, &rows[0][0], rates);
+    *contradict |= follow(rows, rates, every, velocities, d) == SET_START;
+    for (i = 0; i < FMU_VELOCITIES; i++) {
+        states[POSITIONS + i] += d[i];
+    }
+    return !*contradict;
+}
+
+/* Where values that the host set stay but for rounding. */
+static int kept_starts(const double *known, const double *given)
+{
+    int i;
+    for (i = FIRST_STATE; i < FIRST_STATE + FMU_STATES; i++) {
+        if (given[i] != START[i] && !(fabs(known[i] - given[i]) <= START_ROUNDING*(1.0 + fabs(given[i])))) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* Closed loops at the start. Where the host sets more than is free, all are taken to the nearest that fit: it may have
+   rounded them. The answer is what is wrong, in words, or NULL. */
+static const char *start_closed(double *known)
+{
+    double given[KNOWNS];
+    int contradict = 0;
+    memcpy(given, known, sizeof given);
+    if (opening(known) < 1e-12) {
+        return settle(known) ? NULL : "loops are in a singular position with these start values";
+    }
+    if (!settle_start(known, &contradict)) {
+        memcpy(known, given, sizeof given);
+    }
+    if (!settle(known)) {
+        return "loops cannot be closed near these start values, or are in a singular position there";
+    }
+    if (!kept_starts(known, given)) {
+        return "start values that were set contradict the loops: set those of independent coordinates alone";
+    }
+    return NULL;
+}
+#else
+static const char *start_closed(double *known)
+{
+    return settle(known) ? NULL : "loops cannot be closed near these start values, or are in a singular position there";
+}
+#endif
+
 /* The part of a direction of the knowns along which loops stay closed. */
 static void keep_closed(const double *known, double *along)
 {
@@ -456,6 +671,7 @@ static int enter_initialization(Instance *instance, int tolerance_given, double 
 
 static int exit_initialization(Instance *instance)
 {
+    const char *problem;
     if (require(instance, INITIALIZATION, "initialization cannot be left before it is entered")) {
         return STATUS_ERROR;
     }
@@ -464,8 +680,9 @@ static int exit_initialization(Instance *instance)
     if (!all_finite(instance->state.known, KNOWNS)) {
         return refuse(instance, "a start value is not finite, or the four numbers of a quaternion are all zero");
     }
-    if (!settle(instance->state.known)) {
-        return refuse(instance, "loops cannot be closed near these start values, or are in a singular position there");
+    problem = start_closed(instance->state.known);
+    if (problem != NULL) {
+        return refuse(instance, problem);
     }
     instance->state.mode = instance->model_exchange ? EVENT : STEP;
     return STATUS_OK;

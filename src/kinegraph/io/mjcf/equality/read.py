@@ -62,10 +62,18 @@ class EqualityReader:
     _loops: list[Loop] = field(default_factory=list)
     _constraints: list[Constraint] = field(default_factory=list)
 
-    def constrained(self, root: Element, in_force: bool) -> Mechanism:
-        """The mechanism with the loops and constraints of a model; `in_force` unless its flags switch them off."""
+    def constrained(self, root: Element, in_force: bool, wanted: bool = True) -> Mechanism:
+        """The mechanism with the loops and constraints of a model; `in_force` unless its flags switch them off.
+
+        Those that are not `wanted` are reported as left out.
+        """
         elements = [one for group in root.all("equality") for one in group.children if one.tag in _KINDS]
         taken = list(self._in_force(elements, in_force))
+        if not wanted:
+            for element in taken:
+                what = f"<{element.tag}> of <equality>, as asked"
+                self.angle_reader.findings.count(FindingKind.LEFT_OUT, _TOPIC, what, element.place, _called(element))
+            return self.mechanism
         forbidden = (*STATEMENTS, *(body.name for body in self.mechanism.bodies))
         table = NameTable((name for one in taken if (name := one.get("name"))), forbidden)
         for element in taken:

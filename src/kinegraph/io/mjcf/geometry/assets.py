@@ -16,8 +16,9 @@ from kinegraph.io.mjcf.inertia.mesh_moments import MeshInertia, Moments, Surface
 from kinegraph.io.mjcf.numeric import Floats, quaternion_matrix
 from kinegraph.io.mjcf.settings import Settings
 from kinegraph.io.robot.attributes import numbers, single, vector
-from kinegraph.io.robot.mesh_files import Indices, read_mesh_file
+from kinegraph.io.robot.mesh_files import Indices, Mesh, read_mesh_file
 from kinegraph.io.robot.meshes import MeshFinder
+from kinegraph.io.robot.polygons import cut_as_mujoco
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.names import did_you_mean
 
@@ -63,7 +64,7 @@ class MeshAsset:
     @cached_property
     def surface(self) -> Surface:
         """The mesh as geoms place it: moved by refpos, turned by refquat, scaled."""
-        corners, triangles = self._data()
+        corners, triangles = self._data
         if len(corners) < 4:
             message = f"the mesh {self.name} has {len(corners)} corners"
             raise ModelError(message, self.element.place, "a mesh has at least four")
@@ -99,6 +100,13 @@ class MeshAsset:
         """Volume, centre and inertia by the mesh's own rule."""
         return self.surface.moments(self.rule)
 
+    @property
+    def torn(self) -> int:
+        """How many faces of an OBJ file that gave the mesh its mass MuJoCo's reader does not take whole."""
+        used = "moments" in self.__dict__ and self.reference  # a mesh without mass may have no file
+        return self._read_file.torn if used else 0
+
+    @cached_property
     def _data(self) -> tuple[Floats, Indices]:
         generated = (self.element.get("builtin") or "none") != "none"
         if generated or self.element.first("plugin"):
@@ -110,12 +118,16 @@ class MeshAsset:
         if not self.reference:
             corners = self._written("vertex").astype(np.float32).astype(np.float64)
             return corners, self._written_faces(len(corners))
+        mesh = self._read_file
+        return mesh.corners, mesh.first_object if len(mesh.triangles) else self._written_faces(len(mesh.corners))
+
+    @cached_property
+    def _read_file(self) -> Mesh:
         if self.file is None:
             message = f"the mesh {self.reference} is not found in the model's folder or below"
             remedy = f"put the file there, name a folder around both as package root (--package-root DIR), {_STATE}"
             raise ModelError(message, self.element.place, remedy)
-        mesh = read_mesh_file(self.file, _SUFFIXES.get(self.element.get("content_type") or ""))
-        return mesh.corners, mesh.first_object if len(mesh.triangles) else self._written_faces(len(mesh.corners))
+        return read_mesh_file(self.file, _SUFFIXES.get(self.element.get("content_type") or ""), cut_as_mujoco)
 
     def _written_faces(self, corners: int) -> Indices:
         listed = self._written("face")

@@ -20,6 +20,10 @@ from kinegraph.io.robot.mesh_files import Indices
 _ROUNDING = 1e-12
 
 
+#: MuJoCo does not look at the orientation of triangles whose area, as written in the file, is smaller.
+_LEAST_AREA = 1e-15**0.5
+
+
 class MeshInertia(Enum):
     """What of a mesh has mass."""
 
@@ -99,11 +103,9 @@ class Surface:
         return np.asarray(np.where(outwards[:, None], hull.simplices, hull.simplices[:, ::-1]), dtype=np.int64)
 
     def _check_orientation(self, triangles: Indices) -> None:
-        """No two triangles may go along an edge in the same direction."""
-        _, which = np.unique(self.corners, axis=0, return_inverse=True)
-        a, b, c = which.reshape(-1)[triangles].T
-        whole = (a != b) & (b != c) & (c != a)  # others are lines
-        a, b, c = a[whole], b[whole], c[whole]
+        """No two triangles may go along an edge in the same direction; those almost without area may."""
+        areas, _ = _areas_and_middle(self.written[triangles])
+        a, b, c = triangles[areas > _LEAST_AREA].T
         edges = np.concatenate([np.stack(ends, axis=1) for ends in ((a, b), (b, c), (c, a))])
         if len(np.unique(edges, axis=0)) < len(edges):
             remedy = 'mend it, or write inertia="convex" in <mesh>'

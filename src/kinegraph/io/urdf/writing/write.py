@@ -211,11 +211,10 @@ class _Writer:
         for point in self.mechanism.points:
             name = self.names.fresh(point.name)
             where = f"the output {point.name}"
-            x, y, z = (self._float(item, where) for item in point.position)
             parent = point.body or world
             assert parent is not None  # _world made a link for points of the fixed frame
             element = ElementTree.SubElement(self.root, "joint", name=self.names.fresh(f"{name}_fixed"), type="fixed")
-            ElementTree.SubElement(element, "origin", xyz=_triple((x, y, z)), rpy="0 0 0")
+            _origin(element, steps(point.transforms, self.values, where))
             ElementTree.SubElement(element, "parent", link=parent)
             ElementTree.SubElement(element, "child", link=self._link(name))
             self.notes.append(f"the output point {point.name} became the massless link {name}")

@@ -86,11 +86,17 @@ def below(view: View, k: int) -> float:
 
 
 @part
+def margin(view: View, k: int) -> float:
+    """What a gap that rests at zero may go below it."""
+    return below(view, k) + float(UNSEEN * view.reaches[k])
+
+
+@part
 def find_closed(contacts: Contacts, view: View) -> None:
     """Contacts that take part: those that are due, were closed, or have no gap."""
     for k in range(len(contacts.closed)):
-        was = contacts.modes[k, CLOSED] > 0.0 or contacts.modes[k, HELD] > 0.0
-        if was or view.gaps[k] <= below(view, k):
+        limit = margin(view, k) if contacts.modes[k, HELD] > 0.0 else below(view, k)
+        if contacts.modes[k, CLOSED] > 0.0 or view.gaps[k] <= limit:
             contacts.closed[k] = 1
 
 
@@ -407,7 +413,7 @@ def leave_open(contacts: Contacts, view: View, k: int) -> bool:
         if contacts.acts[other] or other == k:
             contacts.problem.order[count] = contacts.normals[other]
             count += 1
-    contacts.fresh[k, MARGIN] = missing + below(view, k) + UNSEEN * view.reaches[k]
+    contacts.fresh[k, MARGIN] = missing + margin(view, k)
     return bool(are_independent(contacts.square, view.compliance, contacts.problem.order, count))
 
 

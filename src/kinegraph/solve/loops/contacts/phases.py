@@ -29,6 +29,7 @@ from kinegraph.solve.loops.contacts.memory import (
     begin_log,
     write_flags,
 )
+from kinegraph.solve.loops.events.dips import ALWAYS, CLOSED_GAP, LOOSELY, oversteps
 from kinegraph.solve.loops.events.watch import DUE, Watch
 from kinegraph.solve.loops.many.looked_at import finish_looked_at
 from kinegraph.solve.loops.many.tally import Tally, note_events
@@ -40,6 +41,7 @@ from kinegraph.solve.loops.record import (
     END,
     EVENTS,
     NO_ROOM,
+    REJECTED,
     RUNNING,
     SAVED,
     STEP,
@@ -53,6 +55,7 @@ from kinegraph.solve.loops.runge_kutta import Control, begin, move_on, one_step,
 from kinegraph.solve.loops.step import System, Work, prepare_dense, project
 from kinegraph.solve.loops.weights import Method
 
+_SHORTER = 0.25  # of a step within which a closed contact leaves its surface
 _MOMENT = 1e-7  # of the run: phases that follow each other within do not get on
 _FIRST, _SHORTEST = 1 / 8, 1e-13  # the first step of a rebound, of the time it takes; and at least
 
@@ -64,6 +67,16 @@ def clear(watch: Watch, counters: Integers) -> None:
     watch.before[:] = watch.values[:] = watch.rates[:] = watch.incoming[:] = 0.0
     watch.residual[:] = watch.zero[:] = watch.since[:] = watch.noise[:] = 0.0
     counters[BEGUN] = 0
+
+
+@part
+def choose_watched(contacts: Contacts, watch: Watch) -> None:
+    """Which gaps are watched inside of steps: those of contacts without a force."""
+    watch.projects[0] = 0
+    for k in range(len(contacts.modes)):
+        watch.active[k] = CLOSED_GAP if contacts.modes[k, CLOSED] > 0.0 else ALWAYS
+        if contacts.modes[k, HELD] > 0.0:
+            watch.active[k], watch.projects[0] = LOOSELY, 1
 
 
 @part
@@ -156,6 +169,7 @@ def begin_phase(
 ) -> int:  # fmt: skip
     """Begin a phase as a run begins, in the mode at hand."""
     clear(watch, counters)
+    choose_watched(contacts, watch)
     work.projected[:] = 0.0
     begin_log(contacts, clock[TIME], contacts.counts[SAVED_BEFORE] + counters[SAVED])
     return int(begin(system, method, control, work, clock, watch, saving, counters))
@@ -190,6 +204,10 @@ def advance(
             return code
         if tally.along or needs_dense(watch, saving, counters, end_of(clock, h)):
             prepare_dense(system, method, work, clock[TIME], h)
+        if mode and not control.fixed and oversteps(watch, work, clock[TIME], h, control.rtol):
+            clock[STEP] = _SHORTER * h
+            counters[REJECTED] += 1
+            continue
         code = finish_looked_at(system, work, clock, watch, saving, counters, tally, row, h)
         note_events(system, tally, watch, work, row, noted, counters[EVENTS])
         if code == STOPPED:

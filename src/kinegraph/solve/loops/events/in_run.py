@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.solve.loops.events.act import react
+from kinegraph.solve.loops.events.dips import MOST_DIPS, NO_DIP, find_rounding, first_dip
 from kinegraph.solve.loops.events.happen import happen, note
 from kinegraph.solve.loops.events.locate import first_event
 from kinegraph.solve.loops.events.values import event_rates, event_values, find_noise, look
@@ -35,6 +36,8 @@ def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t
     event_values(system, watch, work.x, size, t, watch.values)
     event_rates(system, watch, work.x, size, t)
     find_noise(watch, work)
+    if watch.enclosure != 0:
+        find_rounding(watch, work, t)
     for k in range(len(watch.side)):
         watch.before[k], watch.incoming[k] = watch.values[k], watch.rates[k]
         acted, near = watch.on_surface[k], max(watch.noise[k], RESOLUTION * watch.span * abs(watch.rates[k]))
@@ -59,10 +62,12 @@ def watch_step(system: System, watch: Watch, counters: Integers, work: Work, t: 
 
     RUNNING if none must, those that only record are recorded; NOT_A_NUMBER and TOO_MANY_EVENTS end the run.
     """
-    low = 0.0
+    low, dip, dips = 0.0, NO_DIP, 0
     sample = 1
+    if watch.enclosure != 0:
+        dip = first_dip(watch, work, t, h, 0.0, 1.0)
     while sample <= watch.samples:
-        high = sample / watch.samples
+        high = min(sample / watch.samples, dip)
         look(system, watch, work, t, h, high)
         event, u = first_event(system, watch, work, t, h, low, high)
         if event < 0:
@@ -70,7 +75,11 @@ def watch_step(system: System, watch: Watch, counters: Integers, work: Work, t: 
                 return NOT_A_NUMBER, low
             arrive(watch)
             low = high
-            sample += 1
+            if high >= sample / watch.samples:
+                sample += 1
+            if high == dip:
+                dips += 1
+                dip = first_dip(watch, work, t, h, low, 1.0) if dips < MOST_DIPS else NO_DIP
             continue
         happen(system, watch, counters, work, event, t, h, u)
         if next_due(watch) >= 0:

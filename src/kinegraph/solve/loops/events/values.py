@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kinegraph.solve.loops.events.watch import Watch, sign
 from kinegraph.solve.loops.marks import Floats, call, part
-from kinegraph.solve.loops.step import System, Work, interpolate, set_input_rates, set_inputs
+from kinegraph.solve.loops.step import System, Work, interpolate, project, set_input_rates, set_inputs
 
 _ROUNDING, _LARGEST = 1e-15, 1e300  # of a value, by the size of what it is made of; slopes beyond say nothing
 _EXPLAINED, _FAR = 16.0, 1e3  # times slope and time, a value may be; times its rounding, it is not zero in any case
@@ -65,10 +65,18 @@ def following(watch: Watch, event: int, t: float) -> int:
 
 
 @part
+def state_at(system: System, watch: Watch, work: Work, t: float, h: float, u: float) -> None:
+    """The state at t + u h into work.x, on the constraints where what dense output misses would count."""
+    interpolate(work, u, work.x)
+    if watch.projects[0] and system.projection != 0:
+        project(system, work, t + u * h)
+
+
+@part
 def look(system: System, watch: Watch, work: Work, t: float, h: float, u: float) -> None:
     """The values of all events at t + u h and the sides they are on, by their slopes where these are needed."""
     size = len(work.y)
-    interpolate(work, u, work.x)
+    state_at(system, watch, work, t, h, u)
     event_values(system, watch, work.x, size, t + u * h, watch.values)
     for event in range(len(watch.side)):
         if watch.values[event] == 0.0 or watch.on_surface[event]:
@@ -81,6 +89,6 @@ def look(system: System, watch: Watch, work: Work, t: float, h: float, u: float)
 @part
 def value_at(system: System, watch: Watch, work: Work, t: float, h: float, event: int, u: float) -> float:
     """The value of one event at t + u h."""
-    interpolate(work, u, work.x)
+    state_at(system, watch, work, t, h, u)
     event_values(system, watch, work.x, len(work.y), t + u * h, watch.fresh)
     return float(watch.fresh[event] - watch.zero[event])

@@ -30,6 +30,10 @@ class Watch(NamedTuple):
     on_surface: whether an event was put on its surface and has not left it; with the value `zero`, at the time `since`.
     noise: what rounding may add to a value. recent: times of the last resets, in a ring.
     span: the largest time of the run, which resolutions refer to.
+    enclosure: a box of states and rates -> enclosures of gaps; 0 where there are none. enclosed: the event of each gap.
+    active: how it is watched for dips inside of steps. needed: entries of the state that gaps depend on.
+    rounding: of each gap. box, bounds, spread: memory of `dips`.
+    projects: whether conditions are looked at on the constraints.
     """
 
     code: Code
@@ -59,6 +63,15 @@ class Watch(NamedTuple):
     samples: int
     limit: int
     span: float
+    enclosure: Code
+    enclosed: Integers
+    active: Integers
+    needed: Integers
+    rounding: Floats
+    box: Floats
+    bounds: Floats
+    spread: Floats
+    projects: Integers
 
 
 @part

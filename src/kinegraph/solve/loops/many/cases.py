@@ -68,7 +68,7 @@ from kinegraph.solve.loops.runge_kutta import (
     tolerated_error,
     too_small,
 )
-from kinegraph.solve.loops.step import LOWEST, System, Work, norm_of
+from kinegraph.solve.loops.step import LEFT, System, Work, begin_notes, norm_of
 from kinegraph.solve.loops.weights import Method
 
 
@@ -181,11 +181,12 @@ def ready(method: Method, control: Control, lanes: Lanes, memory: Work, lane: in
     if clock[TIME] >= clock[END]:
         return DONE
     h = step_length(control, clock, counters)
-    if is_too_small(control, clock[TIME], h):
+    work = work_of(lanes, memory, lane)
+    if is_too_small(control, work, clock, h):
         load_slopes(lanes, memory, lane, method.stages + 1)
-        return too_small(method, control, work_of(lanes, memory, lane), counters, constrained)
+        return too_small(method, control, work, counters, constrained)
     lanes.h[lane] = h
-    lanes.projected[lane, LOWEST] = 1.0
+    begin_notes(lanes.projected[lane])
     return RUNNING
 
 
@@ -195,7 +196,7 @@ def look_at_try(method: Method, control: Control, lanes: Lanes, memory: Work, la
     work, size, h = work_of(lanes, memory, lane), lanes.y.shape[1], lanes.h[lane]
     clock, counters, start = lanes.clocks[lane], lanes.counters[lane], lane * size
     counters[EVALUATIONS] += method.stages
-    sound = finite(work.end, lanes.slopes[method.stages], start)
+    sound = finite(work.end, lanes.slopes[method.stages], start) and work.projected[LEFT] == 0.0
     if control.fixed:
         if sound and not constrained:
             lanes.stands[lane] = 1

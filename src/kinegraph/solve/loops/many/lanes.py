@@ -73,7 +73,9 @@ def watch_in(watches: Watch, lane: int) -> Watch:
         watches.side[lane], watches.ahead[lane], watches.stage[lane], watches.on_surface[lane], watches.before[lane],
         watches.values[lane], watches.rates[lane], watches.incoming[lane], watches.residual[lane], watches.zero[lane],
         watches.since[lane], watches.noise[lane], watches.argument, watches.fresh, watches.recent[lane],
-        watches.times, watches.which, watches.states, watches.samples, watches.limit, watches.span,
+        watches.times, watches.which, watches.states, watches.samples, watches.limit, watches.span, watches.enclosure,
+        watches.enclosed, watches.active, watches.needed, watches.rounding, watches.box, watches.bounds, watches.spread,
+        watches.projects,
     )  # fmt: skip
 
 

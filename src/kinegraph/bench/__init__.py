@@ -1,1 +1,0 @@
-"""Measurements a user can repeat: `kinegraph bench`."""

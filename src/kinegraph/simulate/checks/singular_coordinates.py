@@ -1,0 +1,160 @@
+"""Singular coordinates of trees: positions where some coordinates move nothing, as angles do in gimbal lock.
+
+With all other coordinates free, coordinate i feels the inertia 1/(H^-1)_ii: the pivot that is left of it when H is
+eliminated and i comes last. Units differ from coordinate to coordinate, so each pivot is compared with the same one at
+usual positions. Kernels need no further output for this: they are asked for accelerations under unit forces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from kinegraph.assembly.places import angle_names
+from kinegraph.compiler.compile import compile
+from kinegraph.jit.kernel import Kernel
+from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.evaluate import initial_positions, parameter_values
+from kinegraph.model.expression import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.solve.problem.problem import Floats
+
+#: A pivot below the first part of the usual one is singular: positions are then nearer than 1e-5 to a singular one, and
+#: rates right to fewer than six digits. Runs that end badly end near such positions: the second part.
+SINGULAR, ENDED = 1e-10, 1e-6
+#: How many usual positions are looked at, and of mechanisms with more than _MANY velocities.
+_SAMPLES, _FEW_SAMPLES, _MANY = 7, 2, 100
+#: Where nothing is finite, positions so far aside say which coordinates are singular.
+_ASIDE = 1e-6
+#: Lengths below this have no size of their own.
+_NO_LENGTH = 1e-9
+
+REMEDY = "try a state beside it, or use other coordinates: a quaternion, or rotations in another order"
+
+#: The diagonal of H^-1 for rows of positions; rows without a value are NaN.
+Compliance: TypeAlias = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True)
+class PivotMeasure:
+    """The usual pivots of a tree, and those at any position."""
+
+    mechanism: Mechanism
+    compliance: Compliance
+    usual: Floats
+    parameters: Mapping[str, Scalar] | None = None
+
+    def singular(self, q: Floats, part: float = SINGULAR) -> tuple[str, ...]:
+        """The coordinates that move nothing at this position; none if it is regular, or if nothing has a value near it.
+
+        Two coordinates that turn a body about one axis are both named: one of them is too many.
+        """
+        found = self.compliance(q[None])[0]
+        if not np.isfinite(found).all():
+            found = self.compliance(self._aside(q)[None])[0]
+        return self.lost(found, part)
+
+    def _aside(self, q: Floats) -> Floats:
+        away = np.random.default_rng(3).uniform(0.5, 1.0, len(q))
+        return _unit(self.mechanism, q + _ASIDE * _sizes(self.mechanism, q, self.parameters) * away)
+
+    def lost(self, compliance: Floats, part: float = SINGULAR) -> tuple[str, ...]:
+        """The coordinates whose pivots are below a part of the usual ones, from the diagonal of H^-1."""
+        with np.errstate(invalid="ignore"):
+            found = np.flatnonzero(np.abs(compliance) * part > self.usual)
+        return tuple(coordinate_name(self.mechanism, int(index)) for index in found)
+
+
+def pivot_measure(
+    mechanism: Mechanism, q: Floats, compliance: Compliance, parameters: Mapping[str, Scalar] | None = None
+) -> PivotMeasure:
+    """The measure, with usual pivots from random positions; q says which lengths are usual."""
+    return PivotMeasure(mechanism, compliance, usual_compliance(mechanism, q, compliance, parameters), parameters)
+
+
+def usual_compliance(
+    mechanism: Mechanism, q: Floats, compliance: Compliance, parameters: Mapping[str, Scalar] | None = None
+) -> Floats:
+    """The diagonal of H^-1 as it usually is; NaN where it has no value."""
+    found = np.abs(compliance(_usual_positions(mechanism, q, parameters)))
+    found = np.where(np.isfinite(found), found, np.nan)
+    known = np.isfinite(found).any(axis=0)
+    usual = np.full(found.shape[1], np.nan)  # nothing is larger than that: what has no usual value is not judged
+    usual[known] = np.nanmedian(found[:, known], axis=0)
+    return usual
+
+
+def singular_coordinates(
+    mechanism: Mechanism,
+    q: Floats,
+    t: float = 0.0,
+    u: Floats | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+    part: float = SINGULAR,
+) -> tuple[str, ...]:
+    """The coordinates of a tree that move nothing at a position; mechanisms with loops are judged by their rows."""
+    if is_constrained(mechanism) or not mechanism.layout.velocities or not np.isfinite(q).all():
+        return ()
+    inputs = np.zeros(len(mechanism.layout.inputs)) if u is None else u
+    kernel = compile(mechanism, "qdd", parameters=dict(parameters or {}))
+
+    def compliance(rows: Floats) -> Floats:
+        return np.array([_compliance_of(kernel, row, t, inputs) for row in rows])
+
+    return pivot_measure(mechanism, q, compliance, parameters).singular(q, part)
+
+
+def singular_words(mechanism: Mechanism, names: tuple[str, ...]) -> str:
+    """What is wrong at a singular position, and what to do about it, on two lines."""
+    listed = ", ".join(names)
+    which = f"{listed} moves nothing" if len(names) == 1 else f"{listed} do not move independently"
+    return (
+        f"the coordinates of {mechanism.name} are singular here, as in gimbal lock: {which}, so accelerations are not "
+        f"determined\n  {REMEDY}"
+    )
+
+
+def coordinate_name(mechanism: Mechanism, index: int) -> str:
+    """The coordinate of a velocity, by index; of a free rotation the angular velocity itself."""
+    return mechanism.layout.velocities[index].removesuffix("'")
+
+
+def _compliance_of(kernel: Kernel, q: Floats, t: float, u: Floats) -> Floats:
+    """How much every coordinate accelerates by a unit force on it."""
+    size = next(len(one.symbols) for one in kernel.arguments if one.name == "tau")
+    tau = np.vstack([np.zeros(size), np.eye(size)])
+    count = len(tau)
+    known: dict[str, Floats | float] = {
+        "q": np.tile(q, (count, 1)), "v": np.zeros((count, size)), "tau": tau, "u": np.tile(u, (count, 1)), "t": t,
+    }  # fmt: skip
+    with np.errstate(all="ignore"):
+        rows = kernel.by_name(kernel.batch(**{one.name: known[one.name] for one in kernel.arguments}))["qdd"]
+        return np.asarray(np.diagonal(rows[1:] - rows[0]), dtype=float)
+
+
+def _usual_positions(mechanism: Mechanism, q: Floats, parameters: Mapping[str, Scalar] | None) -> Floats:
+    """Random positions: angles anywhere, lengths as large as they are now or in the beginning."""
+    sizes = _sizes(mechanism, q, parameters)
+    count = _SAMPLES if len(q) <= _MANY else _FEW_SAMPLES
+    random = np.random.default_rng(7).uniform(-sizes, sizes, (count, len(q)))
+    return np.array([_unit(mechanism, row) for row in random])
+
+
+def _sizes(mechanism: Mechanism, q: Floats, parameters: Mapping[str, Scalar] | None) -> Floats:
+    """How large coordinates usually are: half a turn, or a length."""
+    first = initial_positions(mechanism, parameter_values(mechanism, parameters))
+    sizes = np.maximum(np.abs(q), np.abs(first))
+    angles = angle_names(mechanism)
+    known = [name in angles for name in mechanism.layout.positions]
+    return np.where(known, np.pi, np.where(sizes > _NO_LENGTH, sizes, 1.0))
+
+
+def _unit(mechanism: Mechanism, q: Floats) -> Floats:
+    """Positions with unit quaternions."""
+    q = q.copy()
+    for start in mechanism.layout.quaternions:
+        q[start : start + 4] /= np.linalg.norm(q[start : start + 4])
+    return q

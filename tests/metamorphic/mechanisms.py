@@ -1,0 +1,175 @@
+"""Random mechanisms of six kinds, small, started somewhere in general position; the same for the same seed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+import numpy as np
+
+import kinegraph as kg
+from kinegraph.model.changes.rewrite import rewritten
+from kinegraph.model.elements import Anchor, Damper, Element, Linear, Span, Spring
+from kinegraph.model.expression import Defined, Expression, Name, expression
+from kinegraph.model.mechanism import ONE, ZERO, Coordinate, Mechanism, QuaternionCoordinates
+from tests.derive.random_elements import random_loaded_tree
+from tests.mechanisms import Floats, Joint, random_state, random_tree
+from tests.metamorphic.facts import evaluated, initial_state
+from tests.simulate.contacts.test_random import random_chain
+
+AnyCoordinate = Coordinate | QuaternionCoordinates
+
+
+def tree(seed: int) -> Mechanism:
+    """Joints and elements of every kind."""
+    return _started(random_loaded_tree(seed, 3 + seed % 2, 4), seed)
+
+
+def quaternions(seed: int) -> Mechanism:
+    """A floating chain with spherical joints."""
+    joints = (Joint.SPHERICAL, Joint.REVOLUTE, Joint.PRISMATIC)
+    chain = random_tree(seed, 3, joints, branching=0.3)
+    free = rewritten(random_tree(seed + 1, 1, (Joint.FREE,), parameters=False), _marked)
+    root = replace(free.bodies[0], name="Base")
+    bodies = tuple(replace(body, base=body.base or root.name) for body in chain.bodies)
+    rope = Span(Anchor(root.name, (ONE, ZERO, ZERO)), Anchor("B2", (ZERO, ONE, ZERO)))
+    spring = Spring("rope", rope, Linear(expression(7)), expression(1) / 2)
+    floating = tuple(map(_called, free.coordinates))
+    whole = replace(chain, bodies=(root, *bodies), coordinates=(*floating, *chain.coordinates), elements=(spring,))
+    return _started(whole, seed)
+
+
+def _marked(name: Name | Defined) -> Expression:
+    return Name(f"f{name.text}") if isinstance(name, Name) and name.text != "pi" else name
+
+
+def _called(one: AnyCoordinate) -> AnyCoordinate:
+    if isinstance(one, Coordinate):
+        return replace(one, name=f"f{one.name}")
+    e0, e1, e2, e3 = (f"f{name}" for name in one.names)
+    wx, wy, wz = (f"f{name}" for name in one.velocities)
+    return replace(one, names=(e0, e1, e2, e3), velocities=(wx, wy, wz))
+
+
+def drifting(seed: int) -> Mechanism:
+    """The same in free space."""
+    return replace(quaternions(seed), gravity=(ZERO, ZERO, ZERO))
+
+
+def springs(seed: int) -> Mechanism:
+    """A tree with a spring on every coordinate; some have a damper."""
+    joints = (Joint.REVOLUTE, Joint.PRISMATIC, Joint.UNIVERSAL, Joint.CYLINDRICAL)
+    bare = random_tree(seed, 2, joints)
+    random = Random(seed)
+    elements: list[Element] = [
+        Spring(f"S{k}", Name(name), Linear(expression(random.randint(20, 60))), expression(random.randint(-5, 5)) / 10)
+        for k, name in enumerate(bare.layout.positions)
+    ]
+    if seed % 2:
+        elements.append(Damper("D", Name(random.choice(bare.layout.positions)), Linear(expression(1) / 2)))
+    return _started(replace(bare, elements=tuple(elements)), seed)
+
+
+def prescribed(seed: int) -> Mechanism:
+    """Joints that are led in time."""
+    joints = (Joint.PRESCRIBED, Joint.DRIVEN, Joint.REVOLUTE, Joint.PRISMATIC)
+    return _started(random_tree(seed, 3, joints), seed)
+
+
+def _started(mechanism: Mechanism, seed: int) -> Mechanism:
+    q, v, _, _ = random_state(mechanism, seed)
+    return started(mechanism, q.round(6), v.round(6))
+
+
+def started(mechanism: Mechanism, q: Floats, v: Floats) -> Mechanism:
+    """The mechanism with other initial values."""
+    where = dict(zip(mechanism.layout.positions, q, strict=True))
+    rates = dict(zip(mechanism.layout.velocities, v, strict=True))
+
+    def begun(one: AnyCoordinate) -> AnyCoordinate:
+        if isinstance(one, Coordinate):
+            return replace(one, position=expression(where[one.name]), velocity=expression(rates[f"{one.name}'"]))
+        e0, e1, e2, e3 = (expression(where[name]) for name in one.names)
+        wx, wy, wz = (expression(rates[name]) for name in one.velocities)
+        return replace(one, position=(e0, e1, e2, e3), velocity=(wx, wy, wz))
+
+    return replace(mechanism, coordinates=tuple(map(begun, mechanism.coordinates)))
+
+
+def loops(seed: int) -> Mechanism:
+    """A linkage of one degree of freedom or two, planar where the seed is even; its loop closes where it starts."""
+    random = np.random.default_rng(seed)
+    planar = seed % 2 == 0
+    count = int(random.integers(3, 5)) if planar else 5
+    lines, starts = [], []
+    for k in range(count):
+        axis = "z" if planar else "xyz"[int(random.integers(3))]
+        slides = k and random.random() < 0.25
+        place = f"Sx({_digits(random.uniform(0.3, 1))}), Sy({_digits(random.uniform(-0.3, 0.3))})"
+        place += "" if planar else f", Sz({_digits(random.uniform(-0.3, 0.3))}), Rx({_digits(random.uniform(-1, 1))})"
+        mass = random.uniform(0.5, 2)
+        moments = ", ".join(f"J{letter}({_digits(mass * random.uniform(0.1, 0.15))})" for letter in "xyz")
+        joint = f"S{'x' if planar else axis}" if slides else f"R{axis}"
+        lines.append(f"B{k}{f'~B{k - 1}' if k else ''} | {place}, {joint}(q{k}) "
+                     f"| Sx(0.2), Sy(0.05), m({_digits(mass)}), {moments};")  # fmt: skip
+        starts.append(f"q{k} = {_digits(random.uniform(-1.2, 1.2))}")
+    head = f"model linkage-{seed}; coordinates {', '.join(starts)}; gravity 0.3, -9.81, {0 if planar else 2};"
+    bare = kg.parse("\n".join([head, *lines]))
+    last = f"B{count - 1}"
+    pose = evaluated(bare, [f"pose:{last}"], initial_state(bare))[f"pose:{last}"]
+    tip = pose @ np.array([0.6, 0.1, 0 if planar else 0.2, 1])
+    where = f"Sx({_digits(tip[0])}), Sy({_digits(tip[1])})" + ("" if planar else f", Sz({_digits(tip[2])})")
+    own = "Sx(0.6), Sy(0.1)" + ("" if planar else ", Sz(0.2)")
+    kind = "revolute" if planar else "spherical"
+    extra = [
+        "spring coil | on(q0), stiffness(3), rest(0.2);",
+        f"damper shock | between({last}, (2, 1, 0)), damping(0.4);",
+    ]
+    return kg.parse("\n".join([head, *lines, f"loop pin | {kind} | {where} | {last}: {own};", *extra]))
+
+
+def _digits(value: float) -> str:
+    return f"{value:.15f}"
+
+
+def contacts(seed: int) -> Mechanism:
+    """A chain that falls on a floor and against a wall."""
+    return kg.parse(random_chain(seed))
+
+
+def platforms(seed: int) -> Mechanism:
+    """A ring on six legs of one type, each a little out of place."""
+    random = Random(seed)
+
+    def off(value: float) -> str:
+        return f"{value + random.uniform(-0.03, 0.03):.3f}"
+
+    base = [(0.42, -0.5), (0.42, 0.5), (0.22, 0.61), (-0.64, 0.11), (-0.64, -0.11), (0.22, -0.61)]
+    ring = [(0.59, -0.1), (0.59, 0.1), (-0.2, 0.56), (-0.39, 0.46), (-0.39, -0.46), (-0.2, -0.56)]
+    legs = [
+        f"| {name}: Sx({off(x)}), Sy({off(y)}), Sz({off(0)}) > Sx({off(u)}), Sy({off(w)}), Sz({off(0)})"
+        for name, (x, y), (u, w) in zip("ABCDEF", base, ring, strict=True)
+    ]
+    kind = random.choice(["UPS", "SPU", "UCU"])
+    text = f"""model hexapod; coordinates x = {off(0)}, y = {off(0)}, z = 0.6;
+        quaternion (e0, e1, e2, e3) velocity (wx, wy, wz) = (1, {off(0)}, {off(0)}, {off(0)});
+        gravity 0, 0, -9.81;
+        Ring | Sx(x), Sy(y), Sz(z), Q(e0, e1, e2, e3) | m(80), Jx(9), Jy(9), Jz(17);
+        platform {kind} | Ring | Sz(0.22), m(4.6), Jx(0.07), Jy(0.07), Jz(0.006)
+        | Sz(-0.24), m(2.7), Jx(0.04), Jy(0.04), Jz(0.001) | damping(350) {" ".join(legs)};"""
+    model = kg.parse(text)
+    found = kg.assemble(model)
+    return started(model, found.q, found.v)
+
+
+KINDS: dict[str, Callable[[int], Mechanism]] = {
+    "tree": tree,
+    "quaternions": quaternions,
+    "drifting": drifting,
+    "springs": springs,
+    "prescribed": prescribed,
+    "loops": loops,
+    "contacts": contacts,
+    "platforms": platforms,
+}

@@ -1,0 +1,84 @@
+"""Why runs end before their time: loops that lock, singular masses and forces that jump are told apart, by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import kinegraph as kg
+from kinegraph.errors import TaskError
+from kinegraph.solve.problem import headway
+from kinegraph.solve.results.status import Status
+
+BARS = """
+    Rod~Crank | Sx(1), Rz(q2) | Sx(0.5), m(1), Jz(0.1);
+    Rocker | Sx(2), Rz(q3) | Sx(0.25), m(1), Jz(0.1);
+    loop pin | revolute | Rod: Sx(1) | Rocker: Sx(0.5);
+"""
+#: A crank that is led farther than its rod and rocker reach: by a constraint, and by its own transform.
+LED = f"""
+    model led; coordinates q1 = 0.5, q2 = 0.5, q3 = 1; gravity 0, -9.81, 0;
+    Crank | Rz(q1) | Sx(0.5), m(1), Jz(0.1); {BARS} constraint drive | q1 = 0.5 + t;
+"""
+PRESCRIBED = f"""
+    model led; coordinates q2 = 0.5, q3 = 1; gravity 0, -9.81, 0;
+    Crank | Rz(0.5 + t) | Sx(0.5), m(1), Jz(0.1); {BARS}
+"""
+#: Where the rod and the rocker are in line: 2^2 + 1 - 4 cos(q1) = 1.5^2.
+LOCKED = float(np.arccos((5 - 1.5**2) / 4)) - 0.5
+QUIET = {"native": False, "progress": False}
+METHODS = {
+    "rk4": {"method": "rk4", "step": 0.01},
+    "baumgarte": {"method": "rk4", "step": 0.01, "baumgarte": 5},
+    "dop853": {},
+    "dopri5": {"method": "dopri5", "rtol": 1e-6},
+    "bdf": {"method": "bdf", "rtol": 1e-6},
+    "ida": {"method": "ida", "rtol": 1e-6},
+}
+
+
+@pytest.mark.parametrize("model", [LED, PRESCRIBED], ids=["constraint", "transform"])
+@pytest.mark.parametrize("method", METHODS)
+def test_a_crank_beyond_its_reach_ends_the_run_and_names_the_loop(model: str, method: str) -> None:
+    run = kg.simulate(kg.parse(model), 3, grid=50, **METHODS[method], **QUIET)
+    assert run.status is Status.OPEN
+    assert run.ending.time == pytest.approx(LOCKED, abs=0.02)
+    assert "loop pin" in str(run.ending) and "beyond their reach" in str(run.ending)
+    assert "jump" not in str(run.ending)
+    if method != "baumgarte":
+        assert next(one for one in run.checks if one.name == "loops open by position, left").passed
+
+
+def test_cases_of_a_sweep_end_there_too() -> None:
+    sweep = kg.sweep(kg.parse(PRESCRIBED), 3, over={"q3": [1.0, 1.01]}, grid=5, method="rk4", step=0.01, **QUIET)
+    assert sweep.statuses == (Status.OPEN, Status.OPEN)
+
+
+def test_sensitivities_say_the_same() -> None:
+    led = kg.parse(PRESCRIBED.replace("model led;", "model led; parameters m = 1;"))
+    with pytest.raises(TaskError, match="beyond their reach"):
+        kg.sensitivities(led, 3, ["m"], results=["q2"], grid=1, rtol=1e-6, **QUIET)
+
+
+def test_a_loop_that_is_not_led_needs_shorter_steps() -> None:
+    """Nothing leads it: where it cannot be closed after a step, the step is too long."""
+    fast = kg.parse(LED.replace("constraint drive | q1 = 0.5 + t;", "initial q1' = 1000;"))
+    run = kg.simulate(fast, 3, method="rk4", step=0.1, grid=10, **QUIET)
+    assert run.status is Status.OPEN and "step is too long" in str(run.ending) and "loop pin" in str(run.ending)
+
+
+def test_forces_that_jump_are_told_from_those_that_do_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(headway, "WINDOW", 500)
+    body = "coordinates x = 1; initial x' = -1; Box | Sx(x) | m(1);"
+    relay = kg.simulate(kg.parse(f"{body} force f | value(-1e8*sign(x' + x)), on(x);"), 10, **QUIET)
+    assert relay.status is Status.STALLED and "forces jump there" in str(relay.ending)
+    pole = kg.simulate(kg.parse(f"{body} force f | value(-1/x^3), on(x);"), 10, **QUIET)
+    assert pole.status is Status.STEP_TOO_SMALL and "jump" not in str(pole.ending)
+
+
+def test_a_gimbal_lock_is_a_singular_mass_matrix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(headway, "WINDOW", 500)
+    start = "coordinates a = 0.1, b = 1.57079632679489; initial a' = 1; gravity 0, 0, -9.81;"
+    run = kg.simulate(kg.parse(f"{start} Bob | Rx(a), Ry(b), Sz(-1) | m(1);"), 1e3, **QUIET)
+    assert run.status is Status.SINGULAR_MASS and run.ending.component == "a'"
+    assert "gimbal lock" in str(run.ending)

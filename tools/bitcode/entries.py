@@ -1,0 +1,166 @@
+"""Every function that is compiled, with arguments whose types are those of all its calls; none of them is run."""
+
+from dataclasses import replace
+
+import numpy as np
+from numba import types
+
+from kinegraph.io.records.load import parse
+from kinegraph.jit.marks import Kind, kind_of
+from kinegraph.large import entries as large_entries
+from kinegraph.large import system as large_system
+from kinegraph.large.chains import closed_system
+from kinegraph.large.chains import run as chain_run
+from kinegraph.large.chains import system as chain_system
+from kinegraph.large.linkages import system as linkage_system
+from kinegraph.model.constraints.impacts import Impacts
+from kinegraph.passes.compiled_search.entrance import enter
+from kinegraph.solve.batch.cases import CaseProblem
+from kinegraph.solve.contacts.in_loops import LoopedContacts
+from kinegraph.solve.contacts.loop_memory import LookedAt
+from kinegraph.solve.contacts.mode import ContactSet
+from kinegraph.solve.loops import multistep
+from kinegraph.solve.loops.contacts import phases as contact_loop
+from kinegraph.solve.loops.many import cases as case_loop
+from kinegraph.solve.methods.cvode import _common, multistep_work
+from kinegraph.solve.methods.run_options import EVERY_STEP, NO_EVENTS
+from kinegraph.solve.methods.runge_kutta import RungeKutta
+from kinegraph.solve.methods.step_control import FixedStep
+from kinegraph.solve.methods.symplectic import Symplectic
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_8
+from kinegraph.solve.problem.problem import CauchyProblem, Closing, RightHandSide
+from kinegraph.solve.results.recording import OwnSteps, Recorder
+from kinegraph.solve.sundials import compiled_callbacks
+from tools.bitcode.compile import register, types_of
+
+#: Modules whose functions make arrays.
+COUNTED = "large."
+
+_NOTHING = np.zeros((1, 0))
+
+#: A problem whose types are those of all problems.
+TYPICAL = CauchyProblem(RightHandSide(1, ("y",)), np.zeros(1), 0.0, 1.0)
+
+
+def entries():
+    """Files of bitcode: name -> [(function, types of its arguments)]; and the names whose functions make arrays."""
+    files = {}
+    for function, arguments in [*_solver_loops(), *_callbacks(), *_search(), *_recursions()]:
+        name = function.__module__.removeprefix("kinegraph.")
+        if kind_of(function) is not Kind.CALLBACK:
+            if not name.startswith(COUNTED):
+                register(arguments)
+            arguments = types_of(arguments)
+        files.setdefault(name, []).append((function, tuple(arguments)))
+    return files, frozenset(name for name in files if name.startswith(COUNTED))
+
+
+def _solver_loops():
+    def sliced(loop_of, problem=TYPICAL):
+        made = loop_of(problem, FixedStep(1.0), Recorder(problem, EVERY_STEP, NO_EVENTS))
+        return made.advance, (*made.arguments, 0)
+
+    yield sliced(RungeKutta(DORMAND_PRINCE_8)._loop)
+    yield sliced(Symplectic()._loop)
+    closed = replace(TYPICAL, rhs=replace(TYPICAL.rhs, rows=("g",), closing=Closing(1, 1, 1)))
+    yield sliced(Symplectic()._closed_loop, closed)
+    recorder = Recorder(TYPICAL, EVERY_STEP, NO_EVENTS)
+    yield multistep.follow, (*_common(TYPICAL, multistep_work(TYPICAL, 13), recorder), 0.0)
+    problem = CaseProblem(DORMAND_PRINCE_8, TYPICAL, FixedStep(1.0))
+    cases = problem._cases(np.zeros((1, 1)), _NOTHING, np.zeros(1, dtype=np.int64))
+    yield case_loop.run_cases, (*problem._arguments(cases, problem.outputs.tally(1, 0), 1), 0, 0)
+    yield _contacts(DORMAND_PRINCE_8)
+
+
+def _contacts(tableau):
+    run = LoopedContacts(tableau, FixedStep(1.0), _OneContact(), (0.0, 1.0), np.zeros(1), OwnSteps())
+    return contact_loop.advance, (*run._arguments, 0)
+
+
+class _OneContact:
+    """A system with one contact."""
+
+    names, watched, stops = ("contact",), 0, frozenset()
+    looked_at = LookedAt(
+        1,
+        tuple(
+            (name, slice(k, k + 1), (1, 1) if name in ("compliance", "responses") else (1,))
+            for k, name in enumerate(("gaps", "spans", "reaches", "rates", "speeds", "free", "compliance", "responses"))
+        ),
+    )
+    contacts = ContactSet(names, (0.0,), (0.0,), (0,), Impacts(), None, slice(0, 1), 1.0)
+
+    def problem_of(self, closed, state, start, end):
+        return CauchyProblem(replace(TYPICAL.rhs, parameters=2), state, start, end, np.zeros(2))
+
+    def events_of(self, closed):
+        return NO_EVENTS
+
+
+def _callbacks():
+    address = types.int64
+    yield compiled_callbacks.rate, [types.float64, *[address] * 3]
+    yield compiled_callbacks.jacobian, [types.float64, *[address] * 7]
+
+
+def _search():
+    memory = np.zeros(1, dtype=np.int64)
+    yield enter, (memory, memory, np.zeros(1), 0, 0, 0)
+
+
+class _Recorded:
+    """Stands for compiled code while samples are taken: Python runs the function and its arguments are kept."""
+
+    address, calls = 0, {}
+
+    def __init__(self, function):
+        self.function = function
+        self.calls.setdefault(function, None)
+
+    def __call__(self, *arguments):
+        self.calls[self.function] = arguments
+        return self.function(*arguments)
+
+
+def _recursions():
+    """The recursions over bodies, as systems of every kind call them."""
+    modules = (large_entries, large_system, chain_system, chain_run, linkage_system)
+    for module in modules:
+        module.compiled = _Recorded
+    _run_trees()
+    _run_loops()
+    for function, arguments in _Recorded.calls.items():
+        if kind_of(function) is Kind.CALLBACK:
+            yield function, [types.int64] * function.__code__.co_argcount
+        else:
+            yield function, arguments
+
+
+def _run_trees():
+    for text in (
+        "coordinates a, b; gravity 0,0,-9; A | Rx(a) | m(1), Jx(1); B~A | Sz(1), Rx(b) | Sz(1), m(1);",
+        "coordinates a, b; gravity 0,0,-9; A | Rx(a) | m(1), Jx(1); B~A | Sz(1), Rx(b - a) | Sz(1), m(1);",
+    ):
+        system = large_system.LoopedSystem(parse(text))
+        state = np.full(2, 0.1)
+        system.tau(state, state, state)
+        system.qdd(state, state, state)
+        system.energy(state, state)
+        system.inertia(state)
+        system.addressed([0, 2, 4, -1])
+
+
+def _run_loops():
+    chain = "coordinates a = 1, b = 1, c = 1; gravity 0,0,-9; A | Rx(a) | Sz(1), m(1), Jx(1); "
+    loop = chain + "B~A | Sz(1), Rx(b) | Sz(1), m(1), Jx(1); C~B | Sz(1), Rx(c) | Sz(1), m(1), Jx(1); "
+    mechanism = parse(loop + "loop pin | revolute(x) | C: Sz(1) | Sy(1);")
+    state = np.array([1.0, 0.5, 0.2])
+    system = closed_system.ClosedSystem(mechanism)
+    for method in system.closed_methods:
+        method.evaluated(state, state, state, 0.0)
+    system._linkage.projected_states(state, state)
+    system._linkage.projection_at(6)
+    system._linkage.accelerations_at([0, 3, 6])
+    chains = chain_system.ChainSystem(mechanism)
+    chains.evaluated(state, state, state)
+    chain_run.integrated(chains, state, state, 0.01, 0.01)
