@@ -29,3 +29,4 @@ def test_small_masses_beside_large_ones_are_not_none():
     mechanism = kg.parse(text)
     assert kg.derive(mechanism, "qdd")
     assert kg.derive(kg.load("free-body"), "qdd") and kg.derive(kg.load("heavy-top"), "qdd")
+    assert kg.derive(kg.parse("Wall | Sx(1) | m(1);"), "reaction:Wall")

@@ -43,6 +43,8 @@ def require_inertia(mechanism: Mechanism, inertia: Square, factors: Factorised) 
     A graph does not tell that a pivot is zero where sines and cosines cancel: if one is small at random it is proved.
     """
     own = [row[k] for k, row in enumerate(inertia)]
+    if not own:
+        return
     pivots = [factors.pivots[k] for k in range(len(own))]
     small = np.all(np.abs(_at_random(mechanism, pivots)) <= _SMALL * np.abs(_at_random(mechanism, own)), axis=0)
     first = next((k for k in reversed(factors.order) if small[k]), None)
