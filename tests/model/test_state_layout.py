@@ -45,7 +45,7 @@ def test_the_state_is_cut_where_its_parts_begin():
 
 SOURCE = Path(kinegraph.__file__).parent
 #: Words of users, given as they would type them.
-TYPED = {"bench/tasks/machines.py", "bench/tasks/unknown_forces.py"}
+TYPED = {"reproduce/documents/inverse.py"}
 PREFIX = re.compile(r"""f?["'](?:tau|p):(?!\s)""")
 
 

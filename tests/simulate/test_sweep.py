@@ -10,7 +10,6 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import SolveError
 from kinegraph.simulate import Action, Status, simulate, sweep
-from kinegraph.solve.problem import costs
 from kinegraph.solve.problem.execution import Execution
 from tests.simulate.test_inputs import MACHINE
 
@@ -102,9 +101,7 @@ def test_few_runs_need_no_compiler() -> None:
     assert few.decision.execution is Execution.INTERPRETED and "native: no" in str(few)
 
 
-def test_many_runs_compile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(costs, "stored", lambda: costs.Costs(compiling=1e-3, first=1e-3))
-    monkeypatch.setattr(costs, "store", lambda known: None)
+def test_many_runs_compile() -> None:
     many = sweep(kg.load("double-pendulum"), 1, over={"q1": np.linspace(0.1, 1, 200)}, method="dop853")
     assert many.decision.execution is Execution.NATIVE
 

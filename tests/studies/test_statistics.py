@@ -12,9 +12,11 @@ from kinegraph.studies.sampling.samples import Design, Samples
 from kinegraph.studies.statistics.intervals import clopper_pearson, mean, quantile, wilson
 from kinegraph.studies.statistics.summaries import (
     class_probabilities,
+    explained_variance,
     first_order_indices,
     rank_correlations,
     sobol_indices,
+    total_indices,
 )
 
 
@@ -95,3 +97,24 @@ def test_first_order_indices_of_any_cases():
     assert found.first == pytest.approx([0.3139, 0.4424, 0], abs=0.05)
     assert abs(found.rank[0]) > 0.3 and abs(found.rank[1]) < 0.1
     assert np.array_equal(state, np.random.get_state()[1])  # noqa: NPY002
+
+
+def test_variance_is_explained_by_what_is_not_monotone_and_by_two_together():
+    random = np.random.default_rng(4)
+    x = random.uniform(-1, 1, (2000, 4))
+    bowl = x[:, 0] ** 2 + 0.05 * x[:, 1]  # Spearman sees the second name alone
+    assert np.argmax(np.abs(rank_correlations(x, bowl))) == 1
+    parts = [explained_variance(column[:, None], bowl) for column in x.T]
+    assert parts[0] > 0.95 and parts[1] < 0.02 and max(parts[2:]) < 0.01
+    saddle = x[:, 2] * x[:, 3]  # no name alone explains anything
+    assert max(explained_variance(column[:, None], saddle) for column in x.T) < 0.01
+    assert explained_variance(x[:, 2:], saddle) > 0.7 and explained_variance(x[:, :2], saddle) < 0.01
+    assert explained_variance(x[:5, :1], bowl[:5]) == explained_variance(x[:, :1], np.ones(2000)) == 0
+
+
+def test_total_indices_are_those_of_the_function():
+    samples = Samples(LAWS, dict.fromkeys("xyz", 0.0), 5 * 2048, Design.SALTELLI)
+    found = total_indices(samples, ishigami(samples.rows(1, samples.total)))
+    assert found == pytest.approx([0.5576, 0.4424, 0.2437], abs=0.03)
+    assert total_indices(samples, np.full(samples.cases, np.nan)) is None
+    assert total_indices(Samples(LAWS, dict.fromkeys("xyz", 0.0), 10), np.arange(10.0)) is None

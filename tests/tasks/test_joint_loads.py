@@ -129,3 +129,17 @@ def test_largest_loads_of_a_given_motion_are_searched_for_between_its_times():
     many = kg.inverse_dynamics(slider, {"c": "0.3 + 2*t"}, np.linspace(0, 1.3, 120), unknown=["tau:c"])
     few, fine = (kg.joint_loads(one, ["Rod"]).worst[0] for one in (ends, many))
     assert few.force == pytest.approx(fine.force, rel=1e-6)
+
+
+@pytest.mark.parametrize("asked", [{}, {"axes": "body", "point": "parent"}, {"axes": "parent", "drives": False}])
+def test_loads_of_a_given_motion_are_the_reactions_at_its_states(asked):
+    """Two ways to one load: by the forces that cause a motion, and by the motion that forces cause; loops too."""
+    slider = kg.parse(SLIDER_CRANK)
+    found = kg.inverse_dynamics(slider, {"c": "1 + 2*t + 0.3*sin(t)"}, [0.3], unknown=["tau:c"])
+    names = (*slider.layout.positions, *slider.layout.velocities)
+    at = dict(zip(names, np.hstack([found.motion.q[0], found.motion.v[0]]).tolist(), strict=True))
+    for one in kg.joint_loads(found, **asked).reactions:
+        other = reactions(slider, one.body, at | {"tau:c": float(found["tau:c"][0])}, **asked)
+        assert other.determinate == one.determinate
+        np.testing.assert_allclose(one.force[0], other.force, atol=1e-9)
+        np.testing.assert_allclose(one.moment[0], other.moment, atol=1e-9)

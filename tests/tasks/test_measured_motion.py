@@ -23,14 +23,17 @@ def samples(sigma, seed, noise=None):
 @pytest.mark.parametrize("sigma", [1e-2, 1e-4, 1e-6])
 @pytest.mark.parametrize("given", [True, False])
 def test_accelerations_lie_in_their_bands_and_noise_is_found(sigma, given):
-    inside, noises, misses = [], [], []
+    inside, noises, misses, squares = [], [], [], []
     for seed in range(12):
         found = samples(sigma, seed, sigma if given else None).smoothed()
         acceleration, error = found.derivatives(INSIDE)[:, 2], found.standard_errors(INSIDE)[:, 2]
         inside.append(np.abs(acceleration - motion(INSIDE)[1]) < 1.96 * error)
         noises.append(found.noise)
         misses.append(np.sqrt(np.mean((acceleration - motion(INSIDE)[1]) ** 2)) / np.sqrt(np.mean(error**2)))
+        squares.append(((acceleration - motion(INSIDE)[1])[10:-10] ** 2, error[10:-10] ** 2))
     assert np.mean(inside) > 0.9
+    missed, told = np.mean(squares, axis=(0, 2))
+    assert 0.7 < np.sqrt(missed / told) < 1.2  # bands of the Gaussian process are 1.6 times too wide: 0.6
     assert np.mean(noises) == pytest.approx(sigma, rel=0.1)
     assert 0.1 < np.mean(misses) < 1.3  # the bands are not merely wide
 

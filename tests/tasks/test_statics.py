@@ -5,6 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
+from tests.tasks.test_unknown_forces import SLIDER_CRANK
 
 LADDER = """
     parameters m = 3, l = 2, k = 40;
@@ -53,6 +54,15 @@ def test_what_rest_does_not_determine_is_said():
     assert "does not determine" in str(found)
     least = kg.statics(kg.parse(text), least_norm=True)
     assert np.isfinite(least.values).all()
+
+
+def test_forces_with_hardly_any_hold_are_said():
+    slider = kg.parse(SLIDER_CRANK)
+    near = kg.statics(slider, {"c": 1e-6}, unknown=["tau:s"])
+    assert near.near_singular and "nearly a singular position" in str(near)
+    assert not kg.statics(slider, {"c": 1.0}, unknown=["tau:s"]).near_singular
+    with pytest.raises(TaskError, match="singular for these unknowns"):
+        kg.statics(slider, {"c": 0}, unknown=["tau:s"])
 
 
 @pytest.mark.parametrize(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.errors import StudyError
-from kinegraph.view.study.figures import KINDS, draw, figure_of
+from kinegraph.studies.sampling.laws import read_laws
+from kinegraph.studies.sampling.samples import Design, Samples
+from kinegraph.view.study.figures import KINDS, draw, figure_of, influences, two_that_matter
 from kinegraph.view.study.page import study_page
 from tests.studies.oscillator import MODEL, OPTIONS
 
@@ -55,3 +59,23 @@ def test_the_page_says_all_and_escapes_names(study, tmp_path):
     for word in ("What was asked", "Probabilities", "Outcomes", "Histograms", "Success over two", "Sensitivity"):
         assert word in text
     assert text.count("data:image/png;base64,iVBORw0KGgo") == 6  # as every PNG begins
+
+
+#: Designs for Sobol's indices bring half of SciPy with them.
+DESIGNS = [Design.RANDOM, Design.SALTELLI] if os.environ.get("KINEGRAPH_SOAK") else [Design.RANDOM]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_names_shown_are_those_that_matter(study, design):
+    """What depends on `a` as on a bowl, and on h weakly but monotonely, is drawn over `a`, not over h."""
+    samples = Samples(read_laws(dict.fromkeys("habc", "uniform(-1, 1)")), dict.fromkeys("habc", 0.0), 600, design)
+    h, a, b, c = samples.rows(0, samples.total).T
+    columns = {"h": h, "a": a, "b": b, "c": c, "case": np.arange(601), "status": np.full(601, "FINISHED")}
+    columns |= {"low": a**2 + 0.3 * b**2 + 0.02 * h, "class": np.full(601, "flat")}
+    columns["success"] = columns["low"] < 0.4
+    planned = replace(study, plan=replace(study.plan, samples=samples), columns=columns)
+    panel = figure_of(planned, "success").axes[0]
+    assert {panel.get_xlabel(), panel.get_ylabel()} == set(two_that_matter(planned, "success")) == {"a", "b"}
+    assert np.argmax(influences(planned, "low")) == 1
+    together = replace(planned, columns={**columns, "success": b * c > 0})
+    assert set(two_that_matter(together, "success")) == {"b", "c"}

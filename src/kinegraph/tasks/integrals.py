@@ -81,6 +81,10 @@ class Integrals(RichDisplay):
         """What the integrals are called."""
         return tuple(one.name for one in self.integrals)
 
+    def __str__(self) -> str:
+        lines = [f"  {one.combination} (proved)" for one in self.integrals]
+        return "\n".join(["first integrals:", *lines] if lines else ["no first integral was found"])
+
 
 def integrals(
     mechanism: MechanismSource,
@@ -119,11 +123,17 @@ def _integrals(motion: _Motion, wanted: Graph, rates: Graph, known: Sequence[Com
     """Combinations of a graph's outputs that are constant, and no combinations of those that are known."""
     own = [output.name for output in wanted.outputs]
     independent = _Independent(own, [*motion.identities(wanted), *known])
-    found = []
+    new = []
     for whole in sorted(relations(rates, motion.quaternions), key=len):
         combination = {name: whole[name] for name in own if name in whole}
-        if combination and _proved(motion, rates, whole) and independent.take(combination):
-            found.append(Integral(_name(combination), combination, _combined(wanted, combination)))
+        if combination and independent.take(combination):
+            new.append((whole, combination))
+    proved = _proved(motion, rates, [whole for whole, _ in new])
+    found = [
+        Integral(_name(one), one, _combined(wanted, [one]))
+        for (_, one), holds in zip(new, proved, strict=True)
+        if holds
+    ]
     return sorted(found, key=lambda one: own.index(next(iter(one.coefficients))))
 
 
@@ -297,19 +307,28 @@ def _product_name(factors: Sequence[str]) -> str:
     return "*".join(name if power == 1 else f"{name}^{power}" for name, power in powers.items())
 
 
-def _combined(graph: Graph, combination: Combination) -> Graph:
+def _combined(graph: Graph, combinations: Sequence[Combination]) -> Graph:
+    """Combinations of a graph's outputs: `integral`, or as many of them in one array."""
     builder = GraphBuilder()
     place = {output.name: output for output in moved(graph.outputs, transfer(graph, builder))}
-    total = Node(builder, builder.zero)
-    for name, factor in combination.items():
-        total = total + Node(builder, place[name].nodes[0]) * factor
-    return builder.graph([Output("integral", (), (total.index,))])
+    totals = []
+    for combination in combinations:
+        total = Node(builder, builder.zero)
+        for name, factor in combination.items():
+            total = total + Node(builder, place[name].nodes[0]) * factor
+        totals.append(total.index)
+    shape = () if len(totals) == 1 else (len(totals),)
+    return builder.graph([Output("integral", shape, tuple(totals))])
 
 
-def _proved(motion: _Motion, rates: Graph, combination: Combination) -> bool:
-    builder = GraphBuilder()
-    zero = builder.graph([Output("integral", (), (builder.zero,))])
-    return not prove(_combined(rates, combination), zero, quaternions=motion.quaternions).differences
+def _proved(motion: _Motion, rates: Graph, combinations: Sequence[Combination]) -> list[bool]:
+    """Which combinations of rates are zero."""
+    if not combinations:
+        return []
+    sums, builder = _combined(rates, combinations), GraphBuilder()
+    zeros = builder.graph([sums.output("integral")._replace(nodes=(builder.zero,) * len(combinations))])
+    wrong = {place for _, place in prove(sums, zeros, quaternions=motion.quaternions).differences}
+    return [place not in wrong for place in range(len(combinations))]
 
 
 def _name(combination: Combination) -> str:

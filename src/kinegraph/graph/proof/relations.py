@@ -2,7 +2,7 @@
 
 Values at random points are rows of a matrix over the field; its null space holds the relations. There is no rounding:
 a coefficient is a fraction whose numerator and denominator are far smaller than the prime, or it is none. More points
-are taken than there are outputs, so that a relation that does not hold passes as seldom as a wrong proof.
+are taken than there are outputs, so that hardly any relation is found that does not hold; who relies on one proves it.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from kinegraph.graph.node import Function, Graph, Symbol
 from kinegraph.graph.proof.angles import AngleTable, angle_tables, degree
 from kinegraph.graph.proof.field import PrimeField
 from kinegraph.graph.proof.point import FieldArithmetic, FieldEvaluation, UnluckyPoint
-from kinegraph.graph.proof.prove import MOST_DEGREE_BITS, ROOT_POINTS
+from kinegraph.graph.proof.prove import MOST_DEGREE_BITS
 from kinegraph.graph.proof.roots import Element, RootArithmetic, RootEvaluation
 
 #: The prime has so many bits, and a fraction so many at most: others are chance, or values of symbols.
-_BITS, _MOST = 512, 240
+_BITS, _MOST = 320, 160
 #: Points beyond the number of outputs; with square roots, whose signs are chance, more.
-_FURTHER = 6
+_FURTHER, _FURTHER_ROOTS = 4, 12
 #: How many points are tried for each that is wanted.
 _TRIES = 6
 
@@ -79,7 +79,7 @@ class _Points:
     def rows(self) -> list[list[int]]:
         """Values of the outputs, one row for every point (two where roots are imaginary)."""
         rooted = any(isinstance(node, Function) and node.name == "sqrt" for node in self.graph.nodes)
-        wanted = len(self.graph.outputs) + (ROOT_POINTS if rooted else _FURTHER)
+        wanted = len(self.graph.outputs) + (_FURTHER_ROOTS if rooted else _FURTHER)
         for oracles in (False, True):
             found: list[list[int]] = []
             for _, rows in zip(range(wanted), self._evaluated(wanted, rooted, oracles), strict=False):

@@ -13,11 +13,12 @@ from numpy.typing import NDArray
 from kinegraph.errors import StudyError
 from kinegraph.extras import extra
 from kinegraph.studies.column import Column
-from kinegraph.studies.sampling.samples import Samples
+from kinegraph.studies.sampling.samples import Design, Samples
 from kinegraph.studies.statistics.intervals import Estimate, mean, quantile, wilson
 
 Floats = NDArray[np.float64]
 
+_FEWEST_EXPLAINED, _MOST_BINS = 12, 24
 _FEWEST = 65  # cases before indices mean anything: some for each of the frequencies that are looked at
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
@@ -80,6 +81,45 @@ def rank_correlations(inputs: Floats, outcome: Floats) -> Floats:
     a, b = a - a.mean(axis=0), b - b.mean()
     size = np.sqrt((a**2).sum(axis=0) * (b**2).sum())
     return np.asarray(np.divide(a.T @ b, size, out=np.zeros(inputs.shape[1]), where=size > 0))
+
+
+def total_indices(samples: Samples, values: Floats) -> Floats | None:
+    """Sobol's total indices of a Saltelli design by the names that are varied (Jansen's estimate); None for others.
+
+    Names that are drawn together, in a disc, share the largest of their coordinates.
+    """
+    size = samples.dimensions + 2
+    whole = len(values) == samples.cases and len(values) % size == 0 and np.isfinite(values).all()
+    if samples.design is not Design.SALTELLI or not whole or not np.ptp(values) > 0:
+        return None
+    table = values.reshape(-1, size)
+    apart = np.mean((table[:, :1] - table[:, 1:-1]) ** 2, axis=0) / (2 * np.var(table[:, [0, -1]]))
+    found, place = list[float](), 0
+    for names, law in samples.laws.items():
+        width = law.dimensions(len(names))
+        found += [float(np.max(apart[place : place + width]))] * len(names)
+        place += width
+    return np.array(found)
+
+
+def explained_variance(columns: Floats, values: Floats) -> float:
+    """The part of the variance of values that goes back to one or two columns, however they depend on them.
+
+    It is that between cells of equally many cases (the correlation ratio), less what chance would give.
+    """
+    count, sides = columns.shape
+    if count < _FEWEST_EXPLAINED or not np.ptp(values) > 0:
+        return 0.0
+    bins = max(2, min(_MOST_BINS, round(count ** (1 / (sides + 2)))))
+    cells = np.zeros(count, dtype=np.int64)
+    for column in columns.T:
+        cells = cells * bins + np.minimum(((_ranks(column) - 0.5) / count * bins).astype(np.int64), bins - 1)
+    _, cells, sizes = np.unique(cells, return_inverse=True, return_counts=True)
+    if len(sizes) < 2 or len(sizes) >= count:
+        return 0.0
+    means = np.bincount(cells, values) / sizes
+    within = float(np.sum((values - means[cells]) ** 2) / (count - len(sizes)))
+    return max(0.0, 1 - within / float(np.var(values, ddof=1)))
 
 
 def _ranks(values: Floats) -> Floats:

@@ -41,8 +41,8 @@ class LoadView:
         """What the numbers are."""
         where = {None: "the joint's point on the body", PARENT: "the joint's point on the parent"}
         point = self.point if self.point is None or isinstance(self.point, str) else f"({_listed(self.point)})"
-        without = "" if self.drives else ", without drives and springs on the joint's own coordinates"
-        return f"{self.axes.value} axes, moments about {where.get(point, point)}{without}"
+        drives = f"{'with' if self.drives else 'without'} drives and springs on its own coordinates"
+        return f"{self.axes.value} axes, moments about {where.get(point, point)}, {drives}"
 
 
 def load_view(axes: Axes | str, point: Point, drives: bool) -> LoadView:

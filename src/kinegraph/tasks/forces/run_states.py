@@ -34,6 +34,8 @@ from kinegraph.tasks.operating_point import Floats
 _DEFECT = 1e-5
 #: Of integrating again, and by what part its end may miss the next row.
 _TOLERANCE, _MISSED = 1e-10, 1e-4
+#: Steps that take more evaluations, of all together, are left out: equations may be stiff.
+_MOST_EVALUATIONS, _MOST_TOGETHER = 3000, 200_000
 
 
 @dataclass(frozen=True)
@@ -152,11 +154,15 @@ def between(states: RunStates, driving: Driving) -> BetweenStates:
     return replace(refined, covered=np.array(covered))
 
 
+class _TooManyEvaluations(Exception):
+    """Integrating a step again takes too long."""
+
+
 class _Motion:
     """The equations of motion of a run."""
 
     def __init__(self, states: RunStates, driving: Driving) -> None:
-        self.states, self.driving = states, driving
+        self.states, self.driving, self.evaluations = states, driving, 0
         self.kernel = kernel_of(states.mechanism, "qdd", states.parameters)
 
     @cached_property
@@ -204,13 +210,20 @@ class _Motion:
         rows = self.states
         width, span = rows.q.shape[1], (float(rows.times[k]), float(rows.times[k + 1]))
         start, end = (np.concatenate([rows.q[i], rows.v[i]]) for i in (k, k + 1))
+        most = min(self.evaluations + _MOST_EVALUATIONS, _MOST_TOGETHER)
 
         def rate(t: float, y: Floats) -> Floats:
+            self.evaluations += 1
+            if self.evaluations > most:
+                raise _TooManyEvaluations
             q, v = y[None, :width], y[None, width:]
             a = self.accelerations(self.driving.states(np.array([t]), q, v))
             return np.concatenate([self.position_rates(q, v)[0], a[0]])
 
-        found = solve_ivp(rate, span, start, "DOP853", rtol=_TOLERANCE, atol=_TOLERANCE * 1e-2, dense_output=True)
+        try:
+            found = solve_ivp(rate, span, start, "DOP853", rtol=_TOLERANCE, atol=_TOLERANCE * 1e-2, dense_output=True)
+        except _TooManyEvaluations:
+            return None
         if not found.success or not np.isfinite(found.y).all():
             return None
         change = np.max(np.abs(found.y - start[:, None]), axis=1) + 1e-9 * np.abs(start)

@@ -29,7 +29,8 @@ class Statics(RichDisplay):
     """The balancing forces, NaN where rest does not determine them.
 
     q: where the mechanism rests. residual: what is missing for balance, the largest over all equations.
-    reactions: what the joints that were asked for carry.
+    reactions: what the joints that were asked for carry. near_singular: whether the position nearly is one in which the
+    forces have no hold on the mechanism, so that they are large.
     """
 
     model: str
@@ -40,6 +41,7 @@ class Statics(RichDisplay):
     determinate: tuple[bool, ...]
     residual: float
     reactions: tuple[Reaction, ...]
+    near_singular: bool = False
 
     def __getitem__(self, name: str) -> float:
         """One balancing force."""
@@ -55,6 +57,7 @@ class Statics(RichDisplay):
         lines = [f"{self.model} at rest at {place}"]
         for name, value, known in zip(self.unknowns, self.values, self.determinate, strict=True):
             lines.append(f"  {name} = {value:.9g}" + ("" if known else " (rest does not determine it)"))
+        lines += ["  nearly a singular position for these forces"] if self.near_singular else []
         lines += [f"  {one}" for one in self.reactions]
         return "\n".join(lines)
 
@@ -95,7 +98,7 @@ def statics(
     values = found.values[0]
     return Statics(
         mechanism.name, mechanism.layout.positions, place.q, names, values, found.determinate, found.residual,
-        _transmitted(problem, motion, values, joints, load_view(axes, point, drives)),
+        _transmitted(problem, motion, values, joints, load_view(axes, point, drives)), bool(found.near_singular.size),
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import StudyError
 from kinegraph.studies.results import Study
-from kinegraph.studies.statistics.summaries import rank_correlations
+from kinegraph.studies.statistics.summaries import explained_variance, rank_correlations, total_indices
 from kinegraph.view.plot import COLOURS, picture_path, styled, written
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_PANELS, _MOST_CORNER, _MOST_POINTS = 12, 6, 5000
 _BINS = 12
+_MOST_PAIRED = 12  # names of which all pairs are compared
 #: How a study can be drawn.
 KINDS = ("histograms", "scatter", "corner", "classes", "success", "ranks")
 
@@ -105,19 +107,49 @@ def _class_colours(study: Study) -> dict[str, str]:
 
 
 def scatter(study: Study, names: Sequence[str] = ()) -> Figure:
-    """Every outcome over what it depends on most, by rank correlation."""
+    """Every outcome over what it depends on most: by Sobol's total indices, else by the variance each name explains."""
     outcomes = [name for name in (names or study.numbers) if name in study.numbers][:_MOST_PANELS]
     varied = study.plan.samples.names
     rows = _points(study)
     colours, known = _colours(study, rows)
     page, panels = _grid(len(outcomes))
     for panel, name in zip(panels, outcomes, strict=True):
-        best = varied[int(np.argmax(np.abs(_ranks(study, name))))]
+        best = varied[int(np.argmax(influences(study, name)))]
         panel.scatter(study.values(best)[rows], study.values(name)[rows], s=4, c=colours, linewidths=0, alpha=0.6)
         panel.set_xlabel(written(best))
         panel.set_ylabel(written(name))
     _meanings(page, known)
     return page
+
+
+def influences(study: Study, outcome: str) -> NDArray[np.float64]:
+    """How much an outcome depends on every name that is varied, monotone or not."""
+    samples, values = study.plan.samples, study.values(outcome)
+    totals = total_indices(samples, values)
+    if totals is not None:
+        return totals
+    inputs, values = _finite(study, values)
+    return np.array([explained_variance(column[:, None], values) for column in inputs.T])
+
+
+def two_that_matter(study: Study, outcome: str) -> list[str]:
+    """The two names on which an outcome depends most, together: one alone may explain nothing."""
+    names = study.plan.samples.names
+    order = np.argsort(-influences(study, outcome), kind="stable")
+    if total_indices(study.plan.samples, study.values(outcome)) is not None:
+        return [names[k] for k in order[:2]]
+    inputs, values = _finite(study, study.values(outcome))
+    pairs = list(combinations(order[:_MOST_PAIRED].tolist(), 2))
+    together = [explained_variance(inputs[:, pair], values) for pair in pairs]
+    best = pairs[int(np.argmax(together))] if pairs and max(together) > 0 else tuple(order[:2].tolist())
+    return [names[k] for k in best]
+
+
+def _finite(study: Study, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What was varied, and an outcome, of the cases that have both."""
+    inputs = np.column_stack([np.asarray(study.drawn[name], dtype=float) for name in study.plan.samples.names])
+    good = np.isfinite(values) & np.isfinite(inputs).all(axis=1)
+    return inputs[good], values[good]
 
 
 def _ranks(study: Study, outcome: str) -> NDArray[np.float64]:
@@ -182,9 +214,7 @@ def success_map(study: Study, names: Sequence[str] = ()) -> Figure:
     """The part of cases that succeed over two varied names; white where there are no cases."""
     if "success" not in study.columns:
         raise StudyError("the study says nothing of success: give success='...' when it is made")
-    varied = study.plan.samples.names
-    order = np.argsort(-np.abs(_ranks(study, "success")), kind="stable")
-    chosen = list(names) or [varied[k] for k in order[:2]]
+    chosen = list(names) or two_that_matter(study, "success")
     if len(chosen) != 2:
         raise StudyError(f"success is drawn over two names, not {len(chosen)}: {', '.join(chosen)}")
     x, y = (study.values(name) for name in chosen)
