@@ -6,12 +6,14 @@ import json
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import ModelError
+from kinegraph.derive.quantities.mobility import mobility
+from kinegraph.errors import AssemblyError, ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.options import RobotFileOptions
@@ -21,6 +23,7 @@ from kinegraph.model.expression import Name, Number
 from kinegraph.model.mechanism import Axis, Mechanism, Shift
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.elements import with_elements
+from tests.cli.run import runner
 from tests.io.mujoco_equality import MODELS, NUMBERS, Floats, Numbers
 from tests.io.robot_numbers import Derived
 
@@ -169,3 +172,50 @@ def test_constraints_on_tendons_and_deformable_bodies_are_left_out() -> None:
 def test_what_cannot_be_is_refused(equality: str, words: str) -> None:
     with pytest.raises(ModelError, match=words):
         model(equality)
+
+
+#: A four-bar on a turning base; a hinge of two points, of which the second misses along and across its axis.
+HINGE = """<mujoco model="hinge"><worldbody>
+  <body name="base" quat="0.9659258 0 0 0.258819"><joint name="q0" type="hinge" axis="0.6 0 0.8"/>
+    <inertial pos="0 0 0" mass="2" diaginertia="0.1 0.1 0.1"/>
+    <body name="crank"><joint name="q1" type="hinge" axis="0 1 0"/>
+      <inertial pos="0.1 0 0" mass="1" diaginertia="0.01 0.02 0.03"/>
+      <body name="rod" pos="0.2 0 0"><joint name="q2" type="hinge" axis="0 1 0"/>
+        <inertial pos="0.2 0 0" mass="1" diaginertia="0.01 0.02 0.03"/>
+        <site name="a1" pos="0.3 0.02 0"/><site name="a2" pos="0.3 {along!r} 0"/></body></body>
+    <body name="rocker" pos="0.5 0 -0.3"><joint name="q3" type="hinge" axis="0 1 0"/>
+      <inertial pos="0 0 0.1" mass="1" diaginertia="0.01 0.02 0.03"/>
+      <site name="b1" pos="0 0.02 0.3"/><site name="b2" pos="0 -0.02 {across!r}"/></body></body></worldbody>
+  <equality><connect site1="a1" site2="b1"/><connect site1="a2" site2="b2"/></equality></mujoco>"""
+
+
+def hinge(missed: float) -> Mechanism:
+    return parse_mjcf(HINGE.format(along=-0.02 + missed, across=0.3 + missed / 2)).mechanism
+
+
+@pytest.mark.parametrize("missed", [1e-9, 3e-7, 3e-6])
+def test_points_that_differ_by_rounding_close_in_the_sense_of_least_squares(missed: float) -> None:
+    """It could not be assembled: rows along the axis contradict each other by what numbers are rounded."""
+    mechanism, exact = hinge(missed), hinge(0)
+    place, found = kg.assemble(mechanism), mobility(mechanism)
+    assert place.mobility == found.dof == 2 and len(found.redundant) == 4
+    assert place.residual == found.residual == pytest.approx(missed, rel=0.1)
+    still = dict.fromkeys((*mechanism.layout.velocities, *mechanism.layout.forces), 0.0)
+    mine, theirs = (
+        kg.interpret(kg.derive(one, "qdd"), dict(zip(one.layout.positions, kg.assemble(one).q, strict=True)) | still)
+        for one in (mechanism, exact)
+    )
+    np.testing.assert_allclose(mine["qdd"], theirs["qdd"], atol=100 * missed)
+    run = kg.simulate(mechanism, 0.1, native=False)
+    assert run.ending.status.good and all(check.passed for check in run.checks)
+    assert run.drift["position"] == pytest.approx(missed, rel=0.1)
+
+
+def test_points_that_differ_by_more_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(AssemblyError, match=r"stays open by 0\.00103"):
+        kg.assemble(hinge(1e-3))
+    file = tmp_path / "hinge.xml"
+    file.write_text(HINGE.format(along=-0.02 + 1e-9, across=0.3), encoding="utf-8")
+    run = runner(capsys)
+    assert "rounded numbers leave the loops open by 1.0e-09" in " ".join(run("check", file).out.split())
+    assert "the loops stay open by 1.0e-09 at least" in run("assemble", file).out

@@ -17,16 +17,24 @@ from kinegraph.assembly.accelerations import fitting_accelerations
 from kinegraph.assembly.held_values import MovedValue, holding, moved_values, note, refusal, table
 from kinegraph.assembly.legs import ReachingLegs
 from kinegraph.assembly.places import angle_names, is_among
-from kinegraph.derive.constraints.analysis import RowsOf, analysed, numeric_conditions, row_names_of
+from kinegraph.derive.constraints.analysis import (
+    Analysis,
+    RowsOf,
+    analysed,
+    numeric_conditions,
+    row_names_of,
+)
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.positions import (
+    CLOSED,
+    ROUNDED,
     Assembled,
     assembled_positions,
     beside,
     consistent_velocities,
     searched,
 )
-from kinegraph.derive.constraints.rank import NEARLY_DEPENDENT, RowRank, nearly_dependent, row_rank
+from kinegraph.derive.constraints.rank import NEARLY_DEPENDENT, RowRank, chosen_rows, nearly_dependent, row_rank
 from kinegraph.derive.quantities.derivation import constraint_graph
 from kinegraph.errors import AssemblyError
 from kinegraph.graph.node import Graph
@@ -53,8 +61,6 @@ _ROUNDED_RATE = 1e-13
 _STAGES = 10
 #: The cosines of three axes that are parallel add up to 3; to 0 or -1 where frames fit otherwise.
 _PARALLEL = 2.0
-#: Residuals below this (metres, radians) count as closed.
-CLOSED = 1e-10
 
 
 @dataclass(frozen=True)
@@ -189,22 +195,39 @@ class Assembler:
         after = dict(zip(names, (*place.q.tolist(), *rates.tolist()), strict=True))
         moved = moved_values(before, after, held, (*free, *held_rates), declared)
         stayed = tuple(name for name in (*held_positions, *held_rates) if name in (*held, *declared))
-        rank = row_rank(conditions.jacobian(place.q))
+        rank = row_rank(conditions.jacobian(place.q), self.rows)
         return Assembly(self.mechanism.name, place.q, rates, place.miss, rank, tuple(held), stayed, moved)
 
-    def independent_rows(self) -> tuple[int, ...]:
-        """The rows that do not follow from others wherever the mechanism is assembled, by index."""
-        redundant = analysed(self.mechanism, self._bound, self._derive).redundant
-        return tuple(k for k, name in enumerate(self.rows) if name not in redundant)
+    @property
+    def _analysis(self) -> Analysis:
+        return analysed(self.mechanism, self._bound, self._derive)
+
+    def independent_rows(self, jacobian: Floats | None = None) -> tuple[int, ...]:
+        """The rows that are computed with at a place, by index, from the entries of all rows there: those that do not
+        follow from others wherever the mechanism is assembled. Without entries, those at the start."""
+        if jacobian is None:
+            return tuple(k for k, name in enumerate(self.rows) if name not in self._analysis.redundant)
+        return self._analysis.taken(jacobian, self.rows)
+
+    def carrying_rows(self, jacobian: Floats) -> tuple[int, ...]:
+        """As many independent rows as there are wherever the mechanism is assembled, from the entries of all rows in
+        any axes; all of them where that is not known."""
+        here = row_rank(jacobian, self.rows).independent
+        mobility = self._analysis.mobility
+        if mobility is None:
+            return tuple(range(len(self.rows)))
+        count = jacobian.shape[1] - mobility
+        return here if len(here) == count else tuple(sorted(chosen_rows(jacobian, count)))
 
     def singular_rows(self, q: Floats, t: float = 0.0, part: float = NEARLY_DEPENDENT) -> tuple[str, ...]:
         """Rows that follow from others at this place, but for a part, and not elsewhere: the place is singular.
 
         Accelerations and forces of constraints mean nothing there: loops allow more than one way on.
         """
-        places = self.independent_rows()
+        jacobian = self.conditions(t).jacobian(q)
+        places = self.independent_rows(jacobian)
         groups = [row_group(self.rows[k]) for k in places]
-        found = nearly_dependent(self.conditions(t).jacobian(q)[list(places)], groups, part)
+        found = nearly_dependent(jacobian[list(places)], groups, part)
         return tuple(self.rows[places[k]] for k in found)
 
     def singular_message(self, what: str, q: Floats, t: float = 0.0) -> str | None:
@@ -221,13 +244,12 @@ class Assembler:
     def loses_chart(self, q: Floats, t: float = 0.0) -> bool:
         """Whether the coordinates chosen as dependent do not follow from the others here, although the place is not
         singular: a crank in its dead centre."""
-        analysis = analysed(self.mechanism, self._bound, self._derive)
-        rows = list(self.independent_rows())
-        columns = list(analysis.dependent_of(self.mechanism.layout.velocities))
+        columns = list(self._analysis.dependent_of(self.mechanism.layout.velocities))
         if not columns:
             return False
-        jacobian = self.conditions(t).jacobian(q)[rows][:, columns]
-        return len(nearly_dependent(jacobian, [row_group(self.rows[k]) for k in rows])) > 0
+        jacobian = self.conditions(t).jacobian(q)
+        rows = list(self.independent_rows(jacobian))
+        return len(nearly_dependent(jacobian[rows][:, columns], [row_group(self.rows[k]) for k in rows])) > 0
 
     def accelerations(self, q: Floats, v: Floats, a: Floats, held: Sequence[str] = (), t: float = 0.0) -> Floats:
         """Accelerations that fit a state that does: those named in `held` stay, then those of independent velocities.
@@ -242,7 +264,7 @@ class Assembler:
 
     def independent(self) -> tuple[str, ...]:
         """The velocities from which the others follow."""
-        dependent = analysed(self.mechanism, self._bound, self._derive).dependent
+        dependent = self._analysis.dependent
         return tuple(name for name in self.mechanism.layout.velocities if name not in dependent)
 
     def modes(self, at: Mapping[str, Scalar] | None = None, *, starts: int = 400, seed: int = 0) -> list[Assembly]:
@@ -262,14 +284,14 @@ class Assembler:
         for start in range(starts):
             aside = np.where(free, random.uniform(-np.pi, np.pi, len(free)) if start else 0.0, 0.0)
             place = searched(conditions, beside(conditions, q, aside), np.where(free, 1.0, 0.0))
-            if place.miss <= CLOSED and not place.turned_round and not is_among(place.q, places, turns):
+            if place.fits and not is_among(place.q, places, turns):
                 found.append(self.assembled(place.q, v, tuple(at)))
                 places.append(found[-1].q)
         return found
 
     def left_free(self, q: Floats, held: Sequence[str] = ()) -> int:
         """In how many ways the mechanism can move from here while these coordinates are held."""
-        return row_rank(self.conditions().jacobian(q)[:, ~self._held(held)]).mobility
+        return row_rank(self.conditions().jacobian(q)[:, ~self._held(held)], self.rows).mobility
 
     def _positions(
         self, conditions: Conditions, q: Floats, held: Sequence[str], declared: Sequence[str]
@@ -279,11 +301,11 @@ class Assembler:
         held, declared = ([name for name in names if name in known] for names in (held, declared))
         named = tuple(dict.fromkeys((*held, *declared)))
         as_given = searched(conditions, q, np.where(self._held(named), 0.0, 1.0))
-        if _fits(as_given):
+        if as_given.fits:
             return as_given, holding(conditions.jacobian(as_given.q)[conditions.by_position], known, named), named
         weights = np.where(self._held(declared), _DECLARED_RELUCTANCE, 1.0)
         rough = assembled_positions(conditions, q, np.where(self._held(held), _RELUCTANCE, weights))
-        if named and not _fits(rough):  # stiff values may keep the search from arriving anywhere
+        if named and not rough.fits:  # stiff values may keep the search from arriving anywhere
             rough = assembled_positions(conditions, q, np.ones(len(weights)))
         self._require_fit(conditions, rough, held)
         jacobian = conditions.jacobian(rough.q)[conditions.by_position]
@@ -291,9 +313,9 @@ class Assembler:
         least = max(1, sum(name in held for name in free))
         for count in range(len(free), least - 1, -1):  # declared values that cannot be reached give way, the last first
             found = self._closed_with(conditions, q, rough.q, free[:count])
-            if not _fits(found) and count == len(free):
+            if not found.fits and count == len(free):
                 found = assembled_positions(conditions, q, np.where(self._held(free), 0.0, 1.0))
-            if _fits(found):
+            if found.fits:
                 return found, free[:count], free
         return rough, (), free
 
@@ -301,20 +323,20 @@ class Assembler:
         """Positions in which these values hold, near the given ones or on the way there from others that fit."""
         weights = np.where(self._held(names), 0.0, 1.0)
         found = searched(conditions, q, weights)
-        if _fits(found):
+        if found.fits:
             return found
         places = [k for k, name in enumerate(self.mechanism.layout.positions) if name in names]
         place, given = rough.copy(), rough[places]
         for part in np.linspace(0, 1, _STAGES + 1)[1:]:
             place[places] = given + part * (q[places] - given)
             found = searched(conditions, place, weights)
-            if not _fits(found):
+            if not found.fits:
                 break
             place = found.q.copy()
         return found
 
     def _require_fit(self, conditions: Conditions, found: Assembled, held: Sequence[str]) -> None:
-        if found.miss > CLOSED:
+        if not found.closed:
             raise AssemblyError(self._miss(found, held))
         if found.turned_round:
             raise AssemblyError(
@@ -338,17 +360,29 @@ class Assembler:
         if np.max(np.abs(conditions.rate(q, v)), initial=0.0) <= _ROUNDED_RATE * (1 + np.max(np.abs(v), initial=0.0)):
             return v, free  # a run that goes on from a saved state begins with its bits
         fixed = np.array([name in free for name in names], dtype=bool)
+        size = 1 + np.max(np.abs(v), initial=0.0)
         found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0))
-        if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > 1e-9 * (1 + np.max(np.abs(v), initial=0.0)):
+        if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > (ROUNDED if self.is_rounded else 1e-9) * size:
             found = consistent_velocities(conditions, q, v, np.where(fixed, _RELUCTANCE, 1.0))
         missed = np.abs(conditions.rate(q, found))
-        if np.max(missed, initial=0.0) > 1e-6 * (1 + np.max(np.abs(v), initial=0.0)):
+        if np.max(missed, initial=0.0) > (ROUNDED if self.is_rounded else 1e-6) * size:
             worst = self.rows[int(np.argmax(missed))]
             raise AssemblyError(
                 f"{self.mechanism.name}: no velocities meet all its constraints here: {worst} stays off by "
                 f"{np.max(missed):.3g}\n  they contradict each other: check those that act on the same velocities"
             )
         return found, free
+
+    @property
+    def closing_limit(self) -> float:
+        """Up to what residual (metres, radians) loops count as closed: more where rounded numbers contradict each
+        other."""
+        return ROUNDED if self.is_rounded else CLOSED
+
+    @property
+    def is_rounded(self) -> bool:
+        """Whether redundant rows contradict each other by what numbers are rounded, so that not all can vanish."""
+        return self._analysis.residual > CLOSED
 
     def _held(self, held: Sequence[str]) -> np.ndarray:
         """Which displacements are held: those of the named coordinates."""
@@ -381,10 +415,6 @@ class Assembler:
             f"{self.mechanism.name} cannot be assembled near this state: {name} stays open by {miss:.3g}{between}\n"
             f"  {hint}check the lengths, or begin nearer to a position where it closes"
         )
-
-
-def _fits(found: Assembled) -> bool:
-    return found.miss <= CLOSED and not found.turned_round
 
 
 def _bodies(tie: AnyLoop | Constraint) -> str:

@@ -66,6 +66,7 @@ def summary(mechanism: Mechanism) -> dict[str, object]:
         "velocities": list(mechanism.layout.velocities),
         "dof": _mobility(mechanism).dof,
         "redundant_rows": list(_mobility(mechanism).redundant),
+        "loops_open_by": _mobility(mechanism).residual,
         "loops": _loops(mechanism),
         "assembled": _assembled(mechanism),
         "constraints": [
@@ -142,10 +143,19 @@ def _mobility_line(mechanism: Mechanism) -> str:
     found = _mobility(mechanism)
     text = f"mobility      {plural(found.velocities, 'velocity')}, {plural(found.rows, 'row')}"
     if found.dof is None:
-        return f"{text}; unknown, for the start cannot be assembled or parameters have no values"
+        why = "the start cannot be assembled, or is a singular position it cannot leave, or parameters have no values"
+        return f"{text}; unknown, for {why}"
     if not found.redundant:
         return f"{text}, all independent"
-    return f"{text}; nothing new say {', '.join(found.redundant)}"
+    return f"{text}; nothing new say {', '.join(found.redundant)}{_open_by(found)}"
+
+
+def _open_by(found: Mobility) -> str:
+    from kinegraph.derive.constraints.positions import CLOSED  # numpy only when it is needed
+
+    if found.residual <= CLOSED:
+        return ""
+    return f"; rounded numbers leave the loops open by {found.residual:.1e} at least"
 
 
 def _finding(finding: Finding) -> dict[str, object]:

@@ -13,6 +13,7 @@ import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.constraints.analysis import holonomic_rows, row_names_of
+from kinegraph.derive.constraints.positions import ROUNDED
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import TaskError
 from kinegraph.jit.kernel import Kernel
@@ -21,7 +22,7 @@ from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.cyclic import cyclic_velocities
 from kinegraph.tasks.equations import FORCE, JACOBIAN, RATE, VALUE, force_kernel, parameter_slope, row_kernel, slope
-from kinegraph.tasks.kernels import called_rows
+from kinegraph.tasks.kernels import called, called_rows
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
 from kinegraph.tasks.varied import Varied
 
@@ -35,6 +36,11 @@ class _Line:
     by_velocity: Floats
     by_varied: Floats
 
+    def of(self, rows: list[int]) -> _Line:
+        """Some of them."""
+        parts = (self.value, self.by_displacement, self.by_velocity, self.by_varied)
+        return _Line(*(part[:, rows] for part in parts))
+
 
 @dataclass(frozen=True)
 class Balance:
@@ -42,7 +48,7 @@ class Balance:
 
     carrying: the rows with a multiplier; a row that follows from others wherever loops are closed has none, for beside
     such places it is almost dependent and huge multipliers would balance anything. holonomic: the rows that hold by
-    position. cyclic: coordinates on which nothing depends. free: velocities that are
+    position, closing: those that must vanish. cyclic: coordinates on which nothing depends. free: velocities that are
     unknown. moving: whether anything is steadily
     in motion, so that the rates of the constraints must vanish too.
     """
@@ -52,6 +58,7 @@ class Balance:
     point: OperatingPoint
     carrying: tuple[int, ...] = ()
     holonomic: tuple[int, ...] = ()
+    closing: tuple[int, ...] = ()
     cyclic: tuple[int, ...] = ()
     free: tuple[int, ...] = ()
     moving: bool = False
@@ -102,6 +109,14 @@ class Balance:
         if self.varied is not None:
             blocks.append(np.concatenate([line.by_varied for line in lines], axis=1)[:, :, None])
         return values, np.concatenate(blocks, axis=2)
+
+    def closed(self, unknowns: Floats) -> Floats:
+        """Row by row whether all loops are closed, those too that were left out because they contradict others."""
+        if not self.rows:
+            return np.ones(len(unknowns), dtype=bool)
+        missed = self._rows_at(self._arguments(unknowns))[VALUE]
+        missed[:, list(self.closing)] = 0.0
+        return np.asarray(np.max(np.abs(missed), axis=1, initial=0.0) <= ROUNDED)
 
     def at(self, unknowns: Floats) -> OperatingPoint:
         """The state that one row of unknowns says."""
@@ -171,7 +186,7 @@ class Balance:
         if self.moving:
             by_varied = self._by_parameter_or_rate(found, RATE, jacobian)
             lines.append(_Line(found[RATE], found[slope(RATE, "dq")], jacobian, by_varied))
-        return lines
+        return [line.of(list(self.closing)) for line in lines]
 
 
 def balance(
@@ -197,9 +212,15 @@ def balance(
     retained = [*held, *free]
     v[retained] = point.v[retained]
     values = {**(parameters or {}), **dict(point.given)}
-    carrying = Assembler(mechanism, values, point.runtime).independent_rows() if constrained else ()
+    carrying: tuple[int, ...] = ()
+    closing: tuple[int, ...] = ()
+    if rows is not None:
+        entries = called(rows, point.arguments())[JACOBIAN]
+        assembler = Assembler(mechanism, values, point.runtime)
+        carrying = assembler.carrying_rows(entries)
+        closing = carrying if assembler.is_rounded else tuple(range(len(entries)))
     holonomic = tuple(holonomic_rows(mechanism))
-    return Balance(forces, rows, replace(point, v=v), carrying, holonomic, cyclic, free, bool(rates))
+    return Balance(forces, rows, replace(point, v=v), carrying, holonomic, closing, cyclic, free, bool(rates))
 
 
 def _require_cyclic(mechanism: Mechanism, held: list[int], cyclic: tuple[int, ...]) -> None:

@@ -322,7 +322,8 @@ def _arrived(equations: Balance | SteadyCircling, unknowns: Floats) -> np.ndarra
         return np.zeros(0, dtype=bool)
     residual, slope = equations.missing(unknowns)
     scale = np.maximum(np.max(np.abs(slope), axis=(1, 2), initial=0.0), 1e-300)
-    return np.asarray(np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-10 * scale)
+    arrived = np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-10 * scale
+    return np.asarray(arrived & equations.closed(unknowns) if isinstance(equations, Balance) else arrived)
 
 
 def _distinct(unknowns: Floats, turns: Sequence[int], box: Floats, positions: int) -> list[Floats]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinegraph.derive.constraints.analysis import holonomic_rows
+from kinegraph.derive.constraints.analysis import holonomic_rows, row_names_of
 from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
@@ -129,9 +129,10 @@ def reduced_matrix(
     jacobian = rows[JACOBIAN]
     size = len(point.v)
     retained = [k for k in range(size) if k not in following]
-    taken = list(row_rank(jacobian).independent)
+    names, holonomic = row_names_of(mechanism), holonomic_rows(mechanism)
+    taken = list(row_rank(jacobian, names).independent)
     inverse = np.linalg.inv(jacobian[np.ix_(taken, list(following))])
-    displaced, positions = solved_columns(jacobian[holonomic_rows(mechanism)])
+    displaced, positions = solved_columns(jacobian[holonomic], [names[k] for k in holonomic])
     velocities, rotating = np.zeros((size, len(retained))), np.zeros((size, size))
     velocities[retained] = np.eye(len(retained))
     velocities[list(following)] = -inverse @ jacobian[np.ix_(taken, retained)]
@@ -152,7 +153,7 @@ def _following(
 ) -> tuple[int, ...]:
     """Which velocities follow: those of the plane if they can, held ones last."""
     jacobian = called(row_kernel(mechanism, parameters), point.arguments())[JACOBIAN]
-    rows = list(row_rank(jacobian).independent)
+    rows = list(row_rank(jacobian, row_names_of(mechanism)).independent)
     size = len(point.v)
     order = [*held, *(k for k in range(size) if k not in held and k not in plane)]
     order += [k for k in plane if k not in held]

@@ -24,6 +24,7 @@ def run(
     Example: kinegraph assemble four-bar --at crank=1 --all
     """
     from kinegraph.assembly.assemble import Assembler
+    from kinegraph.derive.constraints.positions import CLOSED
 
     mechanism = source.mechanism()
     assembler = Assembler(mechanism, parameter_settings(mechanism, settings))
@@ -50,6 +51,8 @@ def run(
             typer.echo(f"declared -> assembled{follow}:")
         for line in one.table:
             typer.echo(f"  {line}")
+        if one.residual > CLOSED:
+            typer.echo(f"rounded numbers contradict each other: the loops stay open by {one.residual:.1e} at least")
         typer.echo(f"degrees of freedom here: {one.mobility}")
     if every and free:
         typer.echo(

@@ -3,12 +3,14 @@
 A graph cannot tell that a row follows from others wherever the mechanism is assembled (Bricard's linkage). So the rows
 are evaluated at the assembled start and at states around it that fit as well; a row is redundant if it depends on the
 rows before it at all of them. Where parameters have no values, or the start cannot be assembled, nothing is redundant.
+
+Which rows those are may depend on the position: `overconstrained`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,8 +18,9 @@ import numpy as np
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.derive.constraints.conditions import Conditions, Floats
-from kinegraph.derive.constraints.positions import assembled_positions
-from kinegraph.derive.constraints.rank import dependent_columns, row_rank
+from kinegraph.derive.constraints.overconstrained.clusters import Cluster, changing_rows
+from kinegraph.derive.constraints.positions import ROUNDED, assembled_positions
+from kinegraph.derive.constraints.rank import NOTHING, dependent_columns, row_rank
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.model.constraints.classify import ConstraintKind, constraint_kind
@@ -27,20 +30,36 @@ from kinegraph.model.expression import TIME, Expression
 from kinegraph.model.mechanism import Mechanism
 
 _SAMPLES = 4
+#: How far apart they are (radians, metres).
+_ASIDE = 0.15
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was found: rows by name, velocities by index. sample: the entries of the independent rows at one state."""
+    """What was found: rows by name, velocities by index.
+
+    sample: the entries of the independent rows at one state, whose positions are `place`.
+    """
 
     redundant: frozenset[str] = frozenset()
     dependent: tuple[str, ...] = ()
     mobility: int | None = None
     sample: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    place: tuple[float, ...] = ()
+    #: The largest residual of the loops at the start; more than rounding leaves where rows contradict each other.
+    residual: float = 0.0
 
     def dependent_of(self, velocities: Sequence[str]) -> tuple[int, ...]:
         """The dependent velocities by index."""
         return tuple(index for index, name in enumerate(velocities) if name in self.dependent)
+
+    def taken(self, jacobian: Floats, names: Sequence[str]) -> tuple[int, ...]:
+        """The rows that are computed with at a state, by index, from the entries of all rows."""
+        clustered = {name for cluster in self.clusters for name in cluster.rows}
+        fixed = [k for k, name in enumerate(names) if name not in self.redundant and name not in clustered]
+        chosen = [k for cluster in self.clusters for k in cluster.chosen(jacobian, names)]
+        return tuple(sorted(fixed + chosen))
 
 
 #: What derives the rows of a mechanism with values of parameters.
@@ -61,43 +80,63 @@ def analysed(
     graph = rows(mechanism, bound)
     conditions = numeric_conditions(mechanism, graph, values)
     start = np.array(initial_positions(mechanism, parameter_values(mechanism, dict(bound))), dtype=float)
-    states = _assembled_states(conditions, start)
+    states, moves = _assembled_states(conditions, start)
     if not states:
         return Analysis()
-    return _summary(conditions, states, mechanism.layout.velocities)
+    if not moves:
+        return Analysis(_saying_nothing(conditions, states[0]))
+    residual = float(np.abs(conditions.value(states[0])).max(initial=0.0))
+    return replace(_summary(conditions, states, mechanism.layout.velocities), residual=residual)
 
 
 def _summary(conditions: Conditions, states: list[Floats], velocities: Sequence[str]) -> Analysis:
-    ranks = [row_rank(conditions.jacobian(q)) for q in states]
+    whole = [conditions.jacobian(q) for q in states]
+    ranks = [row_rank(one, conditions.names) for one in whole]
     best = max(ranks, key=lambda rank: len(rank.independent))
-    jacobian = conditions.jacobian(states[ranks.index(best)])[list(best.independent)]
-    redundant = frozenset(conditions.names[k] for k in best.redundant)
+    first = ranks.index(best)
+    jacobian = whole[first][list(best.independent)]
     dependent = tuple(velocities[column] for column in dependent_columns(jacobian))
     names = [conditions.names[k] for k in best.independent]
     sample = tuple((name, tuple(map(float, row))) for name, row in zip(names, jacobian, strict=True))
-    return Analysis(redundant, dependent, best.mobility, sample)
+    return Analysis(
+        frozenset(conditions.names[k] for k in best.redundant), dependent, best.mobility, sample,
+        changing_rows(conditions, states, best), tuple(map(float, states[first])),
+    )  # fmt: skip
 
 
-def _assembled_states(conditions: Conditions, start: Floats) -> list[Floats]:
-    """The start, made to fit, and states some way along the motions it allows."""
+def _saying_nothing(conditions: Conditions, q: Floats) -> frozenset[str]:
+    """Rows that restrict no velocity: all that is known where a mechanism cannot leave a singular position."""
+    lengths = np.linalg.norm(conditions.jacobian(q), axis=1)
+    least = NOTHING * float(np.max(lengths, initial=0.0))
+    return frozenset(name for name, length in zip(conditions.names, lengths, strict=True) if length <= least)
+
+
+def _assembled_states(conditions: Conditions, start: Floats) -> tuple[list[Floats], bool]:
+    """The start, made to fit, and states some way along the motions it allows; whether it moves as it allows to.
+
+    A chain that is stretched as far as it reaches allows motions at first order, and moves back.
+    """
     size = conditions.jacobian(start).shape[1]
     weights = np.ones(size)
     first = assembled_positions(conditions, start, weights)
     if not first.closed:
-        return []
+        return [], False
     random = np.random.default_rng(7)
-    found = [first.q]
+    found, moves = [first.q], []
     for _ in range(_SAMPLES):
         jacobian = conditions.jacobian(found[-1])
         aim = np.asarray(random.normal(size=size))
-        step = aim - np.linalg.pinv(jacobian, rcond=1e-9) @ (jacobian @ aim)
+        aim[~np.any(jacobian, axis=0)] = 0.0  # what no row contains moves whatever rows say
+        step = aim - np.linalg.pinv(jacobian, rcond=ROUNDED) @ (jacobian @ aim)
         length = float(np.linalg.norm(step))
         if length < 1e-9:
             break
-        moved = assembled_positions(conditions, conditions.moved(found[-1], 0.15 * step / length), weights)
+        aside = conditions.moved(found[-1], _ASIDE * step / length)
+        moved = assembled_positions(conditions, aside, weights)
         if moved.closed:
             found.append(moved.q)
-    return found
+            moves.append(float(np.linalg.norm(moved.q - aside)) < 0.5 * _ASIDE)
+    return found, any(moves) or not moves
 
 
 def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, float], t: float = 0.0) -> Conditions:
@@ -146,6 +185,13 @@ class _Latest:
 def _function(graph: Graph, arguments: tuple[Argument, ...]) -> InterpretedKernel:
     """Rows are asked for at many times and with many values of parameters: writing them once is enough."""
     return InterpretedKernel(graph, arguments)
+
+
+def entries_at(mechanism: Mechanism, bound: Mapping[str, Expression], graph: Graph, q: Sequence[float]) -> Floats:
+    """The entries of a graph's outputs at positions, at rest; the parameters have the model's values, or bound ones."""
+    values = float_values(parameter_values(mechanism, dict(bound)))
+    still = np.zeros(len(mechanism.layout.velocities) + 1 + len(mechanism.layout.inputs))
+    return np.array(_function(graph, _arguments(mechanism, values)).flat(np.array([*q, *still, *values.values()])))
 
 
 def _arguments(mechanism: Mechanism, values: Mapping[str, float]) -> tuple[Argument, ...]:

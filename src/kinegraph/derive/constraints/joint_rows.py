@@ -8,6 +8,7 @@ the first frame exerts on the second.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import Enum, auto
 
 from kinegraph.derive.constraints.rows import Pair, Row
 from kinegraph.derive.tree.algebra import FOLLOWING
@@ -17,24 +18,32 @@ from kinegraph.model.constraints.records import Joint
 from kinegraph.model.mechanism import Axis
 
 
-def joint_rows(joint: Joint, pair: Pair, length: Scalar | None, stated: bool) -> list[Row]:
-    """The rows of a joint; A of the pair is its second frame, B its first.
+class PointAxes(Enum):
+    """How points that coincide are compared: all are one condition where they do.
 
-    stated: exactly as the model states them, in the axes of the first frame. Else points that coincide are compared in
-    the axes of the ancestor, which is the same condition with fewer operations.
+    STATED: as the model states it, along axes of the first frame that turn while points are apart. OWN: along the same
+    axes as they are. ANCESTOR: along the axes the ancestor is computed in, which takes the fewest operations.
     """
+
+    STATED = auto()
+    OWN = auto()
+    ANCESTOR = auto()
+
+
+def joint_rows(joint: Joint, pair: Pair, length: Scalar | None, axes: PointAxes) -> list[Row]:
+    """The rows of a joint; A of the pair is its second frame, B its first."""
     fixes = joint.type.fixes
-    translations = _translations(fixes.translation, joint.axes, pair, length, stated)
+    translations = _translations(fixes.translation, joint.axes, pair, length, axes)
     return [*translations, *_rotations(fixes.rotation, joint.axes, pair)]
 
 
 def _translations(
-    fixed: Translation, axes: tuple[Axis, ...], pair: Pair, length: Scalar | None, stated: bool
+    fixed: Translation, axes: tuple[Axis, ...], pair: Pair, length: Scalar | None, compared: PointAxes
 ) -> Iterator[Row]:
     match fixed:
         case Translation.ALL:
             for axis in range(3):
-                yield pair.level(axis) if stated else pair.coincide(axis)
+                yield _coincide(pair, axis, compared)
         case Translation.ALONG:
             yield pair.level(axes[0].value)
         case Translation.ACROSS:
@@ -44,6 +53,16 @@ def _translations(
         case Translation.LENGTH:
             assert length is not None
             yield pair.distance(length)
+
+
+def _coincide(pair: Pair, axis: int, compared: PointAxes) -> Row:
+    match compared:
+        case PointAxes.STATED:
+            return pair.level(axis)
+        case PointAxes.OWN:
+            return pair.coincide_along(axis)
+        case PointAxes.ANCESTOR:
+            return pair.coincide(axis)
 
 
 def _rotations(fixed: Rotation, axes: tuple[Axis, ...], pair: Pair) -> Iterator[Row]:

@@ -6,7 +6,7 @@ S = y^T D^-1 y is what the multipliers are solved from.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
@@ -24,12 +24,23 @@ SINGULAR_PIVOT = Fraction(1, 10**11)
 
 
 class ConstrainedSystem:
-    """The linear system of constrained accelerations; `names` are of the rows, for errors."""
+    """The linear system of constrained accelerations; `names` are of the rows, for errors.
 
-    def __init__(self, inertia: Factorised, jacobian: Square, names: Sequence[str]) -> None:
+    sizes: of rows that are chosen by position, by index, what no row chosen before them says (`overconstrained`).
+    """
+
+    def __init__(
+        self,
+        inertia: Factorised,
+        jacobian: Square,
+        names: Sequence[str],
+        sizes: Mapping[int, Scalar] | None = None,
+    ) -> None:
         self.inertia = inertia
         self.jacobian = jacobian
         self._names = names
+        self._sizes = sizes or {}
+        self._groups = [("", k) if k in self._sizes else row_group(name) for k, name in enumerate(names)]
         self._rows = [inertia.solve_upper(row) for row in jacobian]
 
     @cached_property
@@ -54,7 +65,9 @@ class ConstrainedSystem:
     @cached_property
     def guarded(self) -> Factorised:
         """S, ready to be solved with; in singular positions there are no numbers."""
-        return guarded(self.compliance, self.factorised, self._names)
+        found = guarded(self.compliance, self.factorised, self._groups)
+        least = Fraction(SINGULAR_PIVOT)
+        return found.guarded({k: size - least for k, size in self._sizes.items()}) if self._sizes else found
 
     def multipliers(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
         """lambda from the generalized forces f (bias taken off) and gamma."""
@@ -89,37 +102,37 @@ class ConstrainedSystem:
 
     def pivots(self) -> list[Scalar]:
         """For every row how independent the rows of its group are of those before them."""
-        return pivots_of(self.compliance, self.factorised, self._names)
+        return pivots_of(self.compliance, self.factorised, self._groups)
 
     def row_pivots(self) -> list[Scalar]:
         """For every row its own pivot over the diagonal entries of its group: depends on the axes rows are taken in."""
         inverse = self.factorised.inverse
-        return [(_group_sum(self.compliance, group) * inverse[i]).reciprocal() for i, group in _groups(self._names)]
+        return [(_group_sum(self.compliance, group) * inverse[i]).reciprocal() for i, group in _members(self._groups)]
 
 
-def pivots_of(compliance: Square, factorised: Factorised, names: Sequence[str]) -> list[Scalar]:
+def pivots_of(compliance: Square, factorised: Factorised, groups: Sequence[object]) -> list[Scalar]:
     """For every row the product of its group's pivots over that of their mean diagonal entry, between 0 and 1.
 
-    A group are the rows of one loop and one unit: their product does not depend on the axes they are taken in. Near 0
-    the rows depend on others, or nothing moves along one of them: the position is singular.
+    A group are the rows of one loop and one unit (a row that is chosen by position is one of its own): their product
+    does not depend on the axes they are taken in. Near 0 the rows depend on others, or nothing moves along one of
+    them: the position is singular.
     """
-    measures = {group: _measure(compliance, factorised, group) for _, group in _groups(names)}
+    measures = {group: _measure(compliance, factorised, group) for _, group in _members(groups)}
     ratios = {group: pivots * scale.reciprocal() for group, (pivots, scale) in measures.items()}
-    return [ratios[group] for _, group in _groups(names)]
+    return [ratios[group] for _, group in _members(groups)]
 
 
-def guarded(compliance: Square, factorised: Factorised, names: Sequence[str]) -> Factorised:
+def guarded(compliance: Square, factorised: Factorised, groups: Sequence[object]) -> Factorised:
     """S, ready to be solved with, but no numbers where a pivot (as `pivots_of`) is below SINGULAR_PIVOT."""
     room = {}
-    for i, group in _groups(names):
+    for i, group in _members(groups):
         pivots, scale = _measure(compliance, factorised, group)
         room[i] = pivots - scale.number(SINGULAR_PIVOT) * scale
     return factorised.guarded(room)
 
 
-def _groups(names: Sequence[str]) -> list[tuple[int, tuple[int, ...]]]:
+def _members(groups: Sequence[object]) -> list[tuple[int, tuple[int, ...]]]:
     """Every row with the rows of its group."""
-    groups = [row_group(name) for name in names]
     return [(i, tuple(k for k, other in enumerate(groups) if other == own)) for i, own in enumerate(groups)]
 
 

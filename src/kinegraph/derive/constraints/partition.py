@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
 
 from kinegraph.derive.constraints.elimination import Elimination
+from kinegraph.derive.constraints.rank import NEARLY_DEPENDENT
 from kinegraph.derive.dynamics.forward import Factorised
 from kinegraph.derive.tree.coordinates import Square
 from kinegraph.graph.scalar import Scalar
@@ -34,6 +36,23 @@ class DependentSolver(Protocol):
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
         """What the matrix takes to the right-hand side."""
         ...
+
+
+class LeastSquares:
+    """Solves rows that change places as they are chosen by position: no order of pivots is right everywhere, so the
+    normal equations are solved, which need none."""
+
+    def __init__(self, jacobian: Square, partition: Partition, names: Sequence[str]) -> None:
+        self._columns = [[row[k] for row in jacobian] for k in partition.dependent]
+        matrix = [[_sum_of_products(a, b) for b in self._columns] for a in self._columns]
+        found = Factorised(matrix, range(len(matrix)), [names[k] for k in partition.dependent])
+        least = Fraction(str(NEARLY_DEPENDENT)) ** 2
+        room = {k: found.pivots[k] - least * matrix[k][k] for k in range(len(matrix))}
+        self._system = found.guarded(room)
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """What the matrix takes to the right-hand side."""
+        return self._system.solve([_sum_of_products(column, right) for column in self._columns])
 
 
 class ReducedSystem:

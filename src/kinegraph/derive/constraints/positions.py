@@ -2,6 +2,9 @@
 
 Positions are found by Gauss-Newton steps of least weighted length, so what the user gave is changed as little as the
 constraints allow, and the assembly stays on the user's branch. Steps are limited: a full step may jump to another one.
+
+Numbers in files are rounded, so rows that would follow from others contradict them by a little. Such loops close in the
+sense of least squares: what remains is less than ROUNDED, and the mechanism moves with it unchanged to first order.
 """
 
 from __future__ import annotations
@@ -12,14 +15,24 @@ from math import sqrt
 import numpy as np
 
 from kinegraph.derive.constraints.conditions import Conditions, Floats
+from kinegraph.derive.constraints.rank import DEPENDENT, usual_lengths
 
 #: No coordinate moves further than this in one step (radians, metres): far enough to arrive, too short to jump.
 LARGEST_STEP = 0.3
 MOST_STEPS = 200
 #: A search that leaves more than this part of what is missing after so many steps creeps towards no closure.
 _HEADWAY, _PATIENCE = 0.9, 15
-#: Singular values below this part of the largest are taken as zero: the rows they belong to are redundant.
+#: Residuals below this (metres, radians) count as closed.
+CLOSED = 1e-10
+#: Loops that are redundant but for rounded numbers count as closed below this (metres, radians; at most this part of
+#: the longest entries of their rows), and rows of which less than this part is left beside others as redundant.
+ROUNDED = DEPENDENT
+#: Singular values below this part of the largest are taken as zero where rows do not contradict each other.
 RANK_TOLERANCE = 1e-10
+#: How far along its motions a mechanism is moved to see whether rows contradict each other everywhere.
+_TRIAL = 0.05
+#: How far a place that closes exactly may lie from one that closes but for rounding.
+_NEAR = 1e-2
 #: How far beside the given positions a search begins again.
 _BESIDE = (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0)
 #: And how far where frames should be parallel: from more than a quarter turn away rows lead elsewhere.
@@ -28,13 +41,17 @@ _FURTHER = (1.5, 2.0, 2.5, 3.0) * 8
 
 @dataclass(frozen=True)
 class Assembled:
-    """Positions that fit (`closed`), or the nearest that were found; `residual` is what is missing row by row."""
+    """Positions that fit (`closed`), or the nearest that were found; `residual` is what is missing row by row.
+
+    rounded: rows contradict each other by no more than rounded numbers do, and what they miss is least.
+    """
 
     q: Floats
     residual: Floats
     steps: int
     closed: bool
     turned_round: bool = False
+    rounded: bool = False
 
     @property
     def fits(self) -> bool:
@@ -76,34 +93,85 @@ def _worse(one: Assembled) -> tuple[bool, bool, float]:
 
 def searched(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
     """Like assembled_positions, from this place alone."""
-    found = _newton(conditions, q, weights, tolerance)
+    found = _closed_but_for_rounding(conditions, q, weights, tolerance)
     return replace(found, turned_round=found.closed and conditions.turned_round(found.q))
 
 
-def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
+def _closed_but_for_rounding(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
+    """Steps that leave alone what rounding alone decides; then exact ones, unless rows contradict each other."""
+    first = _newton(conditions, q, weights, tolerance, ROUNDED)
+    if first.miss <= tolerance or not np.isfinite(first.residual).all():
+        return first
+    exact = _newton(conditions, first.q, weights, tolerance, RANK_TOLERANCE)
+    if not _is_small(conditions, first):
+        return exact
+    if exact.closed and _largest(exact.q - first.q) <= _NEAR:
+        return exact
+    if _contradicts_everywhere(conditions, first, tolerance):
+        return replace(first, closed=True, rounded=True)
+    return exact
+
+
+def closed_beside(conditions: Conditions, q: Floats) -> Floats:
+    """Positions near some that almost fit, by steps that leave alone what rounding alone decides."""
+    return _newton(conditions, q, np.ones(conditions.jacobian(q).shape[1]), CLOSED, ROUNDED).q
+
+
+def _is_small(conditions: Conditions, place: Assembled) -> bool:
+    """Whether no row misses more than rounded numbers do."""
+    usual = usual_lengths(np.linalg.norm(conditions.jacobian(place.q), axis=1), conditions.names)
+    return bool(np.all(np.abs(place.residual) <= ROUNDED * np.minimum(usual, 1.0)[: len(place.residual)]))
+
+
+def _contradicts_everywhere(conditions: Conditions, place: Assembled, tolerance: float) -> bool:
+    """Whether no displacement takes away what rows miss, also after the mechanism has moved as they allow it to.
+
+    A chain that is stretched and too short moves back; values that are held may be moved instead.
+    """
+    if not _is_least(conditions, place):
+        return False
+    jacobian = conditions.jacobian(place.q)[conditions.by_position]
+    aim = np.asarray(np.random.default_rng(5).normal(size=jacobian.shape[1]))
+    step = aim - np.linalg.pinv(jacobian, rcond=ROUNDED) @ (jacobian @ aim)
+    length = _largest(step)
+    if length <= 1e-9 * _largest(aim):
+        return True
+    aside = conditions.moved(place.q, step * (_TRIAL / length))
+    moved = _newton(conditions, aside, np.ones(len(aim)), tolerance, ROUNDED)
+    return _is_small(conditions, moved) and _largest(moved.q - aside) <= _TRIAL / 2
+
+
+def _is_least(conditions: Conditions, place: Assembled) -> bool:
+    rows = conditions.by_position
+    jacobian, residual = conditions.jacobian(place.q)[rows], place.residual[rows]
+    taken = jacobian @ np.linalg.lstsq(jacobian, residual, rcond=ROUNDED)[0]
+    return _length(taken) <= 1e-3 * _length(residual)
+
+
+def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float, rank: float) -> Assembled:
     residual, rows = conditions.value(q), conditions.by_position
     before = np.inf
     for count in range(MOST_STEPS):
         if not np.isfinite(residual).all():
             return Assembled(q, residual, count, False)
-        step = _least_step(conditions.jacobian(q)[rows], residual[rows], weights)
+        step = _least_step(conditions.jacobian(q)[rows], residual[rows], weights, rank)
         q, after, advanced = _advance(conditions, q, residual, step)
         small = _largest(after) <= tolerance
         if small and (not advanced or _largest(step) <= 1e-9):
             return Assembled(q, after, count + 1, True)
-        if not advanced:
-            return Assembled(q, after, count + 1, small)
+        if not advanced or (_largest(step) <= 1e-13 and not small):
+            return Assembled(q, after, count + 1, _largest(after) <= CLOSED)
         residual = after
         if count % _PATIENCE == 0:
             if not _length(residual) < _HEADWAY * before:
-                return Assembled(q, residual, count + 1, small)
+                return Assembled(q, residual, count + 1, _largest(residual) <= CLOSED)
             before = _length(residual)
-    return Assembled(q, residual, MOST_STEPS, _largest(residual) <= tolerance)
+    return Assembled(q, residual, MOST_STEPS, _largest(residual) <= CLOSED)
 
 
-def _least_step(jacobian: Floats, residual: Floats, weights: Floats) -> Floats:
+def _least_step(jacobian: Floats, residual: Floats, weights: Floats, rank: float) -> Floats:
     """The shortest weighted displacement that removes the residual to first order."""
-    scaled = np.linalg.lstsq(jacobian * weights, -residual, rcond=RANK_TOLERANCE)[0]
+    scaled = np.linalg.lstsq(jacobian * weights, -residual, rcond=rank)[0]
     return np.asarray(weights * scaled)
 
 
@@ -133,8 +201,18 @@ def _length(x: Floats) -> float:
 
 
 def consistent_velocities(conditions: Conditions, q: Floats, v: Floats, weights: Floats) -> Floats:
-    """Velocities with rate(q, v) = 0 near v; those of zero weight are held."""
+    """Velocities with rate(q, v) = 0 near v; those of zero weight are held.
+
+    Rows that contradict each other by rounding would stop the motion they allow: they are met but for rounding.
+    """
     missing = conditions.rate(q, v)
     if missing.size == 0:
         return v
-    return v + _least_step(conditions.jacobian(q), missing, weights)
+    jacobian, size = conditions.jacobian(q), 1 + _largest(v)
+    found = v + _least_step(jacobian, missing, weights, ROUNDED)
+    left = conditions.rate(q, found)
+    if _largest(left) <= 1e-12 * size:
+        return found
+    exact = found + _least_step(jacobian, left, weights, RANK_TOLERANCE)
+    stopped = _largest(left) <= ROUNDED * size and _largest(exact - found) > _NEAR * size
+    return found if stopped else exact

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegraph.derive.constraints.conditions import Floats
+from kinegraph.model.constraints.records import row_group
 
-#: A row is dependent on those before it if less than this part of it is left after taking them off.
-DEPENDENT = 1e-9
+#: A row is dependent on others if less than this part of it is left after taking them off: files are rounded.
+DEPENDENT = 1e-5
 #: Beside a singular position rows count as dependent from here on: rates there are right to fewer than six digits.
-NEARLY_DEPENDENT = 1e-5
+NEARLY_DEPENDENT = DEPENDENT
 #: A row this much smaller than the largest is what rounded numbers leave of a row that says nothing.
 NOTHING = 1e-12
+#: Translations of a loop beside its turns, or those of other loops: shorter ones are what rounded numbers leave.
+_SHORTEST = 1e-2
+#: Rows are taken in order if this part of them is left, then with less.
+_PARTS = (1e-2, 1e-3, 1e-4)
 #: A column is well enough determined if this part of the best one is left of it.
 _ENOUGH = 0.05
 #: And a column that should follow from others does, if this part of it is left after those that follow, too.
@@ -37,25 +42,82 @@ class RowRank:
         return self.velocities - len(self.independent)
 
 
-def row_rank(jacobian: Floats, weights: Floats | None = None, tolerance: float = DEPENDENT) -> RowRank:
-    """Independent rows in the order given: a row that follows from earlier ones is redundant.
+def row_rank(jacobian: Floats, names: Sequence[str] = (), tolerance: float = DEPENDENT) -> RowRank:
+    """Independent rows in the order given: a row that follows from earlier ones is redundant. Rows have unit length.
 
-    Columns are scaled by `weights` (lengths of displacements that count as equal), rows to unit length.
+    names: of the rows, where it is known that they are those of loops and constraints; a row of a loop that is much
+    shorter than others of its kind says nothing.
     """
-    scaled = jacobian if weights is None else jacobian * weights
+    lengths = np.linalg.norm(jacobian, axis=1)
+    nothing = np.full(len(lengths), NOTHING * float(np.max(lengths, initial=0.0)))
+    if names:
+        nothing = np.maximum(nothing, tolerance * usual_lengths(lengths, names))
+    places = np.flatnonzero(lengths > nothing)
+    units = jacobian[places] / lengths[places, None]
+    count = _count(units, tolerance)
+    taken: list[int] = []
+    for part in (*_PARTS, tolerance):  # a row of which little is left is taken where there is no better one
+        taken = _in_order(units, part, count)
+        if len(taken) == count:
+            break
+    independent = tuple(int(places[k]) for k in taken)
+    redundant = tuple(k for k in range(len(jacobian)) if k not in independent)
+    return RowRank(independent, redundant, jacobian.shape[1])
+
+
+def usual_lengths(lengths: Floats, names: Sequence[str]) -> Floats:
+    """Beside what each row is short: turns beside a radian, translations beside the longest of their loop."""
+    groups = [row_group(name) for name in names]
+    least = _SHORTEST * float(np.max(lengths, initial=0.0))
+    longest = [max(lengths[k] for k, other in enumerate(groups) if other == group) for group in groups]
+    in_loops = [max(size, 1.0 if turn else least) for size, (_, turn) in zip(longest, groups, strict=True)]
+    return np.array([
+        size if "." in name else length for size, name, length in zip(in_loops, names, lengths, strict=True)
+    ])  # fmt: skip
+
+
+def _count(units: Floats, tolerance: float) -> int:
+    """How many rows of unit length are independent: those of which most is left are taken off first."""
+    left = units
+    for count in range(len(units)):
+        sizes = np.linalg.norm(left, axis=1)
+        row = int(np.argmax(sizes))
+        if sizes[row] < tolerance:
+            return count
+        left = _without_rows(_without_rows(left, left[row] / sizes[row]), left[row] / sizes[row])
+    return len(units)
+
+
+def _without_rows(rows: Floats, unit: Floats) -> Floats:
+    return np.asarray(rows - np.outer(rows @ unit, unit))
+
+
+def _in_order(units: Floats, part: float, most: int) -> list[int]:
+    """Rows of which this part is left after those before them, at most so many."""
     basis: list[Floats] = []
-    independent, redundant = [], []
-    nothing = NOTHING * float(np.max(np.linalg.norm(scaled, axis=1), initial=0.0))
-    for index, row in enumerate(scaled):
-        length = float(np.linalg.norm(row))
-        rest = _without(row / length if length > 0 else row, basis)
+    taken: list[int] = []
+    for index, row in enumerate(units):
+        rest = _without(row, basis)
         left = float(np.linalg.norm(rest))
-        if length <= nothing or left < tolerance:
-            redundant.append(index)
-        else:
-            independent.append(index)
+        if left >= part and len(taken) < most:
+            taken.append(index)
             basis.append(rest / left)
-    return RowRank(tuple(independent), tuple(redundant), jacobian.shape[1])
+    return taken
+
+
+def chosen_rows(jacobian: Floats, count: int) -> tuple[int, ...]:
+    """So many rows, each the one of which most is left after those before it: as graphs choose them by position."""
+    left = np.array(jacobian, dtype=float)
+    chosen: list[int] = []
+    for _ in range(count):
+        sizes = np.sum(left * left, axis=1)
+        sizes[chosen] = -1.0
+        row = int(np.argmax(sizes))
+        chosen.append(row)
+        if sizes[row] > 0:
+            unit = left[row] / np.sqrt(sizes[row])
+            left = left - np.outer(left @ unit, unit)
+    return tuple(chosen)
 
 
 def nearly_dependent(jacobian: Floats, groups: Sequence[object], part: float = NEARLY_DEPENDENT) -> tuple[int, ...]:

@@ -68,6 +68,12 @@ class Pair:
         wrench = _force(unit_vector(self.gap[axis], axis))
         return Row(self.gap[axis], jacobian, self.gap_rate[axis], self.gap_bias[axis], wrench)
 
+    def coincide_along(self, axis: int) -> Row:
+        """The points agree along an axis of B: the same condition, in axes that are the same however it is computed."""
+        u = self.b.axis(axis)
+        jacobian = {column: dot(u, screw.linear) for column, screw in self.gap_screws().items()}
+        return Row(dot(u, self.gap), jacobian, dot(u, self.gap_rate), dot(u, self.gap_bias), _force(u))
+
     def level(self, axis: int) -> Row:
         """A's point lies in the plane through B's point normal to an axis of B: u . d = 0."""
         u, d = self.b.axis(axis), self.gap

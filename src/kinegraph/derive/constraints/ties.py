@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 
 from kinegraph.derive.constraints.chain import chain_motion, common_ancestor
-from kinegraph.derive.constraints.joint_rows import joint_rows
+from kinegraph.derive.constraints.joint_rows import PointAxes, joint_rows
 from kinegraph.derive.constraints.rows import Pair, Row
 from kinegraph.derive.dynamics.composite_body import Screw
 from kinegraph.derive.elements.element_names import ElementNames
@@ -65,21 +66,39 @@ class Ties:
         self.builder: GraphBuilder = layout.tree.like.builder
         self._directions = [ForwardDerivative(self.builder, one) for one in seeds]
         self._pairs: dict[str, Pair] = {}
+        self._in_own_axes: frozenset[str] = frozenset()
+
+    def in_own_axes(self, loops: Iterable[str]) -> Ties:
+        """The same with points of these loops compared along axes of their first frames."""
+        found = copy(self)
+        found._in_own_axes = frozenset(loops)
+        return found
+
+    def has_own_axes(self, loop: Loop) -> bool:
+        """Whether its points are compared along axes of its first frame."""
+        return loop.name in self._in_own_axes
 
     def rows(self, stated: bool = False) -> list[TieRow]:
-        """All rows in the order of the model: loops, then constraints."""
+        """All rows in the order of the model: loops, then constraints. stated: as the model states them."""
         found: list[TieRow] = []
         for loop in self.mechanism.loops:
-            found += self._loop(loop, stated) if isinstance(loop, Loop) else [self._coupling(loop)]
+            found += self.loop_rows(loop, stated) if isinstance(loop, Loop) else [self._coupling(loop)]
         return found + [self._constraint(one) for one in self.mechanism.constraints]
 
-    def _loop(self, loop: Loop, stated: bool) -> list[TieRow]:
+    def loop_rows(self, loop: Loop, stated: bool = False) -> list[TieRow]:
+        """The rows of one loop."""
         rows = self._joint_rows(loop, stated)
         return [self._over_velocities(name, row) for name, row in zip(row_names(loop), rows, strict=True)]
 
     def _joint_rows(self, loop: Loop, stated: bool) -> list[Row]:
         length = None if loop.joint.length is None else self.names.scalar(loop.joint.length)
-        return joint_rows(loop.joint, self._pair(loop), length, stated)
+        own = PointAxes.OWN if self.has_own_axes(loop) else PointAxes.ANCESTOR
+        return joint_rows(loop.joint, self._pair(loop), length, PointAxes.STATED if stated else own)
+
+    def loops_on_moving_bodies(self) -> list[Loop]:
+        """Loops with points that coincide whose ancestor moves: the axes it is computed in differ from plan to plan."""
+        loops = (loop for loop in self.mechanism.loops if isinstance(loop, Loop))
+        return [one for one in loops if one.type.fixes.translation is Translation.ALL and self.ancestor(one) != 0]
 
     def _pair(self, loop: Loop) -> Pair:
         if loop.name not in self._pairs:
@@ -131,10 +150,14 @@ class Ties:
         found: list[Scalar] = []
         for loop in self.mechanism.loops:
             own = list(multipliers[len(found) : len(found) + len(row_names(loop))])
-            if isinstance(loop, Loop) and loop.type.fixes.translation is Translation.ALL:
+            if isinstance(loop, Loop) and self._is_turned(loop):
                 own[:3] = apply(transpose(self._pair(loop).b.rotation), vector(own[:3]))
             found += own
         return found + list(multipliers[len(found) :])
+
+    def _is_turned(self, loop: Loop) -> bool:
+        """Whether forces along its rows are not along the axes of its first frame."""
+        return loop.type.fixes.translation is Translation.ALL and not self.has_own_axes(loop)
 
     def _over_velocities(self, name: str, row: Row) -> TieRow:
         entries = [self.layout.tree.like.number(0)] * len(self.motion.velocities)

@@ -48,7 +48,9 @@ class Factorised:
     def guarded(self, room: Mapping[int, Scalar]) -> Factorised:
         """The same factors; solutions are no numbers where a `room`, by index, is below zero."""
         found = copy(self)
-        found.inverse = {index: one.apply("guarded", room[index]) for index, one in self.inverse.items()}
+        found.inverse = {
+            index: one.apply("guarded", room[index]) if index in room else one for index, one in self.inverse.items()
+        }
         return found
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:

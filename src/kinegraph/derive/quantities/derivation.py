@@ -13,7 +13,7 @@ from kinegraph.derive.dynamics import armature, composite_body, newton_euler
 from kinegraph.derive.dynamics.closed_form import ClosedForm
 from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.dynamics.forward import Factorised, base_to_tip
-from kinegraph.derive.dynamics.massless import massless_remedy
+from kinegraph.derive.dynamics.massless import massless_remedy, require_inertia
 from kinegraph.derive.elements.element_names import ElementNames
 from kinegraph.derive.elements.forces import Elements
 from kinegraph.derive.elements.structure import component_count
@@ -279,9 +279,11 @@ class Derivation:
         """H ready to be solved with."""
         order = base_to_tip(self.motion(velocities=True))
         try:
-            return Factorised(self.inertia, order, self.mechanism.layout.velocities)
+            found = Factorised(self.inertia, order, self.mechanism.layout.velocities)
         except MasslessError as error:
             raise DerivationError(f"{error}{massless_remedy(self.mechanism, error.velocity)}") from None
+        self._lowered.require_once(lambda: require_inertia(self.mechanism, self.inertia, found))
+        return found
 
     @property
     def is_constrained(self) -> bool:
@@ -299,7 +301,7 @@ class Derivation:
     def constrained(self) -> ConstrainedDynamics:
         """The rows together with the inertia; without the rows that follow from others."""
         analysis = constraints.analysed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph)
-        return constraints.ConstrainedDynamics(self.ties, lambda: self.factorised, analysis)
+        return constraints.ConstrainedDynamics(self.ties, lambda: self.factorised, analysis, self.bound)
 
     @cached_property
     def dyads(self) -> Dyads | None:
@@ -309,8 +311,9 @@ class Derivation:
         motion = self._motions.motion(tree, velocities=True, accelerations=False)
         names = ElementNames(self.mechanism, self.bound, layout)
         ties = constraints.Ties(self.mechanism, layout, motion, names, displacement_seeds(self.mechanism, self.builder))
-        whole, places = ties.rows(), self.constrained.places
-        rows = [whole[k] for k in places]
+        if self.constrained.analysis.clusters:
+            return None
+        rows = constraints.ConstrainedDynamics(ties, lambda: self.factorised, self.constrained.analysis, {}).taken
         blocks = constraints.Choice(ties, rows, [row.name for row in rows], self._motions.velocity_of).blocks()
         if not blocks:
             return None
@@ -424,9 +427,11 @@ class Derivation:
 
 @lru_cache(maxsize=16)
 def constraint_graph(mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> Graph:
-    """`value`, `jacobian` and `rate` of all rows as they are computed with; `facing` of frames that stay parallel."""
+    """`value`, `jacobian` and `rate` of all rows, in axes that are the same for all plans; `facing` of frames that stay
+    parallel."""
     derivation = Derivation(mechanism, dict(bound), Plan())
-    rows, facing = derivation.ties.rows(), derivation.ties.facing()
+    ties = derivation.ties.in_own_axes(loop.name for loop in derivation.ties.loops_on_moving_bodies())
+    rows, facing = ties.rows(), ties.facing()
     count = len(rows)
     outputs = (
         output("value", (count,), [row.zero_value() for row in rows]),

@@ -21,6 +21,13 @@ class LoweredTrees:
 
     def __init__(self) -> None:
         self._trees_by_plan: dict[str, tuple[GraphBuilder, tuple[Tree, ...]]] = {}
+        self._regular = False
+
+    def require_once(self, require: Callable[[], None]) -> None:
+        """Ask once whether the inertia matrix can be solved with: all plans have the same."""
+        if not self._regular:
+            require()
+            self._regular = True
 
     def trees(self, how: str, builder: GraphBuilder, make: Callable[[], tuple[Tree, ...]]) -> tuple[Tree, ...]:
         """The trees in a builder in which nothing was derived yet: those known by this word, or what `make` makes."""

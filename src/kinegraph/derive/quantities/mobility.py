@@ -15,12 +15,16 @@ from kinegraph.model.mechanism import Mechanism
 
 @dataclass(frozen=True)
 class Mobility:
-    """dof: degrees of freedom, None if unknown; rows: of loops and constraints; redundant: those without effect."""
+    """dof: degrees of freedom, None if unknown; rows: of loops and constraints; redundant: those without effect.
+
+    residual: what loops miss at the start, in the sense of least squares where rounded numbers contradict each other.
+    """
 
     dof: int | None
     velocities: int
     rows: int
     redundant: tuple[str, ...] = ()
+    residual: float = 0.0
 
 
 def mobility(mechanism: Mechanism, bound: Mapping[str, Expression] | None = None) -> Mobility:
@@ -36,5 +40,6 @@ def mobility(mechanism: Mechanism, bound: Mapping[str, Expression] | None = None
     except KinegraphError:
         return Mobility(None, velocities, len(names))
     analysis = constrained.analysis
-    redundant = tuple(name for name in names if name in analysis.redundant or name in empty)
-    return Mobility(analysis.mobility, velocities, len(names), redundant)
+    without = empty if analysis.mobility is None else analysis.redundant
+    redundant = tuple(name for name in names if name in without)
+    return Mobility(analysis.mobility, velocities, len(names), redundant, analysis.residual)

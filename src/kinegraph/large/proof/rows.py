@@ -12,7 +12,7 @@ from typing import cast
 
 import numpy as np
 
-from kinegraph.derive.constraints.joint_rows import joint_rows
+from kinegraph.derive.constraints.joint_rows import PointAxes, joint_rows
 from kinegraph.derive.constraints.rows import Pair, Row
 from kinegraph.derive.tree.links import first_frame, second_frame
 from kinegraph.large.proof.fixed_frame import FixedFrame, Jet, LinkPose, Numbers
@@ -69,7 +69,7 @@ def rows_at_point(mechanism: Mechanism, frame: FixedFrame, wanted: Sequence[str]
         places = [frame.tree.bodies[name] for name in (second_frame(loop), first_frame(loop))]
         a, b = (frame.placed(one) for one in places)
         pair = PairAtPoint(frame, a, b, (places[0].link, places[1].link))
-        found = joint_rows(loop.joint, cast(Pair, pair), None, stated=False)
+        found = joint_rows(loop.joint, cast(Pair, pair), None, PointAxes.ANCESTOR)
         yield from (one for name, one in zip(row_names(loop), _rows(found), strict=True) if name in wanted)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.constraints.projection import MISSED, PROJECTED
 from kinegraph.simulate.equations import Equations, row_values, state_symbols
 from kinegraph.solve.problem.problem import Floats
@@ -30,8 +31,10 @@ def states_beside(equations: Equations, times: Floats, q: Floats, v: Floats) -> 
             _bring_to_unit_length(equations, q)
             rows = np.hstack([q, v, times[:, None], parameters])
             found = row_values(equations.projection, state_symbols(equations), rows)
-            fits = _fitting(found[MISSED], speed)
+            fits = _fitting(found[MISSED], speed, _FITS)
             q, v = found[PROJECTED][:, : q.shape[1]].copy(), found[PROJECTED][:, q.shape[1] :]
+    if not fits.any():  # rounded numbers may contradict each other
+        fits = _fitting(found[MISSED], speed, Assembler(equations.mechanism, equations.values).closing_limit)
     return times[fits], q[fits], v[fits]
 
 
@@ -41,7 +44,7 @@ def _bring_to_unit_length(equations: Equations, q: Floats) -> None:
         part /= np.linalg.norm(part, axis=1, keepdims=True)
 
 
-def _fitting(missed: Floats, speed: float) -> Floats:
+def _fitting(missed: Floats, speed: float, limit: float) -> Floats:
     position, velocity = np.split(np.abs(missed), [missed.shape[1] // 2], axis=1)
-    close = np.max(position, axis=1, initial=0.0) <= _FITS
-    return np.asarray(close & (np.max(velocity, axis=1, initial=0.0) <= _FITS * speed))
+    close = np.max(position, axis=1, initial=0.0) <= limit
+    return np.asarray(close & (np.max(velocity, axis=1, initial=0.0) <= limit * speed))

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.assembly.assemble import Assembler
+from kinegraph.derive.constraints.positions import CLOSED
 from kinegraph.simulate.equations import Equations, largest
 from kinegraph.solve.problem.problem import Floats
 
@@ -20,6 +22,7 @@ class Drift:
 
     closed: saved states were taken onto the constraints; otherwise what is left is what integration left.
     speed: the largest velocity, beside which what is missed by velocity has to be seen: rounding grows with it.
+    limit: what may be left: more than rounding where rounded numbers of the model contradict each other.
     """
 
     position: float
@@ -28,6 +31,7 @@ class Drift:
     left_velocity: float
     closed: bool = True
     speed: float = 1.0
+    limit: float = CLOSED
 
     @property
     def relative_velocity(self) -> float:
@@ -52,7 +56,8 @@ def without_drift(
     last = equations.projected_states(times, q, v, parameters)
     closed = equations.keeps_closed or equations.closed_by_method
     left = (last.position, last.velocity) if closed else misses[0]
-    return q, v, Drift(*misses[0], *left, closed, largest(v))
+    limit = CLOSED if left[0] <= CLOSED else Assembler(equations.mechanism, equations.values).closing_limit
+    return q, v, Drift(*misses[0], *left, closed, largest(v), limit)
 
 
 def closed_runs(equations: Equations, times: Floats, states: Floats, parameters: Floats) -> Floats:

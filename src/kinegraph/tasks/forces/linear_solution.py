@@ -81,7 +81,7 @@ def independent_coordinates(jacobian: Floats, first: list[int]) -> tuple[int, ..
     """Coordinates that determine all motions the rows allow: as many of the first as do, then others."""
     order = list(dict.fromkeys([*first, *solved_columns(jacobian)[0], *range(jacobian.shape[1])]))
     basis = np.asarray(null_space(jacobian, rcond=1e-9))
-    return tuple(order[k] for k in row_rank(basis[order]).independent)
+    return tuple(order[k] for k in row_rank(basis[order], tolerance=1e-9).independent)
 
 
 def _sizes(values: Floats, axis: tuple[int, int]) -> Floats:

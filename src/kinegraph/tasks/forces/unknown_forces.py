@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
@@ -56,6 +57,9 @@ class ForceProblem:
         if not is_constrained(self.mechanism):
             return ForceEquations(motion.times, a, b, None, tuple(range(a.shape[1])))
         jacobians = called_rows(kernel_of(self._ties, JACOBIAN, self.parameters), values)[JACOBIAN]
+        assembler = Assembler(self._ties, self.parameters)
+        if assembler.is_rounded:  # redundant rows that contradict each other would allow no motion
+            jacobians = np.array([one[list(assembler.carrying_rows(one))] for one in jacobians])
         first = [self.mechanism.layout.positions.index(name) for name in driven]
         return ForceEquations(motion.times, a, b, jacobians, independent_coordinates(jacobians[0], first))
 

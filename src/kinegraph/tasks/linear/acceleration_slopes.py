@@ -12,6 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from kinegraph.derive.constraints.analysis import row_names_of
 from kinegraph.derive.constraints.rank import row_rank
 from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.errors import TaskError
@@ -100,7 +101,7 @@ def _require_finite(mechanism: Mechanism, arrays: tuple[Floats, ...]) -> None:
 
 def _independent_rows(mechanism: Mechanism, jacobian: Floats, parameters: Mapping[str, Scalar] | None) -> list[int]:
     """The rows that restrict the motion: as many as anywhere, else the position is singular."""
-    rows = list(row_rank(jacobian).independent)
+    rows = list(row_rank(jacobian, row_names_of(mechanism)).independent)
     usual = _usual_rank(
         mechanism, tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
     )

@@ -6,12 +6,12 @@ everything is independent.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.derive.constraints.analysis import holonomic_rows
+from kinegraph.derive.constraints.analysis import holonomic_rows, row_names_of
 from kinegraph.derive.constraints.rank import dependent_columns, row_rank
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints.records import is_constrained
@@ -46,20 +46,20 @@ def tangent(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str
     jacobian, turned = found[JACOBIAN], found[slope(RATE, "dq")]
     if not (np.all(np.isfinite(jacobian)) and np.all(np.isfinite(turned))):
         raise TaskError(f"{mechanism.name}: the constraints have no finite derivative here: choose another state")
-    held = jacobian[holonomic_rows(mechanism)]
-    displaced, positions = solved_columns(held)
-    moving, velocities = solved_columns(jacobian)
-    rows = list(row_rank(jacobian).independent)
+    names, holonomic = row_names_of(mechanism), holonomic_rows(mechanism)
+    displaced, positions = solved_columns(jacobian[holonomic], [names[k] for k in holonomic])
+    moving, velocities = solved_columns(jacobian, names)
+    rows = list(row_rank(jacobian, names).independent)
     dependent = [index for index in every if index not in moving]
     rotating = np.zeros((size, len(displaced)))
     rotating[dependent] = -np.linalg.solve(jacobian[np.ix_(rows, dependent)], turned[rows] @ positions)
     return Tangent(displaced, moving, positions, velocities, rotating)
 
 
-def solved_columns(jacobian: Floats) -> tuple[tuple[int, ...], Floats]:
-    """The independent columns, and all columns by them where the rows are zero."""
+def solved_columns(jacobian: Floats, names: Sequence[str] = ()) -> tuple[tuple[int, ...], Floats]:
+    """The independent columns, and all columns by them where the rows are zero; names: of the rows of a mechanism."""
     size = jacobian.shape[1]
-    rows = list(row_rank(jacobian).independent)
+    rows = list(row_rank(jacobian, names).independent)
     dependent = list(dependent_columns(jacobian[rows])) if rows else []
     independent = [index for index in range(size) if index not in dependent]
     basis = np.zeros((size, len(independent)))

@@ -18,6 +18,7 @@ from kinegraph.graph.scalar import Scalar
 
 #: Both directions of the plane belong to one joint.
 _NAMES = ("closing.x", "closing.y")
+_GROUPS = ("closing", "closing")
 
 
 def lengths_of(ring: Ring, length: int) -> list[int]:
@@ -110,7 +111,7 @@ class SegmentedRing:
     @cached_property
     def closing_force(self) -> list[Scalar]:
         """The force at the last cut on what comes after it."""
-        return guarded(self.compliance, self.factorised, _NAMES).solve(self.cuts.remaining)
+        return guarded(self.compliance, self.factorised, _GROUPS).solve(self.cuts.remaining)
 
     def multipliers(self) -> list[Scalar]:
         """The force at the closing joint, in the order of the rows."""
@@ -119,7 +120,7 @@ class SegmentedRing:
     def pivots(self) -> list[Scalar]:
         """For every row of the closing joint how independent it is of those before it, as in the multiplier form."""
         compliance = [[self.compliance[i][j] for j in self._in_order] for i in self._in_order]
-        return pivots_of(compliance, Factorised(compliance, range(2), _NAMES), _NAMES)
+        return pivots_of(compliance, Factorised(compliance, range(2), _NAMES), _GROUPS)
 
     @property
     def _in_order(self) -> list[int]:

@@ -1,0 +1,1 @@
+"""Overconstrained loops: rows that follow from others in ways that change with the position."""
