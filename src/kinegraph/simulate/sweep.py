@@ -150,6 +150,10 @@ def sweep(
         event_list, interrupt or Interrupt(),
     )  # fmt: skip
     runs, decision = task.run(native)
+    if mechanism.loops:
+        from kinegraph.simulate.constraints.stretched_cranks import again  # what legs take is imported where loops are
+
+        runs = again(task, runs, native)
     return Sweep(
         mechanism.name, varied, equations.names, runs.times, runs.states, runs.statuses, runs.steps, runs.seconds,
         decision, runs.events,
