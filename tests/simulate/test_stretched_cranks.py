@@ -12,6 +12,8 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognise import legs_beyond_closed_form
 from kinegraph.simulate import Status
 from kinegraph.simulate.equations import VelocityForm
+from kinegraph.solve.methods.step_control import Adaptive
+from tests.cli.run import runner
 from tests.derive.platforms.evaluate import AS_LOOPS, evaluated
 
 MODEL = """model rsu; coordinates x, y, z = 0.6; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); gravity 0, 0, -1;
@@ -39,6 +41,16 @@ def test_a_run_goes_on_beyond_a_stretched_crank(mechanism, monkeypatch, grid):
         assert found[name][-1] == pytest.approx(loops[name][-1], abs=1e-6)
 
 
+def test_sweeps_go_on_beyond_a_stretched_crank(mechanism):
+    options = {"inputs": {"A_theta": 5}, "native": False, "grid": 2, "progress": False, "method": "dopri5"}
+    options["control"] = Adaptive(1e-8, max_steps=200)  # the closed form crawls towards the line
+    found = kg.sweep(mechanism, 0.45, over={"z'": [0.1]}, **options)
+    assert found.statuses == (Status.FINISHED,)
+    alone = kg.simulate(mechanism, 0.45, initial={"z'": 0.1}, **options)
+    np.testing.assert_allclose(found["A_theta"][0], alone["A_theta"], atol=1e-5)
+    assert np.sin(found["A_alpha"][0, -1]) < 0
+
+
 def test_the_side_of_a_crank_is_kept(mechanism):
     """Declared angles hold: the closed form knows one side of crank and rod, the other one is run as loops."""
     fitting = Assembler(mechanism).assemble({"A_theta": 2.0, "A_alpha": -1.39})
@@ -51,6 +63,14 @@ def test_the_side_of_a_crank_is_kept(mechanism):
     found = kg.simulate(mechanism, 0.01, initial=start, native=False, grid=2, progress=False)
     assert found["A_alpha"][0] == pytest.approx(-1.39, abs=1e-9)
     np.testing.assert_allclose(found["A_theta"], 2 + loops[0] * found.t**2 / 2, atol=1e-6)
+
+
+def test_eval_says_which_equations_it_takes(mechanism, capsys, tmp_path):
+    (tmp_path / "rus.kg").write_text(MODEL.format(kind="RUS"), "utf-8")
+    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q ring_acceleration --at A_theta=2,A_alpha=-1.39")
+    assert found.code == 1 and "crank and rod of A" in found.err and "nan" in found.out
+    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q qdd --at A_theta=2,A_alpha=-1.39")
+    assert found.code == 0 and "general loops instead" in found.err and "2.65" in found.out
 
 
 def test_where_runs_cannot_change_their_form_they_name_the_leg(mechanism):

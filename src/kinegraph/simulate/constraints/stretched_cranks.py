@@ -19,7 +19,9 @@ from kinegraph.graph.scalar import Scalar
 from kinegraph.model.platforms.recognise import legs_of
 from kinegraph.simulate.equations import Equations, VelocityForm
 from kinegraph.simulate.event_kernels import Endings
+from kinegraph.simulate.sweep_task import SweepTask
 from kinegraph.simulate.task import Task
+from kinegraph.solve.batch.sweep import SweepRun
 from kinegraph.solve.problem.execution import Decision, Native
 from kinegraph.solve.results.recording import Grid, Run, Statistics
 from kinegraph.solve.results.status import Ending, Status
@@ -29,10 +31,9 @@ _STRETCHED = Fraction(3, 100)  # sine of the angle from which on the closed form
 
 def crank_endings(equations: Equations) -> Endings | None:
     """What ends the closed form of a platform's legs: a crank that is nearly stretched, or on its other side."""
-    if type(equations) is not VelocityForm or not equations.closed_legs:
+    if not _has_closed_cranks(equations):
         return None
-    if not any(leg.type.has_crank for leg in legs_of(equations.mechanism)) or equations.closed_platform is None:
-        return None
+    assert isinstance(equations, VelocityForm) and equations.closed_platform is not None
     state = equations.closed_platform.dynamics
     names, sines = [], []
     for leg, found, base in zip(state.legs, state.platform.legs, state.joints, strict=True):
@@ -42,6 +43,12 @@ def crank_endings(equations: Equations) -> Endings | None:
     builder = sines[0].builder
     graph = builder.graph([Output("sines", (len(sines),), tuple(one.index for one in sines))])
     return Endings(tuple(names), equations.carry(graph), (True,) * len(names), holds=True)
+
+
+def _has_closed_cranks(equations: Equations) -> bool:
+    if type(equations) is not VelocityForm or not equations.closed_legs:
+        return False
+    return any(leg.type.has_crank for leg in legs_of(equations.mechanism)) and equations.closed_platform is not None
 
 
 def _sine(leg: Crank, angle: Scalar, base: tuple[tuple[Scalar, Scalar, Scalar], ...]) -> Scalar:
@@ -78,3 +85,22 @@ def further(task: Task, run: Run, native: Native) -> tuple[Task, Run, Decision]:
         statistics=Statistics(**cost),
     )
     return rest, joined, decision
+
+
+def again(task: SweepTask, runs: SweepRun, native: Native) -> SweepRun:
+    """The runs of a sweep, of which those that a closed form could not go on with are made again by general loops."""
+    failed = [k for k, status in enumerate(runs.statuses) if not status.good and status is not Status.INTERRUPTED]
+    if not failed or not _has_closed_cranks(task.equations):
+        return runs
+    assert isinstance(task.equations, VelocityForm)
+    loops = task.equations.with_legs_as_loops()
+    part = replace(task, equations=loops, states=task.states[failed], parameters=task.parameters[failed])
+    found, _ = part.run(native)
+    states, steps, statuses, events = runs.states.copy(), runs.steps.copy(), list(runs.statuses), list(runs.events)
+    states[failed], steps[failed] = found.states, found.steps
+    for place, row in enumerate(failed):
+        statuses[row] = found.statuses[place]
+        if events:
+            events[row] = found.events[place]
+    seconds, loading = runs.seconds + found.seconds, runs.loading + found.loading
+    return SweepRun(runs.times, states, tuple(statuses), steps, seconds, loading, tuple(events))
