@@ -158,15 +158,11 @@ def sweep(
         event_list, interrupt or Interrupt(),
     )  # fmt: skip
     runs, decision = task.run(native)
-<<<<<<< HEAD
-    saved = closed_runs(equations, runs.times, runs.states, columns)
-||||||| 94ba29a1
-=======
     if mechanism.loops:
         from kinegraph.simulate.constraints.stretched_cranks import again  # what legs take is imported where loops are
 
         runs = again(task, runs, native)
->>>>>>> w-contacts
+    saved = closed_runs(equations, runs.times, runs.states, columns)
     return Sweep(
         mechanism.name, varied, equations.names, runs.times, saved, runs.statuses, runs.steps, runs.seconds,
         decision, runs.events, note,
