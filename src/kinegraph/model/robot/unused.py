@@ -18,16 +18,17 @@ def full_report(mechanism: Mechanism) -> Report:
 
     A report that says so already, as that of `kg.load`, is brought up to date.
     """
-    others = (one for one in mechanism.report.findings if not _is_of_joints(one))
+    others = (one for one in mechanism.report.findings if not is_of_joints(one))
     return Report((*others, *_unused(mechanism)))
 
 
 def tells_of_joints(report: Report) -> bool:
     """Whether a report names what the equations do not have of joints."""
-    return any(map(_is_of_joints, report.findings))
+    return any(map(is_of_joints, report.findings))
 
 
-def _is_of_joints(finding: Finding) -> bool:
+def is_of_joints(finding: Finding) -> bool:
+    """Whether a finding names what the equations do not have of joints, which is in `extras`, too."""
     return finding.kind is FindingKind.LEFT_OUT and finding.place is None and finding.topic in _TOPICS
 
 
