@@ -158,13 +158,13 @@ def sweep(
         event_list, interrupt or Interrupt(),
     )  # fmt: skip
     runs, decision = task.run(native)
+    runs = replace(runs, states=closed_runs(equations, runs.times, runs.states, columns))
     if mechanism.loops:
         from kinegraph.simulate.constraints.stretched_cranks import again  # what legs take is imported where loops are
 
         runs = again(task, runs, native)
-    saved = closed_runs(equations, runs.times, runs.states, columns)
     return Sweep(
-        mechanism.name, varied, equations.names, runs.times, saved, runs.statuses, runs.steps, runs.seconds,
+        mechanism.name, varied, equations.names, runs.times, runs.states, runs.statuses, runs.steps, runs.seconds,
         decision, runs.events, note,
     )  # fmt: skip
 

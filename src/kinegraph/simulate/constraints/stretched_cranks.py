@@ -17,6 +17,7 @@ from kinegraph.derive.tree.algebra import cross, dot, plus, times
 from kinegraph.graph.node import Output
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.platforms.recognise import legs_of
+from kinegraph.simulate.constraints.drift import closed_runs
 from kinegraph.simulate.equations import Equations, VelocityForm
 from kinegraph.simulate.event_kernels import Endings
 from kinegraph.simulate.sweep_task import SweepTask
@@ -97,7 +98,8 @@ def again(task: SweepTask, runs: SweepRun, native: Native) -> SweepRun:
     part = replace(task, equations=loops, states=task.states[failed], parameters=task.parameters[failed])
     found, _ = part.run(native)
     states, steps, statuses, events = runs.states.copy(), runs.steps.copy(), list(runs.statuses), list(runs.events)
-    states[failed], steps[failed] = found.states, found.steps
+    states[failed] = closed_runs(loops, found.times, found.states, part.parameters)
+    steps[failed] = found.steps
     for place, row in enumerate(failed):
         statuses[row] = found.statuses[place]
         if events:
