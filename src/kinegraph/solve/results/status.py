@@ -55,7 +55,7 @@ HINTS: dict[Status, str] = {
 }
 
 
-_IN = (Status.SINGULAR, Status.SINGULAR_MASS, Status.OPEN)
+_IN = (Status.SINGULAR, Status.OPEN)
 
 
 @dataclass(frozen=True)
