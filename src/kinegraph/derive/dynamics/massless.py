@@ -62,8 +62,8 @@ def require_inertia(mechanism: Mechanism, inertia: Square, factors: Factorised) 
 
 
 def _is_zero(mechanism: Mechanism, scalar: Scalar) -> bool:
-    graphs = (one.builder.graph([Output("pivot", (1,), (one.index,))]) for one in (scalar, scalar.number(0)))
-    return bool(prove(*graphs, quaternions=unit_quaternions(mechanism)))
+    pivot, nothing = (one.builder.graph([Output("pivot", (1,), (one.index,))]) for one in (scalar, scalar.number(0)))
+    return bool(prove(pivot, nothing, quaternions=unit_quaternions(mechanism)))
 
 
 def _at_random(mechanism: Mechanism, scalars: Sequence[Scalar]) -> np.ndarray:
