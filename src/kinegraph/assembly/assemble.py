@@ -361,9 +361,9 @@ class Assembler:
             return v, free  # a run that goes on from a saved state begins with its bits
         fixed = np.array([name in free for name in names], dtype=bool)
         size = 1 + np.max(np.abs(v), initial=0.0)
-        found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0))
+        found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0), self.is_rounded)
         if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > (ROUNDED if self.is_rounded else 1e-9) * size:
-            found = consistent_velocities(conditions, q, v, np.where(fixed, _RELUCTANCE, 1.0))
+            found = consistent_velocities(conditions, q, v, np.where(fixed, _RELUCTANCE, 1.0), self.is_rounded)
         missed = np.abs(conditions.rate(q, found))
         if np.max(missed, initial=0.0) > (ROUNDED if self.is_rounded else 1e-6) * size:
             worst = self.rows[int(np.argmax(missed))]
@@ -382,7 +382,7 @@ class Assembler:
     @property
     def is_rounded(self) -> bool:
         """Whether redundant rows contradict each other by what numbers are rounded, so that not all can vanish."""
-        return self._analysis.residual > CLOSED
+        return self._analysis.rounded
 
     def _held(self, held: Sequence[str]) -> np.ndarray:
         """Which displacements are held: those of the named coordinates."""

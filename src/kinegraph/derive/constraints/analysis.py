@@ -19,7 +19,7 @@ from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.overconstrained.clusters import Cluster, changing_rows
-from kinegraph.derive.constraints.positions import ROUNDED, assembled_positions
+from kinegraph.derive.constraints.positions import CLOSED, RANK_TOLERANCE, ROUNDED, assembled_positions
 from kinegraph.derive.constraints.rank import NOTHING, dependent_columns, row_rank
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.node import Graph, Kind, Symbol
@@ -49,6 +49,8 @@ class Analysis:
     place: tuple[float, ...] = ()
     #: The largest residual of the loops at the start; more than rounding leaves where rows contradict each other.
     residual: float = 0.0
+    #: Whether redundant rows follow from others but for rounded numbers only.
+    rounded: bool = False
 
     def dependent_of(self, velocities: Sequence[str]) -> tuple[int, ...]:
         """The dependent velocities by index."""
@@ -86,7 +88,15 @@ def analysed(
     if not moves:
         return Analysis(_saying_nothing(conditions, states[0]))
     residual = float(np.abs(conditions.value(states[0])).max(initial=0.0))
-    return replace(_summary(conditions, states, mechanism.layout.velocities), residual=residual)
+    found = _summary(conditions, states, mechanism.layout.velocities)
+    return replace(found, residual=residual, rounded=residual > CLOSED or _is_rounded(conditions, states, found))
+
+
+def _is_rounded(conditions: Conditions, states: list[Floats], found: Analysis) -> bool:
+    """Whether rows that follow from others leave more of themselves than computing does."""
+    sizes = [np.linalg.svd(conditions.jacobian(q), compute_uv=False) for q in states]
+    count = len(conditions.names) - len(found.redundant)
+    return any(one[count] > RANK_TOLERANCE * one[0] for one in sizes if count < len(one))
 
 
 def _summary(conditions: Conditions, states: list[Floats], velocities: Sequence[str]) -> Analysis:

@@ -200,19 +200,14 @@ def _length(x: Floats) -> float:
     return sqrt(x.dot(x))
 
 
-def consistent_velocities(conditions: Conditions, q: Floats, v: Floats, weights: Floats) -> Floats:
+def consistent_velocities(
+    conditions: Conditions, q: Floats, v: Floats, weights: Floats, rounded: bool = False
+) -> Floats:
     """Velocities with rate(q, v) = 0 near v; those of zero weight are held.
 
-    Rows that contradict each other by rounding would stop the motion they allow: they are met but for rounding.
+    rounded: rows contradict each other by rounding, and would stop the motion they allow: they are met but for that.
     """
     missing = conditions.rate(q, v)
     if missing.size == 0:
         return v
-    jacobian, size = conditions.jacobian(q), 1 + _largest(v)
-    found = v + _least_step(jacobian, missing, weights, ROUNDED)
-    left = conditions.rate(q, found)
-    if _largest(left) <= 1e-12 * size:
-        return found
-    exact = found + _least_step(jacobian, left, weights, RANK_TOLERANCE)
-    stopped = _largest(left) <= ROUNDED * size and _largest(exact - found) > _NEAR * size
-    return found if stopped else exact
+    return v + _least_step(conditions.jacobian(q), missing, weights, ROUNDED if rounded else RANK_TOLERANCE)

@@ -171,8 +171,8 @@ class IndexTwoForm(VelocityForm):
 
     def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
         for _ in range(_CLOSING_STEPS if self.rows else 0):  # rounded rows close as a whole, these must vanish exactly
-            found = self.projected_states(np.array([t]), q[None], v[None], parameters)
-            q, v = found.q[0], found.v[0]
+            closer = self.projected_states(np.array([t]), q[None], v[None], parameters)
+            q, v = closer.q[0], closer.v[0]
         first = [*q, *v, *np.zeros(len(self._moving_names) - len(q) - len(v))]
         multipliers = self._start_multipliers(q, v, parameters, t) if self.rows else np.zeros(0)
         return np.array(self._placed(first, [*multipliers, *np.zeros(len(multipliers))]))
