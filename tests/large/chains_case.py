@@ -21,6 +21,7 @@ from kinegraph.errors import KernelError, ProofError
 from kinegraph.large.chains import closing
 from kinegraph.large.chains.closed_system import ClosedSystem
 from kinegraph.large.chains.exchange import Threads
+from kinegraph.large.chains.run import integrated
 from kinegraph.large.chains.system import ChainSystem
 from kinegraph.large.linkages.assembly import closing_jacobian
 from kinegraph.large.linkages.structure import planar_linkage
@@ -203,6 +204,16 @@ def singular() -> dict[str, Any]:
     return {"pivot": float(np.min(found.pivots))}
 
 
+def broken() -> dict[str, str]:
+    """What is said of a run that becomes infinite."""
+    q = np.array(polygon(5))
+    try:
+        integrated(ChainSystem(kg.library.mechanism("loop-5")), q, np.full(len(q), 1e200), 1.0, 0.5)
+    except KernelError as error:
+        return {"said": str(error)}
+    return {"said": ""}
+
+
 def main() -> None:
     platform, gimbal = kg.parse(PLATFORM), kg.parse(GIMBAL)
     cases = {
@@ -220,6 +231,7 @@ def main() -> None:
         "pivots": lambda: pivots("loop-9"),
         "singular": singular,
         "refused": refused,
+        "broken": broken,
         "bars": lambda: bars(kg.library.mechanism("loop-9")),
         "unequal bars": lambda: bars(ring(4, 3)),
         "bars about y": lambda: bars(ring(4, 3, "y")),

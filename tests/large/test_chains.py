@@ -92,6 +92,10 @@ def test_a_singular_position_is_refused_by_name(found: Any) -> None:
     assert "singular" in found["refused"]["said"] and "middle." in found["refused"]["said"]
 
 
+def test_a_run_that_becomes_infinite_says_when(found: Any) -> None:
+    assert "before t = 0.5" in found["broken"]["said"] and "shorter steps" in found["broken"]["said"]
+
+
 def test_what_loops_over_chains_cannot_do_is_said() -> None:
     with pytest.raises(KernelError, match="s is no linear spring"):
         text = kg.library.text("loop-5").replace("loop", "spring s | on(a1), stiffness(1), rest(0);\nloop", 2)

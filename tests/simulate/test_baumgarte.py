@@ -58,3 +58,12 @@ def test_what_it_cannot_do_is_said(capsys):
     with pytest.raises(SolveError, match="double-pendulum has no loops or constraints"):
         kg.simulate("double-pendulum", 1, step=0.01, method="rk4", baumgarte=Baumgarte())
     assert "write ALPHA,BETA" in runner(capsys)("simulate four-bar --baumgarte much").err
+
+
+@pytest.mark.parametrize(("step", "passed"), [(0.01, True), (0.1, False)])
+def test_loops_that_come_open_are_flagged(step: float, passed: bool) -> None:
+    run = kg.simulate(
+        "four-bar", 2, method="rk4", step=step, baumgarte=3, initial={"crank'": 5}, native=False, progress=False
+    )
+    (check,) = (one for one in run.checks if one.name == "loops open by position, left")
+    assert check.passed is passed

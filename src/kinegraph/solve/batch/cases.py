@@ -150,7 +150,7 @@ class CaseProblem:
     def _ending(self, code: int, time: float, component: int, event: int) -> Ending:
         """How one case ended, as `ending_of` says it of a run."""
         status = status_of(code)
-        if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.NO_CONVERGENCE):
+        if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL):
             if component < 0:
                 return Ending(status, time, f"the condition of event {self.events.names[-1 - component]!r}")
             return Ending(status, time, self.problem.rhs.names[component])

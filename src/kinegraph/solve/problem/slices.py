@@ -96,7 +96,7 @@ def status_of(code: int) -> Status:
 def ending_of(code: int, problem: CauchyProblem, recorder: Recorder, time: float) -> Ending:
     """How a run ended, from the code of its loop and what the loop noted."""
     status = status_of(code)
-    if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.NO_CONVERGENCE):
+    if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL):
         component = int(recorder.counters[COMPONENT])
         if component < 0:
             return Ending(status, time, f"the condition of event {recorder.events.names[-1 - component]!r}")
