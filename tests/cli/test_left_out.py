@@ -99,7 +99,8 @@ def test_check_gives_it_as_data(run, model):
 def test_check_calls_well_described_what_it_understands(run, tmp_path):
     path = tmp_path / "r.urdf"
     path.write_text(WHOLE.format(JOINT.format("1")))
-    assert "r: well described for kinematics" in run(f"check {path}").out  # its links have no mass
+    # Its links have no mass, which is said as well.
+    assert "r: well described for kinematics" in run(f"check {path}").out
     assert run(f"derive {path} -q H").err == ""
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 import kinegraph as kg
 from kinegraph.model.constraints.records import AnyLoop, Coupling, Frame, Loop
-from kinegraph.model.definitions import replaced
+from kinegraph.model.definitions import replaced, resolved, unresolved
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
@@ -284,6 +284,7 @@ def in_other_units(mechanism: Mechanism, random: Random, units: Units | None = N
     factors = [Fraction(4), Fraction(1, 4), Fraction(9), Fraction(1, 100), Fraction(25, 16)]
     units = units or Units(*(random.choice(factors) for _ in range(3)))
     mass, length, time, energy = units.mass, units.length, units.time, units.energy
+    mechanism = unresolved(mechanism)
     lengths = {name for name in mechanism.layout.positions if _is_length(mechanism, name)}
     known = dict.fromkeys(lengths, length)
     old: dict[str, Expression] = {name: Name(name) / length for name in lengths} | {"t": Name("t") / time}
@@ -318,11 +319,12 @@ def in_other_units(mechanism: Mechanism, random: Random, units: Units | None = N
             return Span(anchor(one.first), anchor(one.second)), length
         return plain(one), Fraction(1)
 
+    rates = {*quasi_velocities(mechanism), *(w.name for w in mechanism.quasivelocities)}
+    rates |= {d.name for d in mechanism.definitions if any(name.endswith("'") for name in names(d.value))}
+
     def rate_factor(one: Target, unit: Fraction) -> Fraction:
         """An expression of velocities is a rate as it is, in old units; else its rate is taken in the new time."""
-        given = not isinstance(one, Span) and any(
-            name.endswith("'") or name in quasi_velocities(mechanism) for name in names(one)
-        )
+        given = not isinstance(one, Span) and any(name.endswith("'") or name in rates for name in names(one))
         return Fraction(1) if given else unit / time
 
     def law(one: Linear | ForceLaw | EnergyLaw, unit: Fraction, per: Fraction) -> Linear | ForceLaw | EnergyLaw:
@@ -401,9 +403,11 @@ def in_other_units(mechanism: Mechanism, random: Random, units: Units | None = N
         constraints=tuple(replace(c, left=plain(c.left), right=plain(c.right)) for c in mechanism.constraints),
         contacts=tuple(replace(c, gap=plain(c.gap), slip=tuple(of(s, 1 / time) for s in c.slip))
                        for c in mechanism.contacts),
+        definitions=tuple(replace(d, value=plain(d.value)) for d in mechanism.definitions),
+        quasivelocities=tuple(replace(w, value=plain(w.value)) for w in mechanism.quasivelocities),
     )  # fmt: skip
     return Description(
-        new, factors={name: float(length) for name in lengths}, units=units, quasi=quasi_velocities(mechanism)
+        resolved(new), factors={name: float(length) for name in lengths}, units=units, quasi=quasi_velocities(mechanism)
     )
 
 
@@ -440,9 +444,9 @@ def renamed_all(mechanism: Mechanism, random: Random) -> Description:
     letters = "abcdfgjklnoruvwzθφ"
     numbers = random.sample(range(len(old)), len(old))
     new = {name: f"{letters[k % len(letters)]}{k}_" for name, k in zip(old, numbers, strict=True)}
-    text = re.sub(
-        r"(?<!\.)\b[^\W\d][\w$]*", lambda found: new.get(found[0], found[0]), kg.write(replace(mechanism, name="m"))
-    )
+    # A parameter may be called m, and m(m) has one of each.
+    written = kg.write(replace(mechanism, name="m"))
+    text = re.sub(r"(?<!\.)\b(?!m\()[^\W\d][\w$]*", lambda found: new.get(found[0], found[0]), written)
     return Description(kg.parse(text), names=new, quasi=quasi_velocities(mechanism))
 
 

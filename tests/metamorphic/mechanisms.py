@@ -266,6 +266,20 @@ def platforms(seed: int) -> Mechanism:
     return started(model, found.q, found.v)
 
 
+_LIBRARY = (
+    "3-rrr", "andrews", "bead-on-hoop", "bicycle", "bricard", "cart-double-pendulum", "column", "crane", "four-bar",
+    "free-body", "governor", "heavy-top", "knife-edge", "rolling-disc", "rotating-pendulum", "spatial-slider-crank",
+    "ur5", "wing-nut",
+)  # fmt: skip
+
+
+def library(seed: int) -> Mechanism:
+    """A small mechanism of the library, where it starts."""
+    model = replace(kg.load(_LIBRARY[seed]), extras=())
+    found = kg.assemble(model)
+    return started(model, found.q, found.v)
+
+
 KINDS: dict[str, Callable[[int], Mechanism]] = {
     "tree": tree,
     "quaternions": quaternions,
@@ -278,4 +292,5 @@ KINDS: dict[str, Callable[[int], Mechanism]] = {
     "constrained": constrained,
     "contacts": contacts,
     "platforms": platforms,
+    "library": library,
 }

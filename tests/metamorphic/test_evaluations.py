@@ -39,7 +39,7 @@ if SOAK:
     CASES += [("prescribed", seed, ALONE) for seed in range(15)]
     CASES += [(kind, seed, "graph") for kind in ("closures", "bridges") for seed in range(100)]
 else:
-    CASES += [("loops", 0, way) for way in ("compiled", "c", "stored code")]
+    CASES += [("loops", 0, way) for way in ("compiled", "stored code")]
 
 
 @pytest.mark.parametrize(("kind", "seed", "way"), CASES)

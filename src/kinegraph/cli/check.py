@@ -198,10 +198,9 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     yield f"{mechanism.name}: {state}; {plural(len(mechanism.bodies), 'body')}, {freedom_text}"
     if idle:
         yield f"massless      nothing with mass moves with {', '.join(idle)}; `simulate` needs a mass there"
-    units = Units(mechanism)
-    yield f"coordinates   {', '.join(map(units.named, mechanism.layout.positions)) or 'none'}"
+    yield f"coordinates   {_with_units(mechanism, mechanism.layout.positions) or 'none'}"
     if len(mechanism.layout.positions) != len(mechanism.layout.velocities):
-        yield f"velocities    {', '.join(map(units.named, mechanism.layout.velocities))}"
+        yield f"velocities    {', '.join(mechanism.layout.velocities)}"
     yield f"parameters    {_parameters(mechanism)}"
     still = all(part == ZERO for part in mechanism.gravity)
     gravity = ", ".join(text(part) for part in mechanism.gravity)
@@ -228,6 +227,12 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
         yield f"unknowns      {', '.join(one.name for one in mechanism.unknowns)}"
     if mechanism.points:
         yield f"points        {', '.join(f'{point.name} on {point.body}' for point in mechanism.points)}"
+
+
+def _with_units(mechanism: Mechanism, listed: Iterable[str]) -> str:
+    """Names with their units; components of quaternions have none."""
+    units = Units(mechanism)
+    return ", ".join(name if units.of(name) == "1" else units.named(name) for name in listed)
 
 
 def _listed(items: Iterable[str]) -> str:
