@@ -280,3 +280,18 @@ def test_high_static_powers_stay_powers(builder: GraphBuilder, p: Scalar) -> Non
     r = Scalar(builder, builder.symbol(Kind.PARAMETER, "r"))
     for base in (p, p * r, p + r):
         assert builder.nodes[(base**10**9).index] == Polynomial(((1, ((base.index, 10**9),)),))
+
+
+def test_a_product_of_constants_is_multiplied_out_in_one_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Numbers of robot files are products of a dozen sines: factor by factor that took half of a compilation."""
+    builder = GraphBuilder()
+    symbols = [builder.symbol(Kind.PARAMETER, f"p{k}") for k in range(12)]
+    factors = [*symbols, builder.add(*symbols[:3]), builder.reciprocal(symbols[4])]
+    steps: list[int] = []
+    times = GraphBuilder._times
+    monkeypatch.setattr(GraphBuilder, "_times", lambda *given: steps.append(1) or times(*given))
+    whole = builder.multiply(*factors)
+    assert len(steps) <= 2
+    node = builder.nodes[whole]
+    assert isinstance(node, Polynomial) and len(node.terms) == 3
+    assert all(symbols[4] not in dict(factors) for _, factors in node.terms)

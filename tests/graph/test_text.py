@@ -151,3 +151,11 @@ def test_what_cannot_be_read_is_named_by_line(line: str) -> None:
 def test_a_wrong_shape_is_a_graph_error() -> None:
     with pytest.raises(GraphError, match="output a: shape"):
         text.read('%0 = coordinate "x"\noutput "a" (2) = %0\n')
+
+
+def test_the_text_of_one_graph_is_written_once() -> None:
+    builder = GraphBuilder()
+    graph = builder.graph([Output("x", (), (builder.symbol(Kind.COORDINATE, "q"),))])
+    again = Graph(graph.nodes, graph.outputs)
+    assert text.dump(graph) is text.dump(graph)
+    assert text.dump(again) == text.dump(graph)

@@ -10,9 +10,18 @@ from kinegraph.errors import GraphError
 from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.node import LARGEST_EXPONENT, Function, Graph, Node, Polynomial, Symbol
 
+#: Under this name a graph keeps that it was checked: one graph may be reduced, chosen and stored.
+_STORED = "_lawful"
+
 
 def check(graph: Graph) -> None:
     """Raise GraphError naming the first node that breaks the law."""
+    if _STORED not in vars(graph):
+        _check(graph)
+        vars(graph)[_STORED] = True
+
+
+def _check(graph: Graph) -> None:
     seen: dict[Node, int] = {}
     for index, node in enumerate(graph.nodes):
         first = seen.setdefault(node, index)

@@ -12,16 +12,29 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from collections.abc import Iterator
+from weakref import ref
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import law
 from kinegraph.graph.exact_text import exact_text, read_exact
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol, Term
 
+#: The latest texts: records, and keys of the cache, are made of the text of one graph up to three times.
+_latest: deque[tuple[ref[Graph], str]] = deque(maxlen=2)
+
 
 def dump(graph: Graph) -> str:
     """The graph as text."""
+    known = next((text for of, text in tuple(_latest) if of() is graph), None)
+    if known is None:
+        known = _written(graph)
+        _latest.append((ref(graph), known))
+    return known
+
+
+def _written(graph: Graph) -> str:
     lines = [f"%{index} = {_node(node)}" for index, node in enumerate(graph.nodes)]
     for output in graph.outputs:
         shape = ", ".join(map(str, output.shape))

@@ -33,9 +33,10 @@ def with_dense_factors(graph: Graph, lower: Sequence[tuple[int, int]], size: int
     """The graph with all entries of L as its output `lower`: which ones are left out differs from plan to plan."""
     zero = Polynomial(())
     nodes = graph.nodes if zero in graph.nodes else (*graph.nodes, zero)
+    nothing = nodes.index(zero)
     factors = graph.output("lower")
     place = dict(zip(lower, factors.nodes, strict=True))
-    entries = tuple(place.get((i, j), nodes.index(zero)) for i in range(size) for j in range(size))
+    entries = tuple(place.get((i, j), nothing) for i in range(size) for j in range(size))
     dense = Output(factors.name, (size, size), entries)
     return Graph(nodes, tuple(dense if output is factors else output for output in graph.outputs))
 

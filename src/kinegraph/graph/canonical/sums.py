@@ -28,6 +28,9 @@ from kinegraph.graph.node import (
 #: Static products are multiplied out up to this many terms.
 STATIC_TERMS = 64
 
+#: One, as a sum of products.
+_ONE: LinearForm = {(): 1}
+
 
 class SumBuilder:
     """Distinct nodes, and sums of products of them. Methods take and return node ids."""
@@ -43,6 +46,7 @@ class SumBuilder:
         self._products: dict[tuple[int, int], int] = {}
         self._negatives: dict[int, int] = {}
         self._numbers: dict[Coefficient, int] = {}
+        self._reciprocals: dict[int, int] = {}  # which node each of these is one over
         self.zero = self._intern(Polynomial(()))
         self.one = self._intern(Polynomial(((1, ()),)))
 
@@ -57,6 +61,8 @@ class SumBuilder:
         if index == new:
             self.nodes.append(node)
             self.static.append(depends_on_static_alone(node, self.static))
+            if isinstance(node, Function) and node.name == "reciprocal":
+                self._reciprocals[new] = node.arguments[0]
         return index
 
     # leaves
@@ -106,8 +112,7 @@ class SumBuilder:
         for coefficient, factors in terms:
             scale, monomial = self._monomial(coefficient, factors)
             if scale:
-                known = collected.get(monomial)
-                collected[monomial] = scale if known is None else known + scale
+                _add_to(collected, monomial, scale)
         if collected and self._all_static(collected):
             collected = self._multiplied_out(collected)
         joined = sorted([(factors, exact(c)) for factors, c in collected.items() if c])
@@ -130,12 +135,13 @@ class SumBuilder:
         result: LinearForm = {}
         for factors, scale in form.items():
             for monomial, coefficient in self._expanded(factors).items():
-                result[monomial] = result.get(monomial, 0) + scale * coefficient
+                _add_to(result, monomial, product_of_numbers(scale, coefficient))
         return result
 
     def _expanded(self, factors: tuple[Factor, ...]) -> LinearForm:
         """A product of static nodes as a sum of products; as it stands where that would be long."""
-        product: LinearForm = {(): 1}
+        product = _ONE
+        left: list[Factor] = []  # multiplied once, together: most products are of symbols and functions alone
         for child, exponent in self._cancelled(dict(factors)):
             node = self.nodes[child]
             # A high power is not multiplied out either, be it of a single term: the exponent is the user's.
@@ -144,28 +150,31 @@ class SumBuilder:
                 for _ in range(exponent):
                     product = self._times(product, terms)
             else:
-                product = self._times(product, ((1, ((child, exponent),)),))
-        return product
+                left.append((child, exponent))
+        return self._times(product, ((1, tuple(left)),)) if left else product
 
     def _times(self, form: LinearForm, terms: Sequence[Term]) -> LinearForm:
+        if self.folded and form == _ONE:  # nodes that were made here are multiplied out and have cancelled
+            return {factors: coefficient for coefficient, factors in terms}
         result: LinearForm = {}
         for left, scale in form.items():
             for coefficient, right in terms:
                 exponents = dict(left)
                 for child, exponent in right:
-                    exponents[child] = held(exponents.get(child, 0) + exponent)
-                monomial = self._cancelled(exponents)
-                result[monomial] = result.get(monomial, 0) + scale * coefficient
+                    exponents[child] = held(exponents[child] + exponent) if child in exponents else exponent
+                _add_to(result, self._cancelled(exponents), product_of_numbers(scale, coefficient))
         return {monomial: c for monomial, c in result.items() if c}
 
     def _cancelled(self, exponents: dict[int, int]) -> tuple[Factor, ...]:
         """x times its reciprocal is one."""
+        if self._reciprocals.keys().isdisjoint(exponents):
+            return tuple(sorted(exponents.items()))
         for child in list(exponents):
-            node = self.nodes[child]
-            if isinstance(node, Function) and node.name == "reciprocal" and node.arguments[0] in exponents:
-                common = min(exponents[child], exponents[node.arguments[0]])
+            inverted = self._reciprocals.get(child)
+            if inverted is not None and inverted in exponents:
+                common = min(exponents[child], exponents[inverted])
                 exponents[child] -= common
-                exponents[node.arguments[0]] -= common
+                exponents[inverted] -= common
         return tuple(sorted((child, exponent) for child, exponent in exponents.items() if exponent))
 
     def _monomial(self, coefficient: Coefficient, factors: Sequence[Factor]) -> tuple[Coefficient, tuple[Factor, ...]]:
@@ -287,3 +296,9 @@ class SumBuilder:
         if known is None:
             known = self._products[pair] = self._product_of(first, second)
         return known
+
+
+def _add_to(form: LinearForm, monomial: tuple[Factor, ...], amount: Coefficient) -> None:
+    """Add to the coefficient of a monomial; most are new, and zero plus a fraction takes long."""
+    known = form.get(monomial)
+    form[monomial] = amount if known is None else known + amount
