@@ -67,7 +67,7 @@ def task(name: str, duration: float) -> CauchyProblem:
     """The free motion of a library model."""
     mechanism = kg.load(name)
     equations = VelocityForm(mechanism, {}, NO_FORCES)
-    q, v, _ = starting_state(mechanism, {}, parameter_values(mechanism))
+    q, v = starting_state(mechanism, {}, parameter_values(mechanism))
     return CauchyProblem(equations.right_hand_side(), equations.pack(q, v, np.zeros(0)), 0.0, duration)
 
 

@@ -6,6 +6,7 @@ from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.derive.constraints import positions
 from kinegraph.errors import AssemblyError
 from kinegraph.tasks.assemble import assemble
 from tests.derive.constraints.test_four_bar import FOUR_BAR, REFERENCE
@@ -90,3 +91,14 @@ def test_frames_that_can_only_be_turned_round_are_refused() -> None:
 def test_a_slider_welded_round_turns_back() -> None:
     mechanism = kg.parse("coordinates q = 2.9; Bar | Rz(q) | m(1), Jz(1); loop weld | prismatic(x) | Bar: | Sx(0);")
     assert kg.assemble(mechanism).q[0] % (2 * np.pi) == pytest.approx(0, abs=1e-9)
+
+
+def test_searches_that_creep_are_given_up(monkeypatch):
+    """Five bodies that hardly ever close: every start is searched from once, and left where nothing is gained."""
+    chain = """coordinates a = 0.5, b = 0.4, c = 0.3, d = 0.2, e = 0.6; A | Rz(a) | m(1), Jz(1);
+        B~A | Sx(1), Rx(b) | m(1), Jx(1); C~B | Sy(1), Rz(c) | m(1), Jz(1); D~C | Sx(1), Ry(d) | m(1), Jy(1);
+        E~D | Sz(1), Rx(e) | m(1), Jx(1); loop pin | revolute | E: Sx(0.5) | Sx(0.8), Ry(0.4);"""
+    steps, least_step = [], positions._least_step
+    monkeypatch.setattr(positions, "_least_step", lambda *given: steps.append(1) or least_step(*given))
+    assert Assembler(kg.parse(chain)).modes(starts=20) == []
+    assert 20 < len(steps) < 20 * 45

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
@@ -139,6 +140,41 @@ def test_a_mechanism_described_in_other_ways_starts_alike(seed):
         assert (found.q[0], found.v[0]) == (pytest.approx(angle, abs=0), pytest.approx(rate, abs=0))
         absolute = relative @ found.q - [0, 0, np.pi] if model.name == "four_bar" else found.q
         np.testing.assert_allclose(absolute, kg.assemble(meters).q, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(400 if os.environ.get("KINEGRAPH_SOAK") else 8))
+def test_values_hold_in_random_spatial_loops(seed):
+    """Chains closed where they are: declared positions fit and stay, and as many declared velocities as can be do."""
+    random = np.random.default_rng(seed)
+    count = int(random.integers(4, 8))
+    place = random.uniform(-2, 2, count)
+    joints = random.choice(["Rx", "Ry", "Rz", "Sx"], count, p=[0.3, 0.3, 0.3, 0.1])
+    steps = ["Sx({:.3f}), Sy({:.3f}), Sz({:.3f})".format(*random.uniform(-0.6, 0.6, 3)) for _ in range(count)]
+    bodies = [
+        f"B{k}{f'~B{k - 1}' if k else ''} | {steps[k]}, {joints[k]}(q{k}) | m(1), Jx(1), Jy(1), Jz(1);"
+        for k in range(count)
+    ]
+    names = [f"q{k}" for k in range(count)]
+    last = f"pose:B{count - 1}"
+    chain = kg.derive(kg.parse(f"coordinates {', '.join(names)}; {' '.join(bodies)}"), last)
+    pose = kg.interpret(chain, dict(zip(names, place.tolist(), strict=True)))[last]
+    frame = [*pose[:3, 3].tolist(), *Rotation.from_matrix(pose[:3, :3]).as_euler("XYZ").tolist()]
+    joint = "revolute" if count > 5 and seed % 2 else "spherical"
+    end = "Sx({!r}), Sy({!r}), Sz({!r}), Rx({!r}), Ry({!r}), Rz({!r})".format(*frame)
+    declared = set(random.permutation(count)[: int(random.integers(1, count + 1))].tolist())
+    start = ", ".join(f"q{k} = {place[k]:.17g}" if k in declared else f"q{k}" for k in range(count))
+    assembler = Assembler(
+        kg.parse(f"coordinates {start}; {' '.join(bodies)} loop end | {joint} | B{count - 1}: | {end};")
+    )
+    nearby = np.where([k in declared for k in range(count)], place, place + random.normal(0, 0.05, count))
+    v, rates = random.normal(size=count), tuple(f"q{k}'" for k in sorted(declared))
+    found = assembler.assembled(nearby, v, (), 0.0, (*assembler.mechanism.declared, *rates))
+    held = [int(name[1:-1]) for name in found.independent if name in rates]
+    assert not [one for one in found.moved if one.name in names] and found.residual < 1e-10
+    assert (found.v[held] == v[held]).all() and len(held) <= found.mobility
+    assert np.abs(assembler.conditions().rate(found.q, found.v)).max() < 1e-8 * (1 + np.abs(found.v).max())
+    free = assembler.conditions().jacobian(found.q)[:, [k for k in range(count) if k not in held]]
+    assert np.linalg.matrix_rank(free, 1e-9) == count - found.mobility
 
 
 def test_coordinates_that_no_loop_contains_stay():

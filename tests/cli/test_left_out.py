@@ -10,6 +10,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import LeftOutWarning
+from kinegraph.model import robot
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.elements import JointModel
 from kinegraph.model.robot.unused import full_report
@@ -98,7 +99,7 @@ def test_check_gives_it_as_data(run, model):
 def test_check_calls_well_described_what_it_understands(run, tmp_path):
     path = tmp_path / "r.urdf"
     path.write_text(WHOLE.format(JOINT.format("1")))
-    assert "r: well described;" in run(f"check {path}").out
+    assert "r: well described for kinematics" in run(f"check {path}").out  # its links have no mass
     assert run(f"derive {path} -q H").err == ""
 
 
@@ -147,3 +148,16 @@ def test_what_becomes_an_element_is_not_left_out(model, elements, topics):
     report = full_report(kg.load(model, elements=elements))
     joints = [one.topic for one in report.of(FindingKind.LEFT_OUT) if "joint" in one.topic]
     assert joints == topics
+
+
+def test_the_report_tells_what_the_warning_warns_of(model):
+    """The warning named joint ranges and sent to a report that had none."""
+    with pytest.warns(LeftOutWarning) as caught:
+        mechanism = kg.load(model)
+    told = str(caught[0].message)
+    for topic in ("joint ranges", "actuators", "dry friction in joints"):
+        assert topic in told and topic in mechanism.report.summary()
+    assert "joint ranges: j" in str(mechanism.report) and not mechanism.report.complete
+    assert full_report(mechanism).findings == mechanism.report.findings
+    stopped = robot.with_elements(mechanism, JointModel(limit_stiffness=1e6))
+    assert "joint ranges" not in stopped.report.summary()

@@ -211,3 +211,12 @@ def test_what_is_kept_is_read_with_the_same_care(text: str, tmp_path: Path, monk
 def test_what_names_no_quantity_is_refused(wanted: object) -> None:
     with pytest.raises(kg.KinegraphError, match=r"name one or more|names no quantities"):
         kg.compile(kg.load("double-pendulum"), wanted)  # type: ignore[arg-type]
+
+
+def test_parameters_of_run_time_need_no_value_before() -> None:
+    """As in code from the store: a value that arrives later, and one that is a formula of it."""
+    late = kg.parse("parameters m, J = m/10; coordinates q; gravity 0, -9.81, 0; Bob | Rz(q) | Sx(1), m(m), Jz(J);")
+    kernel = kg.compile(late, "H", runtime=["m"])
+    assert kernel([0.3], [2.0]) == pytest.approx(2.2)
+    with pytest.raises(ModelError, match="the parameter m has no value"):
+        kg.compile(late, "H")

@@ -30,7 +30,7 @@ from kinegraph.model.elements import (
     Triple,
 )
 from kinegraph.model.expression import Call, Expression, Name, expression
-from kinegraph.model.mechanism import Mechanism, Point
+from kinegraph.model.mechanism import Axis, Mechanism, Point, Rotation
 from tests.mechanisms import random_tree
 
 T = Name("t")
@@ -42,7 +42,8 @@ def random_loaded_tree(seed: int, bodies: int, count: int = 6, kinds: tuple[str,
     bare = random_tree(seed, bodies)
     makers = [_MAKERS[kind] for kind in kinds or _MAKERS]
     draw = _Draw(random, bare)
-    points = (Point("tip", draw.body(), draw.triple()), Point("end", draw.body(), draw.triple()))
+    turned = (Rotation(Axis.Y, expression(0.4)),)  # axes of points bear on no element
+    points = (Point("tip", draw.body(), draw.triple()), Point("end", draw.body(), draw.triple(), turned))
     elements = [random.choice(makers)(draw, f"E{index}") for index in range(count)]
     inputs = (Input("u1"), Input("u2", 0.5 * sine(3 * T)))
     mechanism = replace(bare, points=points, elements=tuple(elements), inputs=inputs)

@@ -48,7 +48,9 @@ def on_chaser(name: str) -> tuple[np.ndarray, np.ndarray]:
     random = np.random.default_rng(2)
     layout = docking.mechanism.layout
     free = [one for one in layout.velocities if "_" not in one]
-    at = {"rx": 0.02, "ry": 0.03, "r0": 0.8, "r3": 0.6, "c0": 0.8, "c3": 0.6} | {one: 0.1 * random.standard_normal() for one in free}
+    at = {"rx": 0.02, "ry": 0.03, "r0": 0.8, "r3": 0.6, "c0": 0.8, "c3": 0.6} | {
+        one: 0.1 * random.standard_normal() for one in free
+    }
     start = Assembler(docking.mechanism).assemble(at, 0.0)
     step = _Step(docking, start.q, start.v, 0.0, {})
     moved = step._of_body(docking.chaser, step._word("qdd"))

@@ -209,3 +209,27 @@ def test_cpp_takes_scalars_that_differentiate(tmp_path: Path) -> None:
     x, y = np.concatenate(state), np.zeros((6, 6))
     ctypes.CDLL(str(tmp_path / "dual.so")).slopes(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data))
     assert_close(y, kernel("puma560", "d(tau)/d(q)")(*state), 1e-12)
+
+
+NAMED = """
+    model named;
+    parameters k = 20;
+    coordinates q1 = 0.3, q2;
+    define gamma = q1 + q2, load = k*(gamma - 0.1);
+    quasivelocity w = q1' + cos(gamma)*q2';
+    Arm1      | Ry(q1)         | Sz(-0.5), m(2), Jy(0.2);
+    Arm2~Arm1 | Sz(-1), Ry(q2) | Sz(-0.4), m(1), Jy(0.1);
+    spring coil | on(gamma), stiffness(k);
+    damper slow | on(w), damping(0.3);
+    force  push | value(-load), on(q1);
+"""
+
+
+@pytest.mark.parametrize(
+    "language", LANGUAGES if os.environ.get("KINEGRAPH_SOAK") else (Language.FORTRAN,), ids=lambda one: one.value
+)
+def test_code_that_uses_names_of_the_model_compiles(language: Language, tmp_path: Path) -> None:
+    """Fortran must declare `gamma` and `w` as it declares x1 and t1."""
+    named = prepare(kg.parse(NAMED), "tau", ExportOptions())
+    assert {"gamma", "w"} <= set(named.routines[0].shared.values())
+    assert build(named, language, tmp_path).selftest() == 0

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +18,7 @@ from kinegraph.io.robot import polygons
 from kinegraph.io.robot.mesh_files import read_mesh_file
 from kinegraph.io.robot.polygons import cut_as_mujoco, triangulated
 from kinegraph.model.report import FindingKind
-from tests.io.mesh_numbers import NUMBERS, difference, model, own_numbers
+from tests.io.mesh_numbers import NUMBERS, compared, difference, model, own_numbers, solid
 
 MESHES = Path(__file__).parent / "data" / "mjcf" / "meshes"
 
@@ -59,6 +61,17 @@ def test_solids_of_polygons_out_of_plane_weigh_what_mujoco_says(tmp_path: Path) 
         for rule, numbers in known["rules"].items():
             own = own_numbers(tmp_path, "m.obj", rule)
             assert own is not None and difference(own, numbers) < 1e-9, (number, rule)
+
+
+@pytest.mark.skipif(importlib.util.find_spec("mujoco") is None, reason="MuJoCo is not installed")
+def test_random_solids_agree_with_mujoco(tmp_path: Path) -> None:
+    """Other solids than those whose numbers are stored, by all four rules. MuJoCo refuses inertia no real body has."""
+    files = [tmp_path / f"m{seed}.obj" for seed in range(1000, 1200 if os.environ.get("KINEGRAPH_SOAK") else 1005)]
+    for seed, file in enumerate(files, start=1000):
+        file.write_text(solid(seed), "utf-8")
+    for file, rule, found in compared(files):
+        refused = found == "refused" or (rule == "exact" and found == "refused by MuJoCo")
+        assert refused or (isinstance(found, float) and found < 1e-9), (file.name, rule, found)
 
 
 def test_mujoco_cuts_polygons_by_where_the_origin_lies() -> None:

@@ -70,7 +70,11 @@ def mechanisms(draw: st.DrawFn) -> Mechanism:
     at = draw(st.lists(steady, max_size=2))
     moments = [draw(unvalued) for _ in range(7)]
     builder.body("C", body, [], inertia(*moments, at=at, accepted=draw(st.booleans())))
-    builder.point("P", draw(st.sampled_from(["B", None])), [draw(fixed) for _ in range(3)])
+    rotations = st.one_of(
+        st.builds(Rotation, st.sampled_from(Axis), fixed), st.builds(lambda e: Q("a0", e, 1, 0), fixed)
+    )
+    axes = draw(st.lists(rotations, max_size=2))
+    builder.point("P", draw(st.sampled_from(["B", None])), [draw(fixed) for _ in range(3)], axes)
     add_elements(draw, builder)
     return builder.build()
 

@@ -142,6 +142,28 @@ def test_gravity_is_that_of_the_world() -> None:
     for stated, expected in (("<gravity>1 2 3</gravity>", ["1", "2", "3"]), ("", ["0", "0", "-9.8"])):
         mechanism = parse_sdf(f'<sdf version="1.9"><world name="w">{stated}{body}</world></sdf>').mechanism
         assert [text(item) for item in mechanism.gravity] == expected
+        said = [one.message for one in mechanism.report.of(FindingKind.ASSUMED) if one.topic == "gravity"]
+        assert said == ([] if stated else ["gravity is 0 0 -9.8: SDFormat's own for a world that states none"])
+    (alone,) = (one for one in model(link("a")).report.of(FindingKind.ASSUMED) if one.topic == "gravity")
+    assert alone.message == "gravity is 0 0 -9.81: a model outside of a world states none"
+
+
+def test_a_link_called_world_is_the_world() -> None:
+    """It was "two frames called world"; the same model without it is the same mechanism."""
+    box = "<visual><geometry><box><size>1 1 1</size></box></geometry></visual>"
+    arm = link("a") + joint("j", "revolute", "world", "a")
+    named = model(link("world", inner=MASS + box) + arm)
+    assert records(named) == records(model(arm)) and named.coordinates == model(arm).coordinates
+    (shape,) = (extra for extra in named.extras if isinstance(extra, Shape))
+    assert shape.body is None and "the link `world` is the world" in str(named.report)
+    with pytest.raises(ModelError, match="does not stand where the world is"):
+        model(link("world", "0 0 1 0 0 0") + arm)
+
+
+def test_quaternions_of_poses_are_told_in_their_own_order() -> None:
+    pose = '<pose rotation_format="quat_xyzw">0 0 0 0 0 0 0</pose>'
+    with pytest.raises(ModelError, match="write 0 0 0 1 for no rotation"):
+        model(f'<link name="a">{pose}{MASS}</link>')
 
 
 def test_limits_that_are_none_are_left_out() -> None:
@@ -226,8 +248,7 @@ def test_what_is_left_out_is_said(inner: str, topic: str) -> None:
 def test_inertia_that_is_not_stated_is_one_and_said() -> None:
     mechanism = model(link("a", inner=""))
     assert text(mechanism.body("a").inertia.mass) == "1"
-    (finding,) = mechanism.report.of(FindingKind.ASSUMED)
-    assert "are 1" in finding.message
+    assert any("are 1" in finding.message for finding in mechanism.report.of(FindingKind.ASSUMED))
 
 
 @pytest.mark.parametrize(

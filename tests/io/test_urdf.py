@@ -17,6 +17,7 @@ from kinegraph.io.robot.report import Base
 from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.model import (
     Coordinate,
+    Inertia,
     JointFriction,
     JointLimits,
     Name,
@@ -212,10 +213,41 @@ def test_joints_without_mass_and_unused_elements_are_reported() -> None:
 
 
 def test_an_origin_is_turned_by_angles_or_by_a_quaternion() -> None:
-    turned = parse_urdf(robot(joint('<origin xyz="1 0 0" quat_xyzw="0.6 0 0 0.8"/>'))).mechanism
+    turned = parse_urdf(newer(robot(joint('<origin xyz="1 0 0" quat_xyzw="0.6 0 0 0.8"/>')))).mechanism
     assert write(turned).splitlines()[-1].partition("|")[2].strip() == "Sx(1), Q(0.8, 0.6, 0, 0), Rx(j);"
     with pytest.raises(ModelError, match="turned by rpy and by quat_xyzw"):
-        parse_urdf(robot(joint('<origin rpy="1 0 0" quat_xyzw="0 0 0 1"/>')))
+        parse_urdf(newer(robot(joint('<origin rpy="1 0 0" quat_xyzw="0 0 0 1"/>'))))
+
+
+def newer(text: str) -> str:
+    """Quaternions came with version 1.1."""
+    return text.replace("<robot", '<robot version="1.1"')
+
+
+@pytest.mark.parametrize(
+    ("inertial", "kind"),
+    [
+        ("<inertial/>", FindingKind.ASSUMED),
+        ('<inertial><origin xyz="0 0 1"/></inertial>', FindingKind.ASSUMED),
+        ('<inertial><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>', FindingKind.LEFT_OUT),
+    ],
+)
+def test_an_inertial_without_mass_is_none_and_said(inertial: str, kind: FindingKind) -> None:
+    """As urdfdom and Pinocchio read it; moments that come with it are left out."""
+    found = parse_urdf(robot(joint(), links=f'<link name="a"/><link name="b">{inertial}</link>'))
+    assert found.mechanism.body("b").inertia == Inertia()
+    (finding,) = found.report.of(kind)
+    assert finding.topic == "inertia without mass" and finding.message.endswith(": b")
+
+
+def test_a_fourth_number_of_a_scale_means_nothing() -> None:
+    visual = '<visual><geometry><mesh filename="m.stl" scale="1 2 3 1"/></geometry></visual>'
+    found = parse_urdf(robot(joint(), links=f'<link name="a"/><link name="b">{visual}</link>'))
+    (shape,) = (extra for extra in found.mechanism.extras if isinstance(extra, Shape))
+    assert shape.sizes == tuple(map(expression, (1, 2, 3)))
+    assert any("the first three count" in finding.message for finding in found.report.of(FindingKind.ASSUMED))
+    with pytest.raises(ModelError, match="takes 3 numbers, found 2"):
+        parse_urdf(robot(joint(), links='<link name="a"/><link name="b">' + visual.replace("2 3 1", "2") + "</link>"))
 
 
 def test_a_world_that_no_link_declares_is_the_fixed_frame() -> None:

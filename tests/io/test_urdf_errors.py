@@ -34,7 +34,11 @@ INERTIAL = '<link name="a"><inertial><mass value="{}"/></inertial></link>'
         (robot(joint('<origin xyz="0 1 nan"/>')), "`nan`, which is no finite number", "decimal"),
         (robot(joint('<mimic joint="k"/>')), "mimics k, which is no joint", "mimic=False"),
         (robot(joint('<mimic joint="j"/>')), "in a circle, j among them", "remove its <mimic>"),
-        ('<robot><link name="a"><inertial/></link></robot>', "<inertial> of a has no mass", "<mass value"),
+        (robot(joint('<origin quat_xyzw="1 0 0 0"/>')), "quat_xyzw belongs to URDF 1.1", 'version="1.1"'),
+        (
+            robot(joint('<origin quat_xyzw="0 0 0 0"/>')).replace("<robot", '<robot version="1.1"'),
+            "the quaternion of the joint j is zero", "write 0 0 0 1 for no rotation",
+        ),
         (f"<robot>{INERTIAL.format(-1)}</robot>", "mass of a is negative: -1", "positive or zero"),
         ("<robot><link/></robot>", "<link> has no name", '<link name="...">'),
         ("<robot><link name='a'></robot>", "not well-formed XML: mismatched tag", ""),

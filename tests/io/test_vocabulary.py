@@ -60,7 +60,7 @@ def test_every_child_has_an_entry_that_is_used(vocabulary: Vocabulary) -> None:
 
 
 ROBOT = """
-<robot name="r" version="1.0">
+<robot name="r" version="1.1">
   <material name="blue"><color rgba="0 0 1 1"/></material>
   <link name="a">
     <inertial><origin xyz="0 0 1" rpy="0 0 1"/><mass value="1"/>

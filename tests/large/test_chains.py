@@ -24,7 +24,7 @@ def found() -> Any:
     case = Path(__file__).with_name("chains_case.py")
     done = subprocess.run(
         [sys.executable, str(case)],
-        env={**os.environ},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
         capture_output=True,
         text=True,
     )

@@ -24,7 +24,7 @@ def run(first: Mechanism, other: Description, duration: float) -> Facts:
         names = (*mechanism.layout.positions, *mechanism.layout.velocities)
         state = {name: float(found[name][row]) for name in names} | {"t": float(found.t[row])}
         facts |= {f"{what} at {row}": value for what, value in _motion(first, other, state).items()}
-    return facts | {"events": np.array([float(len(found.events))])}
+    return facts
 
 
 def _motion(first: Mechanism, other: Description, here: State) -> Facts:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from fractions import Fraction
 from random import Random
 
 import numpy as np
+from scipy.spatial.transform import Rotation as Turn
 
 import kinegraph as kg
 from kinegraph.model.changes.rewrite import rewritten
@@ -46,10 +48,10 @@ def _marked(name: Name | Defined) -> Expression:
 
 def _called(one: AnyCoordinate) -> AnyCoordinate:
     if isinstance(one, Coordinate):
-        return replace(one, name=f"f{one.name}")
+        return replace(one, name=f"f{one.name}", armature=ZERO)
     e0, e1, e2, e3 = (f"f{name}" for name in one.names)
     wx, wy, wz = (f"f{name}" for name in one.velocities)
-    return replace(one, names=(e0, e1, e2, e3), velocities=(wx, wy, wz))
+    return replace(one, names=(e0, e1, e2, e3), velocities=(wx, wy, wz), armature=ZERO)
 
 
 def drifting(seed: int) -> Mechanism:
@@ -129,6 +131,107 @@ def loops(seed: int) -> Mechanism:
     return kg.parse("\n".join([head, *lines, f"loop pin | {kind} | {where} | {last}: {own};", *extra]))
 
 
+#: Joints that close loops, beside the usual ones of linkages.
+_CLOSINGS = ("revolute", "spherical", "universal", "cylindrical", "prismatic", "planar", "point_on_line", "fixed",
+             "point_on_plane")  # fmt: skip
+
+
+def closures(seed: int) -> Mechanism:
+    """A tree with right angles and equal axes now and then, and one or two loops of any joint that closes them."""
+    random = Random(f"closures {seed}")
+    count = random.randint(3, 5)
+    lines, starts = [], []
+    for k in range(count):
+        base = f"~B{random.randrange(k)}" if k and random.random() < 0.8 else ""
+        lengths = random.choices(["0.5", "0.1", "-0.2", "1/3"], k=random.randint(1, 2))
+        place = ", ".join(f"S{random.choice('xyz')}({length})" for length in lengths)
+        place += random.choice(["", "", ", Rx(pi/2)", ", Ry(0.3)", ", Rz(-pi/2)"])
+        joint = random.choice(["Rx", "Ry", "Rz", "Rz", "Sx", "Sy", "Sz"])
+        lines.append(f"B{k}{base} | {place}, {joint}(q{k}) | Sx(0.2), Sy(0.05), m({random.randint(1, 4)}/2), "
+                     "Jx(0.1), Jy(0.12), Jz(0.15);")  # fmt: skip
+        starts.append(f"q{k} = {random.choice(['pi/2', '0.5', '0', '0.7', '-0.3', '0.2'])}")
+    head = f"model closed-{seed}; coordinates {', '.join(starts)}; gravity 0, -9.81, 1;"
+    bare = kg.parse("\n".join([head, *lines]))
+    names = [f"B{k}" for k in range(count)]
+    found = evaluated(bare, [f"pose:{name}" for name in names], initial_state(bare))
+    loops = []
+    for k in range(random.randint(1, 2)):
+        first, second = random.sample([None, *names], 2)
+        place = np.eye(4)
+        place[:3, 3] = [random.choice([0, 0.1, -0.2, 0.4]) for _ in range(3)]
+        place[:3, :3] = Turn.from_rotvec(random.choice([[0, 0, 0], [np.pi / 2, 0, 0], [0, 0, 0.4]])).as_matrix()
+        frames = []
+        for one in (first, second):
+            own = np.linalg.inv(found[f"pose:{one}"]) @ place if one else place
+            frames.append(f"{one + ': ' if one else ''}{_written(own)}")
+        loops.append(f"loop L{k} | {random.choice(_CLOSINGS)} | {frames[0]} | {frames[1]};")
+    return kg.parse("\n".join([head, *lines, *loops]))
+
+
+def bridges(seed: int) -> Mechanism:
+    """Parallel joints on one arm that a loop ties to each other: most rows of the loop say nothing new."""
+    random = Random(f"bridges {seed}")
+    arm, along, across = random.sample("xyz", 3)
+    joint = random.choice([f"S{along}", f"R{along}", f"R{arm}"])
+    # Sliders side by side, or bars that turn about parallel axes.
+    closing = random.choice(["fixed", "planar", "cylindrical", "prismatic"]) if joint[0] == "S" else "planar"
+    closing += "" if closing == "fixed" else f"({joint[1]})"
+    first, second = random.choice([1, -1, 2, 3]), random.choice([-2, -3, 4, 5])
+    moments = "Jx(0.1), Jy(0.12), Jz(0.14)"
+    start, same = random.choice(["pi/2", "-pi/2", "pi", "0", "0.4"]), random.choice(["0.5", "0.2", "0"])
+    return kg.parse(f"""
+        model bridge-{seed}; coordinates s = {start}, u = {same}, w = {same}, p = 0.2; gravity 1, -9.81, 2;
+        Arm       | R{arm}(s)                          | S{along}(0.5), m(2), {moments};
+        Left~Arm  | S{across}({first}/10), {joint}(u)  | S{across}(0.1), m(1), {moments};
+        Right~Arm | S{across}({second}/10), {joint}(w) | S{along}(0.1), m(1.5), {moments};
+        Tool~{random.choice(["Arm", "Left", "Right"])} | S{along}(1), R{random.choice("xyz")}(p)
+                  | S{arm}(0.1), m(1), {moments};
+        loop bridge | {closing} | Left: S{across}({second - first}/10) | Right;
+    """)
+
+
+def constrained(seed: int) -> Mechanism:
+    """A tree with gears, rods, equations that time leads, and rolling: constraints that are no joints."""
+    random = Random(f"constrained {seed}")
+    bare = _started(random_tree(seed, 4, (Joint.REVOLUTE, Joint.PRISMATIC, Joint.UNIVERSAL), parameters=False), seed)
+    state = initial_state(bare)
+    names = list(bare.layout.positions)
+    random.shuffle(names)
+    a, b, c, *_ = [*names, *names]
+    bodies = [body.name for body in bare.bodies]
+    first = random.choice(bodies)
+    far = np.array([1.5, -1.0, 0.5])
+    place = evaluated(bare, [f"pose:{first}"], state)[f"pose:{first}"] @ [0.2, 0.1, 0, 1]
+    ratio = random.choice([2, -3, Fraction(1, 2)])
+    offset = state[a] - float(ratio) * state[b]
+    ties = {
+        "gear": f"loop teeth | gear({ratio}, {_digits(offset)}) | {a} | {b};",
+        "rod": f"loop rod | distance({_digits(float(np.linalg.norm(place[:3] - far)))}) "
+        f"| {first}: Sx(0.2), Sy(0.1) | Sx(1.5), Sy(-1), Sz(0.5);",
+        "led": f"constraint led | {c} + 0.1*{a}^2 = {_digits(state[c] + 0.1 * state[a] ** 2)} + 0.3*sin(t);",
+        "rolling": f"constraint rolling | {a}' + 0.4*cos({b})*{c}' - 0.2*{b}' = 0.1*t;",
+        "point": f"constraint line | {first}.x - 0.5*{first}.y = LINE;",
+    }
+    where = evaluated(bare, [f"pose:{first}"], state)[f"pose:{first}"][:3, 3]
+    ties["point"] = ties["point"].replace("LINE", _digits(where[0] - 0.5 * where[1]))
+    chosen = random.sample(sorted(ties), 2 if len(names) > 3 else 1)
+    return kg.parse(kg.write(bare) + "\n".join(ties[name] for name in chosen))
+
+
+def _written(pose: Floats) -> str:
+    """A pose as transforms; what is nothing but rounding is left out."""
+    amounts = zip(("Sx", "Sy", "Sz", "Rx", "Ry", "Rz"), (*pose[:3, 3], *_angles(pose[:3, :3])), strict=True)
+    return ", ".join(f"{word}({_digits(x)})" for word, x in amounts if abs(x) > 1e-12)
+
+
+def _angles(turn: Floats) -> Floats:
+    """Turns about x, y, z one after the other; any of them where y is a right angle."""
+    y = np.arcsin(np.clip(turn[0, 2], -1, 1))
+    if abs(turn[0, 2]) > 1 - 1e-12:
+        return np.array([np.arctan2(turn[1, 0], turn[1, 1]), y, 0])
+    return np.array([np.arctan2(-turn[1, 2], turn[2, 2]), y, np.arctan2(-turn[0, 1], turn[0, 0])])
+
+
 def _digits(value: float) -> str:
     return f"{value:.15f}"
 
@@ -170,6 +273,9 @@ KINDS: dict[str, Callable[[int], Mechanism]] = {
     "springs": springs,
     "prescribed": prescribed,
     "loops": loops,
+    "closures": closures,
+    "bridges": bridges,
+    "constrained": constrained,
     "contacts": contacts,
     "platforms": platforms,
 }

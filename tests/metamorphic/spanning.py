@@ -75,6 +75,7 @@ def _spanned(mechanism: Mechanism, random: Random, base: str | None) -> Descript
     edges = _edges(mechanism)
     needed = _mentioned(mechanism)
     random.shuffle(edges)
+    left = [edge for edge in edges if edge.free and base]
     if base:
         free = Edge(f"{base}_free", None, base, (), (), (), None, free=True)
         edges = [free, *(edge for edge in edges if not edge.free)]
@@ -84,7 +85,7 @@ def _spanned(mechanism: Mechanism, random: Random, base: str | None) -> Descript
     for edge in closing:
         if edge.joint is None or _coordinates_of(edge) & needed:
             raise CannotBeSpanned(edge.name)
-    return _described(mechanism, tree, closing)
+    return _described(mechanism, tree, closing, {name for edge in left for name in _coordinates_of(edge)})
 
 
 class CannotBeSpanned(Exception):
@@ -97,7 +98,7 @@ def _edges(mechanism: Mechanism) -> list[Edge]:
         moving = [k for k, one in enumerate(body.transforms) if is_moving(mechanism, one)]
         start, stop = (moving[0], moving[-1] + 1) if moving else (len(body.transforms),) * 2
         before, motion, after = body.transforms[:start], body.transforms[start:stop], body.transforms[stop:]
-        free = len(motion) == 4 and is_quaternion(mechanism, motion[3]) and body.base is None and not before
+        free = len(motion) == 4 and is_quaternion(mechanism, motion[3]) and body.base is None
         joint = None if free else _joint(mechanism, motion)
         found.append(Edge(body.name, body.base, body.name, before, motion, after, joint, free))
     for loop in mechanism.loops:
@@ -175,11 +176,11 @@ def _tree(edges: list[Edge]) -> tuple[list[tuple[Edge, bool]], list[Edge]]:
     return walked, closing
 
 
-def _described(mechanism: Mechanism, tree: list[tuple[Edge, bool]], closing: list[Edge]) -> Description:
+def _described(mechanism: Mechanism, tree: list[tuple[Edge, bool]], closing: list[Edge], left: set[str]) -> Description:
     known = {one.name if isinstance(one, Coordinate) else one.names[0]: one for one in mechanism.coordinates}
     values = parameter_values(mechanism)
     bodies, coordinates, fresh, joints = [], [], [], {}
-    dropped = {name for edge in closing for name in _coordinates_of(edge)}
+    dropped = left | {name for edge in closing for name in _coordinates_of(edge)}
     for edge, backwards in tree:
         new = (
             edge.loop
@@ -207,6 +208,8 @@ def _described(mechanism: Mechanism, tree: list[tuple[Edge, bool]], closing: lis
         name = edge.name if edge.loop else f"{edge.name}_closed"
         loops.append(Loop(name, edge.joint, Frame(edge.first, edge.before), Frame(edge.second, inverse(edge.after))))
         joints[edge.name] = (name, 1)
+    if any(one.armature != expression(0) for first, one in known.items() if first in dropped):
+        raise CannotBeSpanned("inertia in a coordinate that is left out")
     kept = [one for one in mechanism.loops if not isinstance(one, Loop) or one.name not in joints]
     joints |= {one.name: (one.name, 1) for one in kept if isinstance(one, Loop)}
     left = [one for first, one in known.items() if first not in dropped]

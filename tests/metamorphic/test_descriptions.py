@@ -76,9 +76,12 @@ def expected(question: str, kind: str, seed: int, spanned: bool) -> Facts:
 #: Every question, kind and way at least once.
 QUICK = [
     *(("instant", "tree", way, 0) for way in ("turned", "mirrored", "units", "split", "cut")),
-    *(("instant", "quaternions", way, 0) for way in ("mirrored", "reordered", "base")),
+    *(("instant", "quaternions", way, 2) for way in ("mirrored", "base")),
     *(("instant", "prescribed", way, 0) for way in ("turned", "times", "renamed", "base")),
-    *(("instant", "loops", way, 0) for way in ("turned", "lengths", "base", "cut")),
+    ("instant", "closures", "turned", 2),
+    ("instant", "bridges", "reordered", 0),
+    *(("instant", "loops", way, 0) for way in ("turned", "base", "cut")),
+    ("instant", "constrained", "times", 0),
     ("instant", "platforms", "renamed", 0),
     *(("run", "contacts", way, 0) for way in ("turned", "lengths")),
     ("run", "loops", "base", 0),
@@ -91,8 +94,26 @@ QUICK = [
 
 #: The kinds of mechanisms a question is asked of, and how many seeds of each.
 ALL = {
-    "instant": {"tree": 40, "quaternions": 20, "prescribed": 40, "springs": 20, "loops": 30, "platforms": 3},
-    "run": {"tree": 5, "quaternions": 5, "prescribed": 10, "springs": 10, "loops": 10, "contacts": 20},
+    "instant": {
+        "tree": 40,
+        "quaternions": 20,
+        "prescribed": 40,
+        "springs": 20,
+        "loops": 30,
+        "closures": 60,
+        "bridges": 40,
+        "constrained": 30,
+        "platforms": 3,
+    },
+    "run": {
+        "tree": 5,
+        "quaternions": 5,
+        "prescribed": 10,
+        "springs": 10,
+        "loops": 10,
+        "constrained": 10,
+        "contacts": 20,
+    },
     "modes": {"springs": 40, "loops": 10},
     "free modes": {"loops": 10},
     "equilibria": {"springs": 20},

@@ -7,6 +7,9 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
+from kinegraph.graph.node import Graph
+from kinegraph.simulate import equations
+from kinegraph.simulate.checks import momentum
 from kinegraph.simulate.checks.fitting import states_beside
 from kinegraph.simulate.equations import VelocityForm
 
@@ -52,3 +55,45 @@ def test_states_beside_a_run_fit_whatever_its_size(size: str) -> None:
     assert len(times) >= 4 and np.all(np.any(beside != q[: len(beside)], axis=1))
     np.testing.assert_allclose(np.sum(beside**2, axis=1), float(size) ** 2, rtol=0, atol=1e-8)
     np.testing.assert_allclose(np.sum(beside * v, axis=1), 0.0, atol=1e-8)
+
+
+@pytest.mark.parametrize("name", ["double-pendulum", "four-bar", "n-four-bar-2"])
+@pytest.mark.parametrize("method", ["dopri5", "rk4"])
+def test_energy_is_checked_where_equations_are_wrong(name: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A check that is listed only where it holds says nothing."""
+    derived = equations.state_rate
+
+    def wrong(mechanism: kg.Mechanism, motion: Graph, *further: object, **named: object) -> Graph:
+        """The first acceleration takes the place of the last one."""
+        rate = derived(mechanism, motion, *further, **named)
+        (found,) = rate.outputs
+        first, count = len(mechanism.layout.positions), len(mechanism.layout.velocities)
+        nodes = list(found.nodes)
+        nodes[first + count - 1] = nodes[first]
+        return Graph(rate.nodes, (found._replace(nodes=tuple(nodes)),))
+
+    monkeypatch.setattr(equations, "state_rate", wrong)
+    step = {"step": 0.01} if method == "rk4" else {}
+    run = kg.simulate(name, 1, method=method, native=False, grid=20, progress=False, **step)
+    (check,) = (one for one in run.checks if one.name.startswith("energy"))
+    assert not check.passed and "ABOVE" in str(check)
+
+
+@pytest.mark.parametrize(("step", "passed"), [(0.01, True), (0.1, False)])
+def test_steps_that_are_too_long_are_seen_in_the_energy(step: float, passed: bool) -> None:
+    start = {"q1'": 10.0}
+    run = kg.simulate("double-pendulum", 5, method="rk4", step=step, initial=start, native=False, progress=False)
+    assert next(one for one in run.checks if one.name == "energy").passed is passed
+
+
+def test_first_integrals_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked = []
+    search = momentum.combinations
+    monkeypatch.setattr(momentum, "combinations", lambda *given: looked.append(1) or search(*given))
+    momentum._further_integrals.cache_clear()
+    text = "coordinates x, q = 1; Cart | Sx(x) | m(2); Bob~Cart | Ry(q) | Sz(-1), m(1); spring s | on(q), stiffness(3);"
+    first, second = (kg.simulate(kg.parse(text), 0.2, native=False, grid=5, progress=False) for _ in range(2))
+    assert len(looked) == 1
+    assert [str(one) for one in first.checks] == [str(one) for one in second.checks]
+    other = kg.simulate(kg.parse(text.replace("m(2)", "m(3)")), 0.2, native=False, grid=5, progress=False)
+    assert len(looked) == 2 and len(other.checks) == len(first.checks)

@@ -12,6 +12,8 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.simulate.constraints.baumgarte import Baumgarte
 
 CART = "model cart; coordinates q = 0.3; gravity 0, 0, -9.81; Arm | Sx(0.1*sin(3*t)), Ry(q) | Sz(-1/2), m(1), Jy(1/12);"
+#: Springs and potentials hang on a point that a prescribed motion moves.
+HUNG = CART.replace("Ry(q)", "Ry(q + 0.2*sin(2*t))") + " output P = Arm (0.2, 0, -0.7); "
 LIFT = "model lift; coordinates x = 0.1, z; gravity 0, 0, -9.81; A | Sx(x), Sz(z) | m(2); "
 BARS = """
     model bars; inputs u = 0.6 + 0.2*sin(t); coordinates q1 = 0.6, q2 = 0.3, q3 = 1.2; gravity 0, 0, -9.81;
@@ -59,9 +61,27 @@ def balance(run: kg.Solution) -> float:
         LED_PIVOT,
         LED_FRAME,
         CRANK + "constraint turn | q1 = 0.6 + 2*t;",
+        HUNG + "spring s | between(P, (2, 0, 1)), stiffness(20), rest(0.5);",
+        HUNG + "potential s | 5*P.x^2;",
+        HUNG + "define h = P.x; spring s | on(h - 2*P.z), stiffness(10);",
+        HUNG + "bumper b | sphere(P, 0.1), sphere((0.6, 0, -0.9), 0.2), stiffness(1000);",
         CRANK + "constraint turn | q1 = u;",
     ],
-    ids=["drive", "gravity", "damped drive", "rheonomic", "velocity", "pivot", "frame", "crank", "input"],
+    ids=[
+        "drive",
+        "gravity",
+        "damped drive",
+        "rheonomic",
+        "velocity",
+        "pivot",
+        "frame",
+        "crank",
+        "spring of a led point",
+        "potential of a led point",
+        "definition of a led point",
+        "bumper of a led point",
+        "input",
+    ],
 )
 def test_the_balance_of_energy_closes(text: str) -> None:
     run = kg.simulate(kg.parse(text), 0.5, native=False, rtol=1e-10, grid=20)

@@ -7,6 +7,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.solve.results.solution import Solution
+from kinegraph.solve.results.status import Status
 from tests.interpreted import interpreted
 
 #: Where the top of the first upright is at 1, 2, 5 and 10 s, from the exact reduction to a pendulum: N -> (x, y).
@@ -47,6 +48,15 @@ def test_other_tolerances_and_methods(method: str, rtol: float, error: float) ->
     )
     best = kg.simulate("n-four-bar-3", 10, grid=TIMES, rtol=1e-11, atol=1e-12, native=False, progress=False)
     np.testing.assert_allclose(top(run), top(best), atol=error)
+
+
+def test_ida_ends_at_the_singular_position_or_passes_it() -> None:
+    """Its equations have no solution there: steps went on without end, of no length."""
+    run = kg.simulate("n-four-bar-1", 10, method="ida", grid=20, native=False, progress=False)
+    assert run.status in (Status.SINGULAR, Status.FINISHED) and run.statistics.steps < 10_000
+    assert all(one.passed for one in run.checks)
+    if run.status is Status.SINGULAR:
+        assert "loop pin1" in str(run.ending)
 
 
 def test_constraints_hold_at_all_times() -> None:

@@ -80,6 +80,24 @@ def test_steps_go_over_singular_positions() -> None:
     assert max(float(np.abs(run[name] - exact[name]).max()) for name in run.positions) < 1e-7
 
 
+#: Steps whose parts land beside singular positions, where the equations of a step have other solutions as well.
+FOLDS = np.geomspace(5e-4, 0.05, 40) if SOAK else (0.01, 0.0117)
+
+
+@pytest.mark.parametrize("step", FOLDS)
+def test_loops_do_not_fold_otherwise_in_singular_positions(step: float) -> None:
+    """A parallelogram is flat twice a turn and could go on crosswise: energy came and went with each such step."""
+    run = simulate("n-four-bar-1", 2.5, method="symplectic", step=step, grid=4, native=False)
+    exact = simulate("n-four-bar-1", 2.5, rtol=1e-11, atol=1e-12, grid=4, native=False)
+    assert run.status is Status.FINISHED and run.drift["energy"] < 20 * step**4
+    assert max(float(np.abs(run[name] - exact[name]).max()) for name in run.positions) < 1000 * step**4 + 1e-6
+
+
+def test_steps_that_are_too_long_for_loops_end_the_run() -> None:
+    run = simulate("four-bar", 10, method="symplectic", step=0.5, initial={"crank'": 30}, native=False)
+    assert run.status is Status.NO_CONVERGENCE and "smaller" in str(run.ending)
+
+
 def test_events_stop_a_run_with_loops() -> None:
     stop = kg.Event("there", "crank - 0.1", action=Action.STOP)
     run = simulate("four-bar", 1, method="symplectic", step=5e-3, events=[stop], native=False)

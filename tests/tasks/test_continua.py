@@ -21,6 +21,15 @@ def test_what_linear_forces_do_not_decide_is_undecided(potential, stable):
     assert kg.modes(model, {"x": 0}).stable is stable
 
 
+def test_a_soft_spring_beside_stiff_ones_decides():
+    model = kg.parse("""
+        coordinates x, y; A | Sx(x) | m(1); B | Sx(y) | m(1);
+        spring soft | on(x), stiffness(1); spring stiff | on(y - x), stiffness(1e10);
+    """)
+    (one,) = kg.equilibria(model, starts=10)
+    assert one.stable is True and not kg.equilibria(model, starts=10).continua
+
+
 @pytest.mark.parametrize(
     ("angle", "element", "count"),
     [

@@ -168,3 +168,19 @@ def test_limits_of_the_file_hold_unless_others_are_given():
     assert len(found.outside) == 1 and "1 more outside the limits" in str(found)
     assert len(inverse_kinematics(robot, "tip", [1, 1, 0], starts=40, limits=False)) == 2
     assert len(inverse_kinematics(robot, "tip", [1, 1, 0], starts=40, within={"b": (-3, 3)})) == 2
+
+
+def test_a_free_joint_is_found_where_the_closed_form_chose_it_out_of_reach():
+    """At q5 = 0 the last joint of a UR5 turns freely with the others; some poses had two solutions, "all"."""
+    pose = kg.compile("ur5", "pose:Wrist3")
+    q = np.random.default_rng(7).uniform(-3, 3, (3, 6))[2]
+    q[4] = 0
+    found = inverse_kinematics("ur5", "Wrist3", pose(q))
+    assert found.family and not found.complete
+    assert any(not one.isolated and abs(np.sin(one.q[4])) < 1e-6 for one in found.solutions)
+
+
+def test_limits_choose_among_infinitely_many():
+    """The joint about the vertical is free, and the closed form takes zero."""
+    found = inverse_kinematics(ARM, "tip", [0, 0, 1.5], within={"a": (0.5, 0.6)})
+    assert len(found) > 0 and found.family and all(0.5 <= one.q[0] <= 0.6 for one in found.solutions)

@@ -172,6 +172,21 @@ def test_mistakes_are_named():
         kg.sensitivities(tied, 0.1, [f"{tied.layout.positions[0]}(0)"])
 
 
+def test_derivatives_by_values_that_follow_are_those_of_runs_in_which_they_are_set():
+    """The nominal run is that of `simulate`, also if a variable is a coordinate whose declared value is a guess."""
+    options = {"native": False, "progress": False, "rtol": 1e-9, "grid": 1}
+    first = kg.simulate("four-bar", 0.2, **options)
+
+    def end(change):
+        return kg.simulate("four-bar", 0.2, initial={"coupler": first["coupler"][0] + change}, **options)["crank"][-1]
+
+    found = kg.sensitivities("four-bar", 0.2, ["coupler(0)"], results=["crank"], **options)
+    assert found["crank"][-1] == pytest.approx(first["crank"][-1], abs=1e-8)
+    assert found.final[0, 0] == pytest.approx((end(1e-4) - end(-1e-4)) / 2e-4, rel=1e-4)
+    with pytest.raises(TaskError, match=r"coupler\(0\) cannot vary by itself: loops let it follow from crank"):
+        kg.sensitivities("four-bar", 0.2, ["crank(0)", "coupler(0)"], **options)
+
+
 def test_runs_that_start_later_are_assembled_at_their_start():
     """A driven cart is elsewhere at t = 1.3: results, derivatives both ways and fits are those of runs from there."""
     model = kg.parse(

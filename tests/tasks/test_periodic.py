@@ -1,11 +1,15 @@
 """Linear systems that change with time or along a spin: Floquet multipliers, or a refusal in words."""
 
+import os
+
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
+from kinegraph.tasks.linear.periodic import period_of
 from kinegraph.tasks.linear.time_rates import time_rates
+from kinegraph.tasks.operating_point import operating_point
 from tests.cli.run import data, runner
 
 MATHIEU = "coordinates x; Mass | Sx(x) | m(1); spring s | on(x), stiffness({});"
@@ -33,6 +37,44 @@ def test_a_parametric_oscillator_grows_although_every_moment_is_stable(mathieu):
     np.testing.assert_allclose(found.floquet.monodromy, run.final, atol=1e-11)
     exponents = [mode.eigenvalue for mode in found.modes]
     np.testing.assert_allclose(np.exp(np.array(exponents) * np.pi), [mode.multiplier for mode in found.modes])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "coordinates x, y; A | Sx(x) | m(0.4); B | Sx(y) | m(0.6); constraint c | x = y;",
+        "coordinates x, y; A | Sx(x) | m(1); B | Sy(y) | m(1); spring stiff | on(y), stiffness(1e10);",
+    ],
+    ids=["tied", "beside a stiff spring"],
+)
+def test_the_same_oscillator_described_otherwise(mathieu, model):
+    other = kg.parse(model + "spring s | on(x), stiffness(1 + 0.5*cos(2*t));")
+    if "stiff |" in model:
+        assert period_of(other, operating_point(other), None) == pytest.approx(np.pi)
+    else:
+        wanted = kg.modes(mathieu).floquet.multipliers
+        np.testing.assert_allclose(kg.modes(other).floquet.multipliers, wanted, rtol=1e-9)
+
+
+#: Random shaken pendulums; `make soak` takes more.
+SEEDS = range(12) if os.environ.get("KINEGRAPH_SOAK") else range(1)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_monodromy_of_shaken_double_pendulums_is_that_of_their_motion(seed):
+    """The derivatives of a run by its start, over one period, at a random equilibrium of the four."""
+    random = np.random.default_rng(seed)
+    w, amplitude, length, mass = random.uniform([5, 0.02, 0.3, 0.5], [30, 0.1, 1, 2])
+    model = kg.parse(f"""
+        coordinates q1, q2; gravity 0, 0, -9.81; A | Sz({amplitude}*cos({w}*t)), Ry(q1) | Sz(-{length}), m({mass});
+        B~A | Sz(-{length}), Ry(q2) | Sz(-0.4), m(1); damper d | on(q2), damping(0.1);
+    """)
+    state = dict(zip(("q1", "q2"), (random.integers(0, 2, 2) * np.pi).tolist(), strict=True))
+    found = kg.modes(model, state).floquet
+    by = ["q1(0)", "q2(0)", "q1'(0)", "q2'(0)"]
+    run = kg.sensitivities(model, found.period, by, initial=state, grid=1, rtol=1e-12, native=False, progress=False)
+    wanted = run.final[[run.results.index(name) for name in found.states]]
+    np.testing.assert_allclose(found.monodromy, wanted, atol=1e-9 * np.max(np.abs(wanted)))
 
 
 def test_equilibria_are_judged_by_multipliers(mathieu):
@@ -95,6 +137,12 @@ def test_two_rates_have_a_common_period():
     )
 
 
+def test_forces_that_jump_keep_their_period():
+    """Between its jumps the linear system is constant: looked at in few places any shift would seem a period."""
+    model = kg.parse(MATHIEU.format("2 + sign(cos(2*t))"))
+    assert period_of(model, operating_point(model), None) == pytest.approx(np.pi)
+
+
 def test_a_passage_is_no_steady_motion():
     rod = kg.parse("coordinates q; gravity 0, 0, -9.81; Rod | Ry(q) | Sz(-1), m(1);")
     with pytest.raises(TaskError, match="steady now but not"):
@@ -105,6 +153,8 @@ def test_a_passage_is_no_steady_motion():
         kg.modes(rod, [0])
     with pytest.raises(TaskError, match="this is a list"):
         kg.branches(rod, "tau:q", 0, 1, [0])
+    with pytest.raises(TaskError, match="this is a list"):
+        kg.assemble(rod, [0])
 
 
 def test_branches_of_what_depends_on_time_are_refused():

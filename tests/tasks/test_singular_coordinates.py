@@ -35,6 +35,25 @@ def test_false_equilibria_are_listed_apart(bob):
     assert {one.coordinates for one in found.singular} == {("a",)}
 
 
+def test_loops_elsewhere_change_nothing():
+    """The same bob beside two sliders that a constraint ties."""
+    tied = (
+        BOB.replace("a, b;", "a, b, x, y;")
+        + """
+        P | Sx(x) | m(1); Q~P | Sx(y) | m(1); constraint c | x = 2*y; spring s | on(x), stiffness(1);
+    """
+    )
+    model = kg.parse(tied)
+    found = kg.equilibria(model, starts=60)
+    assert len(found) == 4 and {one.coordinates for one in found.singular} == {("a",)}
+    assert singular_coordinates(model, np.array([0.3, RIGHT, 0, 0])) == ("a",)
+    assert singular_coordinates(model, np.array([0.3, 1.2, 0, 0])) == ()
+
+
+def test_what_depends_on_contacts_is_not_judged():
+    assert singular_coordinates(kg.load("bouncing-ball"), np.array([1.0])) == ()
+
+
 def test_a_singular_hit_takes_no_result_away():
     """A bob on a circle: g = w^2 cos(a); hanging and standing are no regular positions of these coordinates."""
     model = kg.parse(SPHERE)

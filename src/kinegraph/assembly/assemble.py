@@ -40,7 +40,14 @@ from kinegraph.errors import AssemblyError
 from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.joint_types import Rotation as Turns
 from kinegraph.model.constraints.records import AnyLoop, Constraint, Loop, row_group, row_names
-from kinegraph.model.evaluate import float_values, initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.evaluate import (
+    float_values,
+    initial_positions,
+    initial_velocities,
+    number,
+    parameter_values,
+    unit_quaternion,
+)
 from kinegraph.model.expression import TIME, Expression, Scalar, expression
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
@@ -48,6 +55,8 @@ from kinegraph.seeds import generator
 
 #: How much less a value that was set moves than one that was not, where both cannot stay; and one that is declared.
 _RELUCTANCE, _DECLARED_RELUCTANCE = 1e-3, 0.1
+#: Rates that rows miss by rounding alone, beside 1 or the largest velocity.
+_ROUNDED_RATE = 1e-13
 #: On the way from a position that fits to one where values hold.
 _STAGES = 10
 #: The cosines of three axes that are parallel add up to 3; to 0 or -1 where frames fit otherwise.
@@ -154,6 +163,9 @@ class Assembler:
         q = zip(layout.positions, initial_positions(self.mechanism, self._values), strict=True)
         v = zip(layout.velocities, initial_velocities(self.mechanism, self._values), strict=True)
         positions, velocities = (np.array([given.get(*pair) for pair in group], dtype=float) for group in (q, v))
+        for start in layout.quaternions:
+            part = slice(start, start + 4)
+            positions[part] = unit_quaternion(layout.positions[part], positions[part].tolist())
         return positions, velocities
 
     def assemble(self, at: Mapping[str, Scalar] | None = None, t: float = 0.0) -> Assembly:
@@ -290,7 +302,7 @@ class Assembler:
         named = tuple(dict.fromkeys((*held, *declared)))
         as_given = searched(conditions, q, np.where(self._held(named), 0.0, 1.0))
         if as_given.fits:
-            return as_given, named, named
+            return as_given, holding(conditions.jacobian(as_given.q)[conditions.by_position], known, named), named
         weights = np.where(self._held(declared), _DECLARED_RELUCTANCE, 1.0)
         rough = assembled_positions(conditions, q, np.where(self._held(held), _RELUCTANCE, weights))
         if named and not rough.fits:  # stiff values may keep the search from arriving anywhere
@@ -345,6 +357,8 @@ class Assembler:
         columns = {name: (column,) for column, name in enumerate(names)}
         named = tuple(name for name in dict.fromkeys((*held, *declared)) if name in columns)
         free = holding(conditions.jacobian(q), columns, named)
+        if np.max(np.abs(conditions.rate(q, v)), initial=0.0) <= _ROUNDED_RATE * (1 + np.max(np.abs(v), initial=0.0)):
+            return v, free  # a run that goes on from a saved state begins with its bits
         fixed = np.array([name in free for name in names], dtype=bool)
         size = 1 + np.max(np.abs(v), initial=0.0)
         found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0), self.is_rounded)

@@ -34,7 +34,7 @@ class ReachingLegs:
 
     @cached_property
     def _names(self) -> frozenset[str]:
-        return frozenset(name for leg in self.legs for name in leg.coordinates)
+        return frozenset(name for leg in legs_of(self.mechanism) for name in leg.coordinates)
 
     def without(self, names: Sequence[str]) -> tuple[str, ...]:
         """These names without those of legs, whose initial values follow from the ring's."""

@@ -68,6 +68,7 @@ def summary(mechanism: Mechanism) -> dict[str, object]:
         "redundant_rows": list(_mobility(mechanism).redundant),
         "loops_open_by": _mobility(mechanism).residual,
         "loops": _loops(mechanism),
+        "assembled": _assembled(mechanism),
         "constraints": [
             {"name": one.name, "kind": constraint_kind(mechanism, one).value} for one in mechanism.constraints
         ],
@@ -116,6 +117,18 @@ def _mobility(mechanism: Mechanism) -> Mobility:
     from kinegraph.derive.quantities.mobility import mobility  # numpy only when it is needed
 
     return mobility(mechanism)
+
+
+def _assembled(mechanism: Mechanism) -> str | None:
+    """Which declared initial values loops move, in words; None if all hold, or nothing can be assembled."""
+    from kinegraph.assembly.assemble import Assembler
+
+    if not is_constrained(mechanism):
+        return None
+    try:
+        return Assembler(mechanism).assemble().note
+    except KinegraphError:  # parameters without values, or loops that cannot be closed: mobility says so
+        return None
 
 
 def _degrees_of_freedom(mechanism: Mechanism) -> str:
@@ -203,6 +216,8 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
         yield f"loops         {', '.join(f'{one.name} ({one.type.value})' for one in mechanism.loops)}"
     if is_constrained(mechanism):
         yield _mobility_line(mechanism)
+        if note := _assembled(mechanism):
+            yield f"start         {note}"
     kinds = (f"{one.name} ({constraint_kind(mechanism, one).value})" for one in mechanism.constraints)
     if mechanism.constraints:
         yield f"constraints   {', '.join(kinds)}"

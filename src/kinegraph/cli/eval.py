@@ -42,6 +42,7 @@ from kinegraph.model.evaluate import (
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.platforms.recognise import legs_beyond_closed_form
 
 
 @reads_model
@@ -83,7 +84,13 @@ def run(
             mechanism = _with_other_chart(mechanism, quantity, assembler, state)
         if not singular and not as_given and any(one.name == "a" for one in arguments_of(mechanism, quantity)):
             state = _accelerated(assembly.Assembler(mechanism, values), state, tuple(given))
-    results = evaluate(mechanism, quantity, values, state, closure, passes)
+    records = [one.record for one in quantities_of(quantity)]
+    closed = mechanism.loops and any(one.closed_legs for one in records)
+    crossed = legs_beyond_closed_form(mechanism, state) if closed else ()
+    general = bool(crossed) and not any(one.of_platforms for one in records)
+    results = evaluate(mechanism, quantity, values, state, closure, passes, not general)
+    if crossed:
+        _tell_of_cranks(quantity, crossed, general)
     if accelerating := [one for one in quantities_of(quantity) if one.name in _ACCELERATING]:
         singular = singular or _singular_coordinates(mechanism, accelerating, results, values, state)
     if json:
@@ -114,6 +121,13 @@ def _singular_coordinates(
     for one in map(str, quantities):
         results[one] = np.full_like(results[one], np.nan)
     return f"{', '.join(map(str, quantities))}: {singular_words(mechanism, lost)}"
+
+
+def _tell_of_cranks(quantity: str, legs: Sequence[str], general: bool) -> None:
+    """Say on stderr which legs have no closed form here, and what is done about it."""
+    instead = "general loops instead" if general else "no numbers; qdd and tau are computed by general loops there"
+    crossed = f"crank and rod of {', '.join(legs)} are in line, or on the other side than the closed form of legs knows"
+    typer.echo(f"{quantity}: {crossed}: {instead}", err=True)
 
 
 def _refuse_infinite(results: Mapping[str, Doubles]) -> None:
@@ -187,10 +201,11 @@ def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping
 
 
 def evaluate(
-    mechanism: Mechanism, quantity: str, values: Mapping[str, Expression], state: State, closure: Closure, passes: str
-) -> dict[str, Doubles]:
+    mechanism: Mechanism, quantity: str, values: Mapping[str, Expression], state: State, closure: Closure, passes: str,
+    closed_legs: bool = True,
+) -> dict[str, Doubles]:  # fmt: skip
     """The quantities as arrays, by name."""
-    kernel = kg.compile(mechanism, quantity, parameters=values, closure=closure, passes=passes)
+    kernel = kg.compile(mechanism, quantity, parameters=values, closure=closure, passes=passes, closed_legs=closed_legs)
     arguments: dict[str, Doubles | float] = {}
     for one in arguments_of(mechanism, quantity):
         numbers = [state[symbol.name] for symbol in one.symbols]

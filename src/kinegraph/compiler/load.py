@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -110,7 +110,7 @@ def load(
     mechanism = read(source, options)
     if contacts:
         mechanism = changes.with_contacts(mechanism)
-    summary = full_report(mechanism).summary()
+    summary = mechanism.report.summary()
     if summary:
         message = f"{source}: left out or rounded: {summary}; `kinegraph check` and `mechanism.report` say more"
         warnings.warn(message, LeftOutWarning, stacklevel=2)
@@ -120,6 +120,7 @@ def load(
 def read(source: str | Path, options: ReadOptions) -> Mechanism:
     """Like `load`, without a warning."""
     mechanism = _read(source, options)
+    mechanism = replace(mechanism, report=full_report(mechanism))
     given = options.parameters
     if given is None:
         return mechanism

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
@@ -19,7 +19,7 @@ from kinegraph.graph.node import Kind, Symbol
 from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest
 from kinegraph.model.constraints.underived import refuse_contact_forces
-from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.evaluate import following, parameter_values
 from kinegraph.model.expression import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
@@ -84,7 +84,7 @@ def request_of(
     for quantity in wanted:
         if quantity.name == "tau" or Variables.FORCES in quantity.record.arguments:
             refuse_contact_forces(mechanism, str(quantity))
-    bound = bound_parameters(mechanism, numeric, parameters)
+    bound = bound_parameters(mechanism, numeric, parameters, runtime)
     fixed = {name: value for name, value in bound.items() if name not in runtime}
     return Request(
         mechanism, wanted, fixed, effort_of(effort), closed_legs=closed_legs, closure=closure_of(closure),
@@ -160,8 +160,13 @@ def runtime_names(mechanism: Mechanism, runtime: str | Sequence[str]) -> tuple[s
     return names
 
 
-def bound_parameters(mechanism: Mechanism, numeric: bool, parameters: Parameters | None) -> dict[str, Expression]:
-    """The parameters that become numbers, as exact expressions: those given, and all others if `numeric`."""
+def bound_parameters(
+    mechanism: Mechanism, numeric: bool, parameters: Parameters | None, runtime: Sequence[str] = ()
+) -> dict[str, Expression]:
+    """The parameters that become numbers, as exact expressions: those given, and all others if `numeric`.
+
+    Those of `runtime` need no value yet.
+    """
     if not isinstance(parameters or {}, Mapping):
         raise ModelError(f"parameters is {parameters!r:.80}", remedy="give values by name, such as {'m1': 2}")
     given = {name: expression(value, name) for name, value in (parameters or {}).items()}
@@ -173,8 +178,17 @@ def bound_parameters(mechanism: Mechanism, numeric: bool, parameters: Parameters
             )
     if not numeric:
         return given
-    parameter_values(mechanism, given)  # names every value that is missing
+    _require_values(mechanism, given, runtime)
     return {name: value for name, value in known.items() if value is not None} | given
+
+
+def _require_values(mechanism: Mechanism, given: Mapping[str, Expression], runtime: Sequence[str]) -> None:
+    """ModelError for a parameter that has no value when code is written, and needs one."""
+    if runtime:
+        late = {*runtime, *following(mechanism, runtime)}
+        mechanism = replace(mechanism, parameters=tuple(p for p in mechanism.parameters if p.name not in late))
+        given = {name: value for name, value in given.items() if name not in late}
+    parameter_values(mechanism, given)
 
 
 def arguments_of(mechanism: Mechanism, quantities: Quantities, runtime: Sequence[str] = ()) -> tuple[Argument, ...]:

@@ -237,7 +237,7 @@ def _legs(mechanism: Mechanism, chaser: str, ring: str) -> Iterator[Leg]:
         length = f"sqrt({square})"
         sign = "" if body_of(mechanism, spring.on.second) == ring else "-"
         x, y, z = (f"{sign}({there}.{axis}-{here}.{axis})/{length}" for axis in "xyz")
-        foot = there if sign else here
+        foot = (there if sign else here) or ""
         yield Leg(spring.name, length, f"({growing})/{length}", _load(mechanism, spring.on), (x, y, z), foot=foot)
     for leg in legs_of(mechanism):
         if leg.first.base == chaser:

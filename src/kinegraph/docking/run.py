@@ -56,7 +56,7 @@ def dock(
     docking = docking if can_hold(docking) else replace(docking, at_once=True)
     modes = {mode: ModeEquations(docking, mode, values, forces, samples if controllers else signals) for mode in Mode}
     numbers = parameter_values(docking.mechanism, values)
-    q, v, _ = starting_state(docking.mechanism, initial_values(docking.mechanism, initial), numbers)
+    q, v = starting_state(docking.mechanism, initial_values(docking.mechanism, initial), numbers)
     state = modes[Mode.FREE].equations.pack(q, v, np.zeros(0))
     how = Integration(solver_of(method), Adaptive(rtol), native, interval, signals, controllers, samples)
     return DockingSequence(docking, modes, how, 0.0, state).run(duration, stop_at_capture)

@@ -70,7 +70,7 @@ class Enclosed:
             for child, exponent in factors:
                 term = _product(term, _power(self._known[child], exponent))
             middle = middle + coefficient * term.middle
-            radius = radius + abs(coefficient) * term.radius
+            radius = radius + (coefficient if coefficient > 0 else -coefficient) * term.radius
         return Enclosure(middle, radius)
 
 

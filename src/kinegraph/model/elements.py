@@ -14,6 +14,7 @@ from typing import TypeAlias
 from kinegraph.model.axes import Axes
 from kinegraph.model.expression import Expression, Name, expression, names
 from kinegraph.model.mechanism import ZERO
+from kinegraph.model.names import component
 
 Triple: TypeAlias = tuple[Expression, Expression, Expression]
 
@@ -263,6 +264,13 @@ def expressions(element: Element) -> Iterator[Expression]:
             stack.extend(item)
         elif isinstance(item, Span | Anchor | Linear | ForceLaw | EnergyLaw | ContactShape):
             stack.extend(getattr(item, name) for name in item.__slots__)
+
+
+def uses_points(element: Element) -> bool:
+    """Whether an element depends on where points of bodies are."""
+    if isinstance(element, Bumper) or isinstance(getattr(element, "on", None), Span) or hasattr(element, "at"):
+        return True
+    return any(component(name) is not None for item in expressions(element) for name in names(item))
 
 
 def mentions(element: Element, name: str) -> bool:

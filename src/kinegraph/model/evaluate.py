@@ -6,7 +6,7 @@ For checks, initial values and parameters. The numbers of mechanics come from co
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
@@ -74,6 +74,15 @@ def parameter_values(mechanism: Mechanism, overrides: Mapping[str, Scalar] | Non
             remedy = f"write `parameters {name} = ...;` in the model, or give it where numbers are asked for"
             raise ModelError(f"the parameter {name} has no value", remedy=remedy)
     return _evaluated(formulas)
+
+
+def following(mechanism: Mechanism, given: Iterable[str]) -> frozenset[str]:
+    """The parameters whose values are formulas of the given ones, directly or through others."""
+    known = {one.name: names(one.value) for one in mechanism.parameters if one.value is not None}
+    free = found = frozenset(given)
+    while more := frozenset(name for name, used in known.items() if name not in found and used & found):
+        found |= more
+    return found - free
 
 
 def float_values(values: Mapping[str, Value]) -> dict[str, float]:

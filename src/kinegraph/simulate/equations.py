@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.step import AT_ONCE
 from kinegraph.solve.problem.problem import Floats, RightHandSide, Signals
 from kinegraph.solve.results.recording import Run
+
+if TYPE_CHECKING:
+    from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
 
 _LARGEST_REDUCED = 4000
 _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start
@@ -74,6 +77,9 @@ class Equations(ABC):
     #: Loops over bodies compute the accelerations: there is no graph of the rates, and no Jacobian.
     by_loops: ClassVar[bool] = False
 
+    #: Legs of platforms by their closed form; else they are loops like any others.
+    closed_legs: bool = True
+
     #: The method itself keeps loops closed, step by step.
     closed_by_method: ClassVar[bool] = False
 
@@ -105,12 +111,14 @@ class Equations(ABC):
 
     def chosen(self, words: str) -> Graph:
         """Quantities of the mechanism by their words, as the graph that is estimated to run fastest."""
-        request = request_of(self.mechanism, words, parameters=self.bound, passes=self.passes)
+        request = request_of(
+            self.mechanism, words, parameters=self.bound, passes=self.passes, closed_legs=self.closed_legs
+        )
         return chain_of(request).chosen().graph
 
     def derived(self, words: Sequence[str]) -> Graph:
         """Quantities of the mechanism by their words, as one graph."""
-        return derive(self.mechanism, words, parameters=self.bound)
+        return derive(self.mechanism, words, parameters=self.bound, closed_legs=self.closed_legs)
 
     def solved(self, builder: GraphBuilder) -> dict[str, GraphScalar]:
         """Inputs that follow from the state, such as the forces of what is tied, as nodes of a builder."""
@@ -292,12 +300,26 @@ class VelocityForm(Equations):
 
     @cached_property
     def _derivation(self) -> Derivation:
-        return Derivation(self.mechanism, self.bound, Plan())
+        return Derivation(self.mechanism, self.bound, Plan(closed_legs=self.closed_legs))
+
+    @property
+    def closed_platform(self) -> ClosedLegs | None:
+        """The closed form of a platform's legs."""
+        return self._derivation.platform
+
+    def with_legs_as_loops(self) -> VelocityForm:
+        """The same equations with legs of platforms as loops."""
+        found = VelocityForm(self.mechanism, self.values, self.forces, self.runtime).with_passes(self.passes)
+        found.closed_legs = False
+        return found
 
     @property
     def rows(self) -> tuple[str, ...]:
         if not is_constrained(self.mechanism):
             return ()
+        if self.closed_platform is not None:
+            legs = zip(self.closed_platform.platform.legs, self.closed_platform.dynamics.legs, strict=True)
+            return tuple(leg.name for leg, state in legs for _ in state.pivots())
         constrained = self._derivation.constrained
         return tuple(constrained.rows[k].name for k in constrained.places)
 

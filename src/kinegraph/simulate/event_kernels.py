@@ -30,13 +30,15 @@ class Endings:
     """Further conditions, with names: a run stops when one of them falls below zero. boundaries: of positions alone.
 
     gaps: those that must not even be below zero in between two looks; places: which of the conditions they are.
+    holds: they stop a run that begins below zero, too.
     """
 
     names: tuple[str, ...]
     conditions: Graph
     boundaries: tuple[bool, ...]
-    gaps: Graph
-    places: tuple[int, ...]
+    gaps: Graph | None = None
+    places: tuple[int, ...] = ()
+    holds: bool = False
 
 
 def event_set(
@@ -61,15 +63,15 @@ def event_set(
     enclosed: tuple[int, ...] = ()
     enclosure: Function = 0
     needed: tuple[int, ...] = ()
-    if endings is not None:
+    if endings is not None and endings.gaps is not None:
         enclosed = tuple(len(events) + place for place in endings.places)
-        enclosure, needed = _enclosure(equations, endings, native)
+        enclosure, needed = _enclosure(equations, endings.gaps, native)
     return EventSet(
         names=(*(event.name for event in events), *further),
         directions=(*(event.direction for event in events), *(Direction.FALLING for _ in further)),
         actions=(*(event.action for event in events), *(Action.STOP for _ in further)),
         boundaries=boundaries,
-        holding=(*(event.holds for event in events), *(False for _ in further)),
+        holding=(*(event.holds for event in events), *(endings is not None and endings.holds for _ in further)),
         code=values,
         slope=slopes,
         reset=reset,
@@ -79,19 +81,19 @@ def event_set(
     )
 
 
-def _enclosure(equations: Equations, endings: Endings, native: bool) -> tuple[Function, tuple[int, ...]]:
+def _enclosure(equations: Equations, gaps: Graph, native: bool) -> tuple[Function, tuple[int, ...]]:
     """Enclosures of gaps and their rates as a function of x, radii, rates and their radii; and what of y matters."""
     symbols = equations.state_symbols
     rates, radii, spreads = ([Symbol(Kind.INPUT, f"{word}:{one.name}") for one in symbols] for word in _BOX)
     time, duration = Symbol(Kind.TIME, TIME), Symbol(Kind.INPUT, f"radius:{TIME}")
     graph = enclosures(
-        endings.gaps,
+        gaps,
         {**dict(zip(symbols, rates, strict=True)), time: None},
         dict(zip((*symbols, *rates, time), (*radii, *spreads, duration), strict=True)),
     )
     arguments = (("x", equations.symbols), ("radii", (*radii, duration)), ("rates", rates), ("spreads", spreads))
     kernel = equations.kernel(graph, [Argument(name, tuple(part)) for name, part in arguments], native)
-    used = set(endings.gaps.symbols())
+    used = set(gaps.symbols())
     return kernel, tuple(place for place, one in enumerate(symbols) if one in used)
 
 
@@ -100,7 +102,10 @@ def enclosures(conditions: Graph, rates: Mapping[Symbol, Symbol | None], radii: 
     both."""
     builder = GraphBuilder()
     (values,) = moved(conditions.outputs, transfer(conditions, builder))
-    node = lambda one: builder.symbol(one.kind, one.name)  # noqa: E731
+
+    def node(one: Symbol) -> int:
+        return builder.symbol(one.kind, one.name)
+
     along = ForwardDerivative(
         builder, {node(one): builder.one if rate is None else node(rate) for one, rate in rates.items()}
     )

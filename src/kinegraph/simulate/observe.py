@@ -18,6 +18,7 @@ from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.expression import PI, TIME
 from kinegraph.model.expression import names as names_in
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.checks.fitting import states_beside
 from kinegraph.simulate.checks.vanishing import vanishes
 from kinegraph.simulate.constraints.drift import Drift
@@ -32,6 +33,7 @@ _LARGEST = 20_000  # nodes of a right-hand side up to which first integrals are 
 _PLACES = 50  # of a run at which the size of momenta is looked at
 _STATES = 7  # of a run at which first integrals are looked for
 _NORM_LIMIT = 1e-9
+_PLAINLY_WRONG = 1e-2  # of energy or momentum lost or gained by steps of fixed length
 _STEADY = 1e-4  # of a level counts as a term [1/s] at states of a run: where it is steady, all terms are rounding
 
 
@@ -98,26 +100,36 @@ def observation(equations: Equations, rows: Rows) -> tuple[dict[str, Floats], tu
 
 
 def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[str, ...]:
-    """Which of energy (less its balances) and momenta cannot change: their rates vanish at random states.
+    """Energy, less its balances, and which momenta cannot change: their rates vanish at random states.
 
-    With loops and constraints, which a random state would not fit, at states of the run and at others beside them.
+    Energy is accounted for in every model, so its check is always made: rates that do not add up are to be seen. With
+    loops and constraints, which a random state would not fit, momenta are looked at in states of the run and beside.
     """
-    rate = equations.rate
-    if len(rate) > _LARGEST:
-        return ()
-    steady = _STEADY if is_constrained(equations.mechanism) else 0.0
-    values = _run_states(equations, rows) if steady else _random_states(equations)
-    levels = interpret(graph, values)
-    rates, parts = (interpret(along_motion(equations.mechanism, one, graph), values) for one in (rate, weighted(rate)))
+    if len(equations.rate) > _LARGEST:
+        return (ENERGY,)
+    if not is_constrained(equations.mechanism):
+        return (ENERGY, *_of_any_motion(equations.mechanism, equations.rate, graph, equations.forces.sampled))
+    return (ENERGY, *_steady_momenta(equations.mechanism, equations.rate, graph, _run_states(equations, rows), _STEADY))
+
+
+@lru_cache(maxsize=32)
+def _of_any_motion(mechanism: Mechanism, rate: Graph, graph: Graph, sampled: tuple[str, ...]) -> tuple[str, ...]:
+    """The momenta of a tree that no motion changes; they depend on no run."""
+    return _steady_momenta(mechanism, rate, graph, _random_states(mechanism, sampled), 0.0)
+
+
+def _steady_momenta(
+    mechanism: Mechanism, rate: Graph, graph: Graph, values: Mapping[str, Floats], steady: float
+) -> tuple[str, ...]:
+    momentum = replace(graph, outputs=(graph.output("momentum"),))
+    levels = interpret(momentum, values)["momentum"]
+    slopes = (along_motion(mechanism, one, momentum) for one in (rate, weighted(rate)))
+    rates, parts = (interpret(slope, values)["momentum"] for slope in slopes)
     found = []
-    powers = interpret(rate, values)["rate"].T[len(rate.outputs[0].nodes) - len(equations.balances) :]
-    power = sum((SIGNS[name] * row for name, row in zip(equations.balances, powers, strict=True)), np.zeros(1))
-    if vanishes(rates["energy"].sum(axis=1) - power, _sizes(parts["energy"], levels["energy"], steady).sum(axis=1)):
-        found.append(ENERGY)
     for index, name in enumerate(MOMENTA):
-        always_zero = vanishes(levels["momentum"][:, index], np.abs(levels["momentum"]).max(axis=1))
-        sizes = _sizes(parts["momentum"][:, index], levels["momentum"][:, index], steady)
-        if vanishes(rates["momentum"][:, index], sizes) and not always_zero:
+        always_zero = vanishes(levels[:, index], np.abs(levels).max(axis=1))
+        sizes = _sizes(parts[:, index], levels[:, index], steady)
+        if vanishes(rates[:, index], sizes) and not always_zero:
             found.append(name)
     return tuple(found)
 
@@ -126,15 +138,15 @@ def _sizes(parts: Floats, levels: Floats, steady: float) -> Floats:
     return np.abs(parts) + steady * np.abs(levels) if steady else np.abs(parts)  # levels may be infinite
 
 
-def _random_states(equations: Equations) -> dict[str, Floats]:
+def _random_states(mechanism: Mechanism, sampled: tuple[str, ...]) -> dict[str, Floats]:
     """Three states, by the names of what moves."""
-    mechanism, random = equations.mechanism, np.random.default_rng(1)
+    random = np.random.default_rng(1)
     values = {name: random.uniform(-1, 1, 3) for name in (*mechanism.layout.positions, *mechanism.layout.velocities)}
     for start in mechanism.layout.quaternions:
         names = mechanism.layout.positions[start : start + 4]
         length = np.sqrt(sum(values[name] ** 2 for name in names))
         values |= {name: values[name] / length for name in names}
-    values |= {name: random.uniform(-1, 1, 3) for name in equations.forces.sampled}
+    values |= {name: random.uniform(-1, 1, 3) for name in sampled}
     return values | {TIME: random.uniform(0, 1, 3)}
 
 
@@ -179,9 +191,9 @@ def _momentum_size(equations: Equations, columns: Mapping[str, Floats], rows: Ro
     return max(float(np.abs(found[name]).max()) for name in MOMENTA for found in (columns, parts))
 
 
-def relative_limit(rtol: float | None) -> float | None:
-    """How far a first integral may move along a run of this tolerance."""
-    return None if rtol is None else max(1e4 * rtol, 1e-10)
+def relative_limit(rtol: float | None) -> float:
+    """How far a first integral may move along a run of this tolerance; with fixed steps, before the motion is wrong."""
+    return _PLAINLY_WRONG if rtol is None else max(1e4 * rtol, 1e-10)
 
 
 def _label(name: str, rows: Rows) -> str:

@@ -30,13 +30,13 @@ from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
 from kinegraph.simulate.constraints.form_for import form_for
 from kinegraph.simulate.equations import Equations, VelocityForm
-from kinegraph.simulate.event_kernels import read
+from kinegraph.simulate.event_kernels import Endings, read
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.inputs import Input, controllers_of, is_autonomous, read_inputs, with_given_inputs
 from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
 from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
 from kinegraph.simulate.pace import paced_by_events
-from kinegraph.simulate.start import Start, starting_state
+from kinegraph.simulate.start import Start, start_of
 from kinegraph.simulate.task import Task
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.feedback import FeedbackSolver, Samples, View
@@ -58,7 +58,7 @@ Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
 INTERVALS = 1000
 
 #: Accelerations at the start from which on coordinates may be singular there; nodes up to which they are looked at.
-_HUGE, _MOST_INTERPRETED = 1e10, 20_000
+_HUGE, _MOST_INTERPRETED = 1e10, 5_000
 #: Endings that singular coordinates explain.
 _PERHAPS_SINGULAR = (
     Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS, Status.STALLED, Status.NO_CONVERGENCE,
@@ -139,15 +139,36 @@ def simulate(
     task = kind(
         equations, solver, chosen, state, span, signal, event_list, save, progress,
         interrupt=interrupt or Interrupt(), autonomous=is_autonomous(mechanism, forces, event_list),
+        endings=_endings(equations),
     )  # fmt: skip
     _refuse_singular_start(equations, state, span[0], numbers)
     run, decision = task.run(native)
+    if task.endings is not None and run.ending.detail in task.endings.names:
+        task, run, decision = _beyond_closed_form(task, run, decision, native, bool(controllers))
+        equations = task.equations
     run = _named_ending(equations, run)
     reset = any(event.reset for event in event_list) or bool(mechanism.contacts)  # new states keep no first integral
     heard = samples.signals(span[1]) if controllers else signal
     run = replace(run, ending=explained(equations, run, heard))
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
     return replace(solution_of(finished, chosen.relative), assembled=note)
+
+
+def _endings(equations: Equations) -> Endings | None:
+    """What ends the equations of a platform with cranks; what that takes is imported where there are loops."""
+    if not equations.mechanism.loops:
+        return None
+    from kinegraph.simulate.constraints.stretched_cranks import crank_endings
+
+    return crank_endings(equations)
+
+
+def _beyond_closed_form(
+    task: Task, run: Run, decision: Decision, native: Native, controlled: bool
+) -> tuple[Task, Run, Decision]:
+    from kinegraph.simulate.constraints.stretched_cranks import ended, further
+
+    return (task, ended(run), decision) if controlled else further(task, run, native)
 
 
 def _linkage_form() -> type[LinkageForm]:
@@ -162,7 +183,7 @@ def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[s
     if isinstance(equations, LoopedForm) and is_constrained(equations.mechanism):
         assert isinstance(equations, _linkage_form())
         return equations.assembled(given, numbers)
-    return starting_state(equations.mechanism, given, numbers, t)
+    return start_of(equations.mechanism, given, numbers, t)
 
 
 def _refuse_singular_start(equations: Equations, state: Floats, t: float, numbers: Mapping[str, Value]) -> None:

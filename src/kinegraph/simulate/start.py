@@ -45,6 +45,14 @@ class Start(NamedTuple):
 
 def starting_state(
     mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value], t: float = 0.0
+) -> tuple[Floats, Floats]:
+    """q and v at the start, see `start_of`."""
+    found = start_of(mechanism, initial, parameters, t)
+    return found.q, found.v
+
+
+def start_of(
+    mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value], t: float = 0.0
 ) -> Start:
     """q and v at the start. A mechanism with loops or constraints is assembled at t so that values of `initial` hold,
     then those the model declares; an error if they cannot."""

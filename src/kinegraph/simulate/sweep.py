@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,7 +29,7 @@ from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.inputs import Input, read_inputs, with_given_inputs
 from kinegraph.simulate.large.looped import takes_loops
 from kinegraph.simulate.run import Events, read_events
-from kinegraph.simulate.start import normalise, starting_state
+from kinegraph.simulate.start import normalise, start_of
 from kinegraph.simulate.sweep_task import SweepTask
 from kinegraph.solve.methods.by_name import Method, solver_of
 from kinegraph.solve.methods.method import Solver
@@ -46,7 +46,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sweep(RichDisplay):
-    """Many runs: `states[i, k]` is the state of run i at times[k], called by `names`; `events[i]` are its events."""
+    """Many runs: `states[i, k]` is the state of run i at times[k], called by `names`; `events[i]` are its events.
+
+    assembled: which declared initial values loops have moved in the first run, in words; None if all hold.
+    """
 
     model: str
     over: Mapping[str, Floats]
@@ -58,6 +61,7 @@ class Sweep(RichDisplay):
     seconds: float
     decision: Decision = field(default_factory=lambda: Decision(Execution.NATIVE, forced=True))
     events: tuple[tuple[EventRecord, ...], ...] = ()
+    assembled: str | None = None
 
     def __len__(self) -> int:
         return len(self.states)
@@ -97,7 +101,7 @@ class Sweep(RichDisplay):
         good = sum(status.good for status in self.statuses)
         rate = len(self) / self.seconds if self.seconds else 0.0
         words = f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} a second)"
-        return f"{words}\n  {self.decision}"
+        return "\n  ".join([words, str(self.decision), *([self.assembled] if self.assembled else [])])
 
 
 def sweep(
@@ -144,7 +148,7 @@ def sweep(
     event_list = read_events(events)
     check_method(solver, mechanism, event_list)
     equations = form_for(mechanism, solver)(mechanism, values, forces, runtime)
-    states = _states(equations, varied, initial or {}, values, start)
+    states, note = _states(equations, varied, initial or {}, values, start)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
     span = span_of(start, duration, chosen)
@@ -154,10 +158,14 @@ def sweep(
         event_list, interrupt or Interrupt(),
     )  # fmt: skip
     runs, decision = task.run(native)
-    saved = closed_runs(equations, runs.times, runs.states, columns)
+    runs = replace(runs, states=closed_runs(equations, runs.times, runs.states, columns))
+    if mechanism.loops:
+        from kinegraph.simulate.constraints.stretched_cranks import again  # what legs take is imported where loops are
+
+        runs = again(task, runs, native)
     return Sweep(
-        mechanism.name, varied, equations.names, runs.times, saved, runs.statuses, runs.steps, runs.seconds,
-        decision, runs.events,
+        mechanism.name, varied, equations.names, runs.times, runs.states, runs.statuses, runs.steps, runs.seconds,
+        decision, runs.events, note,
     )  # fmt: skip
 
 
@@ -179,18 +187,20 @@ def _varied(mechanism: Mechanism, over: Mapping[str, ArrayLike]) -> dict[str, Fl
 def _states(
     equations: Equations, varied: Mapping[str, Floats], initial: Mapping[str, Scalar], values: Mapping[str, Scalar],
     t: float,
-) -> Floats:  # fmt: skip
-    """The initial states by row, at t."""
+) -> tuple[Floats, str | None]:  # fmt: skip
+    """The initial states by row, at t, and which declared values loops have moved in the first."""
     mechanism = equations.mechanism
     rows = len(next(iter(varied.values())))
     loops = is_constrained(mechanism)
     changing = loops or (bool(equations.runtime) and _starts_by_formula(mechanism))
-    found = []
+    found: list[Floats] = []
+    note: str | None = None
     for row in range(rows if changing else 1):
         here = {name: float(column[row]) for name, column in varied.items()}
         numbers = {**values, **{name: here.pop(name) for name in equations.runtime}}
         given = {**initial, **here} if loops else initial
-        begun = starting_state(mechanism, given, parameter_values(mechanism, numbers), t)
+        begun = start_of(mechanism, given, parameter_values(mechanism, numbers), t)
+        note = begun.note if not found else note
         found.append(np.concatenate([begun.q, begun.v]))
     table = np.array(found) if changing else np.tile(found[0], (rows, 1))
     layout = mechanism.layout
@@ -201,7 +211,7 @@ def _states(
         normalise(mechanism, table, start)
     parameters = np.array([[varied[name][row] for name in equations.runtime] for row in range(rows)])
     q, v = table[:, : len(layout.positions)], table[:, len(layout.positions) :]
-    return np.array([equations.pack(*one, t) for one in zip(q, v, parameters, strict=True)])
+    return np.array([equations.pack(*one, t) for one in zip(q, v, parameters, strict=True)]), note
 
 
 def _starts_by_formula(mechanism: Mechanism) -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.simulate.equations import Equations
-from kinegraph.simulate.event_kernels import event_set
+from kinegraph.simulate.event_kernels import Endings, event_set
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.run_options import RunOptions
 from kinegraph.solve.methods.step_control import Control
@@ -30,7 +30,7 @@ class Task:
     """Equations, where they start, and how they are to be integrated.
 
     autonomous: nothing depends on time, so that a run far from t = 0 may be counted from its start, where times have
-    more digits.
+    more digits. endings: what ends the equations themselves.
     """
 
     equations: Equations
@@ -46,6 +46,7 @@ class Task:
     interrupt: Interrupt = field(default_factory=Interrupt)
     interpreted: int = _MOST_INTERPRETED  # nodes up to which the interpreter begins
     autonomous: bool = False
+    endings: Endings | None = None
 
     def run(self, native: Native) -> tuple[Run, Decision]:
         """Integrate as asked for; "auto" compiles unless the run is short."""
@@ -101,7 +102,7 @@ class Task:
         return self.parameters
 
     def _run(self, problem: CauchyProblem, control: Control, execution: Execution, options: RunOptions) -> Run:
-        events = event_set(self.equations, self.events, execution is not Execution.INTERPRETED)
+        events = event_set(self.equations, self.events, execution is not Execution.INTERPRETED, self.endings)
         return self.solver.integrate(problem, control, replace(options, events=events))
 
     def _right_hand_side(self, native: bool) -> RightHandSide:

@@ -19,6 +19,7 @@ from kinegraph.solve.results.status import Status
 from kinegraph.studies.column import Column
 from kinegraph.studies.plan import Plan
 from kinegraph.studies.running.one_case import Case
+from kinegraph.studies.running.starts import nominal_note
 from kinegraph.studies.sampling.samples import Design
 from kinegraph.studies.statistics.intervals import Estimate, clopper_pearson, quantile, wilson
 from kinegraph.studies.statistics.summaries import (
@@ -88,6 +89,11 @@ class Study(RichDisplay):
         return tuple(
             Failure(int(self["case"][k]), str(self["status"][k]), str(self["reason"][k])) for k in bad
         )  # fmt: skip
+
+    @cached_property
+    def assembled(self) -> str | None:
+        """Which declared initial values loops have moved in the nominal case, in words; None if all hold."""
+        return nominal_note(self.plan)
 
     @cached_property
     def drawn(self) -> dict[str, Column]:
@@ -166,6 +172,8 @@ class Study(RichDisplay):
         planned = self.plan.samples.total
         count = f"{len(self)} cases" if len(self) == planned else f"{len(self)} of {planned} cases"
         lines = [f"{name}: {count} in {self.seconds:.3g} s ({rate:.3g} a second), {failed} failed"]
+        if self.assembled:
+            lines.append(f"  {self.assembled}")
         if self.resumed:
             lines.append(f"  {self.resumed} of them were there before")
         if self.enough is not None:

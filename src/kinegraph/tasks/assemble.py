@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from kinegraph.assembly.assemble import Assembler, Assembly
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.model.expression import Scalar
+from kinegraph.tasks.operating_point import named_values
 
 
 def assemble(
@@ -17,4 +18,5 @@ def assemble(
     t: float = 0.0,
 ) -> Assembly:
     """Positions and velocities that fit the constraints, near the model's initial state with the values of `at`."""
-    return Assembler(mechanism_of(mechanism), parameters).assemble(at, t)
+    mechanism = mechanism_of(mechanism)
+    return Assembler(mechanism, parameters).assemble(named_values(mechanism, at), t)

@@ -22,6 +22,8 @@ _ZERO = 1e-7
 _NOTHING = 1e-10
 #: Places nearer than this are one.
 _EQUAL = 1e-6
+#: Linear forces below this part of all forces after a step leave the answer to higher orders.
+_FLAT = 1e-8
 #: How far a step leads along a direction without force, and how much of it must remain after Newton's method.
 _STEP, _REMAINS = 0.02, 0.5
 #: In how many steps one place is reached from a neighbor. Newton's method corrects a step along a continuum by a small
@@ -63,6 +65,11 @@ class UsualSlopes:
         found[:, self.counted] = vectors[rank:] / self.columns[self.counted]
         return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300))
 
+    def is_flat(self, slope: Floats, residual: Floats) -> bool:
+        """Whether forces after a step are of higher order than linear; a soft spring beside stiff ones is not flat."""
+        linear, all_orders = (float(np.linalg.norm(one / self.rows)) for one in (_STEP * slope, residual))
+        return not linear > _FLAT * all_orders
+
 
 def usual_slopes(equations: Balance | SteadyCircling, unknowns: Floats) -> UsualSlopes:
     """Slopes as they are at random places."""
@@ -88,18 +95,28 @@ def classified(
     _, slopes = equations.missing(np.array(places))
     found = [usual.neutral_directions(slope) for slope in slopes]
     random = np.random.default_rng(11)
-    starts, owners = [], []
-    for index, (place, directions) in enumerate(zip(places, found, strict=True)):
-        for along in _tried(directions, random):
-            starts.append(place + _STEP * along)
-            owners.append(index)
-    reached = corrector(np.array(starts)) if starts else np.zeros((0, len(places[0])))
-    arrived: list[list[bool]] = [[] for _ in places]
-    for index, start, end in zip(owners, starts, reached, strict=True):
-        moved = float(np.linalg.norm((end - places[index])[: equations.positions]))
-        wanted = float(np.linalg.norm((start - places[index])[: equations.positions]))
-        arrived[index].append(bool(np.isfinite(moved) and _REMAINS * wanted < moved < wanted / _REMAINS))
-    return [Hit(place, len(found[k]), _dimension(len(found[k]), arrived[k])) for k, place in enumerate(places)]
+    tried = [_tried(directions, random) for directions in found]
+    starts = [place + _STEP * along for place, ways in zip(places, tried, strict=True) for along in ways]
+    if not starts:
+        return [Hit(place) for place in places]
+    forces, _ = equations.missing(np.array(starts))
+    ends = np.split(corrector(np.array(starts)), np.cumsum([len(ways) for ways in tried])[:-1])
+    residuals = np.split(forces, np.cumsum([len(ways) for ways in tried])[:-1])
+    hits = []
+    for place, slope, ways, directions, end, force in zip(places, slopes, tried, found, ends, residuals, strict=True):
+        arrived = [_arrives(place, along, there, equations.positions) for along, there in zip(ways, end, strict=True)]
+        flat = [usual.is_flat(slope @ along, row) for along, row in zip(directions, force, strict=False)]
+        dimension = _dimension(len(directions), arrived)
+        neutral = sum(one or other for one, other in zip(arrived, flat, strict=False))
+        hits.append(Hit(place, max(dimension, neutral), dimension))
+    return hits
+
+
+def _arrives(place: Floats, along: Floats, end: Floats, positions: int) -> bool:
+    """Whether a step leads to another solution, about as far as it went."""
+    moved = float(np.linalg.norm((end - place)[:positions]))
+    wanted = _STEP * float(np.linalg.norm(along[:positions]))
+    return bool(np.isfinite(moved) and _REMAINS * wanted < moved < wanted / _REMAINS)
 
 
 def _tried(directions: Floats, random: np.random.Generator) -> list[Floats]:

@@ -128,7 +128,7 @@ def test_numbers_beside_it_are_right_up_to_the_guard():
 
 
 def test_tasks_name_the_rows_of_a_singular_position():
-    with pytest.raises(TaskError, match=r"reaction:pin1@world: n-four-bar-1 is in a singular .* where pin1\.x"):
+    with pytest.raises(TaskError, match=r"reaction:pin1: n-four-bar-1 is in a singular .* where pin1\.x"):
         kg.reactions("n-four-bar-1", "pin1", {"u0": FLAT, "u1": FLAT})
     with pytest.raises(TaskError, match="singular"):
         kg.linearise("n-four-bar-1", {"u0": FLAT, "u1": FLAT})

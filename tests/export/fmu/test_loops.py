@@ -67,3 +67,15 @@ def test_start_values_that_are_set_hold_and_others_follow(host: Callable[..., Ho
     np.testing.assert_allclose(declared[:1], [0.3], rtol=0, atol=1e-12)
     with pytest.raises(Exception, match="ExitInitializationMode"):  # of one degree of freedom
         host(mechanism, Fmi.TWO).start(crank=0.8, rocker=1.6)
+
+
+@needs_compiler
+def test_quaternions_follow_start_values_that_are_set(host: Callable[..., Host]) -> None:
+    mechanism = kg.parse(SWING)
+    one = host(mechanism, Fmi.THREE).start(x=0.75, wx=1.0)
+    assert one.get("x", "y", "z", "wx") == pytest.approx([0.75, 0, 0.6, 1], abs=1e-12)
+    q, v = (one.get(*names) for names in (mechanism.layout.positions, mechanism.layout.velocities))
+    values = dict(zip((*mechanism.layout.positions, *mechanism.layout.velocities), (*q, *v), strict=True)) | {"t": 0.0}
+    found = kg.interpret(kg.derive(mechanism, "constraints,constraint_rates"), values)
+    assert np.abs([*found["constraints"], *found["constraint_rates"]]).max() < 1e-12
+    assert np.linalg.norm(q[:4]) == pytest.approx(1, abs=1e-12)

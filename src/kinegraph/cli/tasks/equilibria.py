@@ -113,6 +113,8 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
             for one, mark in zip(listed, marks, strict=True)
         ],
     )  # fmt: skip
+    if not listed:
+        typer.echo("no equilibrium was found at a regular position")
     for note in dict.fromkeys(_undecided(one) for one in listed if one.stable is None):
         typer.echo(f"undecided: {note}")
     for period in {one.floquet.period for one in listed if one.floquet}:

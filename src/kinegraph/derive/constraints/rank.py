@@ -24,6 +24,8 @@ _PARTS = (1e-2, 1e-3, 1e-4)
 _ENOUGH = 0.05
 #: And a column that should follow from others does, if this part of it is left after those that follow, too.
 _LEAST_PART = 1e-4
+#: A column this much smaller than the largest is what rounding leaves of a coordinate that moves no row.
+_ROUNDED_COLUMN = 1e-9
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,8 @@ def following_columns(jacobian: Floats, first: Sequence[int]) -> frozenset[int]:
     rows = list(row_rank(jacobian).independent)
     left = np.array(jacobian[rows], dtype=float)
     left /= np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-300)
-    lengths = np.maximum(np.linalg.norm(left, axis=0), 1e-300)
+    lengths = np.linalg.norm(left, axis=0)
+    lengths = np.maximum(lengths, _ROUNDED_COLUMN * np.max(lengths, initial=1e-300))
     others = [column for column in range(jacobian.shape[1]) if column not in first]
     chosen: list[int] = []
     for _ in rows:

@@ -23,6 +23,11 @@ def moved_by_laws(mechanism: Mechanism) -> bool:
     return _timed(mechanism, (*placed, *tied)) or any(_drives(mechanism, one) for one in mechanism.constraints)
 
 
+def bodies_moved_by_laws(mechanism: Mechanism) -> bool:
+    """Whether bodies, and points of them, move by themselves."""
+    return _timed(mechanism, [body.transforms for body in mechanism.bodies])
+
+
 def contacts_moved_by_laws(mechanism: Mechanism) -> bool:
     """Whether a surface that bodies touch moves by itself."""
     if _timed(mechanism, mechanism.contacts):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
-from kinegraph.derive.dynamics.laws_of_time import contacts_moved_by_laws, moved_by_laws
+from kinegraph.derive.dynamics.laws_of_time import bodies_moved_by_laws, contacts_moved_by_laws, moved_by_laws
 from kinegraph.derive.elements.forces import is_steered
 from kinegraph.derive.tree.convert import Names
 from kinegraph.derive.tree.quasi_velocities import position_rates
@@ -21,7 +21,16 @@ from kinegraph.graph.differentiate import ForwardDerivative, jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.transfer import moved, transfer
-from kinegraph.model.elements import Bumper, Element, ForceLaw, Limit, Potential, Spring, mentions
+from kinegraph.model.elements import (
+    Bumper,
+    Element,
+    ForceLaw,
+    Limit,
+    Potential,
+    Spring,
+    mentions,
+    uses_points,
+)
 from kinegraph.model.expression import TIME, Expression, expression
 from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.state_layout import is_force, moved_by
@@ -82,16 +91,23 @@ def input_symbol(mechanism: Mechanism, name: str) -> str:
 def balance_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
     """The entries of y beyond q and v: only what can be other than zero."""
     working, led = _elements_work(mechanism), moved_by_laws(mechanism) or contacts_moved_by_laws(mechanism)
+    led = led or _elements_are_led(mechanism)
     return (WORK,) * forces.in_joints + (DISSIPATED,) * working + (SUPPLIED,) * (working or led)
 
 
 def motion_words(mechanism: Mechanism) -> tuple[str, ...]:
     """The quantities from which the rates of the state are made."""
-    return ("qdd", *(POWER,) * _elements_work(mechanism), *(LAW_POWER,) * moved_by_laws(mechanism))
+    power = _elements_work(mechanism) or _elements_are_led(mechanism)
+    return ("qdd", *(POWER,) * power, *(LAW_POWER,) * moved_by_laws(mechanism))
 
 
 def _elements_work(mechanism: Mechanism) -> bool:
     return not all(_stores(element, mechanism) for element in mechanism.elements)
+
+
+def _elements_are_led(mechanism: Mechanism) -> bool:
+    """Whether springs or potentials hang on points that prescribed motions of bodies move."""
+    return bodies_moved_by_laws(mechanism) and any(uses_points(element) for element in mechanism.elements)
 
 
 def _stores(element: Element, mechanism: Mechanism) -> bool:

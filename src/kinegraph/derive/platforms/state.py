@@ -120,8 +120,9 @@ class PlatformState:
         motion = self._joint_motion(numbers, base)
         if leg.type is LegType.UPS and motion.base_spin is None and is_round(numbers):
             return RoundStrut(numbers, self.ring, motion)
-        made = Crank if leg.type.has_crank else Strut
-        return made(leg.type, numbers, self.ring, motion)
+        if leg.type.has_crank:
+            return Crank(leg.type, numbers, self.ring, motion, self.names[leg.alpha])
+        return Strut(leg.type, numbers, self.ring, motion)
 
     @cached_property
     def _level(self) -> Vector:
@@ -224,7 +225,7 @@ class PlatformState:
 
     # coordinates of legs
 
-    def _on_base(self, base: BaseJoint) -> tuple[Vector, Vector, Vector]:
+    def on_base_axes(self, base: BaseJoint) -> tuple[Vector, Vector, Vector]:
         """The axes of a leg's frame on the base, in ring axes."""
         x, y, z = (self.base.into(column(base.rotation, axis)) for axis in range(3))
         return x, y, z
@@ -233,14 +234,14 @@ class PlatformState:
         """The coordinates of all legs by name, from the poses of ring and base alone."""
         found: dict[str, Scalar] = {}
         for leg, found_leg, base in zip(self.legs, self.platform.legs, self.joints, strict=True):
-            found |= dict(zip(found_leg.coordinates, leg.positions(self._on_base(base)), strict=True))
+            found |= dict(zip(found_leg.coordinates, leg.positions(self.on_base_axes(base)), strict=True))
         return found
 
     def leg_turns(self) -> dict[str, Turn]:
         """Sine and cosine of those that are angles."""
         found: dict[str, Turn] = {}
         for leg, found_leg, base in zip(self.legs, self.platform.legs, self.joints, strict=True):
-            turns = zip(found_leg.coordinates, leg.turns(self._on_base(base)), strict=True)
+            turns = zip(found_leg.coordinates, leg.turns(self.on_base_axes(base)), strict=True)
             found |= {name: turn for name, turn in turns if turn is not None}
         return found
 

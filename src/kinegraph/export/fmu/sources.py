@@ -79,16 +79,28 @@ def _model_header(unit: Unit, system: FmuEquations, facts: Facts) -> str:
         "/* Where quaternions begin among the states. */",
         f"static const int QUATERNIONS[] = {{{', '.join(map(str, facts.quaternions)) or '0'}}};",
         "",
-        "/* Which states the model declares to start with, and which rows hold by position. */",
-        f"static const int DECLARED[] = {{{', '.join(str(int(one)) for one in facts.declared)}}};",
-        f"static const int BY_POSITION[] = {{{', '.join(str(int(one)) for one in system.by_position) or '0'}}};",
-        "",
+        *_start_tables(system, facts),
         *_method(),
         "",
         "#endif",
         "",
     ]
     return "\n".join(lines)
+
+
+def _start_tables(system: FmuEquations, facts: Facts) -> list[str]:
+    """What completing start values needs; nothing without loops."""
+    if not system.by_position:
+        return []
+    declared, by_position = (
+        ", ".join(str(int(one)) for one in table) for table in (facts.declared, system.by_position)
+    )  # fmt: skip
+    return [
+        "/* Which states start as the model declares, and which rows hold by position. */",
+        f"static const int DECLARED[] = {{{declared}}};",
+        f"static const int BY_POSITION[] = {{{by_position}}};",
+        "",
+    ]
 
 
 def _method() -> list[str]:

@@ -25,7 +25,7 @@ _SAME = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "co
 #: A line has at most 132 characters, and a statement goes on over at most 255 lines.
 _WIDTH = 120
 _VALUES_AT_ONCE = 200
-_TEMPORARY = re.compile(r"[xt]\d+|(sin|cos)_\w+")
+_VARIABLE = re.compile(r"[A-Za-z]\w*")
 
 
 def fortran_files(unit: Unit) -> dict[str, str]:
@@ -84,7 +84,7 @@ def _routine(unit: Unit, routine: Routine) -> Iterator[str]:
 
 def _subroutine(name: str, arguments: Sequence[str], declared: Sequence[str], body: Sequence[str]) -> Iterator[str]:
     yield f"pure subroutine {name}({', '.join(arguments)})"
-    yield from indented([*declared, *_temporaries(body), *body])
+    yield from indented([*declared, *_temporaries(body, arguments), *body])
     yield f"end subroutine {name}"
 
 
@@ -98,11 +98,12 @@ def _declared(field: Field) -> str:
     return f"{field.name}({', '.join(map(str, field.shape))})" if field.shape else field.name
 
 
-def _temporaries(body: Sequence[str]) -> Iterator[str]:
-    """Variables must be declared: t1, x1, cos_q2, ... are assigned once; results and scratch, with indices, are
-    declared before."""
-    names = [line.partition(" = ")[0] for line in body]
-    for line in wrapped([name for name in names if _TEMPORARY.fullmatch(name)], width=90):
+def _temporaries(body: Sequence[str], arguments: Sequence[str]) -> Iterator[str]:
+    """Variables must be declared: t1, x1, cos_q2 and names of the model are assigned once. Arguments are declared
+    before, and entries of arrays have indices."""
+    names = [line.partition(" = ")[0] for line in body if " = " in line]
+    own = [name for name in names if _VARIABLE.fullmatch(name) and name not in arguments]
+    for line in wrapped(own, width=90):
         if line:
             yield f"real(dp_) :: {line.rstrip(',')}"
 

@@ -24,6 +24,7 @@ from kinegraph.model.mechanism import (
 )
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import FORMS, Extra, Shape, ShapeRole, described
+from kinegraph.model.robot.unused import is_of_joints
 
 _MOMENTS = (("m", "mass"), *((name, name) for name in ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")))
 
@@ -63,7 +64,8 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     if wordless:
         yield "# The model language has no words for the following; reading this text again leaves it out."
         yield from (f"# {described(extra)}" for extra in wordless)
-    missing = mechanism.report.of(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
+    left_out = mechanism.report.of(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
+    missing = [finding for finding in left_out if not is_of_joints(finding)]
     if missing:
         yield "# The file this was read from says more, which is left out:"
         yield from (f"# {finding}" for finding in missing)

@@ -7,6 +7,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote
 
+from kinegraph.io.robot.attributes import numbers, vector
+from kinegraph.io.robot.report import Findings
+from kinegraph.io.robot.xml import Element
+from kinegraph.model.expression import Expression, Number
+from kinegraph.model.mechanism import ONE
+from kinegraph.model.report import FindingKind
+
 #: What pages draw; Collada needs a library that is an extra.
 DRAWN = (".stl", ".obj", ".msh", ".dae")
 
@@ -76,3 +83,16 @@ class MeshFinder:
         except (OSError, ValueError, RuntimeError):  # a name no file system takes, a link to itself
             return None
         return None
+
+
+def mesh_scale(element: Element, findings: Findings) -> tuple[Expression, Expression, Expression]:
+    """The scale of a mesh that is only drawn. Some files write a fourth number, which means nothing."""
+    found = numbers(element, "scale")
+    if found is not None and len(found) == 4:
+        message = "scale of a mesh has four numbers, and the first three count"
+        findings.count(FindingKind.ASSUMED, "mesh scales", message, element.place)
+        found = found[:3]
+    elif found is not None:
+        found = vector(element, "scale", 3)
+    x, y, z = (Number(item.value) for item in found) if found else (ONE, ONE, ONE)
+    return x, y, z

@@ -178,11 +178,13 @@ class AngleReader:
         x, y, z = amounts
         return direction(x, y, z)
 
-    def quaternion(self, written: Sequence[Written], what: str, place: Place) -> tuple[Transform, ...]:
-        """A quaternion, scalar part first; turns by right angles become exact."""
+    def quaternion(
+        self, written: Sequence[Written], what: str, place: Place, unit: str = "1 0 0 0"
+    ) -> tuple[Transform, ...]:
+        """A quaternion, scalar part first; turns by right angles become exact. unit: how the file says no rotation."""
         parts = [item.value for item in written]
         if not any(parts):
-            raise ModelError(f"the quaternion of {what} is zero", place, "write 1 0 0 0 for no rotation")
+            raise ModelError(f"the quaternion of {what} is zero", place, f"write {unit} for no rotation")
         exact = exact_turn(parts)
         if exact is not None:
             return exact.transforms

@@ -161,5 +161,5 @@ def _right_of_edge(
     """Which points have the edge on their right: an odd number of edges there means inside."""
     crosses = (y > py) != (y_before > py)
     if y == y_before:
-        return crosses  # a level edge crosses no level
+        return np.zeros(len(px), dtype=bool)  # a level edge crosses no level
     return np.asarray(crosses & (px < (x_before - x) * (py - y) / (y_before - y) + x))

@@ -56,6 +56,8 @@ class RobotBuilder:
         coordinates = [*self._free_coordinates(), *self._joint_coordinates()]
         loops = self._loops(closed)
         bodies = tuple(self._body(link) for link in self.frames.links)
+        if self.frames.world_link is not None:
+            self._extras.extend(self.shapes.shapes(self.frames.world_link, None))
         name = model_name_from(self.frames.model.get("name") or "mechanism")
         taken = (*STATEMENTS, *(body.name for body in bodies), *(loop.name for loop in loops))
         relations = mimic_constraints(self.joints, self._motions, taken, self.places)

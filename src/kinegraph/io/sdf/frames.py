@@ -15,6 +15,7 @@ from kinegraph.io.sdf.values import stated
 from kinegraph.model.expression import Expression
 from kinegraph.model.mechanism import ZERO, Axis, Rotation, Transform
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.report import FindingKind
 
 WORLD = "world"
 MODEL = "__model__"
@@ -37,14 +38,18 @@ class Frames:
         self.model = model
         self.angle_reader = angle_reader
         self.links = {element.required("name"): element for element in model.all("link")}
+        self._first = next(iter(self.links), "")
+        self.world_link = self.links.pop(WORLD, None)
         if not self.links:
             raise ModelError("the model has no links", model.place, 'write at least one <link name="...">')
         self._frames: dict[str, SdfFrame] = {}
         for element in model.children:
-            if element.tag in ("link", "joint", "frame"):
+            if element.tag in ("link", "joint", "frame") and element is not self.world_link:
                 self._enter(element)
         self._paths: dict[str, tuple[Transform, ...]] = {MODEL: ()}
         self._paths[WORLD] = inverse(self._placed())
+        if self.world_link is not None:
+            self._take_as_world(self.world_link)
 
     def _enter(self, element: Element) -> None:
         name = element.required("name")
@@ -60,6 +65,16 @@ class Frames:
         pose = element.first("pose")
         relative = (pose.get("relative_to") if pose is not None else None) or base
         self._frames[name] = SdfFrame(element, relative, self.pose(element, f"the {element.tag} {name}"), attached)
+
+    def _take_as_world(self, link: Element) -> None:
+        """A link called `world` is the world, which it has to coincide with."""
+        pose = link.first("pose")
+        base = (pose.get("relative_to") if pose is not None else None) or MODEL
+        if simplified((*self.between(WORLD, base, link), *self.pose(link, "the link world"))):
+            remedy = "rename the link and what refers to it, or leave its pose and that of the model out"
+            raise ModelError("the link `world` does not stand where the world is", link.place, remedy)
+        message = "the link `world` is the world: it is fixed"
+        self.angle_reader.findings.add(FindingKind.ASSUMED, message, link.place, "links called world")
 
     def _placed(self) -> tuple[Transform, ...]:
         """Where the model stands in the world: the frame it is placed by, if it names one, is where its pose says."""
@@ -84,7 +99,7 @@ class Frames:
     def _turned(self, written: tuple[Written, ...], pose: Element, what: str) -> tuple[Transform, ...]:
         if len(written) == 4:
             x, y, z, scalar = written
-            return self.angle_reader.quaternion((scalar, x, y, z), what, pose.place)
+            return self.angle_reader.quaternion((scalar, x, y, z), what, pose.place, "0 0 0 1")
         if pose.get("degrees") not in ("true", "1"):
             return self.angle_reader.roll_pitch_yaw(written, what, pose.place)
         angles: Iterator[tuple[Axis, Expression]] = (
@@ -124,8 +139,8 @@ class Frames:
     @property
     def canonical(self) -> str:
         """The link that the model's frame is fixed to."""
-        name = self.model.get("canonical_link") or next(iter(self.links))
-        if name not in self.links:
+        name = self.model.get("canonical_link") or self._first
+        if name not in self.links and not (name == WORLD and self.world_link is not None):
             message = f"canonical_link is {name}, which is no link"
             raise ModelError(message, self.model.place, did_you_mean(name, self.links))
         return name

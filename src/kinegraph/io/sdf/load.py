@@ -20,6 +20,7 @@ from kinegraph.io.sdf.frames import Frames
 from kinegraph.io.sdf.values import flag, stated
 from kinegraph.io.sdf.vocabulary import SDF
 from kinegraph.model.expression import Number, expression
+from kinegraph.model.expression_text import text
 from kinegraph.model.report import FindingKind
 
 #: A model outside of a world says nothing about gravity; a world that says nothing has SDFormat's own.
@@ -55,7 +56,7 @@ def _robot(root: Element, meshes: MeshFinder, options: RobotFileOptions) -> Robo
     world = root.first("world")
     model = _model(root if world is None else world, angle_reader.findings)
     frames = Frames(model, angle_reader)
-    gravity = _GRAVITY if world is None else _gravity(world)
+    gravity = _gravity(root, world, angle_reader.findings)
     return RobotBuilder(frames, meshes, _is_old(root)).robot(gravity, options.equalities)
 
 
@@ -79,12 +80,16 @@ def _model(around: Element, findings: Findings) -> Element:
     return chosen
 
 
-def _gravity(world: Element) -> Gravity:
-    written = vector(stated(world), "gravity", 3)
-    if written is None:
-        return _WORLD_GRAVITY
-    x, y, z = (Number(item.value) for item in written)
-    return x, y, z
+def _gravity(root: Element, world: Element | None, findings: Findings) -> Gravity:
+    written = None if world is None else vector(stated(world), "gravity", 3)
+    if written is not None:
+        x, y, z = (Number(item.value) for item in written)
+        return x, y, z
+    around, found, why = root, _GRAVITY, "a model outside of a world states none"
+    if world is not None:
+        around, found, why = world, _WORLD_GRAVITY, "SDFormat's own for a world that states none"
+    findings.add(FindingKind.ASSUMED, f"gravity is 0 0 {text(found[2])}: {why}", around.place, "gravity")
+    return found
 
 
 def _is_old(root: Element) -> bool:

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from kinegraph.io.robot.attributes import vector
-from kinegraph.io.robot.meshes import MeshFinder
+from kinegraph.io.robot.meshes import MeshFinder, mesh_scale
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.sdf.frames import Frames
 from kinegraph.io.sdf.simplify import simplified
 from kinegraph.io.sdf.values import stated
 from kinegraph.model.expression import Expression, Number
-from kinegraph.model.mechanism import ONE, Transform
+from kinegraph.model.mechanism import Transform
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
 
@@ -32,8 +32,8 @@ class ShapeReader:
         self.frames = frames
         self.meshes = meshes
 
-    def shapes(self, link: Element, body: str) -> Iterator[Shape]:
-        """The shapes of one link, on the body it became."""
+    def shapes(self, link: Element, body: str | None) -> Iterator[Shape]:
+        """The shapes of one link, on the body it became, or on the fixed frame."""
         for role in (ShapeRole.VISUAL, ShapeRole.COLLISION):
             for element in link.all(role.value):
                 geometry = element.first("geometry")
@@ -42,7 +42,7 @@ class ShapeReader:
                     if shape is not None:
                         yield shape
 
-    def _shape(self, form: Element, element: Element, link: Element, body: str, role: ShapeRole) -> Shape | None:
+    def _shape(self, form: Element, element: Element, link: Element, body: str | None, role: ShapeRole) -> Shape | None:
         place = self._place(element, link.required("name"))
         colour = _colour(element)
         values = stated(form)
@@ -52,7 +52,7 @@ class ShapeReader:
             if fault := self.meshes.fault(reference):
                 name = PurePosixPath(reference).name
                 self.frames.angle_reader.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
-            scale = _numbers(values, "scale", 3) or (ONE, ONE, ONE)
+            scale = mesh_scale(values, self.frames.angle_reader.findings)
             return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
         kind = next((kind for kind in _SIZES if kind.value == form.tag), None)
         if kind is None:

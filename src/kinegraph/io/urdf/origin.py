@@ -31,5 +31,5 @@ def _turned(origin: Element, angle_reader: AngleReader, what: str) -> tuple[Tran
         raise ModelError(message, origin.place, "write one of them")
     if quaternion:
         x, y, z, scalar = quaternion
-        return angle_reader.quaternion((scalar, x, y, z), what, origin.place)
+        return angle_reader.quaternion((scalar, x, y, z), what, origin.place, "0 0 0 1")
     return angle_reader.roll_pitch_yaw(rpy, what, origin.place) if rpy else ()

@@ -6,12 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 
 from kinegraph.io.robot.attributes import Written, vector
-from kinegraph.io.robot.meshes import MeshFinder
+from kinegraph.io.robot.meshes import MeshFinder, mesh_scale
 from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.urdf.origin import origin_of
 from kinegraph.model.expression import Expression, Number
-from kinegraph.model.mechanism import ONE
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
 
@@ -53,7 +52,7 @@ class ShapeReader:
             if fault := self.meshes.fault(reference):
                 name = PurePosixPath(reference).name
                 self.angle_reader.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
-            scale = _expressions(vector(form, "scale", 3)) or (ONE, ONE, ONE)
+            scale = mesh_scale(form, self.angle_reader.findings)
             return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
         kind = next((kind for kind in _SIZES if kind.value == form.tag), None)
         if kind is None:

@@ -9,8 +9,7 @@ _GEOMETRY = "box cylinder sphere capsule mesh"
 
 URDF: Vocabulary = {
     "robot": entry(
-        understood("name"),
-        idle("version"),
+        understood("name version"),
         children="link joint material transmission gazebo sensor=idle camera=idle ros2_control=idle "
         "frame=idle loop_joint drake:*=extension "
         "mujoco=extension plugin=extension extension",

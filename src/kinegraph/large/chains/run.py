@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,7 +22,7 @@ from kinegraph.large.records import Floats
 Force: TypeAlias = Callable[[float], Floats]
 
 #: Steps between two looks of Python.
-_SLICE = 1000
+_SLICE = 100
 
 
 @dataclass(frozen=True)
@@ -81,6 +81,8 @@ class CompiledRun:
         for first in range(0, steps, _SLICE):
             count = min(_SLICE, steps - first)
             self._slice(states, _forces(force, len(v), first, count, step), first, count, step, noted)
+            # a message takes what is infinite to all workers, so that all of them end here
+            _require_numbers([part for state in states for part in state], noted, (first + count) * step)
         seconds = time.perf_counter() - started
         self._note_traffic(steps)
         place, speed = (self._gathered([state[k] for state in states]) for k in range(2))
@@ -118,6 +120,17 @@ class CompiledRun:
         return found
 
 
+def _require_numbers(states: Sequence[Floats], noted: Sequence[Floats], t: float) -> None:
+    """KernelError where a run has become infinite or not a number."""
+    if all(np.all(np.isfinite(one)) for one in states):
+        return
+    missed = max(float(one[0]) for one in noted)
+    raise KernelError(
+        f"the run became infinite or not a number before t = {t:.6g}; loops were open by up to {missed:.3g}\n"
+        "  take shorter steps, or smaller gains of the stabilisation: it must not be faster than the steps"
+    )
+
+
 def _forces(force: Force | None, size: int, first: int, count: int, step: float) -> Floats:
     """The forces at every half step of a slice; one row of zeros if there are none."""
     if force is None:
@@ -146,5 +159,6 @@ def _interpreted(system: ChainSystem, q: Floats, v: Floats, steps: int, step: fl
         weights = step / 6 * np.array([1.0, 2.0, 2.0, 1.0])
         place = place + sum(w * one for w, (one, _) in zip(weights, changes, strict=True))
         speed = speed + sum(w * one for w, (_, one) in zip(weights, changes, strict=True))
+        _require_numbers([place, speed], [np.array([missed, pivot])], (number + 1) * step)
     seconds = time.perf_counter() - started
     return Finished(system.gathered(place), system.gathered(speed), missed, pivot, seconds)

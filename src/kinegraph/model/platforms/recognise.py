@@ -6,8 +6,10 @@ to be remembered: what is a leg is seen from its bodies and its loop.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import sin
 
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import Loop
@@ -16,6 +18,9 @@ from kinegraph.model.mechanism import ZERO, Axis, Body, Mechanism, Rotation, Shi
 from kinegraph.model.platforms.free_body import FreeBody, carrier, free_body, moved_by, used_once, uses
 from kinegraph.model.platforms.rails import Carriage, carriage
 from kinegraph.model.platforms.records import LegType
+
+#: The sine of the angle between crank and rod below which closed forms of legs have no digits left.
+_IN_LINE = 1e-6
 
 _PRISMATIC = {
     (False, False, JointType.SPHERICAL): LegType.UPS,
@@ -109,6 +114,14 @@ def legs_of(mechanism: Mechanism) -> tuple[FoundLeg, ...]:
     moving = used_once(mechanism)
     found = (_leg(mechanism, loop, moving) for loop in mechanism.loops if isinstance(loop, Loop))
     return tuple(replace(leg, carrier=carrier(mechanism, leg.first.base)) for leg in found if leg is not None)
+
+
+def legs_beyond_closed_form(mechanism: Mechanism, at: Mapping[str, float]) -> tuple[str, ...]:
+    """Legs of a platform whose crank and rod are in line, or bent to the side that their closed form does not know."""
+    platform = platform_of(mechanism)
+    if platform is None:
+        return ()
+    return tuple(leg.name for leg in platform.legs if leg.type.has_crank and sin(at[leg.alpha]) < _IN_LINE)
 
 
 def _covered(mechanism: Mechanism, platform: Platform) -> bool:

@@ -29,6 +29,7 @@ from kinegraph.model.elements import (
 from kinegraph.model.expression import Call, Expression, Name, Operation, Scalar, expression
 from kinegraph.model.mechanism import ZERO, Coordinate, Mechanism, QuaternionCoordinates
 from kinegraph.model.robot.data import Extra, JointArmature, JointFriction, JointLimits, JointSpring
+from kinegraph.model.robot.unused import full_report, tells_of_joints
 from kinegraph.model.rotation import length, rotation_angle
 from kinegraph.model.validation.mechanism import validate
 
@@ -59,7 +60,7 @@ def with_elements(mechanism: Mechanism, joints: JointModel | None = None) -> Mec
     elements = (*mechanism.elements, *work.elements)
     full = replace(mechanism, coordinates=coordinates, elements=elements, extras=left)
     validate(full)
-    return full
+    return replace(full, report=full_report(full)) if tells_of_joints(mechanism.report) else full
 
 
 @dataclass

@@ -14,8 +14,22 @@ _NAMES = 12  # joints named in one finding
 
 
 def full_report(mechanism: Mechanism) -> Report:
-    """The report of the reader, and what is said about joints that the equations do not have."""
-    return mechanism.report.with_more(_unused(mechanism))
+    """The report of the reader, and what is said about joints that the equations do not have.
+
+    A report that says so already, as that of `kg.load`, is brought up to date.
+    """
+    others = (one for one in mechanism.report.findings if not is_of_joints(one))
+    return Report((*others, *_unused(mechanism)))
+
+
+def tells_of_joints(report: Report) -> bool:
+    """Whether a report names what the equations do not have of joints."""
+    return any(map(is_of_joints, report.findings))
+
+
+def is_of_joints(finding: Finding) -> bool:
+    """Whether a finding names what the equations do not have of joints, which is in `extras`, too."""
+    return finding.kind is FindingKind.LEFT_OUT and finding.place is None and finding.topic in _TOPICS
 
 
 def _unused(mechanism: Mechanism) -> Iterator[Finding]:
@@ -29,21 +43,26 @@ def _unused(mechanism: Mechanism) -> Iterator[Finding]:
         yield Finding(FindingKind.LEFT_OUT, f"{topic}: {listed}", topic=topic, count=len(named))
 
 
+_RANGES, _DAMPING, _FRICTION = "joint ranges", "joint damping", "dry friction in joints"
+_SPRINGS, _ARMATURE = "joint springs", "armature"
+_TOPICS = frozenset({_RANGES, _DAMPING, _FRICTION, _SPRINGS, _ARMATURE})
+
+
 def _topics(extra: Extra, mechanism: Mechanism) -> Iterator[str]:
     match extra:
         case JointLimits(displacement=displacement, lower=lower, upper=upper):
             if (lower is not None or upper is not None) and not _targets(mechanism, Limit) & set(displacement):
-                yield "joint ranges"
+                yield _RANGES
         case JointFriction(displacement=displacement, damping=damping, dry=dry):
             rates = _rates(displacement, mechanism)
             if damping != ZERO and not rates & _targets(mechanism, Damper, Friction):
-                yield "joint damping"
+                yield _DAMPING
             if dry != ZERO and not rates & _targets(mechanism, Friction):
-                yield "dry friction in joints"
+                yield _FRICTION
         case JointSpring():
-            yield "joint springs"
+            yield _SPRINGS
         case JointArmature():
-            yield "armature"
+            yield _ARMATURE
 
 
 def _targets(mechanism: Mechanism, *kinds: type[Damper | Friction | Limit]) -> set[Target]:

@@ -62,6 +62,8 @@ def explained(equations: Equations, run: Run, signals: Signals, parameters: Floa
     """How a run ended, with what its equations say of the last state."""
     if run.ending.status not in _LOOKED_AT or equations.by_loops or equations.mechanism.contacts:
         return run.ending
+    if run.ending.status is Status.SINGULAR and run.ending.detail:
+        return run.ending  # it says already what is singular
     p: Floats = np.zeros(0) if parameters is None else parameters
     with np.errstate(all="ignore"):
         ending, closed = run.ending, len(run.times)
@@ -163,7 +165,7 @@ def _of_forces(equations: Equations, states: _States, ending: Ending) -> Ending:
         return replace(ending, hint=_SWITCH)
     light = _without_mass(equations, states)
     if light:
-        return Ending(Status.SINGULAR_MASS, ending.time, _listed(light))
+        return Ending(Status.SINGULAR_COORDINATES, ending.time, _listed(light))
     return ending
 
 

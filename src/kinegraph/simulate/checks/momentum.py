@@ -6,10 +6,16 @@ without constraints, where the search takes milliseconds.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
 import numpy as np
 
 from kinegraph.derive.dynamics.state_rate import DISSIPATED, WORK, along_motion, weighted
+from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.state_layout import is_momentum
 from kinegraph.simulate.checks.conserved import ENERGY, JACOBI, MOMENTA, candidates, combinations, random_states, rows
 from kinegraph.simulate.equations import VelocityForm, row_values, state_symbols
@@ -25,21 +31,12 @@ def momentum_checks(equations: VelocityForm, states: Rows, rtol: float | None) -
     mechanism = equations.mechanism
     if is_constrained(mechanism) or equations.runtime or equations.forces.sampled or len(equations.rate) > _LARGEST:
         return ()
-    wanted = candidates(mechanism, quantities(equations))
-    places = random_states(mechanism)
-    values = rows(wanted, places)
-    rates = equations.rate, weighted(equations.rate)
-    slopes, parts = (rows(along_motion(mechanism, rate, wanted), places) for rate in rates)
-    if not (np.abs(values).max() < _LARGEST_NUMBER and np.abs(slopes).max() < _LARGEST_NUMBER):
-        return ()
-    names = [output.name for output in wanted.outputs]
-    order = sorted(range(len(names)), key=lambda k: names[k] not in (ENERGY, *MOMENTA))  # those are checked already
-    all_found = combinations([names[k] for k in order], values[:, order], slopes[:, order], parts[:, order])
-    found = [one for one in all_found if not set(one) <= {ENERGY, *MOMENTA}]
+    wanted, found = _further_integrals(mechanism, equations.rate, quantities(equations))
     if not {WORK, DISSIPATED}.isdisjoint(equations.balances):  # what laws of time supply, Jacobi's integral leaves out
-        found = [one for one in found if JACOBI not in one]
+        found = tuple(one for one in found if JACOBI not in one)
     if not found:
         return ()
+    names = [output.name for output in wanted.outputs]
     numbers = row_values(wanted, state_symbols(equations), np.hstack([states.q, states.v, states.times[:, None]]))
     limit = relative_limit(rtol)
     least = max(float(np.max(np.abs(numbers[name]))) for name in names if is_momentum(name) or name in MOMENTA)
@@ -52,6 +49,23 @@ def momentum_checks(equations: VelocityForm, states: Rows, rtol: float | None) -
     return tuple(checks)
 
 
-def _label(combination: dict[str, float]) -> str:
+@lru_cache(maxsize=32)
+def _further_integrals(
+    mechanism: Mechanism, rate: Graph, observed: Graph
+) -> tuple[Graph, tuple[Mapping[str, float], ...]]:
+    """The candidates, and combinations of them that no motion changes; they depend on no run, so they are kept."""
+    wanted = candidates(mechanism, observed)
+    places = random_states(mechanism)
+    values = rows(wanted, places)
+    slopes, parts = (rows(along_motion(mechanism, one, wanted), places) for one in (rate, weighted(rate)))
+    if not (np.abs(values).max() < _LARGEST_NUMBER and np.abs(slopes).max() < _LARGEST_NUMBER):
+        return wanted, ()
+    names = [output.name for output in wanted.outputs]
+    order = sorted(range(len(names)), key=lambda k: names[k] not in (ENERGY, *MOMENTA))  # those are checked already
+    found = combinations([names[k] for k in order], values[:, order], slopes[:, order], parts[:, order])
+    return wanted, tuple(MappingProxyType(one) for one in found if not set(one) <= {ENERGY, *MOMENTA})
+
+
+def _label(combination: Mapping[str, float]) -> str:
     terms = [name if factor == 1 else f"{factor:.6g} {name}" for name, factor in combination.items()]
     return f"first integral {' + '.join(terms)}"

@@ -1,4 +1,4 @@
-"""Singular coordinates of trees: positions where some coordinates move nothing, as angles do in gimbal lock.
+"""Singular coordinates: positions where some coordinates move nothing, as angles do in gimbal lock.
 
 With all other coordinates free, coordinate i feels the inertia 1/(H^-1)_ii: the pivot that is left of it when H is
 eliminated and i comes last. Units differ from coordinate to coordinate, so each pivot is compared with the same one at
@@ -30,7 +30,7 @@ _SAMPLES, _FEW_SAMPLES, _MANY = 7, 2, 100
 #: Where nothing is finite, positions so far aside say which coordinates are singular.
 _ASIDE = 1e-6
 #: Lengths below this have no size of their own.
-_NO_LENGTH = 1e-9
+_NO_LENGTH = 1e-12
 
 REMEDY = "try a state beside it, or use other coordinates: a quaternion, or rotations in another order"
 
@@ -40,7 +40,7 @@ Compliance: TypeAlias = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class PivotMeasure:
-    """The usual pivots of a tree, and those at any position."""
+    """The usual pivots of a mechanism, and those at any position."""
 
     mechanism: Mechanism
     compliance: Compliance
@@ -95,8 +95,14 @@ def singular_coordinates(
     parameters: Mapping[str, Scalar] | None = None,
     part: float = SINGULAR,
 ) -> tuple[str, ...]:
-    """The coordinates of a tree that move nothing at a position; mechanisms with loops are judged by their rows."""
-    if is_constrained(mechanism) or not mechanism.layout.velocities or not np.isfinite(q).all():
+    """The coordinates that move nothing at a position; whether loops are singular there, their rows tell.
+
+    Usual positions need not fit loops: the rows of these have a slope anywhere.
+    """
+    size = len(mechanism.layout.velocities)
+    if mechanism.contacts:  # which of them are closed, accelerations depend on
+        return ()
+    if not size or not np.isfinite(q).all() or (is_constrained(mechanism) and size > _MANY):
         return ()
     inputs = np.zeros(len(mechanism.layout.inputs)) if u is None else u
     kernel = compile(mechanism, "qdd", parameters=dict(parameters or {}))

@@ -174,8 +174,8 @@ class IndexTwoForm(VelocityForm):
             closer = self.projected_states(np.array([t]), q[None], v[None], parameters)
             q, v = closer.q[0], closer.v[0]
         first = [*q, *v, *np.zeros(len(self._moving_names) - len(q) - len(v))]
-        found = self._start_multipliers(q, v, parameters, t) if self.rows else np.zeros(0)
-        return np.array(self._placed(first, [*found, *np.zeros(len(found))]))
+        multipliers = self._start_multipliers(q, v, parameters, t) if self.rows else np.zeros(0)
+        return np.array(self._placed(first, [*multipliers, *np.zeros(len(multipliers))]))
 
     def _start_multipliers(self, q: Floats, v: Floats, parameters: Floats, t: float) -> Floats:
         derivation = self._derivation

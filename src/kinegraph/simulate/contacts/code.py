@@ -42,8 +42,10 @@ class ContactCode:
 
     @cached_property
     def closed_events(self) -> EventSet:
-        """The user's events, and what ends a mode with closed contacts."""
-        return event_set(self.open.closed, self._ending_events, self.native, self.open.closed.endings)
+        """The user's events, and what ends a mode with closed contacts; gaps are enclosed by the same kernel."""
+        endings, first = replace(self.open.closed.endings, gaps=None), self.open_events
+        found = event_set(self.open.closed, self._ending_events, self.native, endings)
+        return replace(found, enclosure=first.enclosure, enclosed=first.enclosed, needed=first.needed)
 
     @cached_property
     def resets(self) -> dict[str, Function]:

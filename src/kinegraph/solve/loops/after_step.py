@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from kinegraph.solve.loops.events.act import react
-from kinegraph.solve.loops.events.dips import MOST_DIPS
 from kinegraph.solve.loops.events.in_run import begin_events, watch_step
-from kinegraph.solve.loops.events.watch import Watch
+from kinegraph.solve.loops.events.watch import MOST_DIPS, Watch
 from kinegraph.solve.loops.marks import Floats, Integers, part
 from kinegraph.solve.loops.record import (
     BASE,
@@ -102,15 +101,25 @@ def finish_step(
     RUNNING: the step stands, work.end is to become work.y. CUT: it ended at an event, work.y is the state to go on
     from. Everything else ends the run.
     """
+    code, u = RUNNING, 1.0
+    if len(watch.side):
+        code, u = watch_step(system, watch, counters, work, clock[TIME], h)
+    return int(end_step(system, work, clock, watch, saving, counters, code, u, h))
+
+
+@part
+def end_step(
+    system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers, code: int, u: float,
+    h: float,
+) -> int:  # fmt: skip
+    """Save a step and move the clock, after what events did in it; returns as `finish_step` does."""
     counters[STEPS] += 1
     counters[SINCE_START] += 1
     t, t_new = clock[TIME], end_of(clock, h)
-    if len(watch.side):
-        code, u = watch_step(system, watch, counters, work, t, h)
-        if code == CUT:
-            return int(cut_step(system, work, clock, watch, saving, counters, u, h))
-        if code != RUNNING:
-            return int(code)
+    if code == CUT:
+        return int(cut_step(system, work, clock, watch, saving, counters, u, h))
+    if code != RUNNING:
+        return int(code)
     save_step(saving, counters, work, t, h, t_new)
     clock[TIME] = t_new
     return RUNNING

@@ -39,7 +39,10 @@ _MOST_ITERATIONS = 100
 _SMALL = 1e-10  # changes below this that do not become smaller are rounding: of lambda, 1/h^2 times that of positions
 _NEAR = 1e-7  # pivots of positions that a step should not land on; it is then taken in two parts
 _CLOSE = 1e-3  # where a step cannot be solved with a pivot below this, that is why
-_JUMP = 0.2  # of the kinetic energy: more does not change over a singular position
+# Energy that may appear or vanish in a step, of the largest kinetic one, and the squared sine by which velocities may
+# turn, unless they are slow. A little of both is always allowed, or so many times of what steps before had: it fades.
+_LEAP, _TURN, _SLOW = 0.02, 0.4, 0.01
+_LITTLE, _MORE, _FADING = 0.01, 10.0, 0.8
 _SPLITS = (1.0, 0.37, 0.61, 0.83, 0.29)
 _SINGULAR = 1e-11  # a pivot below this part of its row: constraints depend on each other
 
@@ -50,6 +53,9 @@ class Rattle(NamedTuple):
     free: x -> q', p' without constraints. values: x -> g. rows: x -> G and G H^-1, by row. parts: lengths of the
     composition's steps, of the step's. now, ahead: G and G H^-1 at the beginning, and at a trial end.
     matrix: G H^-1 G^T, factorised. square: the same between beginning and end.
+    pivot: the lowest pivot, its row, twice the largest kinetic energy so far, leaps and turns of late, and whether
+    these count (`is_continued`).
+    before, speeds, pulls: where a part begins, its velocities, and the forces there at rest; rest: momenta of nothing.
     """
 
     free: Code
@@ -70,6 +76,10 @@ class Rattle(NamedTuple):
     trial: Floats
     ahead: Floats
     square: Floats
+    before: Floats
+    speeds: Floats
+    pulls: Floats
+    rest: Floats
 
 
 @part
@@ -227,17 +237,26 @@ def solve_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: In
 @part
 def take_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: Integers) -> int:
     """One step of the composition, in place; how it went. The rows at hand are those at the beginning."""
-    count = len(state) // 2
     for row in range(len(rattle.forces)):
         rattle.guess[row] = rattle.forces[row]
-    moving = vigour(rattle, work, state)
-    code, exact = solve_part(rattle, work, state, h, counters, False), False
-    if code != RUNNING:
-        for row in range(len(rattle.forces)):
-            rattle.forces[row] = rattle.guess[row]
-        code, exact = solve_part(rattle, work, state, h, counters, True), True
-    if code != RUNNING:
-        return code
+    code = NO_CONVERGENCE
+    for attempt in range(2):
+        if attempt == 1:
+            for row in range(len(rattle.forces)):
+                rattle.forces[row] = rattle.guess[row]
+            prepare_rows(rattle, work, rattle.before)
+        code = solve_part(rattle, work, rattle.before, h, counters, attempt == 1)
+        if code == RUNNING:
+            code = end_part(rattle, work, state, h, counters)
+        if code in (RUNNING, SINGULAR_PLACE):
+            break
+    return int(code)
+
+
+@part
+def end_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: Integers) -> int:
+    """The state at the end of a part that is solved; NO_CONVERGENCE where it does not continue the motion."""
+    count = len(state) // 2
     free_rate(rattle, work, rattle.trial, rattle.half, rattle.second)
     bad = prepare_rows(rattle, work, rattle.trial)
     if bad >= 0:
@@ -247,18 +266,64 @@ def take_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: Int
         state[d] = rattle.trial[d]
         state[count + d] = rattle.half[count + d] + 0.5 * h * rattle.second[count + d]
     onto_velocities(rattle, state, count)
-    left = vigour(rattle, work, state) if exact else moving
-    return RUNNING if abs(left - moving) <= _JUMP * max(left, moving) else NO_CONVERGENCE  # another solution, far away
+    look_at(rattle, work, state)
+    if not is_continued(rattle, state):
+        return NO_CONVERGENCE
+    note_beginning(rattle, state)
+    return RUNNING
 
 
 @part
-def vigour(rattle: Rattle, work: Work, state: Floats) -> float:
-    """Twice the kinetic energy of a state."""
+def look_at(rattle: Rattle, work: Work, state: Floats) -> None:
+    """Velocities of a state to `first`, the forces on it while it is at rest to `second`."""
+    free_rate(rattle, work, state, state, rattle.first)
+    free_rate(rattle, work, state, rattle.rest, rattle.second)
+
+
+@part
+def vigour(state: Floats, velocities: Floats) -> float:
+    """Twice the kinetic energy of a state, if the velocities are its own."""
     count, total = len(state) // 2, 0.0
-    free_rate(rattle, work, state, state, rattle.second)
     for d in range(count):
-        total += state[count + d] * rattle.second[d]
+        total += state[count + d] * velocities[d]
     return total
+
+
+@part
+def note_beginning(rattle: Rattle, state: Floats) -> None:
+    """The state that was looked at is where the next part begins."""
+    count = len(state) // 2
+    for d in range(count):
+        rattle.before[d], rattle.before[count + d] = state[d], state[count + d]
+        rattle.speeds[d], rattle.pulls[d] = rattle.first[d], rattle.second[count + d]
+    rattle.pivot[2] = max(rattle.pivot[2], vigour(state, rattle.first))
+
+
+@part
+def is_continued(rattle: Rattle, state: Floats) -> bool:
+    """Whether the state that was looked at continues the motion: energy stays, by the trapezoidal rule, and so does the
+    direction. Beyond a singular position the equations of a step have several solutions: loops may fold otherwise.
+    """
+    count, work_done = len(state) // 2, 0.0
+    for d in range(count):
+        work_done += 0.5 * (rattle.pulls[d] + rattle.second[count + d]) * (state[d] - rattle.before[d])
+    moving, left = vigour(rattle.before, rattle.speeds), vigour(state, rattle.first)
+    along = vigour(state, rattle.speeds)
+    highest = max(rattle.pivot[2], left, 2.0 * abs(work_done))
+    if highest == 0.0:
+        return True
+    leap, turn = abs(left - moving - 2.0 * work_done) / highest, 0.0
+    if min(left, moving) >= _SLOW * highest:
+        turn = 1.0 - along * abs(along) / (left * moving)
+    usual_leap, usual_turn = rattle.pivot[3], rattle.pivot[4]
+    most_leap, most_turn = _LEAP, _TURN
+    if rattle.pivot[5] > 0.0:
+        most_leap = min(_LEAP, max(_LITTLE * _LEAP, _MORE * usual_leap))
+        most_turn = min(_TURN, max(_LITTLE * _TURN, _MORE * usual_turn))
+    if not (leap <= most_leap and turn <= most_turn):
+        return False
+    rattle.pivot[3], rattle.pivot[4] = max(leap, _FADING * usual_leap), max(turn, _FADING * usual_turn)
+    return True
 
 
 @part
@@ -280,17 +345,21 @@ def one_step(rattle: Rattle, work: Work, clock: Floats, counters: Integers) -> t
     h, code = fixed_step(clock, counters), RUNNING
     for row in range(len(rattle.forces)):
         rattle.start[row] = rattle.forces[row]
-    for split in _SPLITS:
-        code = take_split(rattle, work, h, split, counters)
-        if code == RUNNING and rattle.pivot[0] > _NEAR:
+    for strict in range(1, -1, -1):  # long steps leap and turn more than those before them: after all else
+        rattle.pivot[5] = strict
+        for split in _SPLITS:
+            code = take_split(rattle, work, h, split, counters)
+            if code == RUNNING and rattle.pivot[0] > _NEAR:
+                return RUNNING, h
+            for row in range(len(rattle.forces)):
+                rattle.forces[row] = rattle.start[row]
+            prepare_rows(rattle, work, work.y)
+        if code == RUNNING:
             break
-        for row in range(len(rattle.forces)):
-            rattle.forces[row] = rattle.start[row]
-        prepare_rows(rattle, work, work.y)
     if code in (NO_CONVERGENCE, NOT_A_NUMBER):
         prepare_rows(rattle, work, work.y)
         counters[COMPONENT] = int(rattle.pivot[1])
-        return (SINGULAR_PLACE if rattle.pivot[0] < _CLOSE else code), h
+        return (SINGULAR_PLACE if rattle.pivot[0] < _CLOSE else NO_CONVERGENCE), h
     if code == RUNNING and not rattle.pivot[0] > _NEAR:  # all ways come near to it: the first as good as any
         code = take_split(rattle, work, h, 1.0, counters)
     return code, h
@@ -302,6 +371,8 @@ def take_split(rattle: Rattle, work: Work, h: float, split: float, counters: Int
     rattle.pivot[0] = 1.0
     for d in range(len(work.y)):
         work.end[d] = work.y[d]
+    look_at(rattle, work, work.y)
+    note_beginning(rattle, work.y)
     for share in range(2):
         whole = split * h if share == 0 else (1.0 - split) * h
         for length in rattle.parts:

@@ -86,7 +86,7 @@ class Symplectic(Solver):
             forces=np.zeros(count),
             guess=np.zeros(count),
             start=np.zeros(count),
-            pivot=np.ones(2),
+            pivot=np.array([1.0, 1.0, 0.0, 1.0, 1.0, 1.0]),
             change=np.zeros(size),
             first=np.zeros(size),
             second=np.zeros(size),
@@ -94,6 +94,10 @@ class Symplectic(Solver):
             trial=np.zeros(size),
             ahead=np.zeros((2 * count, size // 2)),
             square=np.zeros((count, count)),
+            before=np.zeros(size),
+            speeds=np.zeros(size // 2),
+            pulls=np.zeros(size // 2),
+            rest=np.zeros(size),
         )
         clock = np.array([problem.start, control.step, problem.end, 1e-4, problem.start])
         common = loop_system(problem), rattle, work, clock, recorder.watch, recorder.saving, recorder.counters

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.errors import SolveError
 from kinegraph.solve.contacts.mode import Phase
-from kinegraph.solve.loops.events.dips import MOST_DIPS
-from kinegraph.solve.loops.events.watch import HOLDS, Watch
+from kinegraph.solve.loops.events.watch import HOLDS, MOST_DIPS, Watch
 from kinegraph.solve.loops.record import COUNTERS, EVALUATIONS, EVENT, EVENTS, REJECTED, SAVED, STEPS, Saving
 from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of

@@ -21,7 +21,6 @@ class Status(Enum):
     NO_CONVERGENCE = "the equations of an implicit step could not be solved"
     SOLVER_FAILED = "the solver gave up"
     SINGULAR = "the position is singular: loops allow more than one way on"
-    SINGULAR_MASS = "the mass matrix is singular"
     OPEN = "loops and constraints cannot be closed beyond this position"
     SINGULAR_COORDINATES = "the coordinates are singular there, as in gimbal lock"
     CONTACT = "the laws of contact lead no further"
@@ -46,8 +45,6 @@ HINTS: dict[Status, str] = {
     Status.NO_CONVERGENCE: "make the step smaller",
     Status.SINGULAR: "rows of constraints depend on each other there; start beside this position, choose another step, "
     "or a method that steps over it (dop853)",
-    Status.SINGULAR_MASS: "these velocities move no mass there: in a gimbal lock choose other angles or a quaternion; "
-    "a massless body needs a mass, an inertia or an armature",
     Status.OPEN: "either a prescribed motion leads them beyond their reach, or the step is too long: take a shorter "
     "one, or a method that chooses it (dop853)",
     Status.SINGULAR_COORDINATES: "start beside this position, or use other coordinates: a quaternion, or rotations in "
@@ -58,7 +55,7 @@ HINTS: dict[Status, str] = {
 }
 
 
-_IN = (Status.SINGULAR, Status.SINGULAR_MASS, Status.OPEN)
+_IN = (Status.SINGULAR, Status.OPEN)
 
 
 @dataclass(frozen=True)

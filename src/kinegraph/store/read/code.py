@@ -19,7 +19,7 @@ from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Coefficient, Graph, Kind, Symbol
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.io import parse
-from kinegraph.model.expression import names as names_in
+from kinegraph.model.evaluate import following
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.latex import latex
 from kinegraph.notation.text import formula
@@ -110,19 +110,14 @@ def _stored_part(store: Store, reference: str | int, wanted: Sequence[str], runt
 def _with_formulas(graph: Graph, mechanism: Mechanism, late: Sequence[str]) -> Graph:
     """Parameters that are formulas of those given at run time follow them, as in a kernel."""
     formulas = {one.name: one.value for one in mechanism.parameters if one.value is not None and one.name not in late}
-    open_names = set(late)
-    while found := {
-        name for name, value in formulas.items() if name not in open_names and names_in(value) & open_names
-    }:
-        open_names |= found
-    following = open_names - set(late)
-    if not following:
+    followers = following(mechanism, late)
+    if not followers:
         return graph
     builder = GraphBuilder()
     meaning = Names(builder, mechanism, formulas)
 
     def symbol(node: Symbol) -> int:
-        follows = node.kind is Kind.PARAMETER and node.name in following
+        follows = node.kind is Kind.PARAMETER and node.name in followers
         return meaning[node.name].index if follows else builder.symbol(node.kind, node.name)
 
     return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
@@ -189,7 +184,12 @@ def _symbols(connection: Connection, graph: int) -> tuple[Symbol, ...]:
 def _files(language: str, part: _StoredPart) -> dict[str, str]:
     graph = part.graph
     if language in TEXTS:
-        text = {"latex": latex, "text": formula, "graph": graph_text.dump}[language](graph)
-        return {f"{part.row.name}.{TEXTS[language]}": text}
+        return {f"{part.row.name}.{TEXTS[language]}": _text(language, graph)}
     options = ExportOptions(name=part.row.name, parameters=dict(part.values))
     return files_of(prepare_as_it_is(graph, part.origin, options), Language(language))
+
+
+def _text(language: str, graph: Graph) -> str:
+    if language == "latex":
+        return latex(graph)
+    return formula(graph) if language == "text" else graph_text.dump(graph)

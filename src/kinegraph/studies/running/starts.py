@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.assembly.assemble import Assembler
+from kinegraph.assembly.assemble import Assembler, Assembly
 from kinegraph.derive.tree.convert import Names
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.build import GraphBuilder
@@ -49,6 +49,21 @@ def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> St
     faults |= {int(row): "an initial value is not a finite number" for row in np.flatnonzero(~finite)} | faults
     states = _packed(equations, q, v, parameters)
     return Starts(states, parameters, faults)
+
+
+def nominal_note(plan: Plan) -> str | None:
+    """Which declared initial values loops have moved in the nominal case, in words; None if all hold, or none can."""
+    if not is_constrained(plan.mechanism):
+        return None
+    varied = dict(zip(plan.samples.names, plan.samples.rows(0, 1).T, strict=True))
+    values = _initial_values(plan, plan.equations(), varied, 1)
+    q, v = np.split(values, [len(plan.mechanism.layout.positions)], axis=1)
+    if any(_normalised(q, start) for start in plan.mechanism.layout.quaternions):
+        return None
+    try:
+        return _fitting(plan, varied, q[0], v[0], 0).note
+    except KinegraphError:
+        return None
 
 
 def _impossible(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> dict[int, str]:
@@ -119,21 +134,27 @@ def _assembled(
     plan: Plan, varied: Mapping[str, Floats], q: Floats, v: Floats, faults: Mapping[int, str]
 ) -> dict[int, str]:
     """Bring every row onto the loops and constraints; says which rows cannot be."""
-    given = tuple(name for name in (*plan.initial, *varied) if name not in plan.sources.values())
-    runtime = plan.runtime_values(varied)
     found: dict[int, str] = {}
     shared = None if plan.runtime else Assembler(plan.mechanism, dict(plan.parameters))
     for row in range(len(q)):
         if row in faults:
             continue
         try:
-            numbers = {name: float(column[row]) for name, column in runtime.items()}
-            assembler = shared or Assembler(plan.mechanism, {**plan.parameters, **numbers})
-            fitting = assembler.assembled(q[row], v[row], given, plan.span[0], plan.mechanism.declared).required()
+            fitting = _fitting(plan, varied, q[row], v[row], row, shared).required()
             q[row], v[row] = fitting.q, fitting.v
         except KinegraphError as error:
             found[row] = str(error)
     return found
+
+
+def _fitting(
+    plan: Plan, varied: Mapping[str, Floats], q: Floats, v: Floats, row: int, shared: Assembler | None = None
+) -> Assembly:
+    """The start of one case: values that are varied or given hold, then those the model declares."""
+    given = tuple(name for name in (*plan.initial, *varied) if name not in plan.sources.values())
+    numbers = {name: float(column[row]) for name, column in plan.runtime_values(varied).items()}
+    assembler = shared or Assembler(plan.mechanism, {**plan.parameters, **numbers})
+    return assembler.assembled(q, v, given, plan.span[0], plan.mechanism.declared)
 
 
 def _packed(equations: Equations, q: Floats, v: Floats, parameters: Floats) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -85,8 +85,8 @@ def statics(
     """
     mechanism = with_values(mechanism_of(mechanism), inputs or {})
     _require_positions(mechanism, at or {})
-    resting = dict.fromkeys(mechanism.layout.velocities, 0.0)
-    place = operating_point(mechanism, {**resting, **(at or {})}, parameters)
+    place = operating_point(mechanism, at, parameters)
+    place = replace(place, v=np.zeros_like(place.v))
     refuse_singular(mechanism, place, parameters, "forces at rest")
     names = unknown_names(mechanism, unknown or _usual(mechanism, place, parameters))
     require_values(mechanism, names)

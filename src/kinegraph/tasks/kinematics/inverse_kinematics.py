@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import islice, product
 from math import ceil, floor, inf, isfinite, pi, prod
 
 import numpy as np
@@ -159,22 +159,30 @@ def inverse_kinematics(
     kernel = kernel_of(mechanism, [f"pose:{body}", f"jacobian:{body}"], parameters)
     search = PoseSearch(kernel, body, wanted)
     box, random = _box(mechanism, ends), generator(seed)
+    collector = _Collector(mechanism, search, ends, _periodic(mechanism, kernel, body))
     if solver is None:
         begin = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
         q = search.arrive(begin)[0]
         if np.isfinite(ends).any():
             q = np.concatenate([q, search.nearest(begin, ends)[0]])
     else:
-        q = solver.batch(wanted[None]).q[0]
-    collector = _Collector(mechanism, search, ends, _periodic(mechanism, kernel, body))
+        batch = solver.batch(wanted[None])
+        q = batch.q[0]
+        if batch.singular[0]:
+            more = collector.freely_moving(q, random.uniform(box[:, 0], box[:, 1], (64, len(box))))
+            q = np.concatenate([q, more])
     method = solver.name if solver else SEARCH
     names = mechanism.layout.positions
     apart = frozenset(within or ()) if turns is None else frozenset(names if turns else ())
     found = collector.collected(q, method, apart)
     if found.solutions:
         return found
-    begin = np.concatenate([q, random.uniform(box[:, 0], box[:, 1], (64, len(box)))])
-    return replace(found, nearest=collector.nearest(begin))
+    begin = np.concatenate([q[np.isfinite(q).all(axis=1)], random.uniform(box[:, 0], box[:, 1], (64, len(box)))])
+    near, errors = search.nearest(begin, ends)
+    inside = near[errors <= REACHED][:4]  # of infinitely many, those that are known may all be outside the limits
+    if len(inside):
+        return collector.collected(np.concatenate([q, inside]), method, apart)
+    return replace(found, nearest=collector.nearest(near, errors))
 
 
 def _limits(
@@ -213,7 +221,8 @@ def _require_open_tree(mechanism: Mechanism) -> None:
     if is_constrained(mechanism):
         raise TaskError(
             f"{mechanism.name} has loops or constraints: inverse kinematics is for trees\n"
-            "  kg.follow leads a point of it along a path, kg.assemble closes it with coordinates held"
+            "  kg.follow leads a point of it along a path, kg.assemble closes it with coordinates held; "
+            "kg.load(file, equalities=False) reads a robot file as a tree"
         )
 
 
@@ -266,9 +275,21 @@ class _Collector:
             tuple((float(low), float(high)) for low, high in self.limits), total,
         )  # fmt: skip
 
-    def nearest(self, starts: Floats) -> PoseSolution:
-        """The position within the limits that comes nearest to the pose, of all that are arrived at from the starts."""
-        q, errors = self.search.nearest(starts[np.isfinite(starts).all(axis=1)], self.limits)
+    def freely_moving(self, q: Floats, starts: Floats) -> Floats:
+        """A few positions that can move while the body stays, where a closed form has none among its branches.
+
+        Where an angle is free, a closed form takes any, with which the rest of the arm may not reach the pose.
+        """
+        reached = q[self.search.errors(q) <= REACHED]
+        if len(reached) and self.search.can_move(reached).any():
+            return q[:0]
+        arrived, errors = self.search.arrive(np.concatenate([q[np.isfinite(q).all(axis=1)], starts]))
+        different = self._different(arrived[errors <= REACHED], errors[errors <= REACHED])
+        moving = (one.q for one in different if self.search.can_move(one.q[None])[0])
+        return np.array(list(islice(moving, 4))).reshape(-1, q.shape[1])
+
+    def nearest(self, q: Floats, errors: Floats) -> PoseSolution:
+        """The best of positions within the limits, as it is nearest to their middle."""
         best = int(np.argmin(errors))
         usual = np.array([self._turned(k, x)[0] for k, x in enumerate(q[best])])
         return PoseSolution(usual, float(errors[best]))

@@ -44,12 +44,14 @@ _AT_BOUNDARY = 1e-6
 class PoseBatch:
     """Solutions of many poses: q[pose, branch, coordinate], errors[pose, branch]; `reached` says which are solutions.
 
-    Branches that touch each other (an arm stretched out) are reached once.
+    Branches that touch each other (an arm stretched out) are reached once. `singular` says at which poses branches do:
+    there joints may be free to turn while the body stays, and the branches are no more than examples.
     """
 
     q: Floats
     errors: Floats
     reached: NDArray[np.bool_]
+    singular: NDArray[np.bool_]
 
     @property
     def counts(self) -> NDArray[np.int64]:
@@ -97,7 +99,7 @@ class PoseSolver:
             reached[at_boundary] &= ~_repeated(
                 q[at_boundary][:, :, self.arm.moving], reached[at_boundary], self._revolute
             )
-        return PoseBatch(q, errors, reached)
+        return PoseBatch(q, errors, reached, at_boundary)
 
     def candidates(self, wanted: Floats) -> tuple[Floats, Floats]:
         """What the closed form says, not certified, and its margins; coordinates that move nothing stay zero."""

@@ -29,12 +29,15 @@ from kinegraph.tasks.linear.time_rates import time_rates
 from kinegraph.tasks.operating_point import Floats, OperatingPoint
 
 #: Parts of a period (seconds, where none is known) at which the linear system is looked at again.
-_PARTS = (0.1309, 0.2871, 0.4733, 0.6180, 0.7639, 0.9021)
-#: Entries of A that differ by less than this part of the largest are the same.
-_SAME = 1e-8
+_PARTS = (0.1309, 0.2871, 0.6180, 0.9021)
+#: Entries that differ by less than the first part of themselves, or the second of the largest, are the same: a soft
+#: spring that changes with time counts beside a stiff one that does not.
+_SAME, _ROUNDING = 1e-7, 1e-13
 #: Rates have a common period if their ratios are fractions of numbers up to the first, within the second.
 _LARGEST_RATIO, _COMMON = 200, 1e-9
-_SHORTER = (2, 3, 4, 5, 6, 7, 8, 9, 10, 12)
+#: Parts of a period that may be periods themselves, and where that is looked at: jumps take up little time.
+_SHORTER = (12, 8, 6, 5, 4, 3, 2)
+_MANY_PARTS = tuple((0.0713 + 0.6180339887 * k) % 1.0 for k in range(32))
 _LOOPS_OPEN = 1e-8
 _TOLERANCE = 1e-12
 #: Multipliers whose absolute value exceeds one by less are rounding: double ones split by the root of X(T)'s error.
@@ -97,7 +100,7 @@ def period_of(
     rates = _rates(mechanism, point, parameters)
     base = _common_rate(rates)
     scale = 2 * pi / base if base else 2 * pi / max(rates) if rates else 1.0
-    if course.repeats([0.0] * len(_PARTS), [part * scale for part in _PARTS]):
+    if course.stays([part * scale for part in _PARTS]):
         return None
     if base is None:
         listed = ", ".join(f"{rate:.6g}" for rate in sorted(rates))
@@ -106,9 +109,10 @@ def period_of(
     earlier = [part * period for part in _PARTS]
     if not course.repeats(earlier, [seconds + period for seconds in earlier]):
         raise _no_period(mechanism, "")
+    within = [part * period for part in _MANY_PARTS]
     for number in _SHORTER:
-        while course.repeats(earlier, [seconds + period / number for seconds in earlier]):
-            period /= number
+        if course.repeats(within, [seconds + period / number for seconds in within]):
+            return period / number
     return period
 
 
@@ -147,6 +151,11 @@ class _Course:
         """The linear system so much later."""
         return linearised_at(self.mechanism, self._later(seconds), parameters=self.parameters, steady=False)
 
+    def stays(self, times: Iterable[float]) -> bool:
+        """Whether the linear system is the same at these times as in the beginning; TaskError as `repeats`."""
+        first = self._steady(0.0)
+        return all(self._same(first, self._steady(seconds)) for seconds in times)
+
     def repeats(self, times: Iterable[float], later: Iterable[float]) -> bool:
         """Whether the linear system is the same at pairs of times; TaskError if the motion is not steady there."""
         return all(self._same(self._steady(one), self._steady(other)) for one, other in zip(times, later, strict=True))
@@ -177,9 +186,7 @@ class _Course:
         if one.states != other.states:
             return False
         pairs = [(one.A, other.A), *([(one.B, other.B)] if self.driven else [])]
-        return all(
-            float(np.max(np.abs(a - b), initial=0.0)) <= _SAME * float(np.max(np.abs(a), initial=0.0)) for a, b in pairs
-        )
+        return all(np.allclose(a, b, rtol=_SAME, atol=_ROUNDING * np.max(np.abs(a), initial=0.0)) for a, b in pairs)
 
     def _later(self, seconds: float) -> OperatingPoint:
         point = self.point

@@ -59,6 +59,13 @@ class AssembledStart:
         independent = [*self._positions.independent, *(size + k for k in self._velocities.independent)]
         self._offset[independent] = np.concatenate([place.q, place.v])[independent] - raw[independent]
         self._independent = tuple(names[k] for k in independent)
+        for index in first[1]:
+            if index not in independent:
+                free = ", ".join(name for name in place.independent if name in held) or "the other coordinates"
+                raise TaskError(
+                    f"{mechanism.name}: {names[index]}(0) cannot vary by itself: loops let it follow from {free}\n"
+                    "  name as many initial values as there are degrees of freedom"
+                )
 
     def raw(self, parameters: Floats) -> Floats:
         """q and v as they are written, independent ones where they start."""

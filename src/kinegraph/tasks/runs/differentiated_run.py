@@ -110,11 +110,12 @@ class DifferentiatedRun:
         """Where runs start, and the values of the variables that the model and the settings say."""
         numbers = parameter_values(mechanism, settings.parameters)
         initial = initial_values(mechanism, settings.initial)
-        starting_state(mechanism, initial, numbers, settings.start)  # names what is wrong
+        begun = np.concatenate(starting_state(mechanism, initial, numbers, settings.start))  # names what is wrong
         known = float_values(numbers)
         start = StartDerivative(mechanism, initial, self.form.bound, self._parameters)
         parameters = np.array([known[name] for name in self._parameters])
-        state = dict(zip(self._state_names, start.raw(parameters).tolist(), strict=True))
+        raw = begun if is_constrained(mechanism) else start.raw(parameters)
+        state = dict(zip(self._state_names, raw.tolist(), strict=True))
         found = {**known, **{name + _AT_START: value for name, value in state.items()}}
         values = np.array([found[name] for name in self.by], dtype=float)
         if not is_constrained(mechanism):

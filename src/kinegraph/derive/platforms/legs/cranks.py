@@ -8,7 +8,8 @@ k = (d^2 + a^2 - b^2) / (2 a), and with r the length of d across z and w = sqrt(
 
 The rod leaves the plane of the crank: its direction is that of d - E, and the rod's own axes follow from it as those
 of any part behind a universal joint (`swing.py`). w is zero where crank and rod are stretched, and then nothing moves
-the crank.
+the crank. With -w the joint between both lies on the other side, where the angle alpha of the rod against the crank is
+negative: this is not that closed form, and it gives no numbers there.
 """
 
 from __future__ import annotations
@@ -45,14 +46,15 @@ from kinegraph.derive.tree.algebra import (
     times,
 )
 from kinegraph.derive.tree.inertia import MassMoments
+from kinegraph.graph.functions import GUARDED
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.platforms.records import LegType
 
 
 class Crank(SwingingLeg):
-    """A crank on the base and a rod from its tip to the ring."""
+    """A crank on the base and a rod from its tip to the ring; alpha: the rod's angle, as the coordinates have it."""
 
-    def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
+    def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion, alpha: Scalar) -> None:
         super().__init__(kind, numbers, ring, joint)
         crank, rod = numbers.lengths
         d, z = joint.place, joint.base_axis
@@ -70,7 +72,8 @@ class Crank(SwingingLeg):
         self.inverse_length = rod.reciprocal()
         self.along = times(self.inverse_length, self.line)
         #: The rate of the crank is this times the velocity of the joint on the ring.
-        self.row = times((crank * self.root).reciprocal(), self.line)
+        self.inverse = (crank * self.root).reciprocal().apply(GUARDED, alpha.sin())
+        self.row = times(self.inverse, self.line)
         self.rate = dot(self.row, self._seen_from_base(joint.velocity, d))
         self._end_velocity = minus(joint.velocity, self._tip_velocity())
 
@@ -155,12 +158,10 @@ class Crank(SwingingLeg):
     def _tip(self, acceleration: Acceleration) -> tuple[Scalar, Vector]:
         """The second derivative of the crank's angle, and the acceleration of its tip seen from the base joint."""
         square = self.rate * self.rate
-        crank = self.numbers.lengths[0]
         rest = square * dot(self.line, self.tip) + dot(self.end_velocity, self.end_velocity)
-        inverse = (crank * self.root).reciprocal()
         transferred = self._transferred(acceleration)
         seen = acceleration.seen if transferred is None else minus(acceleration.seen, transferred)
-        change = dot(self.row, seen) + rest * inverse
+        change = dot(self.row, seen) + rest * self.inverse
         tip = minus(times(change, self.tip_turned), times(square, self.tip))
         return change, tip if transferred is None else plus(tip, transferred)
 

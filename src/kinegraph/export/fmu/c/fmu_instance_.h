@@ -234,6 +234,7 @@ static double opening(const double *known)
 #if FMU_START_ROWS > 0
 #define ENOUGH_LEFT 0.05
 #define LEAST_LEFT 1e-4
+#define ROUNDED_COLUMN 1e-9
 #define LONGEST_CLOSING_STEP 0.3
 #define START_ROUNDING 1e-3
 enum { FREE_START, DECLARED_START, SET_START, POSITIONS = FMU_STATES - FMU_VELOCITIES };
@@ -296,7 +297,7 @@ static void displace(double *states, const double *d)
 static double next_follower(double (*rows)[FMU_VELOCITIES], const int *used, const double *sizes, const int *taken,
                             const int *ranks, int *column, int *row)
 {
-    static const double LEFT[] = {ENOUGH_LEFT, LEAST_LEFT, LEAST_LEFT, LEAST_LEFT, 0.0};
+    static const double LEFT[] = {ENOUGH_LEFT, LEAST_LEFT, LEAST_LEFT, LEAST_LEFT, ROUNDED_COLUMN};
     static const int RANKS[] = {FREE_START, FREE_START, DECLARED_START, SET_START, SET_START};
     int attempt, i, k;
     for (attempt = 0; attempt < 5; attempt++) {
@@ -323,7 +324,7 @@ static double next_follower(double (*rows)[FMU_VELOCITIES], const int *used, con
 /* The change of those that follow that takes away what rows miss; the answer is how firm the firmest of them was. */
 static int follow(double (*rows)[FMU_VELOCITIES], double *missed, const int *wanted, const int *ranks, double *change)
 {
-    double sizes[FMU_VELOCITIES] = {0.0};
+    double sizes[FMU_VELOCITIES] = {0.0}, largest = 0.0;
     int used[FMU_START_ROWS], taken[FMU_VELOCITIES] = {0}, of[FMU_START_ROWS], i, k, column = 0, row = 0, firmest = 0;
     memset(change, 0, FMU_VELOCITIES*sizeof *change);
     for (k = 0; k < FMU_START_ROWS; k++) {
@@ -338,6 +339,12 @@ static int follow(double (*rows)[FMU_VELOCITIES], double *missed, const int *wan
             sizes[i] = used[k] ? sizes[i] : fmax(sizes[i], fabs(rows[k][i]));
         }
         missed[k] = size > 0.0 ? missed[k]/size : 0.0;
+    }
+    for (i = 0; i < FMU_VELOCITIES; i++) {
+        largest = fmax(largest, sizes[i]);
+    }
+    for (i = 0; i < FMU_VELOCITIES; i++) {
+        sizes[i] = fmax(sizes[i], ROUNDED_COLUMN*largest);
     }
     while (next_follower(rows, used, sizes, taken, ranks, &column, &row) > 0.0) {
         used[row] = taken[column] = 1;
@@ -372,7 +379,7 @@ static int settle_start(double *known, int *contradict)
     rank_starts(states, displacements, velocities);
     for (step = 0; step < MOST_CLOSING_STEPS; step++) {
         double size = 0.0;
-        MODEL(rows)(known, missed, &rows[0][0], rates);
+        MODEL(rows)(known, missed, (double *)rows, rates);
         *contradict |= follow(rows, missed, BY_POSITION, displacements, d) == SET_START;
         for (i = 0; i < FMU_VELOCITIES; i++) {
             size = fabs(d[i]) <= size ? size : fabs(d[i]);
@@ -391,7 +398,7 @@ static int settle_start(double *known, int *contradict)
     for (i = 0; i < FMU_START_ROWS; i++) {
         every[i] = 1;
     }
-    MODEL(rows)(known, missed, &rows[0][0], rates);
+    MODEL(rows)(known, missed, (double *)rows, rates);
     *contradict |= follow(rows, rates, every, velocities, d) == SET_START;
     for (i = 0; i < FMU_VELOCITIES; i++) {
         states[POSITIONS + i] += d[i];

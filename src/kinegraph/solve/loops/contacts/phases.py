@@ -29,7 +29,7 @@ from kinegraph.solve.loops.contacts.memory import (
     begin_log,
     write_flags,
 )
-from kinegraph.solve.loops.events.dips import ALWAYS, CLOSED_GAP, LOOSELY, oversteps
+from kinegraph.solve.loops.events.dips import ALWAYS, CLOSED_GAP, LOOSELY, find_rounding, oversteps
 from kinegraph.solve.loops.events.watch import DUE, Watch
 from kinegraph.solve.loops.many.looked_at import finish_looked_at
 from kinegraph.solve.loops.many.tally import Tally, note_events
@@ -172,6 +172,7 @@ def begin_phase(
     choose_watched(contacts, watch)
     work.projected[:] = 0.0
     begin_log(contacts, clock[TIME], contacts.counts[SAVED_BEFORE] + counters[SAVED])
+    find_rounding(watch, work, clock[TIME])
     return int(begin(system, method, control, work, clock, watch, saving, counters))
 
 

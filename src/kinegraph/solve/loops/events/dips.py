@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from math import sqrt
 
-from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.marks import Floats, call, part
-from kinegraph.solve.loops.step import TAYLOR, Work
+from kinegraph.solve.loops.events.in_run import watch_part
+from kinegraph.solve.loops.events.watch import MOST_DIPS, Watch
+from kinegraph.solve.loops.marks import Floats, Integers, call, part
+from kinegraph.solve.loops.record import RUNNING
+from kinegraph.solve.loops.step import TAYLOR, System, Work
 
 NO_DIP = 2.0  # a place beyond the step
-MOST_DIPS = 4  # places of a step that are looked at beside the usual ones
 # How a gap is watched: whatever is below zero; dips that dense output does not explain; not at all, for it is closed.
 CLOSED_GAP, ALWAYS, LOOSELY = range(3)
 
@@ -24,8 +25,8 @@ _ROUNDING = 1e-15  # of a gap, by the size of what it is made of
 _EXACT, _LOOSE = 1e3, 1e8  # times its rounding: less deep is not a dip
 _SHRINKS, _SIZE = 0.6, 16.0  # of the radius of a rate over twice the length, times the gap: see `is_resolved`
 _SHORTEST = 1e-12  # part of a step
-_COARSEST = 1 / 128  # part of a step below which a gap without an enclosure is looked at by cubics
-_PARTS = 5000  # of one step; after these, cubics are enough
+_PARTS = 2000  # of one step; after these, cubics are enough, and after twice as many nothing is known
+_SAFETY = 32.0  # times the error in the middle: what a cubic may miss a gap by
 _CLOSED, _CLOSED_SIZE, _CLOSED_PARTS = 1e10, 100.0, 400  # the same for closed gaps, which dense output misses a little
 _KNOWN = 1e290  # of a radius: more says nothing
 _BOX, _MIDDLE, _LOW, _HIGH = range(4)  # rows of watch.bounds
@@ -75,6 +76,8 @@ def enclose_entry(box: Floats, work: Work, d: int, h: float, middle: float, half
 def find_rounding(watch: Watch, work: Work, t: float) -> None:
     """What rounding may add to gaps: their slopes by all entries of the state work.y, times its size (at least one)."""
     size, count, gaps = len(work.y), len(work.x), len(watch.enclosed)
+    if watch.enclosure == 0:
+        return
     watch.box[:] = 0.0
     watch.rounding[:] = 0.0
     for place in range(count):
@@ -100,6 +103,19 @@ def slack(watch: Watch, k: int) -> float:
 def gap(watch: Watch, row: int, k: int) -> float:
     """The middle of a gap's enclosure above where it is a dip: its value there, if the part is a point."""
     return float(watch.bounds[row, k] - watch.zero[watch.enclosed[k]] + slack(watch, k))
+
+
+@part
+def watch_gaps(system: System, watch: Watch, counters: Integers, work: Work, t: float, h: float) -> tuple[int, float]:
+    """As `watch_step`, with a look at every place where a gap dips."""
+    low = 0.0
+    for _ in range(MOST_DIPS if watch.enclosure != 0 else 0):
+        dip = min(first_dip(watch, work, t, h, low, 1.0), 1.0)
+        code, u = watch_part(system, watch, counters, work, t, h, low, dip)
+        if code != RUNNING or dip >= 1.0:
+            return code, u
+        low = dip
+    return watch_part(system, watch, counters, work, t, h, low, 1.0)
 
 
 @part
@@ -147,7 +163,7 @@ def is_resolved(watch: Watch, k: int, time: float) -> bool:
 
 @part
 def clear_by_cubic(watch: Watch, k: int, time: float) -> bool:
-    """Whether the cubic of Hermite stays above zero, with twice the error that it has in the middle."""
+    """Whether the cubic of Hermite stays above zero, by far more than it misses the gap by in the middle."""
     rates = 2 * len(watch.enclosed) + k
     low, high = gap(watch, _LOW, k), gap(watch, _HIGH, k)
     rise, fall = time * watch.bounds[_LOW, rates], time * watch.bounds[_HIGH, rates]
@@ -157,7 +173,7 @@ def clear_by_cubic(watch: Watch, k: int, time: float) -> bool:
         s = lowest_of_cubic(low, high, rise, fall) if place == 0 else place / 8.0
         r = 1.0 - s
         cubic = low * (1.0 + 2.0 * s) * r * r + high * (3.0 - 2.0 * s) * s * s + s * r * (rise * r - fall * s)
-        if not cubic > 32.0 * error * (s * r) ** 2:
+        if not cubic > _SAFETY * error * (4.0 * s * r) ** 2:
             return False
     return True
 
@@ -175,27 +191,30 @@ def lowest_of_cubic(low: float, high: float, rise: float, fall: float) -> float:
 @part
 def first_dip(watch: Watch, work: Work, t: float, h: float, low: float, high: float) -> float:
     """A place between two of the step where a gap is negative and has passed zero once; or NO_DIP."""
-    length, parts = high - low, 0
+    length, parts, calm = high - low, 0, 0
     watch.spread[:] = 0.0
-    while low < high:
+    while low < high and parts < 2 * _PARTS:
         end = low + length if low + 1.5 * length < high else high
         parts += 1
         enclose(watch, work, t, h, low, end, _BOX)
-        if all_clear_by_values(watch):
-            low, length = end, 2.0 * length
-            watch.spread[:] = 0.0
-            continue
-        code = looked_into(watch, work, t, h, low, end, parts > _PARTS)
+        code = _CLEAR
+        if not all_clear_by_values(watch):
+            code = looked_into(watch, work, t, h, low, end, parts > _PARTS)
+            calm -= 1
         if code == _FALLEN or (code == _DIP and end - low < _SHORTEST):
             return end
         if code == _DIP:
             high = end
         if code == _DIP_IN_THE_MIDDLE:
             high = 0.5 * (low + end)
-        if code == _CLEAR or end - low < _SHORTEST:
-            low = end
-        else:
-            length = 0.5 * (end - low)
+        calm += 2
+        if code != _CLEAR and end - low >= _SHORTEST:
+            length, calm = 0.5 * (end - low), 0
+            continue
+        low = end
+        if calm >= 2:  # clear by values, or twice after a closer look
+            length, calm = 2.0 * length, 0
+            watch.spread[:] = 0.0
     return NO_DIP
 
 
@@ -208,8 +227,7 @@ def looked_into(watch: Watch, work: Work, t: float, h: float, low: float, high: 
     enclose(watch, work, t, h, high, high, _HIGH)
     for k in range(count):
         if is_watched(watch, k):
-            unknown = not watch.bounds[_BOX, 3 * count + k] < _KNOWN and high - low <= _COARSEST
-            worst = worse(worst, verdict(watch, k, (high - low) * h, lenient or unknown))
+            worst = worse(worst, verdict(watch, k, (high - low) * h, lenient))
     if worst != _CLEAR and worst != _FALLEN:
         for k in range(count):
             watch.spread[k] = watch.bounds[_BOX, 3 * count + k]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from kinegraph.solve.loops.events.act import react
-from kinegraph.solve.loops.events.dips import MOST_DIPS, NO_DIP, find_rounding, first_dip
 from kinegraph.solve.loops.events.happen import happen, note
 from kinegraph.solve.loops.events.locate import first_event
 from kinegraph.solve.loops.events.values import event_rates, event_values, find_noise, look
@@ -36,8 +35,6 @@ def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t
     event_values(system, watch, work.x, size, t, watch.values)
     event_rates(system, watch, work.x, size, t)
     find_noise(watch, work)
-    if watch.enclosure != 0:
-        find_rounding(watch, work, t)
     for k in range(len(watch.side)):
         watch.before[k], watch.incoming[k] = watch.values[k], watch.rates[k]
         acted, near = watch.on_surface[k], max(watch.noise[k], RESOLUTION * watch.span * abs(watch.rates[k]))
@@ -62,12 +59,19 @@ def watch_step(system: System, watch: Watch, counters: Integers, work: Work, t: 
 
     RUNNING if none must, those that only record are recorded; NOT_A_NUMBER and TOO_MANY_EVENTS end the run.
     """
-    low, dip, dips = 0.0, NO_DIP, 0
+    return watch_part(system, watch, counters, work, t, h, 0.0, 1.0)
+
+
+@part
+def watch_part(
+    system: System, watch: Watch, counters: Integers, work: Work, t: float, h: float, low: float, end: float
+) -> tuple[int, float]:
+    """The same between two places of the step."""
     sample = 1
-    if watch.enclosure != 0:
-        dip = first_dip(watch, work, t, h, 0.0, 1.0)
-    while sample <= watch.samples:
-        high = min(sample / watch.samples, dip)
+    while low < end:
+        while sample / watch.samples <= low:
+            sample += 1
+        high = min(sample / watch.samples, end)
         look(system, watch, work, t, h, high)
         event, u = first_event(system, watch, work, t, h, low, high)
         if event < 0:
@@ -75,11 +79,6 @@ def watch_step(system: System, watch: Watch, counters: Integers, work: Work, t: 
                 return NOT_A_NUMBER, low
             arrive(watch)
             low = high
-            if high >= sample / watch.samples:
-                sample += 1
-            if high == dip:
-                dips += 1
-                dip = first_dip(watch, work, t, h, low, 1.0) if dips < MOST_DIPS else NO_DIP
             continue
         happen(system, watch, counters, work, event, t, h, u)
         if next_due(watch) >= 0:
@@ -87,9 +86,7 @@ def watch_step(system: System, watch: Watch, counters: Integers, work: Work, t: 
         low = u
         if counters[EVENT_TOTAL] >= watch.limit:
             return TOO_MANY_EVENTS, u
-        if u >= 1.0:
-            break
-    return RUNNING, 1.0
+    return RUNNING, end
 
 
 @part

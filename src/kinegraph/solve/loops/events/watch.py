@@ -15,6 +15,8 @@ CALM, DUE, DONE = range(3)
 
 HOLDS = 2  # of a boundary
 
+MOST_DIPS = 4  # places of a step that are looked at beside the usual ones (see `dips`)
+
 RESOLUTION = 1e-14  # times that differ by less than this part of the run are the same
 
 

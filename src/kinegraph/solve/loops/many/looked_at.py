@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.solve.loops.after_step import cut_step, end_of
-from kinegraph.solve.loops.events.in_run import watch_step
+from kinegraph.solve.loops.events.dips import watch_gaps
 from kinegraph.solve.loops.events.watch import Watch
 from kinegraph.solve.loops.many.tally import Tally, climb_all, look_at_samples, look_through
 from kinegraph.solve.loops.marks import Floats, Integers, part
@@ -22,7 +22,7 @@ def finish_looked_at(
     t, t_new = clock[TIME], end_of(clock, h)
     code, u = RUNNING, 1.0
     if len(watch.side):
-        code, u = watch_step(system, watch, counters, work, t, h)
+        code, u = watch_gaps(system, watch, counters, work, t, h)
     if code != RUNNING and code != CUT:
         return int(code)
     if tally.along:
