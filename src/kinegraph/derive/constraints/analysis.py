@@ -30,8 +30,8 @@ from kinegraph.model.expression import TIME, Expression
 from kinegraph.model.mechanism import Mechanism
 
 _SAMPLES = 4
-#: How far apart they are (radians, metres).
-_ASIDE = 0.15
+#: How far apart they are (radians, metres); and where the mechanism does not follow so far.
+_ASIDE, _LITTLE = 0.15, 0.01
 
 
 @dataclass(frozen=True)
@@ -132,21 +132,28 @@ def _assembled_states(conditions: Conditions, start: Floats) -> tuple[list[Float
     if not first.closed:
         return [], False
     random = np.random.default_rng(7)
-    found, moves = [first.q], []
-    for _ in range(_SAMPLES):
-        jacobian = conditions.jacobian(found[-1])
-        aim = np.asarray(random.normal(size=size))
-        aim[~np.any(jacobian, axis=0)] = 0.0  # what no row contains moves whatever rows say
-        step = aim - np.linalg.pinv(jacobian, rcond=ROUNDED) @ (jacobian @ aim)
-        length = float(np.linalg.norm(step))
-        if length < 1e-9:
+    found, moves, free = [first.q], False, True
+    for length in (*[_ASIDE] * _SAMPLES, *[_LITTLE] * _SAMPLES):
+        if length == _LITTLE and (moves or not free):
             break
-        aside = conditions.moved(found[-1], _ASIDE * step / length)
+        step = _allowed(conditions.jacobian(found[-1]), np.asarray(random.normal(size=size)))
+        free = step is not None
+        if step is None:
+            break
+        aside = conditions.moved(found[-1], length * step)
         moved = assembled_positions(conditions, aside, weights)
         if moved.closed:
             found.append(moved.q)
-            moves.append(float(np.linalg.norm(moved.q - aside)) < 0.5 * _ASIDE)
-    return found, any(moves) or not moves
+            moves = moves or float(np.linalg.norm(moved.q - aside)) < 0.5 * length
+    return found, moves or not free or len(found) == 1
+
+
+def _allowed(jacobian: Floats, aim: Floats) -> Floats | None:
+    """The displacement of unit length next to `aim` that rows allow, of coordinates in them; None if there is none."""
+    aim = np.where(np.any(jacobian, axis=0), aim, 0.0)
+    step = aim - np.linalg.pinv(jacobian, rcond=ROUNDED) @ (jacobian @ aim)
+    length = float(np.linalg.norm(step))
+    return None if length < 1e-9 else np.asarray(step / length)
 
 
 def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, float], t: float = 0.0) -> Conditions:

@@ -30,7 +30,7 @@ ROUNDED = DEPENDENT
 #: Singular values below this part of the largest are taken as zero where rows do not contradict each other.
 RANK_TOLERANCE = 1e-10
 #: How far along its motions a mechanism is moved to see whether rows contradict each other everywhere.
-_TRIAL = 0.05
+_TRIAL = 0.01
 #: How far a place that closes exactly may lie from one that closes but for rounding.
 _NEAR = 1e-2
 #: How far beside the given positions a search begins again.
