@@ -102,7 +102,9 @@ def _closed_but_for_rounding(conditions: Conditions, q: Floats, weights: Floats,
     first = _newton(conditions, q, weights, tolerance, ROUNDED)
     if first.miss <= tolerance or not np.isfinite(first.residual).all():
         return first
-    exact = _newton(conditions, first.q, weights, tolerance, RANK_TOLERANCE)
+    exact = first
+    if _leaves_alone(conditions, first.q, weights):
+        exact = _newton(conditions, first.q, weights, tolerance, RANK_TOLERANCE)
     if not _is_small(conditions, first):
         return exact
     if exact.closed and _largest(exact.q - first.q) <= _NEAR:
@@ -110,6 +112,13 @@ def _closed_but_for_rounding(conditions: Conditions, q: Floats, weights: Floats,
     if _contradicts_everywhere(conditions, first, tolerance):
         return replace(first, closed=True, rounded=True)
     return exact
+
+
+def _leaves_alone(conditions: Conditions, q: Floats, weights: Floats) -> bool:
+    """Whether there are directions that rounding may decide, and that exact steps would take."""
+    sizes = np.linalg.svd(conditions.jacobian(q)[conditions.by_position] * weights, compute_uv=False)
+    largest = float(sizes.max(initial=0.0))
+    return bool(np.any((sizes > RANK_TOLERANCE * largest) & (sizes <= ROUNDED * largest)))
 
 
 def closed_beside(conditions: Conditions, q: Floats) -> Floats:
