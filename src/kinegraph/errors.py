@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
+from typing import TypeVar
+
+E = TypeVar("E", bound=Enum)
 
 #: The longest message in characters. A model may hold names of any length, and messages repeat what arrived.
 MAX_MESSAGE = 2000
@@ -121,3 +125,14 @@ class MissingPackageError(KinegraphError):
 
 class StudyError(KinegraphError):
     """A study was asked for that cannot be made, or its results cannot be read or written."""
+
+
+def one_of(kind: type[E], given: object, what: str, error: type[KinegraphError]) -> E:
+    """The member of an enum that is given, by itself or by its word in capitals or not; an error lists the words."""
+    if isinstance(given, kind):
+        return given
+    words = {one.value if isinstance(one.value, str) else one.name.lower(): one for one in kind}
+    word = str(given).lower() if isinstance(given, str | int) else None
+    if word in words:
+        return words[word]
+    raise error(f"{what} is {given!r:.80}; known are {', '.join(words)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -13,11 +14,13 @@ from kinegraph.codegen.simd.orbits import share_side_by_side
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.choices import InertiaMethod
 from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.quantities.lowered import LoweredTrees
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.tree.limbs import LimbsSideBySide
+from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.flatten import flattened
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Graph, Kind
+from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof.prove import prove
 from kinegraph.graph.transfer import bind
 from kinegraph.io.records.load import parse
@@ -157,3 +160,36 @@ def test_unknown_parameters_are_no_numbers() -> None:
     mechanism = parse(unknown)
     assert not Derivation(mechanism, {}, Plan(), side_by_side=True).limbs.exchange
     assert Derivation(mechanism, bound_parameters(mechanism, True, None), Plan(), side_by_side=True).limbs.exchange
+
+
+TURNED = """
+coordinates a, b, c, d; gravity 0, 0, -9.81;
+Left | Ry(0.3), Rx(0.2), Rz(a) | Sx(0.1), m(1), Jx(0.1), Jy(0.1), Jz(0.1);
+Foot1~Left | Rx(0.4), Sx(0.5), Rz(b) | Sx(0.1), m(1), Jx(0.1), Jy(0.1), Jz(0.1);
+Right | Ry(0.5), Rx(0.1), Rz(c) | Sx(0.2), m(2), Jx(0.1), Jy(0.2), Jz(0.1);
+Foot2~Right | Rx(0.7), Sx(0.4), Rz(d) | Sx(0.1), m(1), Jx(0.2), Jy(0.2), Jz(0.3);
+"""
+
+
+def test_numbers_are_evaluated_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One graph for all: made of a builder of thousands of nodes, one for each took a third of a compilation."""
+    limbs = _graph(parse(TURNED), "qdd", True)[1]
+    assert sum(number.value is None for number in limbs.numbers.values()) > 5
+    made: list[int] = []
+    graph = GraphBuilder.graph
+    monkeypatch.setattr(GraphBuilder, "graph", lambda *given: made.append(1) or graph(*given))
+    values = limbs.values()
+    assert values is not None and len(made) == 1
+    for symbol, number in limbs.numbers.items():
+        alone = graph(number.builder, [Output("x", (), (number.index,))])
+        assert float(values[symbol.name]) == pytest.approx(float(interpret(alone, {})["x"]), rel=1e-15, abs=1e-15)
+
+
+def test_limbs_are_written_once_for_all_plans(monkeypatch: pytest.MonkeyPatch) -> None:
+    mechanism, lowered = parse(TURNED), LoweredTrees()
+    first, second = (Derivation(mechanism, {}, plan, True, lowered) for plan in (WRENCHES, WRENCHES))
+    alone = Derivation(mechanism, {}, WRENCHES, True)
+    graphs = [one.builder.graph([one.output(Quantity.parse("qdd"))]) for one in (first, second, alone)]
+    assert graphs[0] == graphs[1] == graphs[2]
+    monkeypatch.setattr(sys.modules[Derivation.__module__], "limbs_side_by_side", None)
+    assert Derivation(mechanism, {}, WRENCHES, True, lowered).limbs.exchange == first.limbs.exchange

@@ -209,3 +209,15 @@ def test_elements_built_in_python_are_checked_as_well():
     b.spring("S", "p", stiffness=1)
     with pytest.raises(ModelError, match="p, used in `on` of the spring S, is not declared"):
         b.build()
+
+
+def test_axes_of_forces_may_be_words() -> None:
+    """A word was taken for the fixed axes, whichever it was."""
+    builder = Builder()
+    assert builder.moment("a", "Arm", (1, 2, 3), axes="body").axes is Axes.BODY
+    with pytest.raises(ModelError, match="moment b: axes is 'bod'; known are world, parent, body"):
+        builder.moment("b", "Arm", (1, 2, 3), axes="bod")
+    with pytest.raises(ModelError, match="the law of impacts is 'hertz'; known are newton, poisson"):
+        builder.impacts("hertz")
+    with pytest.raises(ModelError, match="loop c: an axis is 'w'; known are x, y, z"):
+        builder.loop("c", "revolute", "Arm", "Leg", axes="w")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
+from kinegraph.errors import GraphError
 from kinegraph.graph.count import count
 from kinegraph.graph.text import read
 from kinegraph.passes.by_name import passes_text, read_passes
@@ -55,3 +56,11 @@ def test_starts() -> None:
     searched = next(route for route in routes(Effort.NORMAL) if route.name == "searched")
     assert first.start(GRAPH, {}) is GRAPH
     assert searched.start(GRAPH, {"factored": GRAPH, "simplified": other}) is other
+
+
+def test_an_effort_may_be_a_word_and_no_other() -> None:
+    """Any word but an effort's own used to begin a search of a minute."""
+    names = [[report.name for report in kg.reduce(GRAPH, effort).reports] for effort in ("quick", Effort.QUICK)]
+    assert names[0] == names[1]
+    with pytest.raises(GraphError, match="effort is 'hard'; known are quick, normal, search"):
+        kg.reduce(GRAPH, "hard")

@@ -141,3 +141,14 @@ def test_a_condition_that_is_always_zero_is_refused(condition):
     rod = kg.parse("coordinates q = 1; gravity 0, 0, -9.81; Rod | Ry(q) | Sz(-1), m(1); output tip = Rod (0, 0, -1);")
     with pytest.raises(SolveError, match="event side: its condition is zero at every state"):
         kg.simulate(rod, 1, events={"side": condition}, native=False)
+
+
+def test_directions_and_actions_may_be_words() -> None:
+    assert Event("e", "q", "falling", "STOP") == Event("e", "q", Direction.FALLING, Action.STOP)
+    for wrong, known in (({"direction": "down"}, "both, rising, falling"), ({"action": 1}, "record, stop, reset")):
+        with pytest.raises(SolveError, match=f"event e: .* known are {known}"):
+            Event("e", "q", **wrong)
+    with pytest.raises(SolveError, match="events holds 'q'; give Event"):
+        simulate(kg.parse(BALL), 1, events=["q"], native=False)
+    with pytest.raises(SolveError, match="known are rk4"):
+        simulate(kg.parse(BALL), 1, method=5, native=False)

@@ -35,7 +35,7 @@ class Minimised:
 def minimise(
     expressions: Graph | Foreign,
     parameters: Iterable[Foreign] = (),
-    effort: Effort = Effort.NORMAL,
+    effort: Effort | str = Effort.NORMAL,
     seconds: float | None = None,
     seed: int = 0,
 ) -> Minimised:

@@ -14,7 +14,7 @@ from kinegraph.derive.choices import Closure
 from kinegraph.derive.quantities.entries import check_entries
 from kinegraph.derive.quantities.quantity import Quantity, dependencies, parse_list
 from kinegraph.derive.quantities.variables import Variables
-from kinegraph.errors import DerivationError, KernelError, ModelError
+from kinegraph.errors import DerivationError, KernelError, ModelError, one_of
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.jit import cache as disk
 from kinegraph.jit.contents import digest
@@ -130,20 +130,12 @@ def _read_quantity(word: object) -> Quantity:
 
 def effort_of(effort: Effort | str) -> Effort:
     """The effort of this name."""
-    try:
-        return Effort(effort)
-    except ValueError:
-        known = ", ".join(one.value for one in Effort)
-        raise DerivationError(f"effort is {effort!r:.80}; known are {known}") from None
+    return one_of(Effort, effort, "effort", DerivationError)
 
 
 def closure_of(closure: Closure | str) -> Closure:
     """The closure of this name."""
-    try:
-        return Closure(closure)
-    except ValueError:
-        known = ", ".join(one.value for one in Closure)
-        raise DerivationError(f"closure is {closure!r:.80}; known are {known}") from None
+    return one_of(Closure, closure, "closure", DerivationError)
 
 
 def runtime_names(mechanism: Mechanism, runtime: str | Sequence[str]) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from kinegraph.errors import KernelError
+from kinegraph.errors import KernelError, one_of
 from kinegraph.model.expression import Scalar
 from kinegraph.passes.step import Effort
 
@@ -27,9 +27,10 @@ class Language(Enum):
     FMU = "fmu"
 
     @classmethod
-    def parse(cls, text: str) -> Language:
+    def parse(cls, text: object) -> Language:
         """The language of this name; some have several."""
-        word = _OTHER_WORDS.get(text.strip().lower(), text.strip().lower())
+        word = str(text).strip().lower()
+        word = _OTHER_WORDS.get(word, word)
         try:
             return cls(word)
         except ValueError:
@@ -69,6 +70,12 @@ class FunctionLayout(Enum):
     COMBINED = "combined"
 
 
+#: The options that are one of a few words, which may be given as such.
+_WORDS: dict[str, type[Enum]] = {
+    "precision": Precision, "sines": Sines, "layout": FunctionLayout, "effort": Effort, "fmi": Fmi
+}  # fmt: skip
+
+
 @dataclass(frozen=True)
 class ExportOptions:
     """How code is written.
@@ -97,6 +104,8 @@ class ExportOptions:
     binary: bool = True
 
     def __post_init__(self) -> None:
+        for name, kind in _WORDS.items():
+            object.__setattr__(self, name, one_of(kind, getattr(self, name), name, KernelError))
         if self.chunk < 10:
             raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations, 300 to 2000 are sensible")
         if self.name is not None and not self.name.strip():

@@ -87,7 +87,7 @@ def export(
     Where a language has one file, `directory` may name that file by its ending (`-o arm.fmu`). A file that is in the
     way is replaced only if an export wrote it; else KernelError, and nothing is written.
     """
-    chosen = Language.parse(language) if isinstance(language, str) else language
+    chosen = language if isinstance(language, Language) else Language.parse(language)
     rendering = render(source, quantities, chosen, options)
     paths = write_files(rendering.files, directory)
     return ExportReport(chosen, rendering.digest, paths, rendering.functions, rendering.notes)

@@ -213,9 +213,13 @@ class BallArithmetic:
 EXTENDED_PRECISION = 256
 
 
-def exact_static(graph: Graph, index: int) -> Fraction | None:
-    """A static node without parameters as the number of extended precision nearest to it; None if it is not finite."""
-    middle = _static_balls(graph, {})[index].mid()
+def exact_statics(graph: Graph, indices: Sequence[int]) -> list[Fraction | None]:
+    """Static nodes without parameters as the numbers of extended precision nearest to them; None if not finite."""
+    balls = _static_balls(graph, {})
+    return [_exact(balls[index].mid()) for index in indices]
+
+
+def _exact(middle: flint.arb) -> Fraction | None:
     if not isfinite(float(middle)):
         return None
     mantissa, exponent = middle.man_exp()

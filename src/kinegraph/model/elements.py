@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from kinegraph.errors import ModelError, one_of
 from kinegraph.model.axes import Axes
 from kinegraph.model.expression import Expression, Name, expression, names
 from kinegraph.model.mechanism import ZERO
@@ -125,6 +126,9 @@ class PointForce:
     components: Triple
     axes: Axes = Axes.WORLD
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", one_of(Axes, self.axes, f"force {self.name}: axes", ModelError))
+
 
 @dataclass(frozen=True, slots=True)
 class Moment:
@@ -134,6 +138,9 @@ class Moment:
     on: str
     components: Triple
     axes: Axes = Axes.WORLD
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", one_of(Axes, self.axes, f"moment {self.name}: axes", ModelError))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from kinegraph.display import RichDisplay
-from kinegraph.errors import NumberSizeError
+from kinegraph.errors import GraphError, NumberSizeError, one_of
 from kinegraph.graph.count import Operations, count, largest_exponent
 from kinegraph.graph.node import Graph
 from kinegraph.graph.proof.prove import prove as compare
@@ -115,7 +115,7 @@ class Runner:
 
 def reduce(
     graph: Graph,
-    effort: Effort = Effort.NORMAL,
+    effort: Effort | str = Effort.NORMAL,
     seconds: float | None = None,
     seed: int = 0,
     prove: bool = True,
@@ -129,13 +129,14 @@ def reduce(
     graph so far, proved as well. `passes` are run in their order in place of those of the effort (`by_name.read_passes`
     makes them of a text); the cheapest graph on the way is taken.
     """
+    taken = routes(one_of(Effort, effort, "effort", GraphError), seconds, seed)
     runner = Runner(graph, on_pass, interrupt or Interrupt())
     with runner.interrupt.catching():
         if passes:
             runner.follow(passes, graph)
         else:
             entry = runner.run_all((Rebuild(), DeadCode()), graph)
-            _follow(runner, entry, routes(effort, seconds, seed), SEARCH_SECONDS if seconds is None else seconds)
+            _follow(runner, entry, taken, SEARCH_SECONDS if seconds is None else seconds)
     if prove:
         compare(graph, runner.best).require()
     return Reduction(runner.best, tuple(runner.reports), prove, runner.interrupt.requested)

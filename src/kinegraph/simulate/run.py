@@ -241,6 +241,9 @@ def read_events(events: Events) -> list[Event]:
     """Events with their formulas read, from what a user gives."""
     if isinstance(events, Mapping):
         events = [Event(name, condition) for name, condition in events.items()]
+    for event in events:
+        if not isinstance(event, Event):
+            raise SolveError(f"events holds {event!r:.80}; give Event(name, condition), or {{name: condition}}")
     names = [event.name for event in events]
     if len(set(names)) < len(names):
         raise SolveError(f"two events have the same name: {', '.join(names)}")

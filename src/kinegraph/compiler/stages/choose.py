@@ -118,12 +118,14 @@ class _Choice:
         candidate, tail = self._limb_candidate(solved)
         limbs = candidate.limbs
         assert limbs is not None
+        numbers = limbs.values()
+        if numbers is None:
+            return None
         # What is reduced by more than a quick search would no longer be of one shape.
         graph = flattened(reduce(candidate.graph, effort=Effort.QUICK, prove=False).graph)
-        numbers = limbs.values()
         share = share_side_by_side(graph, limbs.exchange)
         _log.info("%s: %.0f %% of the operations are done side by side", self.request, 100 * share)
-        if numbers is None or share < _LEAST_SHARE:
+        if share < _LEAST_SHARE:
             return None
         proof = self.derivations.proved(with_exact_numbers(graph, limbs.numbers), candidate.plan, tail)
         choice = KernelChoice(True)

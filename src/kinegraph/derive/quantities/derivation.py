@@ -127,7 +127,7 @@ class Derivation:
     @cached_property
     def _unreduced_tree(self) -> Tree:
         plan = self.plan
-        if self._is_first and plan.regroup and not plan.origin_shifts and not plan.axial_moments:
+        if self._lowers_as_usual:
             self.described_tree, tree = self._lowered.trees("regrouped", self.builder, self._regrouped)
             return tree
         tree = with_shifted_origins(self.described_tree, plan.origin_shifts)
@@ -150,6 +150,12 @@ class Derivation:
         return build_tree(self.mechanism, self.names)
 
     @property
+    def _lowers_as_usual(self) -> bool:
+        """Whether nothing was derived yet and the plan leaves origins and moments where most plans do."""
+        plan = self.plan
+        return self._is_first and plan.regroup and not plan.origin_shifts and not plan.axial_moments
+
+    @property
     def _is_first(self) -> bool:
         """Whether nothing was derived yet."""
         return len(self.builder.nodes) == self._before
@@ -157,7 +163,14 @@ class Derivation:
     @cached_property
     def limbs(self) -> LimbsSideBySide:
         """The tree with limbs of one shape written side by side."""
-        return limbs_side_by_side(self._unreduced_tree)
+        if not self._lowers_as_usual:
+            return limbs_side_by_side(self._unreduced_tree)
+        self.described_tree, self._unreduced_tree, limbs = self._lowered.trees("limbs", self.builder, self._with_limbs)
+        return limbs
+
+    def _with_limbs(self) -> tuple[Tree, Tree, LimbsSideBySide]:
+        tree = self._unreduced_tree
+        return self.described_tree, tree, limbs_side_by_side(tree)
 
     @cached_property
     def layout(self) -> FrameAssignment:

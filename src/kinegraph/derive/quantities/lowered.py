@@ -9,18 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import cast
+from typing import TypeVar, cast
 
-from kinegraph.derive.tree.links import Tree
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.scalar import Scalar
+
+#: A tuple of trees, or of what is made of them.
+Trees = TypeVar("Trees", bound=tuple[object, ...])
 
 
 class LoweredTrees:
     """The trees that were made first thing in a builder, by a word for how; with the builder as it was then."""
 
     def __init__(self) -> None:
-        self._trees_by_plan: dict[str, tuple[GraphBuilder, tuple[Tree, ...]]] = {}
+        self._trees_by_plan: dict[str, tuple[GraphBuilder, object]] = {}
         self._regular = False
 
     def require_once(self, require: Callable[[], None]) -> None:
@@ -29,7 +31,7 @@ class LoweredTrees:
             require()
             self._regular = True
 
-    def trees(self, how: str, builder: GraphBuilder, make: Callable[[], tuple[Tree, ...]]) -> tuple[Tree, ...]:
+    def trees(self, how: str, builder: GraphBuilder, make: Callable[[], Trees]) -> Trees:
         """The trees in a builder in which nothing was derived yet: those known by this word, or what `make` makes."""
         if how not in self._trees_by_plan:
             made = make()
@@ -37,7 +39,7 @@ class LoweredTrees:
             return made
         known, trees = self._trees_by_plan[how]
         builder.become(known)
-        return tuple(cast("Tree", _in_builder(tree, builder)) for tree in trees)
+        return cast("Trees", _in_builder(trees, builder))
 
 
 def _in_builder(value: object, builder: GraphBuilder) -> object:

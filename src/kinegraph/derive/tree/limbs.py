@@ -20,7 +20,7 @@ from kinegraph.derive.tree.inertia import MassMoments
 from kinegraph.derive.tree.links import Joint, JointKind, Link, Placement, Tree
 from kinegraph.graph.angle import PI
 from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.interpret import exact_static
+from kinegraph.graph.interpret import exact_statics
 from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
 from kinegraph.graph.scalar import Scalar
 from kinegraph.model.state_layout import force_on
@@ -53,8 +53,7 @@ class SideBySide:
         """The numbers by the names of their symbols, with the precision static expressions are evaluated in; None if
         one is not finite, or is known only when code runs."""
         found: dict[str, Fraction] = {}
-        for symbol, number in self.numbers.items():
-            value = _evaluated(number)
+        for symbol, value in zip(self.numbers, _evaluated(list(self.numbers.values())), strict=True):
             if value is None:
                 return None
             found[symbol.name] = value
@@ -74,13 +73,17 @@ class LimbsSideBySide(SideBySide):
         return 2 * self.joints > len(self.tree.links) - 1
 
 
-def _evaluated(number: Scalar) -> Fraction | None:
-    if number.value is not None:
-        return Fraction(number.value)
-    graph = number.builder.graph([Output("number", (), (number.index,))])
+def _evaluated(numbers: Sequence[Scalar]) -> list[Fraction | None]:
+    """The values of numbers of one builder; None for those that are not finite, or if one has symbols."""
+    if not numbers:
+        return []
+    # All in one graph: a body of two limbs has hundreds, and a builder thousands of nodes beside them.
+    nodes = tuple(number.index for number in numbers)
+    graph = numbers[0].builder.graph([Output("numbers", (len(nodes),), nodes)])
     if any(symbol != PI for symbol in graph.symbols()):
-        return None
-    return exact_static(graph, graph.outputs[0].nodes[0])
+        return [None] * len(numbers)
+    given = zip(numbers, exact_statics(graph, graph.outputs[0].nodes), strict=True)
+    return [value if number.value is None else Fraction(number.value) for number, value in given]
 
 
 def limbs_side_by_side(tree: Tree) -> LimbsSideBySide:

@@ -23,7 +23,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TypeAlias
 
-from kinegraph.errors import ModelError, Place
+from kinegraph.errors import ModelError, Place, one_of
 from kinegraph.files import read_input_text
 from kinegraph.io.records.expression_text import read_expression
 from kinegraph.io.robot.attributes import Written
@@ -74,6 +74,10 @@ class AngleUnit(Enum):
     DEGREES = "degrees"
 
 
+def _words(convention: Convention | str, angles: AngleUnit | str) -> tuple[Convention, AngleUnit]:
+    return one_of(Convention, convention, "convention", ModelError), one_of(AngleUnit, angles, "angles", ModelError)
+
+
 def load_denavit_hartenberg(
     path: str | PathLike[str],
     *,
@@ -86,7 +90,7 @@ def load_denavit_hartenberg(
     """Read a CSV file (UTF-8, columns separated by comma or semicolon) whose first line names the columns."""
     text = read_input_text(path, _MAX_BYTES, "table")
     rule = RightAngles.within(angle_tolerance, right_angles)
-    table = _Table(str(path), Convention(convention), AngleUnit(angles), AngleReader(rule, Findings()))
+    table = _Table(str(path), *_words(convention, angles), AngleReader(rule, Findings()))
     return table.robot(Path(path).stem, _csv_rows(text, str(path)), gravity)
 
 
@@ -105,7 +109,7 @@ def denavit_hartenberg(
     Cells are numbers, expressions, or text in the model language such as `"pi/2"`.
     """
     rule = RightAngles.within(angle_tolerance, right_angles)
-    table = _Table("", Convention(convention), AngleUnit(angles), AngleReader(rule, Findings()))
+    table = _Table("", *_words(convention, angles), AngleReader(rule, Findings()))
     return table.robot(name, [(Place(line, 1), _columns(row)) for line, row in enumerate(rows, 1)], gravity)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from os import PathLike
 from pathlib import Path
 
-from kinegraph.errors import ModelError
+from kinegraph.errors import ModelError, one_of
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.options import URDF_AS_WRITTEN, UrdfOptions
 from kinegraph.io.robot.meshes import MeshFinder
@@ -38,7 +38,7 @@ def parse_urdf(text: str | bytes, source: str = "", options: UrdfOptions = URDF_
 
 
 def _robot(root: Element, meshes: MeshFinder, options: UrdfOptions) -> Robot:
-    base = Base(options.base)
+    base = one_of(Base, options.base, "base", ModelError)
     require_root(root, ModelFormat.URDF)
     _check_quaternions(root)
     angle_reader = AngleReader(options.rule, Findings())

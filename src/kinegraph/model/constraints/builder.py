@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from kinegraph.errors import ModelError
+from kinegraph.errors import ModelError, one_of
 from kinegraph.model.constraints.impacts import ImpactLaw, ImpactOrder, Impacts
 from kinegraph.model.constraints.joint_types import JointType
 from kinegraph.model.constraints.records import AnyLoop, Constraint, Contact, Coupling, Cut, Frame, Joint, Loop, Unknown
@@ -62,9 +62,9 @@ class ConstraintBuilder:
     ) -> Loop:
         """Close a loop: a joint ties the first frame to the second. `axes` are `x`, `y` or `z` of both frames (for a
         universal joint one of the first and one of the second); `length` is that of a `distance`."""
-        kind = JointType(joint)
+        kind = one_of(JointType, joint, f"loop {name}: the joint", ModelError)
         usual = kind.fixes.axes
-        chosen = tuple(axis if isinstance(axis, Axis) else Axis[axis.upper()] for axis in axes) or usual
+        chosen = tuple(one_of(Axis, axis, f"loop {name}: an axis", ModelError) for axis in axes) or usual
         if len(chosen) != len(usual):
             raise ModelError(f"a {kind.value} joint takes {len(usual)} axes, found {len(chosen)}")
         if kind.fixes.relation or (length is None) is bool(kind.fixes.amounts):
@@ -106,7 +106,10 @@ class ConstraintBuilder:
         self, law: ImpactLaw | str = ImpactLaw.NEWTON, order: ImpactOrder | str = ImpactOrder.SIMULTANEOUS
     ) -> None:
         """How contacts meet: `newton` or `poisson`; several at once `simultaneous` or `sequential`."""
-        self._impacts = Impacts(ImpactLaw(law), ImpactOrder(order))
+        self._impacts = Impacts(
+            one_of(ImpactLaw, law, "the law of impacts", ModelError),
+            one_of(ImpactOrder, order, "the order of impacts", ModelError),
+        )
 
     def cut(self, *joints: str | Loop | Body) -> None:
         """Cut loops at these joints: a loop's own, or the one of a body on its base."""

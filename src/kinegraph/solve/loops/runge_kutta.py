@@ -238,12 +238,12 @@ def one_step(
 def fixed_ending(method: Method, control: Control, work: Work, counters: Integers, constrained: bool) -> int:
     """How a step of fixed length went: its slopes mean something, or a stage was not on the constraints, or fell on a
     singular position."""
-    if constrained and work.projected[LEFT] > 0.0:
-        counters[COMPONENT] = int(work.projected[ROW])
-        return LOOPS_OPEN
     if constrained and work.projected[LOWEST] < MEANINGLESS:
         counters[COMPONENT] = int(work.projected[ROW])
         return SINGULAR_PLACE
+    if constrained and work.projected[LEFT] > 0.0:
+        counters[COMPONENT] = int(work.projected[ROW])
+        return LOOPS_OPEN
     return RUNNING if sound(method, work) else failed(method, control, work, counters, RUNNING)
 
 

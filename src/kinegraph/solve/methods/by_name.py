@@ -20,10 +20,10 @@ class Method(Enum):
     IDA = "ida"
 
     @classmethod
-    def named(cls, name: str) -> Method:
+    def named(cls, name: object) -> Method:
         """The method of this name."""
         try:
-            return cls(name.lower())
+            return cls(str(name).lower())
         except ValueError:
             known = ", ".join(method.value for method in cls)
             raise SolveError(f"there is no method {name!r}; known are {known}") from None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from kinegraph.errors import SolveError
+from kinegraph.errors import SolveError, one_of
 from kinegraph.model.expression import Scalar
 from kinegraph.solve.problem.problem import Function, refuse_addresses
 
@@ -32,6 +32,7 @@ class Event:
     """Happens when `condition` passes zero.
 
     condition: an expression in coordinates, velocities (`q1'`), output points (`tip.z`), parameters and t.
+    direction: BOTH, RISING or FALLING; action: RECORD, STOP or RESET. Words such as "falling" will do.
     reset: new values of coordinates and velocities by name, expressions of the state just before; makes it a reset.
     holds: it stops the run wherever its condition is beyond zero (positive with RISING, negative with FALLING) and not
     only where it passes: at the start, and after a jump, too.
@@ -45,6 +46,9 @@ class Event:
     holds: bool = False
 
     def __post_init__(self) -> None:
+        where = f"event {self.name}:"
+        object.__setattr__(self, "direction", one_of(Direction, self.direction, f"{where} direction", SolveError))
+        object.__setattr__(self, "action", one_of(Action, self.action, f"{where} action", SolveError))
         if self.reset and self.action is Action.RECORD:
             object.__setattr__(self, "action", Action.RESET)
         if bool(self.reset) != (self.action is Action.RESET):

@@ -30,7 +30,7 @@ def add(
     store: Store,
     mechanism: MechanismSource,
     quantities: Quantities,
-    effort: Effort = Effort.QUICK,
+    effort: Effort | str = Effort.QUICK,
     on_pass: OnPass | None = None,
     passes: str = "",
 ) -> SavedModel:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, select
 
-from kinegraph.errors import StoreError
+from kinegraph.errors import StoreError, one_of
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Coefficient
 from kinegraph.passes.by_name import passes_text, read_passes
@@ -41,7 +41,7 @@ def reduce_stored(
     store: Store,
     reference: str | int,
     passes: str = "",
-    effort: Effort = Effort.QUICK,
+    effort: Effort | str = Effort.QUICK,
     stage: str = "",
     on_pass: OnPass | None = None,
 ) -> StoredReduction:
@@ -49,6 +49,7 @@ def reduce_stored(
 
     The result is proved equal and saved as a graph of the same mechanism; passes are written as for `kinegraph ops`.
     """
+    effort = one_of(Effort, effort, "effort", StoreError)
     steps = read_passes(passes) if passes else ()
     with store.reading() as connection:
         origin = origin_of(connection, reference)

@@ -30,10 +30,10 @@ class Design(Enum):
     TABLE = "table"
 
     @classmethod
-    def named(cls, name: str) -> Design:
+    def named(cls, name: object) -> Design:
         """The design of this name."""
         try:
-            return cls(name.lower())
+            return cls(str(name).lower())
         except ValueError:
             known = ", ".join(one.value for one in cls)
             raise StudyError(f"there is no design {name!r}; known are {known}") from None

@@ -10,7 +10,7 @@ import numpy as np
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.load import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
-from kinegraph.errors import TaskError
+from kinegraph.errors import TaskError, one_of
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -152,7 +152,7 @@ def inverse_dynamics(
     unknown: Sequence[str] = (),
     inputs: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
-    way: Formation = Formation.NEW,
+    way: Formation | str = Formation.NEW,
     least_norm: bool = False,
     least_squares: bool = False,
 ) -> UnknownForces:
@@ -172,7 +172,7 @@ def inverse_dynamics(
     mechanism = with_values(mechanism_of(mechanism), inputs or {})
     names = unknown_names(mechanism, unknown)
     require_values(mechanism, names)
-    problem = ForceProblem(mechanism, names, parameters, way)
+    problem = ForceProblem(mechanism, names, parameters, one_of(Formation, way, "way", TaskError))
     if isinstance(motion, SampledMotion):
         return _forces(problem, motion, motion, {}, least_norm, least_squares)
     at = _times(motion, times)
