@@ -93,7 +93,7 @@ def test_a_singular_position_is_refused_by_name(found: Any) -> None:
 
 
 def test_a_run_that_becomes_infinite_says_when(found: Any) -> None:
-    assert "before t = 0.5" in found["broken"]["said"] and "shorter steps" in found["broken"]["said"]
+    assert "before t = 1" in found["broken"]["said"] and "shorter steps" in found["broken"]["said"]
 
 
 def test_what_loops_over_chains_cannot_do_is_said() -> None:

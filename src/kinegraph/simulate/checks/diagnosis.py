@@ -107,6 +107,8 @@ def _of_constraints(equations: Equations, states: _States, ending: Ending) -> En
     component = _names(equations, lost) or ending.component
     if locked:
         return Ending(Status.OPEN, ending.time, component, hint=_REACH)
+    if ending.status is Status.SINGULAR:
+        return ending  # pivots of the step said so; the last saved state may lie before it
     if near and ending.status is not Status.OPEN:
         return Ending(Status.SINGULAR, ending.time, component)
     return Ending(Status.OPEN, ending.time, component, hint=ending.hint or _LONG)
