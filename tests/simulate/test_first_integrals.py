@@ -7,6 +7,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
+from kinegraph.simulate.checks import momentum
 from kinegraph.simulate.checks.fitting import states_beside
 from kinegraph.simulate.equations import VelocityForm
 
@@ -52,3 +53,11 @@ def test_states_beside_a_run_fit_whatever_its_size(size: str) -> None:
     assert len(times) >= 4 and np.all(np.any(beside != q[: len(beside)], axis=1))
     np.testing.assert_allclose(np.sum(beside**2, axis=1), float(size) ** 2, rtol=0, atol=1e-8)
     np.testing.assert_allclose(np.sum(beside * v, axis=1), 0.0, atol=1e-8)
+
+
+def test_integrals_are_looked_for_once_for_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    first = kg.simulate("heavy-top", 0.1, native=False).checks
+    monkeypatch.setattr(momentum, "along_motion", None)
+    again = kg.simulate("heavy-top", 0.1, native=False).checks
+    assert [one.name for one in again] == [one.name for one in first]
+    assert any(one.name.startswith("first integral") for one in first)

@@ -6,10 +6,14 @@ without constraints, where the search takes milliseconds.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from kinegraph.derive.dynamics.state_rate import DISSIPATED, WORK, along_motion, weighted
+from kinegraph.graph.node import Graph
 from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.state_layout import is_momentum
 from kinegraph.simulate.checks.conserved import ENERGY, JACOBI, MOMENTA, candidates, combinations, random_states, rows
 from kinegraph.simulate.equations import VelocityForm, row_values, state_symbols
@@ -25,16 +29,8 @@ def momentum_checks(equations: VelocityForm, states: Rows, rtol: float | None) -
     mechanism = equations.mechanism
     if is_constrained(mechanism) or equations.runtime or equations.forces.sampled or len(equations.rate) > _LARGEST:
         return ()
-    wanted = candidates(mechanism, quantities(equations))
-    places = random_states(mechanism)
-    values = rows(wanted, places)
-    rates = equations.rate, weighted(equations.rate)
-    slopes, parts = (rows(along_motion(mechanism, rate, wanted), places) for rate in rates)
-    if not (np.abs(values).max() < _LARGEST_NUMBER and np.abs(slopes).max() < _LARGEST_NUMBER):
-        return ()
+    wanted, all_found = _constant_combinations(mechanism, equations.rate, quantities(equations))
     names = [output.name for output in wanted.outputs]
-    order = sorted(range(len(names)), key=lambda k: names[k] not in (ENERGY, *MOMENTA))  # those are checked already
-    all_found = combinations([names[k] for k in order], values[:, order], slopes[:, order], parts[:, order])
     found = [one for one in all_found if not set(one) <= {ENERGY, *MOMENTA}]
     if not {WORK, DISSIPATED}.isdisjoint(equations.balances):  # what laws of time supply, Jacobi's integral leaves out
         found = [one for one in found if JACOBI not in one]
@@ -50,6 +46,23 @@ def momentum_checks(equations: VelocityForm, states: Rows, rtol: float | None) -
         drift = float(np.abs(total - total[0]).max())
         checks.append(Check(_label(one), drift / size if size > 0 else drift, limit))
     return tuple(checks)
+
+
+@lru_cache(maxsize=16)
+def _constant_combinations(
+    mechanism: Mechanism, rate: Graph, graph: Graph
+) -> tuple[Graph, tuple[dict[str, float], ...]]:
+    """The candidates and their combinations that stay constant: found once for all runs of the same equations."""
+    wanted = candidates(mechanism, graph)
+    places = random_states(mechanism)
+    values = rows(wanted, places)
+    slopes, parts = (rows(along_motion(mechanism, one, wanted), places) for one in (rate, weighted(rate)))
+    if not (np.abs(values).max() < _LARGEST_NUMBER and np.abs(slopes).max() < _LARGEST_NUMBER):
+        return wanted, ()
+    names = [output.name for output in wanted.outputs]
+    order = sorted(range(len(names)), key=lambda k: names[k] not in (ENERGY, *MOMENTA))  # those are checked already
+    found = combinations([names[k] for k in order], values[:, order], slopes[:, order], parts[:, order])
+    return wanted, tuple(found)
 
 
 def _label(combination: dict[str, float]) -> str:
