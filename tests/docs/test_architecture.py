@@ -40,9 +40,3 @@ def test_every_file_the_page_names_exists():
     assert named
     root = PACKAGE.parents[1]
     assert [file for file in named if not (PACKAGE / file).exists() and not (root / file).exists()] == []
-
-
-def test_no_folder_holds_more_than_fifteen_modules():
-    folders = {path.parent for path in PACKAGE.rglob("*.py")}
-    sizes = {str(folder.relative_to(PACKAGE)): len(list(folder.glob("*.py"))) for folder in folders}
-    assert {folder: size for folder, size in sizes.items() if size > 15} == {}
