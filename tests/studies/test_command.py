@@ -101,6 +101,7 @@ def test_one_case_again(run, file):
     ("change", "message"),
     [
         (("duration = 1", ""), "duration is missing"),
+        (("duration = 1", f"duration = {10**400}"), "duration has 401 digits"),
         (('model = "drop.kg"', ""), "model is missing"),
         (('model = "drop.kg"', f'model = "{"x" * 5000}.kg"'), "check the name of the model file"),
         (("cases = 8", "cases = 'many'"), "whole number"),

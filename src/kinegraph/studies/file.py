@@ -116,7 +116,10 @@ class _Given:
             raise self._fault(f"{name} is missing", f"write {name} = 10")
         if isinstance(found, bool) or not isinstance(found, int | float):
             raise self._fault(f"{name} is {found!r}", "give a number")
-        return float(found)
+        try:
+            return float(found)
+        except OverflowError:
+            raise self._fault(f"{name} has {len(str(found))} digits", "give a number below 1e308") from None
 
     def whole(self, name: str, default: Missing) -> int | Missing:
         found = self.settings.get(name)
