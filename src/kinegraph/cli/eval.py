@@ -222,6 +222,9 @@ def written(name: str, array: Doubles) -> Iterator[str]:
             yield from written(f"{name}[{place}]", part)
         return
     yield name
+    if not array.size:
+        yield f"  no entries: {' x '.join(map(str, array.shape))}"
+        return
     table = array.reshape(-1, 1 if array.ndim < 2 else array.shape[1]) + 0.0  # no minus zero on the page
     rows = [[f"{entry:.10g}" for entry in row] for row in table]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

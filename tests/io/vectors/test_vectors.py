@@ -70,6 +70,7 @@ LINK = "[[link]]\naxis = [0, 0, 1]\nr = { 1 = [1, 0, 0] }\nmass = 1\n"
         ("[[link]]\naxis = [0, 0, 0]\nr = { 1 = [1, 0, 0] }", "axis of link 1 is zero"),
         ("[[link]]\naxis = [0, 0]\nr = { 1 = [1, 0, 0] }", "three numbers"),
         ("[[link]]\naxis = [0, 0, 1]\nr = { 2 = [1, 0, 0] }", "no r of its own joint 1"),
+        ("[[link]]\naxis = [0, 0, 1]\nr = { " + "1" * 5000 + " = [1, 0, 0] }", "is no table of joints"),
         ("[[link]]\naxis = [0, 0, 1]", "link 1 has no r"),
         (LINK + "inertia = [1, 1, 1]", "moments"),
         (LINK.replace("r = {", "r = { 3 = [1, 0, 0],"), "joint 3"),

@@ -160,7 +160,7 @@ class _Reader:
         return Link(number, axis, axis_before, self._arms(row["r"], number), mass, moments, start, accepted)
 
     def _arms(self, rows: object, number: int) -> dict[int, Three]:
-        if not isinstance(rows, dict) or not all(key.isdecimal() for key in rows):
+        if not isinstance(rows, dict) or not all(key.isdecimal() and len(key) < 10 for key in rows):
             raise self._error(f"r of link {number} is no table of joints", "write r = { 1 = [x, y, z], 2 = [x, y, z] }")
         found = {int(key): self._vector(value, f"r of link {number}, joint {key}") for key, value in rows.items()}
         if number not in found:
