@@ -86,6 +86,23 @@ def test_steps_that_are_too_long_are_seen_in_the_energy(step: float, passed: boo
     assert next(one for one in run.checks if one.name == "energy").passed is passed
 
 
+@pytest.mark.parametrize("height", ["0", "1000", "1e6"])
+@pytest.mark.parametrize(("step", "passed"), [(0.05, True), (0.2, False)])
+def test_the_level_of_potential_energy_hides_no_error(height: str, step: float, passed: bool) -> None:
+    text = "model high; coordinates q = 1; gravity 0, 0, -9.81; A | Sz(H), Ry(q) | Sz(-1), m(1);"
+    run = kg.simulate(kg.parse(text.replace("H", height)), 20, method="rk4", step=step, native=False, progress=False)
+    (check,) = (one for one in run.checks if one.name == "energy")
+    assert check.passed is passed
+    assert check.error == pytest.approx(np.ptp(run["energy"]) / run["kinetic"].max(), rel=0.1, abs=1e-6)
+
+
+def test_rounding_of_a_high_level_is_no_error() -> None:
+    """Nearly at rest, a kilometer up: all that energy changes by is rounding."""
+    text = "model still; coordinates q = 1e-6; gravity 0, 0, -9.81; A | Sz(1000), Ry(q) | Sz(-1), m(1);"
+    run = kg.simulate(kg.parse(text), 5, native=False, progress=False)
+    assert all(one.passed for one in run.checks)
+
+
 def test_first_integrals_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     looked = []
     search = momentum.combinations

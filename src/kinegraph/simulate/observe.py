@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -34,6 +34,7 @@ _PLACES = 50  # of a run at which the size of momenta is looked at
 _STATES = 7  # of a run at which first integrals are looked for
 _NORM_LIMIT = 1e-9
 _PLAINLY_WRONG = 1e-2  # of energy or momentum lost or gained by steps of fixed length, or a gap of loops [m, rad]
+_ROUNDED = 1e-13  # of the levels of energies may be rounding
 _STEADY = 1e-4  # of a level counts as a term [1/s] at states of a run: where it is steady, all terms are rounding
 
 
@@ -173,13 +174,30 @@ def checks(
         values = columns[name]
         if name == ENERGY:
             values = values - sum((SIGNS[one] * column for one, column in rows.balances.items()), np.zeros(1))
-        size = np.abs(columns[KINETIC]).max() if name == ENERGY else _momentum_size(equations, columns, rows)
-        found.append(Check(_label(name, rows), _drift(values, max(size, abs(values[0]))), limit))
+            error = energy_error(_drift(values, 1.0), columns[KINETIC], columns[POTENTIAL], rows.balances.values())
+        else:
+            error = _drift(values, max(_momentum_size(equations, columns, rows), abs(values[0])))
+        found.append(Check(_label(name, rows), error, limit))
     for start in equations.mechanism.layout.quaternions:
         names = equations.mechanism.layout.positions[start : start + 4]
         lengths = np.linalg.norm(rows.q[:, start : start + 4], axis=1)
         found.append(Check(f"length of quaternion ({', '.join(names)})", _drift(lengths - 1, 1.0, 0.0), length_limit))
     return tuple(found)
+
+
+def energy_error(moved: float, kinetic: Floats, potential: Floats, balances: Iterable[Floats]) -> float:
+    """By how much energy moved, relative to the energy that takes part in the motion.
+
+    That is kinetic energy, and what potential energy and its balances change by: the level of potential energy is
+    arbitrary, and a mechanism far above the origin keeps its energy no better for it. What the level is rounded to
+    counts as nothing.
+    """
+    parts = (potential, *balances)
+    with np.errstate(invalid="ignore"):
+        size = max(np.abs(kinetic).max(), *(np.ptp(part) for part in parts))
+        rounding = _ROUNDED * sum(np.abs(part).max() for part in (kinetic, *parts))
+        left = np.maximum(moved - rounding, 0.0)
+        return float(left / size) if size > 0 else float(left)
 
 
 def _momentum_size(equations: Equations, columns: Mapping[str, Floats], rows: Rows) -> float:
