@@ -76,7 +76,7 @@ def test_adaptive_sweeps_and_studies_name_loops_beyond_their_reach(method: str) 
 
 @pytest.mark.parametrize(("varied", "values"), [("k", [5.0, 5.5]), ("a'", [1.0, 1.1])])
 def test_sweeps_and_studies_name_a_gimbal_lock(varied: str, values: list[float]) -> None:
-    lock, control = kg.parse(LOCK), Adaptive(max_steps=1000)
+    lock, control = kg.parse(LOCK), Adaptive(max_steps=500)
     alone = kg.simulate(lock, 3, control=control, native=False)
     sweep = kg.sweep(lock, 3, over={varied: values}, control=control, **QUIET)
     assert {alone.status, *sweep.statuses} == {Status.SINGULAR_COORDINATES}
@@ -88,7 +88,7 @@ def test_sweeps_and_studies_name_a_gimbal_lock(varied: str, values: list[float])
 def test_of_many_bad_cases_some_are_looked_into_and_the_others_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(diagnosis, "MOST", 2)
     over = {"k": np.linspace(5, 6, 4)}
-    sweep = kg.sweep(kg.parse(LOCK), 3, over=over, control=Adaptive(max_steps=1000), **QUIET)
+    sweep = kg.sweep(kg.parse(LOCK), 3, over=over, control=Adaptive(max_steps=500), **QUIET)
     known = [one.status is Status.SINGULAR_COORDINATES for one in sweep.endings]
     assert known == [True, False, False, True]
     assert all("not looked into" in str(one) for one in sweep.endings[1:3]) and "2 ended early" in str(sweep)

@@ -20,6 +20,7 @@ from kinegraph.model.expression import PI, TIME
 from kinegraph.model.expression import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.checks.fitting import states_beside
+from kinegraph.simulate.checks.symmetry import conserved_momenta
 from kinegraph.simulate.checks.vanishing import vanishes
 from kinegraph.simulate.constraints.drift import Drift
 from kinegraph.simulate.equations import Equations, VelocityForm, row_values, state_symbols
@@ -101,16 +102,29 @@ def observation(equations: Equations, rows: Rows) -> tuple[dict[str, Floats], tu
 
 
 def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[str, ...]:
-    """Energy, less its balances, and which momenta cannot change: their rates vanish at random states.
+    """Energy, less its balances, and which momenta cannot change: by the structure of the model, or by their rates.
 
-    Energy is accounted for in every model, so its check is always made: rates that do not add up are to be seen. With
-    loops and constraints, which a random state would not fit, momenta are looked at in states of the run and beside.
+    Energy is accounted for in every model, so its check is always made, as are those of momenta that the structure
+    keeps: rates that do not add up are to be seen. Rates that vanish tell of further ones, as that of a body on an
+    oblique rail. With loops and constraints, which a random state would not fit, states of the run and beside are
+    looked at.
     """
-    if len(equations.rate) > _LARGEST:
+    mechanism, rate = equations.mechanism, equations.rate
+    if len(rate) > _LARGEST or mechanism.contacts:
         return (ENERGY,)
-    if not is_constrained(equations.mechanism):
-        return (ENERGY, *_of_any_motion(equations.mechanism, equations.rate, graph, equations.forces.sampled))
-    return (ENERGY, *_steady_momenta(equations.mechanism, equations.rate, graph, _run_states(equations, rows), _STEADY))
+    if is_constrained(mechanism):
+        states = _run_states(equations, rows)
+        if not len(states[TIME]):
+            return (ENERGY,)
+        steady = _steady_momenta(mechanism, rate, graph, states, _STEADY)
+    else:
+        states = _random_states(mechanism, equations.forces.sampled)
+        steady = _of_any_motion(mechanism, rate, graph, equations.forces.sampled)
+    conserved = conserved_momenta(equations, states)
+    return (
+        ENERGY,
+        *(name for name, by_structure in zip(MOMENTA, conserved, strict=True) if by_structure or name in steady),
+    )
 
 
 @lru_cache(maxsize=32)
@@ -154,7 +168,8 @@ def _random_states(mechanism: Mechanism, sampled: tuple[str, ...]) -> dict[str, 
 def _run_states(equations: Equations, rows: Rows) -> dict[str, Floats]:
     """Some states of the run, and as many beside them, by the names of what moves."""
     layout, random = equations.mechanism.layout, np.random.default_rng(1)
-    places = np.unique(np.linspace(0, len(rows.times) - 1, _STATES).astype(int))
+    finite = np.flatnonzero(np.all(np.isfinite(np.hstack(rows.closed)), axis=1))
+    places = finite[np.unique(np.linspace(0, len(finite) - 1, min(_STATES, len(finite))).astype(int))]
     own = rows.times[places], *(part[places] for part in rows.closed)
     times, q, v = (np.concatenate(both) for both in zip(own, states_beside(equations, *own), strict=True))
     values = dict(zip(layout.positions, q.T, strict=True))
