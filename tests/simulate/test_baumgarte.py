@@ -51,7 +51,7 @@ def test_it_keeps_loops_nearly_closed_and_says_so(capsys):
         found[gains] = data(runner(capsys)(command))["drift"]
     assert 1e-9 < found["auto"]["position"] < 1e-6 < found["0,0"]["position"]
     assert found["auto"]["position"] == found["auto"]["position integrating"]
-    assert found["auto"]["energy"] < 1e-5
+    assert found["auto"]["energy"] < 1e-4  # of the energy that takes part in the motion
 
 
 def test_what_it_cannot_do_is_said(capsys):

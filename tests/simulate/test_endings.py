@@ -7,6 +7,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
+from kinegraph.simulate.checks import diagnosis
+from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.problem import headway
 from kinegraph.solve.results.status import Status
 
@@ -53,6 +55,43 @@ def test_cases_of_a_sweep_end_there_too() -> None:
     led = kg.parse(PRESCRIBED.replace("model led;", "model led; parameters k = 1;").replace("m(1)", "m(k)"))
     sweep = kg.sweep(led, 3, over={"k": [1.0, 2.0]}, grid=5, method="rk4", step=0.01, **QUIET)
     assert sweep.statuses == (Status.OPEN, Status.OPEN)
+
+
+#: Damping of the angle that moves nothing is endless: steps become too short beside the gimbal lock.
+LOCK = """
+    model lock; parameters k = 5; coordinates a, b; initial b' = 2, a' = 1; Bob | Rx(a), Ry(b), Sz(-1) | m(1);
+    spring s | on(b), stiffness(k), rest(pi/2); damper d | on(b), damping(1); damper e | on(a), damping(1);
+"""
+
+
+@pytest.mark.parametrize("method", ["dopri5", "dop853"])
+def test_adaptive_sweeps_and_studies_name_loops_beyond_their_reach(method: str) -> None:
+    led = kg.parse(PRESCRIBED.replace("model led;", "model led; parameters k = 1;").replace("m(1)", "m(k)"))
+    sweep = kg.sweep(led, 3, over={"k": [1.0, 2.0]}, method=method, rtol=1e-6, **QUIET)
+    assert sweep.statuses == (Status.OPEN, Status.OPEN)
+    assert all("loop pin" in str(one) and "beyond their reach" in str(one) for one in sweep.endings)
+    study = kg.study(led, 3, vary={"k": [1.0, 2.0]}, cases=2, method=method, rtol=1e-6, native=False, seed=1)
+    assert set(study["status"]) == {"OPEN"} and all("loop pin" in one.reason for one in study.failures)
+
+
+@pytest.mark.parametrize(("varied", "values"), [("k", [5.0, 5.5]), ("a'", [1.0, 1.1])])
+def test_sweeps_and_studies_name_a_gimbal_lock(varied: str, values: list[float]) -> None:
+    lock, control = kg.parse(LOCK), Adaptive(max_steps=500)
+    alone = kg.simulate(lock, 3, control=control, native=False)
+    sweep = kg.sweep(lock, 3, over={varied: values}, control=control, **QUIET)
+    assert {alone.status, *sweep.statuses} == {Status.SINGULAR_COORDINATES}
+    assert all(one.component == "a" for one in sweep.endings) and "2 ended early: the coordinates" in str(sweep)
+    study = kg.study(lock, 3, vary={varied: values}, cases=3, control=control, native=False, seed=1)
+    assert set(study["status"]) == {"SINGULAR_COORDINATES"} and study.case(2).row["reason"] == study["reason"][2]
+
+
+def test_of_many_bad_cases_some_are_looked_into_and_the_others_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(diagnosis, "MOST", 2)
+    over = {"k": np.linspace(5, 6, 4)}
+    sweep = kg.sweep(kg.parse(LOCK), 3, over=over, control=Adaptive(max_steps=500), **QUIET)
+    known = [one.status is Status.SINGULAR_COORDINATES for one in sweep.endings]
+    assert known == [True, False, False, True]
+    assert all("not looked into" in str(one) for one in sweep.endings[1:3]) and "2 ended early" in str(sweep)
 
 
 def test_sensitivities_say_the_same() -> None:

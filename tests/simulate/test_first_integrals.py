@@ -57,14 +57,12 @@ def test_states_beside_a_run_fit_whatever_its_size(size: str) -> None:
     np.testing.assert_allclose(np.sum(beside * v, axis=1), 0.0, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["double-pendulum", "four-bar", "n-four-bar-2"])
-@pytest.mark.parametrize("method", ["dopri5", "rk4"])
-def test_energy_is_checked_where_equations_are_wrong(name: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A check that is listed only where it holds says nothing."""
+@pytest.fixture
+def wrong_equations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first acceleration takes the place of the last one."""
     derived = equations.state_rate
 
     def wrong(mechanism: kg.Mechanism, motion: Graph, *further: object, **named: object) -> Graph:
-        """The first acceleration takes the place of the last one."""
         rate = derived(mechanism, motion, *further, **named)
         (found,) = rate.outputs
         first, count = len(mechanism.layout.positions), len(mechanism.layout.velocities)
@@ -73,10 +71,62 @@ def test_energy_is_checked_where_equations_are_wrong(name: str, method: str, mon
         return Graph(rate.nodes, (found._replace(nodes=tuple(nodes)),))
 
     monkeypatch.setattr(equations, "state_rate", wrong)
+
+
+@pytest.mark.parametrize("name", ["double-pendulum", "four-bar", "n-four-bar-2"])
+@pytest.mark.parametrize("method", ["dopri5", "rk4"])
+@pytest.mark.usefixtures("wrong_equations")
+def test_energy_is_checked_where_equations_are_wrong(name: str, method: str) -> None:
+    """A check that is listed only where it holds says nothing."""
     step = {"step": 0.01} if method == "rk4" else {}
     run = kg.simulate(name, 1, method=method, native=False, grid=20, progress=False, **step)
     (check,) = (one for one in run.checks if one.name.startswith("energy"))
     assert not check.passed and "ABOVE" in str(check)
+
+
+#: Momenta that a model keeps by its structure. The cart swings: by rotation about its own axis, on a loop, or on a bar.
+CARTS = {
+    "tree": """
+        coordinates x, q = 1; gravity 0, 0, -9.81; Cart | Sx(x) | m(2); Bob~Cart | Ry(q) | Sz(-1), m(1);
+        spring s | on(q), stiffness(3); damper d | on(q), damping(1);
+    """,
+    "loop": """
+        coordinates x, q1 = 0.5, q2 = 0.5, q3 = 1; gravity 0, 0, -9.81; Cart | Sx(x) | m(2);
+        Crank~Cart | Ry(q1) | Sz(-0.5), m(1), Jy(0.1); Rod~Crank | Sz(-1), Ry(q2) | Sz(-0.5), m(1), Jy(0.1);
+        Rocker~Cart | Sx(1.5), Ry(q3) | Sz(-0.5), m(1), Jy(0.1); loop pin | revolute(y) | Rod: Sz(-1) | Rocker: Sz(-1);
+    """,
+    "constraint": """
+        coordinates x, z = -0.8, y = 0.6; gravity 0, 0, -9.81; Cart | Sx(x) | m(2);
+        Bob~Cart | Sx(y), Sz(z) | m(1); constraint bar | y^2 + z^2 = 1;
+    """,
+}
+
+
+@pytest.mark.parametrize("name", CARTS)
+@pytest.mark.usefixtures("wrong_equations")
+def test_momenta_are_checked_where_equations_are_wrong(name: str) -> None:
+    run = kg.simulate(kg.parse(CARTS[name]), 0.3, method="rk4", step=0.01, native=False, grid=10, progress=False)
+    (check,) = (one for one in run.checks if one.name == "momentum px")
+    assert not check.passed
+
+
+OUTSIDE = {
+    "nothing": ("", True),
+    "damper on the ground": ("damper g | on(x), damping(0.1);", False),
+    "spring to the ground": ("spring g | on(x), stiffness(1e-3);", False),
+    "pulse": ("force g | on(x), value(sin(t));", False),
+    "drive": ("constraint led | x = 0.1*t^2;", False),
+    "rotor": ("armature x = 0.5;", False),
+}
+
+
+@pytest.mark.parametrize("name", CARTS)
+@pytest.mark.parametrize("outside", OUTSIDE)
+def test_structure_tells_which_momenta_are_kept(name: str, outside: str) -> None:
+    added, kept = OUTSIDE[outside]
+    run = kg.simulate(kg.parse(CARTS[name] + added), 0.1, method="rk4", step=0.01, native=False, grid=5, progress=False)
+    assert listed(run)[1:] == ["px"] * kept
+    assert all(one.passed for one in run.checks)
 
 
 @pytest.mark.parametrize(("step", "passed"), [(0.01, True), (0.1, False)])
@@ -84,6 +134,23 @@ def test_steps_that_are_too_long_are_seen_in_the_energy(step: float, passed: boo
     start = {"q1'": 10.0}
     run = kg.simulate("double-pendulum", 5, method="rk4", step=step, initial=start, native=False, progress=False)
     assert next(one for one in run.checks if one.name == "energy").passed is passed
+
+
+@pytest.mark.parametrize("height", ["0", "1000", "1e6"])
+@pytest.mark.parametrize(("step", "passed"), [(0.05, True), (0.2, False)])
+def test_the_level_of_potential_energy_hides_no_error(height: str, step: float, passed: bool) -> None:
+    text = "model high; coordinates q = 1; gravity 0, 0, -9.81; A | Sz(H), Ry(q) | Sz(-1), m(1);"
+    run = kg.simulate(kg.parse(text.replace("H", height)), 20, method="rk4", step=step, native=False, progress=False)
+    (check,) = (one for one in run.checks if one.name == "energy")
+    assert check.passed is passed
+    assert check.error == pytest.approx(np.ptp(run["energy"]) / run["kinetic"].max(), rel=0.1, abs=1e-6)
+
+
+def test_rounding_of_a_high_level_is_no_error() -> None:
+    """Nearly at rest, a kilometer up: all that energy changes by is rounding."""
+    text = "model still; coordinates q = 1e-6; gravity 0, 0, -9.81; A | Sz(1000), Ry(q) | Sz(-1), m(1);"
+    run = kg.simulate(kg.parse(text), 5, native=False, progress=False)
+    assert all(one.passed for one in run.checks)
 
 
 def test_first_integrals_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:

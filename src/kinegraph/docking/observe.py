@@ -13,7 +13,7 @@ from kinegraph.docking.loads import signed_loads, squared_loads
 from kinegraph.docking.modes import Mode, ModeEquations
 from kinegraph.docking.peaks import Peak
 from kinegraph.docking.result import Phase
-from kinegraph.simulate.observe import ENERGY, KINETIC, MOMENTA
+from kinegraph.simulate.observe import ENERGY, KINETIC, MOMENTA, energy_error
 from kinegraph.solve.problem.problem import Floats
 
 
@@ -69,6 +69,8 @@ def drift(phases: Sequence[Phase], joinings: Sequence[Joining]) -> tuple[float, 
         given = phase.columns.get("supplied", zero) - phase.columns.get("dissipated", zero)
         energies.append(phase.columns[ENERGY] - given + lost)
     energy = np.concatenate(energies)
-    size = max(float(phase.columns[KINETIC].max()) for phase in phases)
+    kinetic = np.concatenate([phase.columns[KINETIC] for phase in phases])
+    potential = np.concatenate([phase.columns[ENERGY] for phase in phases]) - kinetic
     moved = np.abs(momenta - momenta[:, :1]).max() / max(np.abs(momenta).max(), np.finfo(float).tiny)
-    return float(moved), float(np.abs(energy - energy[0]).max() / max(size, abs(energy[0]), np.finfo(float).tiny))
+    left = float(np.abs(energy - energy[0]).max())
+    return float(moved), energy_error(left, kinetic, potential, ())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -20,6 +20,7 @@ from kinegraph.model.expression import PI, TIME
 from kinegraph.model.expression import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.checks.fitting import states_beside
+from kinegraph.simulate.checks.symmetry import conserved_momenta
 from kinegraph.simulate.checks.vanishing import vanishes
 from kinegraph.simulate.constraints.drift import Drift
 from kinegraph.simulate.equations import Equations, VelocityForm, row_values, state_symbols
@@ -34,6 +35,7 @@ _PLACES = 50  # of a run at which the size of momenta is looked at
 _STATES = 7  # of a run at which first integrals are looked for
 _NORM_LIMIT = 1e-9
 _PLAINLY_WRONG = 1e-2  # of energy or momentum lost or gained by steps of fixed length, or a gap of loops [m, rad]
+_ROUNDED = 1e-13  # of the levels of energies may be rounding
 _STEADY = 1e-4  # of a level counts as a term [1/s] at states of a run: where it is steady, all terms are rounding
 
 
@@ -100,16 +102,29 @@ def observation(equations: Equations, rows: Rows) -> tuple[dict[str, Floats], tu
 
 
 def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[str, ...]:
-    """Energy, less its balances, and which momenta cannot change: their rates vanish at random states.
+    """Energy, less its balances, and which momenta cannot change: by the structure of the model, or by their rates.
 
-    Energy is accounted for in every model, so its check is always made: rates that do not add up are to be seen. With
-    loops and constraints, which a random state would not fit, momenta are looked at in states of the run and beside.
+    Energy is accounted for in every model, so its check is always made, as are those of momenta that the structure
+    keeps: rates that do not add up are to be seen. Rates that vanish tell of further ones, as that of a body on an
+    oblique rail. With loops and constraints, which a random state would not fit, states of the run and beside are
+    looked at.
     """
-    if len(equations.rate) > _LARGEST:
+    mechanism, rate = equations.mechanism, equations.rate
+    if len(rate) > _LARGEST or mechanism.contacts:
         return (ENERGY,)
-    if not is_constrained(equations.mechanism):
-        return (ENERGY, *_of_any_motion(equations.mechanism, equations.rate, graph, equations.forces.sampled))
-    return (ENERGY, *_steady_momenta(equations.mechanism, equations.rate, graph, _run_states(equations, rows), _STEADY))
+    if is_constrained(mechanism):
+        states = _run_states(equations, rows)
+        if not len(states[TIME]):
+            return (ENERGY,)
+        steady = _steady_momenta(mechanism, rate, graph, states, _STEADY)
+    else:
+        states = _random_states(mechanism, equations.forces.sampled)
+        steady = _of_any_motion(mechanism, rate, graph, equations.forces.sampled)
+    conserved = conserved_momenta(equations, states)
+    return (
+        ENERGY,
+        *(name for name, by_structure in zip(MOMENTA, conserved, strict=True) if by_structure or name in steady),
+    )
 
 
 @lru_cache(maxsize=32)
@@ -153,7 +168,8 @@ def _random_states(mechanism: Mechanism, sampled: tuple[str, ...]) -> dict[str, 
 def _run_states(equations: Equations, rows: Rows) -> dict[str, Floats]:
     """Some states of the run, and as many beside them, by the names of what moves."""
     layout, random = equations.mechanism.layout, np.random.default_rng(1)
-    places = np.unique(np.linspace(0, len(rows.times) - 1, _STATES).astype(int))
+    finite = np.flatnonzero(np.all(np.isfinite(np.hstack(rows.closed)), axis=1))
+    places = finite[np.unique(np.linspace(0, len(finite) - 1, min(_STATES, len(finite))).astype(int))]
     own = rows.times[places], *(part[places] for part in rows.closed)
     times, q, v = (np.concatenate(both) for both in zip(own, states_beside(equations, *own), strict=True))
     values = dict(zip(layout.positions, q.T, strict=True))
@@ -173,13 +189,30 @@ def checks(
         values = columns[name]
         if name == ENERGY:
             values = values - sum((SIGNS[one] * column for one, column in rows.balances.items()), np.zeros(1))
-        size = np.abs(columns[KINETIC]).max() if name == ENERGY else _momentum_size(equations, columns, rows)
-        found.append(Check(_label(name, rows), _drift(values, max(size, abs(values[0]))), limit))
+            error = energy_error(_drift(values, 1.0), columns[KINETIC], columns[POTENTIAL], rows.balances.values())
+        else:
+            error = _drift(values, max(_momentum_size(equations, columns, rows), abs(values[0])))
+        found.append(Check(_label(name, rows), error, limit))
     for start in equations.mechanism.layout.quaternions:
         names = equations.mechanism.layout.positions[start : start + 4]
         lengths = np.linalg.norm(rows.q[:, start : start + 4], axis=1)
         found.append(Check(f"length of quaternion ({', '.join(names)})", _drift(lengths - 1, 1.0, 0.0), length_limit))
     return tuple(found)
+
+
+def energy_error(moved: float, kinetic: Floats, potential: Floats, balances: Iterable[Floats]) -> float:
+    """By how much energy moved, relative to the energy that takes part in the motion.
+
+    That is kinetic energy, and what potential energy and its balances change by: the level of potential energy is
+    arbitrary, and a mechanism far above the origin keeps its energy no better for it. What the level is rounded to
+    counts as nothing.
+    """
+    parts = (potential, *balances)
+    with np.errstate(invalid="ignore"):
+        size = max(np.abs(kinetic).max(), *(np.ptp(part) for part in parts))
+        rounding = _ROUNDED * sum(np.abs(part).max() for part in (kinetic, *parts))
+        left = np.maximum(moved - rounding, 0.0)
+        return float(left / size) if size > 0 else float(left)
 
 
 def _momentum_size(equations: Equations, columns: Mapping[str, Floats], rows: Rows) -> float:

@@ -23,9 +23,9 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate import contacts
 from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
-from kinegraph.simulate.checks.diagnosis import explained
+from kinegraph.simulate.checks.diagnosis import named_ending
 from kinegraph.simulate.checks.momentum import momentum_checks
-from kinegraph.simulate.checks.singular_coordinates import ENDED, singular_coordinates, singular_words
+from kinegraph.simulate.checks.singular_coordinates import singular_coordinates, singular_words
 from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
 from kinegraph.simulate.constraints.drift import without_drift
 from kinegraph.simulate.constraints.form_for import form_for
@@ -47,7 +47,6 @@ from kinegraph.solve.problem.execution import Decision, Native
 from kinegraph.solve.problem.problem import Feedback, Floats, Signals, require_span
 from kinegraph.solve.results.recording import Grid, OwnSteps, Run, Save
 from kinegraph.solve.results.solution import Check, SimulatedModel, Solution
-from kinegraph.solve.results.status import Ending, Status
 
 if TYPE_CHECKING:
     from kinegraph.simulate.large.linkages import LinkageForm
@@ -59,11 +58,6 @@ INTERVALS = 1000
 
 #: Accelerations at the start from which on coordinates may be singular there; nodes up to which they are looked at.
 _HUGE, _MOST_INTERPRETED = 1e10, 5_000
-#: Endings that singular coordinates explain.
-_PERHAPS_SINGULAR = (
-    Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS, Status.STALLED, Status.NO_CONVERGENCE,
-    Status.SOLVER_FAILED,
-)  # fmt: skip
 
 
 def simulate(
@@ -146,10 +140,9 @@ def simulate(
     if task.endings is not None and run.ending.detail in task.endings.names:
         task, run, decision = _beyond_closed_form(task, run, decision, native, bool(controllers))
         equations = task.equations
-    run = _named_ending(equations, run)
     reset = any(event.reset for event in event_list) or bool(mechanism.contacts)  # new states keep no first integral
     heard = samples.signals(span[1]) if controllers else signal
-    run = replace(run, ending=explained(equations, run, heard))
+    run = replace(run, ending=named_ending(equations, run, heard))
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
     return replace(solution_of(finished, chosen.relative), assembled=note)
 
@@ -203,18 +196,6 @@ def _refuse_singular_start(equations: Equations, state: Floats, t: float, number
         return  # what is not finite ends the run, with its name
     if lost := singular_coordinates(equations.mechanism, state[: len(layout.positions)], t, None, equations.bound):
         raise SolveError(f"the run cannot start: {singular_words(equations.mechanism, lost)}")
-
-
-def _named_ending(equations: Equations, run: Run) -> Run:
-    """The run; if it ended badly where the coordinates of a tree are singular, that is what its ending says."""
-    if run.ending.status not in _PERHAPS_SINGULAR or equations.by_loops or not len(run.states):
-        return run
-    mechanism = equations.mechanism
-    q, _ = equations.unpack(run.states[-1:], np.zeros(0))
-    lost = singular_coordinates(mechanism, q[0], run.ending.time, None, equations.bound, ENDED)
-    if not lost:
-        return run
-    return replace(run, ending=Ending(Status.SINGULAR_COORDINATES, run.ending.time, ", ".join(lost)))
 
 
 def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None, passes: str = "") -> type[Equations]:

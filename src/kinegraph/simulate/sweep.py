@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,6 +23,7 @@ from kinegraph.model.expression import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_inputs, check_method, span_of
+from kinegraph.simulate.checks.diagnosis import NOT_LOOKED_INTO, Ends, named_endings
 from kinegraph.simulate.constraints.drift import closed_runs
 from kinegraph.simulate.constraints.form_for import form_for
 from kinegraph.simulate.contacts.sweep_task import ContactSweepTask
@@ -38,7 +40,7 @@ from kinegraph.solve.problem.execution import Decision, Execution, Native
 from kinegraph.solve.problem.problem import Floats, require_span
 from kinegraph.solve.results.files import arrow_table, save_columns
 from kinegraph.solve.results.recording import EventRecord, Grid
-from kinegraph.solve.results.status import Status
+from kinegraph.solve.results.status import Ending, Status
 
 if TYPE_CHECKING:
     import pyarrow
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 class Sweep(RichDisplay):
     """Many runs: `states[i, k]` is the state of run i at times[k], called by `names`; `events[i]` are its events.
 
+    endings: how each run ended, when and why; of many that ended badly, some are looked into and the others say so.
     assembled: which declared initial values loops have moved in the first run, in words; None if all hold.
     """
 
@@ -62,6 +65,7 @@ class Sweep(RichDisplay):
     decision: Decision = field(default_factory=lambda: Decision(Execution.NATIVE, forced=True))
     events: tuple[tuple[EventRecord, ...], ...] = ()
     assembled: str | None = None
+    endings: tuple[Ending, ...] = ()
 
     def __len__(self) -> int:
         return len(self.states)
@@ -101,7 +105,12 @@ class Sweep(RichDisplay):
         good = sum(status.good for status in self.statuses)
         rate = len(self) / self.seconds if self.seconds else 0.0
         words = f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} a second)"
-        return "\n  ".join([words, str(self.decision), *([self.assembled] if self.assembled else [])])
+        bad = Counter((one.status.value, NOT_LOOKED_INTO in one.detail) for one in self.endings if not one.status.good)
+        early = [
+            f"{count} ended early: {value}{f' ({NOT_LOOKED_INTO})' if unknown else ''}"
+            for (value, unknown), count in bad.most_common()
+        ]
+        return "\n  ".join([words, *early, str(self.decision), *([self.assembled] if self.assembled else [])])
 
 
 def sweep(
@@ -162,10 +171,11 @@ def sweep(
     if mechanism.loops:
         from kinegraph.simulate.constraints.stretched_cranks import again  # what legs take is imported where loops are
 
-        runs = again(task, runs, native)
+        equations, runs = again(task, runs, native)
+    endings = named_endings(equations, runs.endings, Ends(span[0], states, runs.finals, columns), signal)
     return Sweep(
-        mechanism.name, varied, equations.names, runs.times, runs.states, runs.statuses, runs.steps, runs.seconds,
-        decision, runs.events, note,
+        mechanism.name, varied, equations.names, runs.times, runs.states, tuple(one.status for one in endings),
+        runs.steps, runs.seconds, decision, runs.events, note, endings,
     )  # fmt: skip
 
 

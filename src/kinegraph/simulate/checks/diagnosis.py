@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
 from kinegraph.derive.constraints.projection import MISSED
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import jacobian
-from kinegraph.graph.node import Output
+from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.transfer import moved, transfer
 from kinegraph.simulate.checks.conserved import random_states
+from kinegraph.simulate.checks.singular_coordinates import ENDED, singular_in
 from kinegraph.simulate.derivatives.variational import switching_conditions
 from kinegraph.simulate.equations import Equations, row_values, state_symbols
 from kinegraph.solve.problem.problem import Floats, Signals
@@ -26,6 +28,13 @@ from kinegraph.solve.results.status import Ending, Status
 _LOOKED_AT = (
     Status.STALLED, Status.STEP_TOO_SMALL, Status.NOT_A_NUMBER, Status.NO_CONVERGENCE, Status.SINGULAR, Status.OPEN
 )  # fmt: skip
+#: Endings that singular coordinates explain.
+_PERHAPS_SINGULAR = (
+    Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS, Status.STALLED, Status.NO_CONVERGENCE,
+    Status.SOLVER_FAILED,
+)  # fmt: skip
+#: How many bad runs of a sweep are looked into, and what the others say.
+MOST, NOT_LOOKED_INTO = 48, "the cause was not looked into: simulate such a case alone"
 _STATES = 12  # of a run that say what is usual
 _RANK = 1e-9  # of the largest singular value: below it rows always depend on each other
 _NEAR = 0.03  # of the usual distance from a singular position is near
@@ -58,13 +67,80 @@ class _States:
     parameters: Floats
 
 
-def explained(equations: Equations, run: Run, signals: Signals, parameters: Floats | None = None) -> Ending:
+@dataclass(frozen=True)
+class Ends:
+    """Where many runs of the same equations began and ended: states and parameters by row."""
+
+    start: float
+    first: Floats
+    last: Floats
+    parameters: Floats
+
+
+def named_endings(
+    equations: Equations, endings: Sequence[Ending], ends: Ends, signals: Signals, rows: Sequence[int] | None = None
+) -> tuple[Ending, ...]:
+    """How many runs ended, as `named_ending` says it of one.
+
+    rows: those that may be looked into; without them, some dozens of those that ended badly. The others say that
+    nobody has looked.
+    """
+    bad = [
+        row for row, one in enumerate(endings) if _may_be_named(equations, one) and np.isfinite(ends.last[row]).any()
+    ]
+    if rows is None:
+        places = np.unique(np.linspace(0, len(bad) - 1, MOST).astype(int)) if bad else ()
+        rows = [bad[place] for place in places]
+    looked_into, found = set(rows), list(endings)
+    for row in bad:
+        one = endings[row]
+        if row not in looked_into:
+            found[row] = replace(one, detail=", ".join(filter(None, (one.detail, NOT_LOOKED_INTO))))
+            continue
+        times, states = np.array([ends.start, one.time]), np.array([ends.first[row], ends.last[row]])
+        found[row] = named_ending(equations, Run(times, states, one), signals, ends.parameters[row])
+    return tuple(found)
+
+
+def named_ending(equations: Equations, run: Run, signals: Signals, parameters: Floats | None = None) -> Ending:
     """How a run ended, with what its equations say of the last state."""
-    if run.ending.status not in _LOOKED_AT or equations.by_loops or equations.mechanism.contacts:
+    if not _may_be_named(equations, run.ending) or not len(run.states):
         return run.ending
-    if run.ending.status is Status.SINGULAR and run.ending.detail:
-        return run.ending  # it says already what is singular
     p: Floats = np.zeros(0) if parameters is None else parameters
+    return _of_coordinates(equations, run, p) or _explained(equations, run, signals, p)
+
+
+def _may_be_named(equations: Equations, ending: Ending) -> bool:
+    if equations.by_loops or equations.mechanism.contacts:
+        return False
+    if ending.status is Status.SINGULAR and ending.detail:
+        return False  # it says already what is singular
+    return ending.status in (*_LOOKED_AT, *_PERHAPS_SINGULAR)
+
+
+def _of_coordinates(equations: Equations, run: Run, p: Floats) -> Ending | None:
+    """Coordinates that move nothing in the last state."""
+    if run.ending.status not in _PERHAPS_SINGULAR:
+        return None
+    q, _ = equations.unpack(run.states[-1:], p)
+    given = equations.bound | dict(zip(equations.runtime, p.tolist(), strict=False))
+    lost = singular_in(_motion(equations), equations.mechanism, q[0], run.ending.time, given, ENDED)
+    return Ending(Status.SINGULAR_COORDINATES, run.ending.time, ", ".join(lost)) if lost else None
+
+
+@lru_cache(maxsize=4)
+def _motion(equations: Equations) -> Graph:
+    return equations.derived(["qdd", "H"])
+
+
+@lru_cache(maxsize=4)
+def _masses(equations: Equations) -> Graph:
+    return equations.in_velocities.derived(["H"])
+
+
+def _explained(equations: Equations, run: Run, signals: Signals, p: Floats) -> Ending:
+    if run.ending.status not in _LOOKED_AT:
+        return run.ending
     with np.errstate(all="ignore"):
         ending, closed = run.ending, len(run.times)
         if not equations.keeps_closed:
@@ -173,16 +249,11 @@ def _of_forces(equations: Equations, states: _States, ending: Ending) -> Ending:
 
 def _jumps(equations: Equations, x: Floats) -> bool:
     """Whether x = [y, t, u, p] lies on a surface across which the rates jump."""
-    conditions = switching_conditions(equations.rate)
-    if conditions is None:
+    graph = _surfaces(equations)
+    if graph is None:
         return False
-    builder = GraphBuilder()
-    roots = moved(conditions.outputs, transfer(conditions, builder))[0].nodes
-    symbols = [builder.symbol(*one) for one in equations.state_symbols]
-    entries = tuple(entry for row in jacobian(builder, roots, symbols) for entry in row)
-    graph = builder.graph([Output("c", (len(roots),), roots), Output("g", (len(roots), len(symbols)), entries)])
     found = row_values(graph, equations.symbols, x[None])
-    size = len(symbols)
+    size = len(equations.state_symbols)
     scale = 1.0 + np.abs(x[:size])
     for value, slope in zip(np.ravel(found["c"]), found["g"].reshape(-1, size) * scale, strict=True):
         length = float(np.linalg.norm(slope))
@@ -190,6 +261,19 @@ def _jumps(equations: Equations, x: Floats) -> bool:
         if far < _CLOSE and _differs(equations, x, -value / length, slope / length * scale, max(far, 1e-9)):
             return True
     return False
+
+
+@lru_cache(maxsize=4)
+def _surfaces(equations: Equations) -> Graph | None:
+    """Where the rates may jump: conditions that pass zero there, and their slopes in the state; None if nowhere."""
+    conditions = switching_conditions(equations.rate)
+    if conditions is None:
+        return None
+    builder = GraphBuilder()
+    roots = moved(conditions.outputs, transfer(conditions, builder))[0].nodes
+    symbols = [builder.symbol(*one) for one in equations.state_symbols]
+    entries = tuple(entry for row in jacobian(builder, roots, symbols) for entry in row)
+    return builder.graph([Output("c", (len(roots),), roots), Output("g", (len(roots), len(symbols)), entries)])
 
 
 def _differs(equations: Equations, x: Floats, distance: float, normal: Floats, beside: float) -> bool:
@@ -206,7 +290,7 @@ def _without_mass(equations: Equations, states: _States) -> list[str]:
     further = np.tile(states.parameters, (len(states.times), 1))
     rows = np.hstack([states.q, states.v, states.times[:, None], further])
     count = states.v.shape[1]
-    found = row_values(equations.in_velocities.derived(["H"]), state_symbols(equations), rows)["H"]
+    found = row_values(_masses(equations), state_symbols(equations), rows)["H"]
     matrices = np.broadcast_to(found, (len(rows), count, count))
     if not np.all(np.isfinite(matrices)):
         return []

@@ -15,11 +15,13 @@ import numpy as np
 
 from kinegraph.assembly.places import angle_names
 from kinegraph.compiler.compile import compile
+from kinegraph.graph.node import Graph, Kind
 from kinegraph.jit.kernel import Kernel
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.evaluate import initial_positions, parameter_values
-from kinegraph.model.expression import Scalar
+from kinegraph.model.evaluate import float_values, initial_positions, parameter_values
+from kinegraph.model.expression import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.equations import row_values
 from kinegraph.solve.problem.problem import Floats
 
 #: A pivot below the first part of the usual one is singular: positions are then nearer than 1e-5 to a singular one, and
@@ -31,6 +33,8 @@ _SAMPLES, _FEW_SAMPLES, _MANY = 7, 2, 100
 _ASIDE = 1e-6
 #: Lengths below this have no size of their own.
 _NO_LENGTH = 1e-12
+#: A coordinate that gives way by less than this, in parts of what its own inertia allows, is held by constraints.
+_HELD = 1e-9
 
 REMEDY = "try a state beside it, or use other coordinates: a quaternion, or rotations in another order"
 
@@ -84,7 +88,7 @@ def usual_compliance(
     known = np.isfinite(found).any(axis=0)
     usual = np.full(found.shape[1], np.nan)  # nothing is larger than that: what has no usual value is not judged
     usual[known] = np.nanmedian(found[:, known], axis=0)
-    return usual
+    return np.where(usual == 0, np.nan, usual)  # constraints hold it: what it gives way by is rounding
 
 
 def singular_coordinates(
@@ -99,10 +103,7 @@ def singular_coordinates(
 
     Usual positions need not fit loops: the rows of these have a slope anywhere.
     """
-    size = len(mechanism.layout.velocities)
-    if mechanism.contacts:  # which of them are closed, accelerations depend on
-        return ()
-    if not size or not np.isfinite(q).all() or (is_constrained(mechanism) and size > _MANY):
+    if not can_be_judged(mechanism, q):
         return ()
     inputs = np.zeros(len(mechanism.layout.inputs)) if u is None else u
     kernel = compile(mechanism, "qdd", parameters=dict(parameters or {}))
@@ -111,6 +112,42 @@ def singular_coordinates(
         return np.array([_compliance_of(kernel, row, t, inputs) for row in rows])
 
     return pivot_measure(mechanism, q, compliance, parameters).singular(q, part)
+
+
+def singular_in(
+    motion: Graph, mechanism: Mechanism, q: Floats, t: float, parameters: Mapping[str, Scalar], part: float
+) -> tuple[str, ...]:
+    """The same from `qdd` and `H` as a graph, in which some parameters may be symbols: no case is compiled for."""
+    if not can_be_judged(mechanism, q):
+        return ()
+    layout, size = mechanism.layout, len(mechanism.layout.velocities)
+    symbols = [symbol for symbol in motion.symbols() if symbol.kind is not Kind.CONSTANT]
+    known = float_values(parameter_values(mechanism, parameters)) | {TIME: t}
+    forces = np.vstack([np.zeros(size), np.eye(size)])
+
+    def compliance(rows: Floats) -> Floats:
+        count = len(rows) * (size + 1)
+        columns = {name: np.full(count, value) for name, value in known.items()}
+        columns |= zip(layout.positions, np.repeat(rows, size + 1, axis=0).T, strict=True)
+        columns |= zip(layout.forces, np.tile(forces, (len(rows), 1)).T, strict=True)
+        table = np.column_stack([columns.get(one.name, np.zeros(count)) for one in symbols])
+        with np.errstate(all="ignore"):
+            values = row_values(motion, symbols, table)
+            found = np.broadcast_to(values["qdd"], (count, size)).reshape(-1, size + 1, size)
+            masses = np.broadcast_to(values["H"], (count, size, size))[:: size + 1]
+            slopes = np.diagonal(found[:, 1:] - found[:, :1], axis1=1, axis2=2)
+            held = np.abs(slopes * np.diagonal(masses, axis1=1, axis2=2)) < _HELD
+            return np.where(held, 0.0, slopes)
+
+    return pivot_measure(mechanism, q, compliance, parameters).singular(q, part)
+
+
+def can_be_judged(mechanism: Mechanism, q: Floats) -> bool:
+    """Whether pivots can be looked at: not where accelerations depend on which contacts are closed."""
+    size = len(mechanism.layout.velocities)
+    if mechanism.contacts or not size or not np.isfinite(q).all():
+        return False
+    return not (is_constrained(mechanism) and size > _MANY)
 
 
 def singular_words(mechanism: Mechanism, names: tuple[str, ...]) -> str:

@@ -88,21 +88,25 @@ def further(task: Task, run: Run, native: Native) -> tuple[Task, Run, Decision]:
     return rest, joined, decision
 
 
-def again(task: SweepTask, runs: SweepRun, native: Native) -> SweepRun:
-    """The runs of a sweep, of which those that a closed form could not go on with are made again by general loops."""
+def again(task: SweepTask, runs: SweepRun, native: Native) -> tuple[Equations, SweepRun]:
+    """The runs of a sweep, of which those that a closed form could not go on with are made again by general loops.
+
+    With the equations of those that ended badly.
+    """
     failed = [k for k, status in enumerate(runs.statuses) if not status.good and status is not Status.INTERRUPTED]
     if not failed or not _has_closed_cranks(task.equations):
-        return runs
+        return task.equations, runs
     assert isinstance(task.equations, VelocityForm)
     loops = task.equations.with_legs_as_loops()
     part = replace(task, equations=loops, states=task.states[failed], parameters=task.parameters[failed])
     found, _ = part.run(native)
-    states, steps, statuses, events = runs.states.copy(), runs.steps.copy(), list(runs.statuses), list(runs.events)
+    states, finals, steps = runs.states.copy(), runs.finals.copy(), runs.steps.copy()
+    endings, events = list(runs.endings), list(runs.events)
     states[failed] = closed_runs(loops, found.times, found.states, part.parameters)
-    steps[failed] = found.steps
+    finals[failed], steps[failed] = found.finals, found.steps
     for place, row in enumerate(failed):
-        statuses[row] = found.statuses[place]
+        endings[row] = found.endings[place]
         if events:
             events[row] = found.events[place]
     seconds, loading = runs.seconds + found.seconds, runs.loading + found.loading
-    return SweepRun(runs.times, states, tuple(statuses), steps, seconds, loading, tuple(events))
+    return loops, SweepRun(runs.times, states, tuple(endings), finals, steps, seconds, loading, tuple(events))

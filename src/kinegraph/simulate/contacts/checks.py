@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from kinegraph.derive.dynamics.state_rate import SIGNS
-from kinegraph.simulate.observe import ENERGY, KINETIC
+from kinegraph.simulate.observe import ENERGY, KINETIC, POTENTIAL, energy_error
 from kinegraph.solve.problem.problem import Floats
 from kinegraph.solve.results.solution import Check
 
@@ -20,9 +20,9 @@ def contact_checks(
     """By how much the energy, less its balances, ever rose above an earlier value; and how far gaps are below zero."""
     left = columns[ENERGY] - sum((SIGNS[name] * column for name, column in balances.items()), np.zeros(1))
     gained = float(np.max(left - np.minimum.accumulate(left), initial=0.0))
-    size = max(float(np.max(np.abs(columns[KINETIC]), initial=0.0)), abs(float(left[0])))
+    error = energy_error(gained, columns[KINETIC], columns[POTENTIAL], balances.values())
     limit = None if rtol is None else max(1e4 * rtol, 1e-10)
-    energy = Check("energy gained with contacts", gained / size if size > 0 else gained, limit)
+    energy = Check("energy gained with contacts", error, limit)
     return energy, _penetration(gaps, positions, rtol)
 
 

@@ -22,7 +22,7 @@ from kinegraph.solve.problem.events import EventSet
 from kinegraph.solve.problem.problem import CauchyProblem, Floats, RightHandSide
 from kinegraph.solve.problem.progress import Progress, Silent
 from kinegraph.solve.results.recording import EventRecord, Grid, Run
-from kinegraph.solve.results.status import Status
+from kinegraph.solve.results.status import Ending, Status
 
 _BLOCKS_PER_THREAD = 16
 
@@ -31,16 +31,23 @@ _BLOCKS_PER_THREAD = 16
 class SweepRun:
     """The results: `states[i, k]` is trajectory i at times[k]; where it ended early, entries after that are NaN.
 
+    endings, finals: how each trajectory ended, and its state there; NaN where it was not run.
     `loading` of the seconds went by while compiled loops were made or loaded. events: of each trajectory.
     """
 
     times: Floats
     states: Floats
-    statuses: tuple[Status, ...]
+    endings: tuple[Ending, ...]
+    finals: Floats
     steps: NDArray[np.int64]
     seconds: float
     loading: float = 0.0
     events: tuple[tuple[EventRecord, ...], ...] = ()
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """How each trajectory ended, in one word."""
+        return tuple(ending.status for ending in self.endings)
 
 
 def integrate_rows(
@@ -73,7 +80,7 @@ def integrate_rows(
     with progress, token.catching():
         for_blocks(work, len(states), _block(problem.rhs, len(states), workers), workers)
     times = grid.times if grid is not None else np.array([problem.end])
-    return SweepRun(times, found.saved, tuple(found.statuses), found.steps, perf_counter() - begun)
+    return SweepRun(times, found.saved, tuple(found.endings), found.finals, found.steps, perf_counter() - begun)
 
 
 class _Trajectories:
@@ -81,7 +88,8 @@ class _Trajectories:
 
     def __init__(self, count: int, problem: CauchyProblem, grid: Grid | None) -> None:
         self.saved = np.full((count, 1 if grid is None else len(grid.times), problem.rhs.size), np.nan)
-        self.statuses = [Status.INTERRUPTED] * count
+        self.finals = np.full((count, problem.rhs.size), np.nan)
+        self.endings = [Ending(Status.INTERRUPTED, problem.start)] * count
         self.steps = np.zeros(count, dtype=np.int64)
         self.done = 0
         self._grid = grid
@@ -90,8 +98,8 @@ class _Trajectories:
     def keep(self, first: int, last: int, rows: CaseRows) -> None:
         """Keep a block that has ended."""
         self.saved[first:last] = rows.finals[:, None] if self._grid is None else rows.saved
-        self.statuses[first:last] = [ending.status for ending in rows.endings]
-        self.steps[first:last] = rows.steps
+        self.endings[first:last] = rows.endings
+        self.finals[first:last], self.steps[first:last] = rows.finals, rows.steps
         with self._lock:
             self.done += last - first
 
@@ -121,7 +129,7 @@ def integrate_each(
     token = interrupt or Interrupt()
     begun = perf_counter()
     save = grid or Grid(np.array([problem.end]))
-    rows = _Rows(len(states), save, problem.rhs.size)
+    rows = _Rows(len(states), save, problem)
 
     def work(first: int, last: int) -> None:
         for row in range(first, last):
@@ -134,24 +142,27 @@ def integrate_each(
     with progress:
         for_blocks(work, len(states), 1, threads)
     return SweepRun(
-        save.times, rows.saved, tuple(rows.statuses), rows.steps, perf_counter() - begun, 0.0, tuple(rows.events)
+        save.times, rows.saved, tuple(rows.endings), rows.finals, rows.steps, perf_counter() - begun, 0.0,
+        tuple(rows.events),
     )  # fmt: skip
 
 
 class _Rows:
     """What runs leave behind, by row."""
 
-    def __init__(self, count: int, save: Grid, size: int) -> None:
+    def __init__(self, count: int, save: Grid, problem: CauchyProblem) -> None:
         self.save = save
-        self.saved = np.full((count, len(save.times), size), np.nan)
-        self.statuses = [Status.INTERRUPTED] * count
+        self.saved = np.full((count, len(save.times), problem.rhs.size), np.nan)
+        self.finals = np.full((count, problem.rhs.size), np.nan)
+        self.endings = [Ending(Status.INTERRUPTED, problem.start)] * count
         self.steps = np.zeros(count, dtype=np.int64)
         self.events: list[tuple[EventRecord, ...]] = [()] * count
         self.done = 0
 
     def keep(self, row: int, run: Run) -> None:
         """Keep a run that has ended."""
-        self.statuses[row], self.steps[row], self.events[row] = run.ending.status, run.statistics.steps, run.events
+        self.endings[row], self.steps[row], self.events[row] = run.ending, run.statistics.steps, run.events
+        self.finals[row] = run.states[-1]
         self.done += 1
         if run.ending.status is Status.INTERRUPTED:
             return

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from threading import Lock
 
 import numpy as np
 
 from kinegraph.jit.contents import digest
+from kinegraph.simulate.checks.diagnosis import Ends, named_endings
 from kinegraph.simulate.constraints.drift import closed_runs
 from kinegraph.simulate.contacts.code import ContactCode
 from kinegraph.simulate.contacts.forms import OpenForm
@@ -31,6 +32,8 @@ from kinegraph.studies.running.starts import Starts, starts
 
 #: The status of a case that could not begin.
 NOT_STARTED = "NOT_STARTED"
+#: Of the first cases of a study, those that end badly are looked into.
+_LOOKED_INTO = 1000
 
 
 @dataclass(frozen=True)
@@ -64,7 +67,7 @@ class CaseRunner:
         values = self.plan.samples.rows(first, last)
         varied = dict(zip(self.plan.samples.names, values.T, strict=True))
         beginnings = starts(self.plan, self.equations, varied)
-        rows = self._rows(beginnings, stop)
+        rows = self._named(self._rows(beginnings, stop), beginnings, first)
         saved = rows.saved
         if self.plan.grid:
             saved = closed_runs(self.equations, self.plan.grid_times(), saved, beginnings.parameters)
@@ -116,6 +119,13 @@ class CaseRunner:
         if len(good) == len(states):
             return self.problem.run(states, beginnings.parameters, stop)
         return _spread(self.problem.run(states[good], beginnings.parameters[good], stop), good, len(states))
+
+    def _named(self, rows: CaseRows, beginnings: Starts, first: int) -> CaseRows:
+        """The rows with endings that name their cause, of the first cases of a study: so any case gives the same row
+        again, however many are run with it."""
+        ends = Ends(self.plan.span[0], beginnings.states, rows.finals, beginnings.parameters)
+        known = range(min(len(rows.endings), max(_LOOKED_INTO - first, 0)))
+        return replace(rows, endings=named_endings(self.equations, rows.endings, ends, self.plan.signals, known))
 
     def _columns(
         self, first: int, varied: Mapping[str, Floats], beginnings: Starts, rows: CaseRows

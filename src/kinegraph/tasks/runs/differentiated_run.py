@@ -21,7 +21,7 @@ from kinegraph.model.expression import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.arguments import check_inputs, initial_values
-from kinegraph.simulate.checks.diagnosis import explained
+from kinegraph.simulate.checks.diagnosis import named_ending
 from kinegraph.simulate.derivatives.adjoint import AdjointForm
 from kinegraph.simulate.derivatives.start_derivative import StartDerivative
 from kinegraph.simulate.derivatives.variational import VariationalForm
@@ -191,7 +191,7 @@ class DifferentiatedRun:
         if run.ending.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if not run.ending.status.good:
-            ending = run.ending if isinstance(form, AdjointForm) else explained(form, run, signals, parameters)
+            ending = run.ending if isinstance(form, AdjointForm) else named_ending(form, run, signals, parameters)
             raise TaskError(f"{self.form.mechanism.name}: the run has no derivatives at its end: {ending}")
         return run
 
