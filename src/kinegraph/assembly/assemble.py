@@ -1,8 +1,8 @@
 """`assemble`: positions and velocities that fit the loops and constraints, near those a user gives.
 
 Values that are set or declared hold (`held_values`); everything else moves as little as possible, lengths counted in
-units of the mechanism's longest lever (`Conditions.measured`), so the assembly stays on the branch the user describes. A mechanism that cannot be closed is an error that says by how much, and in which
-joint.
+units of the mechanism's longest lever (`Conditions.measured`), so the assembly stays on the branch the user describes.
+A mechanism that cannot be closed is an error that says by how much, and in which joint.
 """
 
 from __future__ import annotations
@@ -378,7 +378,8 @@ class Assembler:
             worst = int(np.argmax(left))
             raise AssemblyError(
                 f"{self.mechanism.name}: no velocities meet all its constraints here: {self.rows[worst]} stays off by "
-                f"{abs(conditions.rate(q, found)[worst]):.3g}\n  they contradict each other: check those that act on the same velocities"
+                f"{abs(conditions.rate(q, found)[worst]):.3g}\n"
+                "  they contradict each other: check those that act on the same velocities"
             )
         return found, free
 

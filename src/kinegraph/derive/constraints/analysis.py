@@ -27,8 +27,8 @@ from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.model.constraints.classify import ConstraintKind, constraint_kind
 from kinegraph.model.constraints.records import row_names
 from kinegraph.model.evaluate import float_values, initial_positions, parameter_values
-from kinegraph.model.expression import TIME, Expression, names
-from kinegraph.model.mechanism import Coordinate, Mechanism, Shift, amounts
+from kinegraph.model.expression import TIME, Expression
+from kinegraph.model.mechanism import Coordinate, Mechanism
 
 _SAMPLES = 4
 #: How far apart they are (radians, levers: `Conditions.measured`); and where the mechanism does not follow so far.
@@ -189,13 +189,10 @@ def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, flo
 
 
 def _lengths(mechanism: Mechanism) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which positions, and which velocities, are lengths: coordinates of displacements and of no rotation."""
-    used: dict[bool, set[str]] = {True: set(), False: set()}
-    for transform in (one for body in mechanism.bodies for one in body.transforms):
-        used[isinstance(transform, Shift)].update(*(names(amount) for amount in amounts(transform)))
-    lengths = used[True] - used[False]
+    """Which positions, and which velocities, are lengths."""
     found: list[tuple[bool, int, int]] = [
-        (one.name in lengths, 1, 1) if isinstance(one, Coordinate) else (False, 4, 3) for one in mechanism.coordinates
+        (one.name in mechanism.lengths, 1, 1) if isinstance(one, Coordinate) else (False, 4, 3)
+        for one in mechanism.coordinates
     ]
     kinds, positions, velocities = zip(*found, strict=True) if found else ((), (), ())
     return np.repeat(np.array(kinds, dtype=bool), positions), np.repeat(np.array(kinds, dtype=bool), velocities)
