@@ -66,7 +66,8 @@ class Conditions:
         """
         length = self._usual_length(q)
         sizes = np.where(self.shift_rates, length, 1.0)
-        rows = self.largest_entries(self.jacobian(q) * sizes)
+        largest = self.largest_entries(self.jacobian(q) * sizes)
+        rows = np.exp2(np.round(np.log2(largest)))  # powers of two change no bit of what is computed
         columns = sizes / rows[:, None]
         return replace(
             self,
