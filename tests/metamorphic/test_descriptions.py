@@ -90,6 +90,7 @@ QUICK = [
     ("equilibria", "springs", "reordered", 0),
     ("integrals", "drifting", "turned", 0),
     *(("study", "springs", way, 0) for way in ("renamed", "lengths")),
+    ("study", "loops", "lengths", 3),
 ]
 
 #: The kinds of mechanisms a question is asked of, and how many seeds of each.
@@ -129,8 +130,8 @@ EVERY = [
     for place, way in enumerate(WAYS)
     if count <= 10 or (seed + place) % 3 == 0  # each way with every third seed
     if not (question in ("modes", "equilibria", "study") and way in SPANNED)  # forces or columns of other coordinates
-    # The nearest position in which loops close mixes lengths and angles: it depends on the unit of length.
-    if not (question == "study" and kind == "loops" and way in ("lengths", "units"))
+    # Of declared values that loops cannot keep together, those of coordinates that are named first hold.
+    if not (question == "study" and kind == "loops" and way == "reordered")
 ]
 
 

@@ -1,8 +1,8 @@
 """`assemble`: positions and velocities that fit the loops and constraints, near those a user gives.
 
-Values that are set or declared hold (`held_values`); everything else moves as little as possible, so the assembly stays
-on the branch the user describes. A mechanism that cannot be closed is an error that says by how much, and in which
-joint.
+Values that are set or declared hold (`held_values`); everything else moves as little as possible, lengths counted in
+units of the mechanism's longest lever (`Conditions.measured`), so the assembly stays on the branch the user describes.
+A mechanism that cannot be closed is an error that says by how much, and in which joint.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from kinegraph.seeds import generator
 
 #: How much less a value that was set moves than one that was not, where both cannot stay; and one that is declared.
 _RELUCTANCE, _DECLARED_RELUCTANCE = 1e-3, 0.1
-#: Rates that rows miss by rounding alone, beside 1 or the largest velocity.
+#: Rates that rows miss by rounding alone, beside the largest velocity.
 _ROUNDED_RATE = 1e-13
 #: On the way from a position that fits to one where values hold.
 _STAGES = 10
@@ -193,9 +193,12 @@ class Assembler:
         place, held_positions, free = self._positions(conditions, q, wanted, further)
         rates, held_rates = self._velocities(conditions, place.q, v, wanted, further)
         after = dict(zip(names, (*place.q.tolist(), *rates.tolist()), strict=True))
-        moved = moved_values(before, after, held, (*free, *held_rates), declared)
+        measured = conditions.measured(place.q)
+        speeds = measured.sizes * _speed(measured, place.q, v)
+        usual = dict(zip(names, (*measured.position_sizes.tolist(), *speeds.tolist()), strict=True))
+        moved = moved_values(before, after, held, (*free, *held_rates), declared, usual)
         stayed = tuple(name for name in (*held_positions, *held_rates) if name in (*held, *declared))
-        rank = row_rank(conditions.jacobian(place.q), self.rows)
+        rank = row_rank(measured.jacobian(place.q), self.rows)
         return Assembly(self.mechanism.name, place.q, rates, place.miss, rank, tuple(held), stayed, moved)
 
     @property
@@ -275,6 +278,7 @@ class Assembler:
         at = at or {}
         q, v = self.start(at)
         conditions = self.conditions()
+        measured = conditions.measured(q)
         free = ~self._held(tuple(at))
         angles = angle_names(self.mechanism)
         turns = [k for k, name in enumerate(self.mechanism.layout.positions) if name in angles]
@@ -283,15 +287,15 @@ class Assembler:
         places: list[Floats] = []
         for start in range(starts):
             aside = np.where(free, random.uniform(-np.pi, np.pi, len(free)) if start else 0.0, 0.0)
-            place = searched(conditions, beside(conditions, q, aside), np.where(free, 1.0, 0.0))
-            if place.fits and not is_among(place.q, places, turns):
+            place = searched(conditions, beside(measured, q, aside), np.where(free, 1.0, 0.0))
+            if place.fits and not is_among(place.q / measured.position_sizes, places, turns):
                 found.append(self.assembled(place.q, v, tuple(at)))
-                places.append(found[-1].q)
+                places.append(found[-1].q / measured.position_sizes)
         return found
 
     def left_free(self, q: Floats, held: Sequence[str] = ()) -> int:
         """In how many ways the mechanism can move from here while these coordinates are held."""
-        return row_rank(self.conditions().jacobian(q)[:, ~self._held(held)], self.rows).mobility
+        return row_rank(self.conditions().measured(q).jacobian(q)[:, ~self._held(held)], self.rows).mobility
 
     def _positions(
         self, conditions: Conditions, q: Floats, held: Sequence[str], declared: Sequence[str]
@@ -357,27 +361,37 @@ class Assembler:
         columns = {name: (column,) for column, name in enumerate(names)}
         named = tuple(name for name in dict.fromkeys((*held, *declared)) if name in columns)
         free = holding(conditions.jacobian(q), columns, named)
-        if np.max(np.abs(conditions.rate(q, v)), initial=0.0) <= _ROUNDED_RATE * (1 + np.max(np.abs(v), initial=0.0)):
+        measured = conditions.measured(q)
+        speed = _speed(measured, q, v)
+
+        def missed(rates: Floats) -> Floats:
+            return np.abs(measured.rate(q, rates / measured.sizes))
+
+        if np.max(missed(v), initial=0.0) <= _ROUNDED_RATE * speed:
             return v, free  # a run that goes on from a saved state begins with its bits
         fixed = np.array([name in free for name in names], dtype=bool)
-        size = 1 + np.max(np.abs(v), initial=0.0)
         found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0), self.is_rounded)
-        if np.max(np.abs(conditions.rate(q, found)), initial=0.0) > (ROUNDED if self.is_rounded else 1e-9) * size:
+        if np.max(missed(found), initial=0.0) > (ROUNDED if self.is_rounded else 1e-9) * speed:
             found = consistent_velocities(conditions, q, v, np.where(fixed, _RELUCTANCE, 1.0), self.is_rounded)
-        missed = np.abs(conditions.rate(q, found))
-        if np.max(missed, initial=0.0) > (ROUNDED if self.is_rounded else 1e-6) * size:
-            worst = self.rows[int(np.argmax(missed))]
+        left = missed(found)
+        if np.max(left, initial=0.0) > (ROUNDED if self.is_rounded else 1e-6) * speed:
+            worst = int(np.argmax(left))
             raise AssemblyError(
-                f"{self.mechanism.name}: no velocities meet all its constraints here: {worst} stays off by "
-                f"{np.max(missed):.3g}\n  they contradict each other: check those that act on the same velocities"
+                f"{self.mechanism.name}: no velocities meet all its constraints here: {self.rows[worst]} stays off by "
+                f"{abs(conditions.rate(q, found)[worst]):.3g}\n"
+                "  they contradict each other: check those that act on the same velocities"
             )
         return found, free
 
     @property
     def closing_limit(self) -> float:
-        """Up to what residual (metres, radians) loops count as closed: more where rounded numbers contradict each
-        other."""
-        return ROUNDED if self.is_rounded else CLOSED
+        """Up to what residual (in units of the model) loops count as closed: more where rounded numbers contradict
+        each other."""
+        place = np.array(self._analysis.place) if self._analysis.place else self.start({})[0]
+        conditions = self.conditions()
+        entries = np.abs(conditions.jacobian(place) * conditions.measured(place).sizes)
+        longest = float(conditions.largest_entries(entries)[entries.any(axis=1)].max(initial=0.0)) or 1.0
+        return longest * (ROUNDED if self.is_rounded else CLOSED)
 
     @property
     def is_rounded(self) -> bool:
@@ -415,6 +429,12 @@ class Assembler:
             f"{self.mechanism.name} cannot be assembled near this state: {name} stays open by {miss:.3g}{between}\n"
             f"  {hint}check the lengths, or begin nearer to a position where it closes"
         )
+
+
+def _speed(measured: Conditions, q: Floats, v: Floats) -> float:
+    """The largest velocity, or what drives demand, in radians and levers a unit of time."""
+    drives = measured.rate(q, np.zeros_like(v))
+    return float(max(np.abs(v / measured.sizes).max(initial=0.0), np.abs(drives).max(initial=0.0)))
 
 
 def _bodies(tie: AnyLoop | Constraint) -> str:

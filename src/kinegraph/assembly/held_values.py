@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from kinegraph.derive.constraints.conditions import Floats
 from kinegraph.derive.constraints.rank import following_columns
 
-#: Numbers of files and papers are rounded: a value that moves by no more than this, beside 1 or itself, still holds.
+#: Numbers of files and papers are rounded: a value that moves by no more than this, beside a radian, the mechanism's
+#: longest lever or its largest speed, or itself, still holds.
 ROUNDED = 1e-3
-#: Values that moved by more than this, beside 1 or themselves, are listed: what is left shows in six digits.
+#: Values that moved by more than this, beside the same, are listed: what is left shows in six digits.
 _VISIBLE = 1e-6
 
 
@@ -22,7 +23,8 @@ _VISIBLE = 1e-6
 class MovedValue:
     """An initial value that is not what was given.
 
-    set: it was given for this call, not by the model. follows: others that hold determine it.
+    set: it was given for this call, not by the model. follows: others that hold determine it. size: what is usual for
+    values of its kind in the mechanism.
     """
 
     name: str
@@ -30,10 +32,11 @@ class MovedValue:
     assembled: float
     set: bool
     follows: bool
+    size: float = 1.0
 
     def beyond(self, part: float) -> bool:
-        """Whether it moved by more than a part of itself, or of 1."""
-        return abs(self.assembled - self.given) > part * (1.0 + abs(self.given))
+        """Whether it moved by more than a part of itself, or of what is usual."""
+        return abs(self.assembled - self.given) > part * (self.size + abs(self.given))
 
     @property
     def refused(self) -> bool:
@@ -49,11 +52,15 @@ def holding(jacobian: Floats, columns: Mapping[str, Sequence[int]], names: Seque
 
 def moved_values(
     given: Mapping[str, float], assembled: Mapping[str, float], named: Sequence[str], independent: Sequence[str],
-    declared: Sequence[str],
+    declared: Sequence[str], sizes: Mapping[str, float] | None = None,
 ) -> tuple[MovedValue, ...]:  # fmt: skip
-    """The named and the declared values that are not what they were; `independent` could hold."""
+    """The named and the declared values that are not what they were; `independent` could hold, `sizes` are usual."""
     pairs = [(name, True) for name in named] + [(name, False) for name in declared if name not in named]
-    listed = [MovedValue(name, given[name], assembled[name], is_set, name not in independent) for name, is_set in pairs]
+    usual = sizes or dict.fromkeys(given, 1.0)
+    listed = [
+        MovedValue(name, given[name], assembled[name], is_set, name not in independent, usual[name])
+        for name, is_set in pairs
+    ]
     return tuple(one for one in listed if one.beyond(1e-12))
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from kinegraph.display import RichDisplay
 from kinegraph.model.constraints.impacts import Impacts
-from kinegraph.model.expression import Expression, expression
+from kinegraph.model.expression import Expression, expression, names
 from kinegraph.model.report import Report
 from kinegraph.model.state_layout import StateLayout
 
@@ -251,6 +251,15 @@ class Mechanism(RichDisplay):
     def declared(self) -> tuple[str, ...]:
         """The positions and velocities whose initial values the model declares, in the order of the model."""
         return tuple(name for coordinate in self.coordinates for name in coordinate.declared)
+
+    @cached_property
+    def lengths(self) -> frozenset[str]:
+        """The coordinates that are lengths: displacements contain them, and no rotation does."""
+        used: dict[bool, set[str]] = {True: set(), False: set()}
+        for transform in (one for body in self.bodies for one in body.transforms):
+            used[isinstance(transform, Shift)].update(*(names(amount) for amount in amounts(transform)))
+        lengths = used[True] - used[False]
+        return frozenset(one.name for one in self.coordinates if isinstance(one, Coordinate) and one.name in lengths)
 
     @property
     def velocity_groups(self) -> tuple[tuple[str, ...], ...]:

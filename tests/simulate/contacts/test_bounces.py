@@ -108,3 +108,14 @@ def test_a_stop_of_the_user_ends_the_run():
 def test_symplectic_methods_say_that_they_cannot():
     with pytest.raises(SolveError, match="takes no contacts"):
         kg.simulate(kg.parse(BALL.format(height=1, speed=0, restitution=0.5)), 1, method="symplectic", step=0.01)
+
+
+def test_the_number_of_bounces_does_not_depend_on_the_unit_of_length():
+    counts = set()
+    for unit in (1e-6, 1.0, 1e6):
+        text = f"""coordinates z = {unit!r}; gravity 0, 0, {-9.81 * unit!r}; Ball | Sz(z) | m(1);
+            contact floor | z >= 0 | restitution(0.5);"""
+        found = kg.simulate(kg.parse(text), 2, native=False, grid=None, atol=1e-12 * unit)
+        assert found.status is Status.FINISHED
+        counts.add(len(found.events))
+    assert len(counts) == 1

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
+import numpy.typing as npt
 
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedKernel
@@ -27,10 +28,10 @@ from kinegraph.model.constraints.classify import ConstraintKind, constraint_kind
 from kinegraph.model.constraints.records import row_names
 from kinegraph.model.evaluate import float_values, initial_positions, parameter_values
 from kinegraph.model.expression import TIME, Expression
-from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.mechanism import Coordinate, Mechanism
 
 _SAMPLES = 4
-#: How far apart they are (radians, metres); and where the mechanism does not follow so far.
+#: How far apart they are (radians, levers: `Conditions.measured`); and where the mechanism does not follow so far.
 _ASIDE, _LITTLE = 0.15, 0.01
 
 
@@ -87,27 +88,32 @@ def analysed(
         return Analysis()
     if not moves:
         return Analysis(_saying_nothing(conditions, states[0]))
-    residual = float(np.abs(conditions.value(states[0])).max(initial=0.0))
+    measured = conditions.measured(states[0])
+    missed = np.abs(measured.value(states[0]))
     found = _summary(conditions, states, mechanism.layout.velocities)
-    return replace(found, residual=residual, rounded=residual > CLOSED or _is_rounded(conditions, states, found))
+    return replace(
+        found,
+        residual=float((missed * measured.row_sizes).max(initial=0.0)),
+        rounded=bool(np.any(missed > CLOSED)) or _is_rounded(conditions, states, found),
+    )
 
 
 def _is_rounded(conditions: Conditions, states: list[Floats], found: Analysis) -> bool:
     """Whether rows that follow from others leave more of themselves than computing does."""
-    sizes = [np.linalg.svd(conditions.jacobian(q), compute_uv=False) for q in states]
+    sizes = [np.linalg.svd(conditions.measured(q).jacobian(q), compute_uv=False) for q in states]
     count = len(conditions.names) - len(found.redundant)
     return any(one[count] > RANK_TOLERANCE * one[0] for one in sizes if count < len(one))
 
 
 def _summary(conditions: Conditions, states: list[Floats], velocities: Sequence[str]) -> Analysis:
     whole = [conditions.jacobian(q) for q in states]
-    ranks = [row_rank(one, conditions.names) for one in whole]
+    measured = [conditions.measured(q).jacobian(q) for q in states]
+    ranks = [row_rank(one, conditions.names) for one in measured]
     best = max(ranks, key=lambda rank: len(rank.independent))
-    first = ranks.index(best)
-    jacobian = whole[first][list(best.independent)]
-    dependent = tuple(velocities[column] for column in dependent_columns(jacobian))
-    names = [conditions.names[k] for k in best.independent]
-    sample = tuple((name, tuple(map(float, row))) for name, row in zip(names, jacobian, strict=True))
+    first, rows = ranks.index(best), list(best.independent)
+    dependent = tuple(velocities[column] for column in dependent_columns(measured[first][rows]))
+    independent = [conditions.names[k] for k in rows]
+    sample = tuple((one, tuple(map(float, row))) for one, row in zip(independent, whole[first][rows], strict=True))
     return Analysis(
         frozenset(conditions.names[k] for k in best.redundant), dependent, best.mobility, sample,
         changing_rows(conditions, states, best), tuple(map(float, states[first])),
@@ -116,7 +122,7 @@ def _summary(conditions: Conditions, states: list[Floats], velocities: Sequence[
 
 def _saying_nothing(conditions: Conditions, q: Floats) -> frozenset[str]:
     """Rows that restrict no velocity: all that is known where a mechanism cannot leave a singular position."""
-    lengths = np.linalg.norm(conditions.jacobian(q), axis=1)
+    lengths = np.linalg.norm(conditions.measured(q).jacobian(q), axis=1)
     least = NOTHING * float(np.max(lengths, initial=0.0))
     return frozenset(name for name, length in zip(conditions.names, lengths, strict=True) if length <= least)
 
@@ -136,15 +142,16 @@ def _assembled_states(conditions: Conditions, start: Floats) -> tuple[list[Float
     for length in (*[_ASIDE] * _SAMPLES, *[_LITTLE] * _SAMPLES):
         if length == _LITTLE and (moves or not free):
             break
-        step = _allowed(conditions.jacobian(found[-1]), np.asarray(random.normal(size=size)))
+        measured = conditions.measured(found[-1])
+        step = _allowed(measured.jacobian(found[-1]), np.asarray(random.normal(size=size)))
         free = step is not None
         if step is None:
             break
-        aside = conditions.moved(found[-1], length * step)
+        aside = measured.moved(found[-1], length * step)
         moved = assembled_positions(conditions, aside, weights)
         if moved.closed:
             found.append(moved.q)
-            moves = moves or float(np.linalg.norm(moved.q - aside)) < 0.5 * length
+            moves = moves or float(np.linalg.norm((moved.q - aside) / measured.position_sizes)) < 0.5 * length
     return found, moves or not free or len(found) == 1
 
 
@@ -177,7 +184,18 @@ def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, flo
         lambda q, v: at(q, v)[rows + rows * size : 2 * rows + rows * size],
         lambda q, d: moved_positions(mechanism, q, d),
         lambda q: at_rest(q)[2 * rows + rows * size :],
+        *_lengths(mechanism),
     )
+
+
+def _lengths(mechanism: Mechanism) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Which positions, and which velocities, are lengths."""
+    found: list[tuple[bool, int, int]] = [
+        (one.name in mechanism.lengths, 1, 1) if isinstance(one, Coordinate) else (False, 4, 3)
+        for one in mechanism.coordinates
+    ]
+    kinds, positions, velocities = zip(*found, strict=True) if found else ((), (), ())
+    return np.repeat(np.array(kinds, dtype=bool), positions), np.repeat(np.array(kinds, dtype=bool), velocities)
 
 
 class _Latest:

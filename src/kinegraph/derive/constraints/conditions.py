@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from kinegraph.model.constraints.records import row_group
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -21,7 +24,7 @@ class Conditions:
 
     `value(q)` is zero where the positions are consistent, `jacobian(q)` is its derivative by displacements (one for
     every velocity), `rate(q, v)` is zero where the velocities are consistent. Rows that restrict velocities only come
-    last and have no value; `by_position` are the others, by index. `names` says what each row is, e.g. `pin: x`.
+    last and have no value; `by_position` are the others, by index. `names` says what each row is, e.g. `pin.x`.
     """
 
     names: tuple[str, ...]
@@ -33,7 +36,88 @@ class Conditions:
     """`moved(q, d)`: positions after a small displacement d; quaternions keep unit length."""
     facing: Callable[[Floats], Floats]
     """`facing(q)`: cosines between axes of frames that stay parallel; not one where these are turned away."""
+    shifts: npt.NDArray[np.bool_]
+    """Which positions are lengths; the others count as angles."""
+    shift_rates: npt.NDArray[np.bool_]
+    """The same of displacements and velocities."""
+    length: float = 1.0
+    """What lengths are counted in (`measured`)."""
+    row_sizes: Floats | float = 1.0
+    """And what values of rows are counted in."""
 
     def turned_round(self, q: Floats) -> bool:
         """Whether frames that should be parallel are turned by half a turn or a third: rows alone do not tell."""
         return bool(np.any(self.facing(q) < _PARALLEL))
+
+    @property
+    def sizes(self) -> Floats:
+        """What displacements are counted in, one by one."""
+        return np.where(self.shift_rates, self.length, 1.0)
+
+    @property
+    def position_sizes(self) -> Floats:
+        """What positions are counted in."""
+        return np.where(self.shifts, self.length, 1.0)
+
+    def measured(self, q: Floats) -> Conditions:
+        """These conditions, lengths and rows counted beside the mechanism's own lengths in this position.
+
+        So what is near, far or nothing does not depend on the unit of length. Positions stay as they are.
+        """
+        length = self._usual_length(q)
+        sizes = np.where(self.shift_rates, length, 1.0)
+        largest = self.largest_entries(self.jacobian(q) * sizes)
+        rows = np.exp2(np.round(np.log2(largest)))  # powers of two change no bit of what is computed
+        columns = sizes / rows[:, None]
+        return replace(
+            self,
+            value=lambda p: self.value(p) / rows,
+            jacobian=lambda p: self.jacobian(p) * columns,
+            rate=lambda p, v: self.rate(p, v * sizes) / rows,
+            moved=lambda p, d: self.moved(p, d * sizes),
+            length=length,
+            row_sizes=rows,
+        )
+
+    def largest_entries(self, jacobian: Floats) -> Floats:
+        """For every row the largest entry among rows of its kind: what its value is compared with.
+
+        Rows of one kind are the translations of a loop; the unit of a constraint is known to its author only. Turns
+        are compared with a radian, and so is a row without entries.
+        """
+        largest = np.zeros(len(self._kinds))
+        np.maximum.at(largest, self._kinds, np.abs(jacobian).max(axis=1, initial=0.0))
+        found = largest[self._kinds]
+        return np.where(self._turns | (found == 0.0), 1.0, found)
+
+    def _usual_length(self, q: Floats) -> float:
+        """The longest lever of an angle about the places where loops close. Without such places: the length that moves
+        constraints as much as a radian does; then the largest of the given lengths."""
+        jacobian = self.jacobian(q)
+        turning, sliding = jacobian[:, ~self.shift_rates], jacobian[:, self.shift_rates]
+        if not sliding.shape[1]:
+            return 1.0
+        levers = np.zeros((len(self._kinds), turning.shape[1]))
+        np.add.at(levers, self._kinds[self._translations], turning[self._translations] ** 2)
+        if levers.any():
+            return float(np.sqrt(levers.max()))
+        radian, metre = (np.abs(one).max(axis=1, initial=0.0) for one in (turning, sliding))
+        both = (radian > 0) & (metre > 0)
+        if both.any():
+            return float(np.exp(np.mean(np.log(radian[both] / metre[both]))))
+        return float(np.abs(q[self.shifts]).max(initial=0.0)) or 1.0
+
+    @cached_property
+    def _kinds(self) -> npt.NDArray[np.intp]:
+        """A number for each row, the same for rows of one kind."""
+        groups = [row_group(name) for name in self.names]
+        return np.array([groups.index(group) for group in groups], dtype=np.intp)
+
+    @cached_property
+    def _turns(self) -> npt.NDArray[np.bool_]:
+        return np.array([row_group(name)[1] for name in self.names], dtype=bool)
+
+    @cached_property
+    def _translations(self) -> npt.NDArray[np.bool_]:
+        """The rows that say along which axis points agree: their values are lengths."""
+        return np.array([name.partition(".")[2] in ("x", "y", "z") for name in self.names], dtype=bool)

@@ -2,6 +2,8 @@
 
 Positions are found by Gauss-Newton steps of least weighted length, so what the user gave is changed as little as the
 constraints allow, and the assembly stays on the user's branch. Steps are limited: a full step may jump to another one.
+Lengths count in units of the mechanism's longest lever (`Conditions.measured`), so that they compare with angles and no
+unit of length matters: one such length is worth a radian.
 
 Numbers in files are rounded, so rows that would follow from others contradict them by a little. Such loops close in the
 sense of least squares: what remains is less than ROUNDED, and the mechanism moves with it unchanged to first order.
@@ -17,15 +19,15 @@ import numpy as np
 from kinegraph.derive.constraints.conditions import Conditions, Floats
 from kinegraph.derive.constraints.rank import DEPENDENT, usual_lengths
 
-#: No coordinate moves further than this in one step (radians, metres): far enough to arrive, too short to jump.
+#: No coordinate moves further than this in one step (radians, levers): far enough to arrive, too short to jump.
 LARGEST_STEP = 0.3
 MOST_STEPS = 200
 #: A search that leaves more than this part of what is missing after so many steps creeps towards no closure.
 _HEADWAY, _PATIENCE = 0.9, 15
-#: Residuals below this (metres, radians) count as closed.
+#: Residuals below this (radians, or parts of the longest entries of their rows) count as closed.
 CLOSED = 1e-10
-#: Loops that are redundant but for rounded numbers count as closed below this (metres, radians; at most this part of
-#: the longest entries of their rows), and rows of which less than this part is left beside others as redundant.
+#: Loops that are redundant but for rounded numbers count as closed below this (radians, or parts of the longest entries
+#: of their rows), and rows of which less than this part is left beside others as redundant.
 ROUNDED = DEPENDENT
 #: Singular values below this part of the largest are taken as zero where rows do not contradict each other.
 RANK_TOLERANCE = 1e-10
@@ -41,7 +43,8 @@ _FURTHER = (1.5, 2.0, 2.5, 3.0) * 8
 
 @dataclass(frozen=True)
 class Assembled:
-    """Positions that fit (`closed`), or the nearest that were found; `residual` is what is missing row by row.
+    """Positions that fit (`closed`), or the nearest that were found; `residual` is what is missing row by row, in the
+    units of the conditions that were given.
 
     rounded: rows contradict each other by no more than rounded numbers do, and what they miss is least.
     """
@@ -70,14 +73,15 @@ def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tole
     A stretched position has no first-order way out; where the search ends open, or with frames that are turned
     away from each other, it begins again a little beside it, then further away.
     """
-    best = searched(conditions, q, weights, tolerance)
+    measured = conditions.measured(q)
+    best = _searched(measured, q, weights, tolerance)
     random = np.random.default_rng(11)
     for size in (*_BESIDE, *(_FURTHER if conditions.facing(q).size else ())):
         if best.fits:
             break
-        aside = beside(conditions, q, np.where(weights > 0, random.normal(0, size, len(weights)), 0.0))
-        best = min(best, searched(conditions, aside, weights, tolerance), key=_worse)
-    return best
+        aside = beside(measured, q, np.where(weights > 0, random.normal(0, size, len(weights)), 0.0))
+        best = min(best, _searched(measured, aside, weights, tolerance), key=_worse)
+    return replace(best, residual=best.residual * measured.row_sizes)
 
 
 def beside(conditions: Conditions, q: Floats, displacement: Floats) -> Floats:
@@ -93,6 +97,12 @@ def _worse(one: Assembled) -> tuple[bool, bool, float]:
 
 def searched(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
     """Like assembled_positions, from this place alone."""
+    measured = conditions.measured(q)
+    found = _searched(measured, q, weights, tolerance)
+    return replace(found, residual=found.residual * measured.row_sizes)
+
+
+def _searched(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
     found = _closed_but_for_rounding(conditions, q, weights, tolerance)
     return replace(found, turned_round=found.closed and conditions.turned_round(found.q))
 
@@ -100,14 +110,14 @@ def searched(conditions: Conditions, q: Floats, weights: Floats, tolerance: floa
 def _closed_but_for_rounding(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
     """Steps that leave alone what rounding alone decides; then exact ones, unless rows contradict each other."""
     first = _newton(conditions, q, weights, tolerance, ROUNDED)
-    if first.miss <= tolerance or not np.isfinite(first.residual).all():
+    if _missing(conditions, first.q, first.residual) <= tolerance or not np.isfinite(first.residual).all():
         return first
     exact = first
     if _leaves_alone(conditions, first.q, weights):
         exact = _newton(conditions, first.q, weights, tolerance, RANK_TOLERANCE)
     if not _is_small(conditions, first):
         return exact
-    if exact.closed and _largest(exact.q - first.q) <= _NEAR:
+    if exact.closed and _largest((exact.q - first.q) / conditions.position_sizes) <= _NEAR:
         return exact
     if _contradicts_everywhere(conditions, first, tolerance):
         return replace(first, closed=True, rounded=True)
@@ -123,13 +133,18 @@ def _leaves_alone(conditions: Conditions, q: Floats, weights: Floats) -> bool:
 
 def closed_beside(conditions: Conditions, q: Floats) -> Floats:
     """Positions near some that almost fit, by steps that leave alone what rounding alone decides."""
-    return _newton(conditions, q, np.ones(conditions.jacobian(q).shape[1]), CLOSED, ROUNDED).q
+    return _newton(conditions.measured(q), q, np.ones(len(conditions.sizes)), CLOSED, ROUNDED).q
 
 
 def _is_small(conditions: Conditions, place: Assembled) -> bool:
     """Whether no row misses more than rounded numbers do."""
     usual = usual_lengths(np.linalg.norm(conditions.jacobian(place.q), axis=1), conditions.names)
     return bool(np.all(np.abs(place.residual) <= ROUNDED * np.minimum(usual, 1.0)[: len(place.residual)]))
+
+
+def _missing(conditions: Conditions, q: Floats, residual: Floats) -> float:
+    """The largest residual beside what its row could be here."""
+    return _largest(residual / conditions.largest_entries(conditions.jacobian(q)))
 
 
 def _contradicts_everywhere(conditions: Conditions, place: Assembled, tolerance: float) -> bool:
@@ -147,7 +162,7 @@ def _contradicts_everywhere(conditions: Conditions, place: Assembled, tolerance:
         return True
     aside = conditions.moved(place.q, step * (_TRIAL / length))
     moved = _newton(conditions, aside, np.ones(len(aim)), tolerance, ROUNDED)
-    return _is_small(conditions, moved) and _largest(moved.q - aside) <= _TRIAL / 2
+    return _is_small(conditions, moved) and _largest((moved.q - aside) / conditions.position_sizes) <= _TRIAL / 2
 
 
 def _is_least(conditions: Conditions, place: Assembled) -> bool:
@@ -165,17 +180,18 @@ def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float
             return Assembled(q, residual, count, False)
         step = _least_step(conditions.jacobian(q)[rows], residual[rows], weights, rank)
         q, after, advanced = _advance(conditions, q, residual, step)
-        small = _largest(after) <= tolerance
+        missing = _missing(conditions, q, after)
+        small = missing <= tolerance
         if small and (not advanced or _largest(step) <= 1e-9):
             return Assembled(q, after, count + 1, True)
         if not advanced or (_largest(step) <= 1e-13 and not small):
-            return Assembled(q, after, count + 1, _largest(after) <= CLOSED)
+            return Assembled(q, after, count + 1, missing <= CLOSED)
         residual = after
         if count % _PATIENCE == 0:
             if not _length(residual) < _HEADWAY * before:
-                return Assembled(q, residual, count + 1, _largest(residual) <= CLOSED)
+                return Assembled(q, residual, count + 1, missing <= CLOSED)
             before = _length(residual)
-    return Assembled(q, residual, MOST_STEPS, _largest(residual) <= CLOSED)
+    return Assembled(q, residual, MOST_STEPS, _missing(conditions, q, residual) <= CLOSED)
 
 
 def _least_step(jacobian: Floats, residual: Floats, weights: Floats, rank: float) -> Floats:
@@ -216,7 +232,9 @@ def consistent_velocities(
 
     rounded: rows contradict each other by rounding, and would stop the motion they allow: they are met but for that.
     """
-    missing = conditions.rate(q, v)
+    measured = conditions.measured(q)
+    missing = measured.rate(q, v / measured.sizes)
     if missing.size == 0:
         return v
-    return v + _least_step(conditions.jacobian(q), missing, weights, ROUNDED if rounded else RANK_TOLERANCE)
+    step = _least_step(measured.jacobian(q), missing, weights, ROUNDED if rounded else RANK_TOLERANCE)
+    return v + step * measured.sizes

@@ -105,11 +105,11 @@ class ContactGraphs:
         changes = [[*one, *self._supplied(row, one, further)] for row, one in zip(rows, responses, strict=True)]
         free = self.system.free_accelerations()
         normals = [contact.normal for contact in self.system.contacts]
-        count, size, one = len(rows), self.derivation.size, self.derivation.zero.number(1)
+        count, size = len(rows), self.derivation.size
         outputs = (
             output(GAPS, (len(normals),), [row.zero_value() for row in normals]),
             output(SPANS, (len(normals),), [self._span(row.jacobian) for row in normals]),
-            output(REACHES, (len(normals),), [self._sizes(row.jacobian, [one] * size) for row in normals]),
+            output(REACHES, (len(normals),), self._reaches(normals)),
             output(RATES, (count,), [row.rate for row in rows]),
             output(SPEEDS, (count,), [self._sizes(row.jacobian, self._velocities) for row in rows]),
             output(FREE, (count,), [product(row.jacobian, free) + row.bias for row in rows]),
@@ -147,6 +147,20 @@ class ContactGraphs:
         for coordinate in self.mechanism.coordinates:
             sizes += [self.derivation.names[coordinate.name]] if isinstance(coordinate, Coordinate) else [one] * 3
         return self._sizes(jacobian, sizes)
+
+    def _reaches(self, normals: Sequence[TieRow]) -> list[Scalar]:
+        """By how much turns of one radian change each gap, and displacements by a length of the scene: what gaps are
+        made of and levers of turns, all of them together. A unit of length would make rest depend on it."""
+        zero, one = self.derivation.zero, self.derivation.zero.number(1)
+        lengths: list[bool] = []
+        for coordinate in self.mechanism.coordinates:
+            lengths += (
+                [coordinate.name in self.mechanism.lengths] if isinstance(coordinate, Coordinate) else [False] * 3
+            )
+        turns = [self._sizes(row.jacobian, [zero if length else one for length in lengths]) for row in normals]
+        shifts = [self._sizes(row.jacobian, [one if length else zero for length in lengths]) for row in normals]
+        scene = sum(turns, zero) + sum((self._span(row.jacobian) for row in normals), zero)
+        return [turn + shift * scene for turn, shift in zip(turns, shifts, strict=True)]
 
     def _sizes(self, jacobian: Sequence[Scalar], values: Sequence[Scalar]) -> Scalar:
         return product([entry.apply("abs") for entry in jacobian], [value.apply("abs") for value in values])

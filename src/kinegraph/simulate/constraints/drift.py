@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,16 +48,18 @@ def without_drift(
     """
     given, misses = (q, v), []
     for _ in range(_STEPS):
-        found = equations.projected_states(times, q, v, parameters)
-        misses.append((found.position, found.velocity))
-        q, v = found.q, found.v
+        states = equations.projected_states(times, q, v, parameters)
+        misses.append((states.position, states.velocity))
+        q, v = states.q, states.v
     if equations.closed_by_method:
         q, v = _closed_between_steps(*given, q, v)
     last = equations.projected_states(times, q, v, parameters)
     closed = equations.keeps_closed or equations.closed_by_method
     left = (last.position, last.velocity) if closed else misses[0]
-    limit = CLOSED if left[0] <= CLOSED else Assembler(equations.mechanism, equations.values).closing_limit
-    return q, v, Drift(*misses[0], *left, closed, largest(v), limit)
+    found = Drift(*misses[0], *left, closed, largest(v))
+    if max(found.left_position, found.relative_velocity) <= CLOSED:
+        return q, v, found
+    return q, v, replace(found, limit=Assembler(equations.mechanism, equations.values).closing_limit)
 
 
 def closed_runs(equations: Equations, times: Floats, states: Floats, parameters: Floats) -> Floats:
