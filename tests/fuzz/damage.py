@@ -104,7 +104,10 @@ def damaged_tree(text: str, chance: Random, vocabulary: Vocabulary) -> str:
     root = ElementTree.fromstring(text)
     for _ in range(chance.choice((1, 1, 2, 3, 5))):
         chance.choice(_TREE_CHANGES)(root, chance, vocabulary)
-    return ElementTree.tostring(root, encoding="unicode")
+    try:
+        return ElementTree.tostring(root, encoding="unicode")
+    except RecursionError:  # an element was put into itself too often to be written
+        return text
 
 
 def _any(root: ElementTree.Element, chance: Random) -> ElementTree.Element:
