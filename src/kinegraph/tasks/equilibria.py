@@ -258,9 +258,17 @@ def difference_without(turns: Sequence[int]) -> Callable[[Floats, Floats], Float
 
 
 def _missing(equations: Balance | SteadyCircling, unknowns: Floats) -> float:
-    """What is missing for balance and closed loops, beside the largest slope."""
+    """What is missing for balance beside the largest slope of forces, and for closed loops beside that of theirs.
+
+    Near a singular position forces of constraints have no bound, and loops would count as closed beside them.
+    """
     residual, slope = equations.missing(unknowns[None])
-    return float(np.max(np.abs(residual), initial=0.0) / max(float(np.max(np.abs(slope), initial=0.0)), 1e-300))
+    parts = (slice(None, equations.positions), slice(equations.positions, None))
+    return max(
+        float(np.max(np.abs(residual[:, part]), initial=0.0))
+        / max(float(np.max(np.abs(slope[:, part]), initial=0.0)), 1e-300)
+        for part in parts
+    )
 
 
 def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
