@@ -24,7 +24,8 @@ from kinegraph.solve.results.recording import Run
 from kinegraph.solve.results.status import Ending, Status
 
 _LOOKED_AT = (
-    Status.STALLED, Status.STEP_TOO_SMALL, Status.NOT_A_NUMBER, Status.NO_CONVERGENCE, Status.SINGULAR, Status.OPEN
+    Status.STALLED, Status.STEP_TOO_SMALL, Status.NOT_A_NUMBER, Status.NO_CONVERGENCE, Status.SINGULAR, Status.OPEN,
+    Status.TOO_MANY_STEPS,
 )  # fmt: skip
 _STATES = 12  # of a run that say what is usual
 _RANK = 1e-9  # of the largest singular value: below it rows always depend on each other
@@ -72,6 +73,8 @@ def explained(equations: Equations, run: Run, signals: Signals, parameters: Floa
         states = _some_states(equations, run, signals, p, closed)
         if states is None:
             return ending
+        if ending.status is Status.TOO_MANY_STEPS:  # a limit may end a run anywhere: only a jump explains it
+            return replace(ending, hint=_SWITCH) if _jumps(equations, states.last) else ending
         found = _of_constraints(equations, states, ending)
         return found or (ending if ending.status is Status.OPEN else _of_forces(equations, states, ending))
 
