@@ -278,7 +278,7 @@ def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns
     retained = np.ones(len(unknowns), dtype=bool)
     for later in _LATER:
         moved = replace(equations, point=replace(equations.point, t=equations.point.t + later))
-        residual, slope = moved.missing(unknowns)
+        residual, slope = moved.missing(_held_then(moved, unknowns))
         scale = np.maximum(np.max(np.abs(slope), axis=(1, 2), initial=0.0), 1e-300)
         retained &= np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-8 * scale
     if not retained.any():
@@ -287,6 +287,13 @@ def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns
             "moves it\n  equilibria need forces and motions that do not change with time"
         )
     return np.asarray(unknowns[retained])
+
+
+def _held_then(equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
+    """The same positions with the forces of constraints at another time: weight on a moving base changes them."""
+    if isinstance(equations, Balance) and equations.rows and not equations.free:
+        return equations.started(unknowns[:, : equations.positions])
+    return unknowns
 
 
 def _newton(equations: Balance | SteadyCircling, q: Floats) -> Floats:

@@ -110,8 +110,8 @@ def pair(value: complex) -> list[float]:
 def written_complex(value: complex) -> str:
     """A complex number for a table: the real part alone where there is no other."""
     if value.imag == 0:
-        return f"{value.real:.10g}"
-    return f"{value.real:.10g} {'+' if value.imag > 0 else '-'} {abs(value.imag):.10g}i"
+        return f"{value.real + 0.0:.10g}"  # zero has no sign
+    return f"{value.real + 0.0:.10g} {'+' if value.imag > 0 else '-'} {abs(value.imag):.10g}i"
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
