@@ -5,6 +5,7 @@ import json
 import pytest
 
 import kinegraph as kg
+from kinegraph.cli.tasks.common import show_table
 from tests.cli.run import data, runner
 
 
@@ -135,3 +136,10 @@ def test_assemble_lists_what_moved(capsys):
     text = run("assemble four-bar").out
     assert "declared -> assembled; they follow from crank" in text and "coupler  0.4 -> 0.297378" in text
     assert data(run("assemble four-bar --json"))["modes"][0]["moved"]["rocker"][0] == 1.2
+
+
+def test_wide_tables_are_turned_and_lose_no_digit(capsys):
+    names = [f"a{k}" for k in range(30)]
+    show_table(names, [[f"{k}.123456789" for k in range(30)], [f"-{k}" for k in range(30)]])
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert lines == [[name, f"{k}.123456789", f"-{k}"] for k, name in enumerate(names)]

@@ -248,3 +248,14 @@ def test_checks_of_runs_hold_no_combinations_of_rounding(torque):
 def test_integrals_print_themselves():
     found = integrals(kg.parse("coordinates x; B | Sx(x) | m(2); force f | on(x), value(-3);"))
     assert str(found) == "first integrals:\n  energy + 3 x (proved)\n  p:x + 3 t (proved)"
+
+
+def test_jacobis_integral_is_listed_once():
+    """About an axis that turns steadily it is the energy less momentum times rate; one of both says all."""
+    arm = kg.parse("""
+        coordinates q = 0.5, s = 0.3;
+        gravity 0, 0, -9.81;
+        A | Rz(2*t), Ry(q), Sx(s) | m(1), Jx(0.01), Jy(0.01), Jz(0.01);
+        spring k | on(s), stiffness(50), rest(0.2);
+    """)
+    assert [one.combination for one in kg.integrals(arm).integrals] == ["jacobi"]

@@ -206,3 +206,25 @@ def test_runs_that_start_later_are_assembled_at_their_start():
     data = {"t": ahead.times, "q": ahead["q"]}
     found = kg.fit(model, data, ["l"], parameters={"l": 1.1}, start=1.3, native=False)
     assert found["l"] == pytest.approx(1, abs=1e-6)
+
+
+def test_near_a_dead_point_derivatives_are_those_of_the_run():
+    """The rocker is almost at its end, so the crank has a second place close by; the run starts at the declared one."""
+    bars = kg.parse("""
+        coordinates crank = 0.3, coupler = 0.4, rocker = 1.2;
+        initial crank' = 5;
+        Crank         | Rz(crank)                  | Sx(1/4), m(1), Jz(1/48);
+        Coupler~Crank | Sx(0.5), Rz(coupler-crank) | Sx(0.6), m(2.4), Jz(0.288);
+        Rocker        | Sx(1), Rz(rocker)          | Sx(0.4), m(1.6), Jz(0.085);
+        loop pin | revolute | Coupler: Sx(1.2) | Rocker: Sx(0.8);
+    """)
+    names = ["crank", "rocker", "crank'", "rocker'"]
+    run = kg.simulate(bars, 0.05, native=False, progress=False, grid=1)
+    found = kg.sensitivities(
+        bars, 0.05, ["rocker(0)", "crank'(0)"], results=names, grid=1, native=False, progress=False
+    )
+    np.testing.assert_allclose(found.values, run.array(*names), atol=1e-7)
+    aside = kg.simulate(bars, 0.05, initial={"crank'": 5.001}, native=False, progress=False, grid=1)
+    np.testing.assert_allclose(
+        found.derivative("crank", "crank'(0)")[-1], (aside["crank"][-1] - run["crank"][-1]) / 0.001, rtol=1e-2
+    )

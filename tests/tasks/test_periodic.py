@@ -186,3 +186,19 @@ def test_rates_of_formulas(formula, rates):
     model = kg.parse(f"parameters w = 7; coordinates x, s; Mass | Sx(x), Rz(s) | m(1), Jz(1); potential V | {formula};")
     found = sorted(time_rates(model.elements[0].energy, {"w": 7}, {"s": 2.0}))
     assert found == pytest.approx(sorted(rates))
+
+
+def test_linkages_on_a_shaking_base_rest_where_their_weight_balances():
+    """Forces of constraints follow the weight in time; positions do not, and their linear system has a period."""
+    shaken = """
+        coordinates a = -1, q, s = 0.9;
+        gravity 0, -9.81, 0;
+        C   | Sy(0.02*cos(20*t)), Rz(a) | Sx(0.15), m(1), Jz(0.01);
+        R~C | Sx(0.3), Rz(q)            | Sx(0.5), m(1), Jz(0.08);
+        S   | Sy(0.02*cos(20*t)), Sx(s) | m(2);
+        loop pin | revolute | R: Sx(1) | S;
+    """
+    found = kg.equilibria(kg.parse(shaken))
+    np.testing.assert_allclose(np.abs([one.q[0] for one in found]), np.pi / 2, atol=1e-9)
+    assert {bool(one.stable) for one in found if one.q[0] < 0} == {True}
+    assert {bool(one.stable) for one in found if one.q[0] > 0} == {False}

@@ -46,3 +46,22 @@ def test_the_command_says_it(capsys):
 
 def test_linkages_without_singular_positions_flag_none():
     assert kg.equilibria(kg.load("four-bar")).singular == ()
+
+
+def test_open_loops_beside_a_flat_parallelogram_are_no_equilibria():
+    """Large forces of constraints there hide that the loop is not closed. All bars weigh: six equilibria, by energy."""
+    found = kg.equilibria(
+        kg.parse("""
+            coordinates qa, qb, qc;
+            gravity 0, 0, -9.81;
+            A   | Ry(qa)          | Sz(0.2), m(1), Jy(0.0145);
+            B~A | Sz(0.4), Ry(qb) | Sx(0.5), m(2), Jy(0.18);
+            C   | Sx(1), Ry(qc)   | Sz(0.2), m(1), Jy(0.0145);
+            loop pin | spherical | B: Sx(1) | C: Sz(0.4);
+        """)
+    )
+    assert (len(found), found.continua) == (6, ())
+    for place in found:
+        assert abs(np.cos(place.q[0])) > 0.4
+    for place in found.singular:
+        np.testing.assert_allclose(np.cos(place.q), 0, atol=1e-2)

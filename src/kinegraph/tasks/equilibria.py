@@ -258,9 +258,17 @@ def difference_without(turns: Sequence[int]) -> Callable[[Floats, Floats], Float
 
 
 def _missing(equations: Balance | SteadyCircling, unknowns: Floats) -> float:
-    """What is missing for balance and closed loops, beside the largest slope."""
+    """What is missing for balance beside the largest slope of forces, and for closed loops beside that of theirs.
+
+    Near a singular position forces of constraints have no bound, and loops would count as closed beside them.
+    """
     residual, slope = equations.missing(unknowns[None])
-    return float(np.max(np.abs(residual), initial=0.0) / max(float(np.max(np.abs(slope), initial=0.0)), 1e-300))
+    parts = (slice(None, equations.positions), slice(equations.positions, None))
+    return max(
+        float(np.max(np.abs(residual[:, part]), initial=0.0))
+        / max(float(np.max(np.abs(slope[:, part]), initial=0.0)), 1e-300)
+        for part in parts
+    )
 
 
 def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
@@ -270,7 +278,7 @@ def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns
     retained = np.ones(len(unknowns), dtype=bool)
     for later in _LATER:
         moved = replace(equations, point=replace(equations.point, t=equations.point.t + later))
-        residual, slope = moved.missing(unknowns)
+        residual, slope = moved.missing(_held_then(moved, unknowns))
         scale = np.maximum(np.max(np.abs(slope), axis=(1, 2), initial=0.0), 1e-300)
         retained &= np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-8 * scale
     if not retained.any():
@@ -279,6 +287,13 @@ def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns
             "moves it\n  equilibria need forces and motions that do not change with time"
         )
     return np.asarray(unknowns[retained])
+
+
+def _held_then(equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
+    """The same positions with the forces of constraints at another time: weight on a moving base changes them."""
+    if isinstance(equations, Balance) and equations.rows and not equations.free:
+        return equations.started(unknowns[:, : equations.positions])
+    return unknowns
 
 
 def _newton(equations: Balance | SteadyCircling, q: Floats) -> Floats:

@@ -104,10 +104,11 @@ def integrals(
     motion = _Motion(given, bound_parameters(given, True, parameters), forces)
     usual = motion.candidates()
     rates = motion.rates(usual)
-    found = _integrals(motion, usual, rates)
+    known = motion.identities(usual)
+    found = _integrals(motion, usual, rates, known)
     further = motion.with_products(usual, rates)
     if further is not None:
-        known = tuple(one.coefficients for one in found)
+        known = [*known, *motion.identities(further), *(one.coefficients for one in found)]
         found += _integrals(motion, further, motion.rates(further), known)
     return Integrals(tuple(found))
 
@@ -119,10 +120,11 @@ def _forces(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Forces:
     return read_inputs(mechanism, {name: formula(value) for name, value in inputs.items()})[0]
 
 
-def _integrals(motion: _Motion, wanted: Graph, rates: Graph, known: Sequence[Combination] = ()) -> list[Integral]:
+def _integrals(motion: _Motion, wanted: Graph, rates: Graph, known: Sequence[Combination]) -> list[Integral]:
     """Combinations of a graph's outputs that are constant, and no combinations of those that are known."""
     own = [output.name for output in wanted.outputs]
-    independent = _Independent(own, [*motion.identities(wanted), *known])
+    names = dict.fromkeys([*own, *(name for one in known for name in one)])  # Jacobi's may be energy and momentum
+    independent = _Independent(list(names), known)
     new = []
     for whole in sorted(relations(rates, motion.quaternions), key=len):
         combination = {name: whole[name] for name in own if name in whole}
@@ -144,8 +146,7 @@ class _Independent:
         self._names = list(names)
         self._rows: list[list[flint.fmpq]] = []
         for one in known:
-            if set(one) <= set(names):
-                self.take(one)
+            self.take(one)
 
     def take(self, combination: Combination) -> bool:
         """Add one; False if it is a sum of multiples of those before it."""

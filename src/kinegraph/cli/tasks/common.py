@@ -15,6 +15,9 @@ from kinegraph.cli.common import assignments, console, parse_value
 from kinegraph.errors import TaskError
 from kinegraph.model.expression import Scalar
 
+#: Spaces between two columns of a table.
+_GAP = 2
+
 AtOption = Annotated[
     list[str] | None,
     typer.Option("--at", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,tau:q1=3. Others: as the model says."),
@@ -107,15 +110,35 @@ def pair(value: complex) -> list[float]:
 def written_complex(value: complex) -> str:
     """A complex number for a table: the real part alone where there is no other."""
     if value.imag == 0:
-        return f"{value.real:.10g}"
-    return f"{value.real:.10g} {'+' if value.imag > 0 else '-'} {abs(value.imag):.10g}i"
+        return f"{value.real + 0.0:.10g}"  # zero has no sign
+    return f"{value.real + 0.0:.10g} {'+' if value.imag > 0 else '-'} {abs(value.imag):.10g}i"
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:
-    """A table of texts, numbers to the right."""
-    table = Table(box=None, pad_edge=False, title=title or None, title_justify="left")
-    for column in columns:
-        table.add_column(column, justify="right")
-    for row in rows:
-        table.add_row(*row)
+    """A table of texts, numbers to the right; turned, a line for each column, where it is wider than the screen."""
+    lines = [tuple(columns), *(tuple(row) for row in rows)]
+    if len(lines) == 1 or _width(lines) <= console().width:
+        _print_table(lines, title)
+        return
+    names, entries = lines[0], lines[1:]
+    while entries:  # as many rows side by side as there is room for
+        count = next((k for k in range(len(entries), 1, -1) if _turned_width(names, entries[:k]) <= console().width), 1)
+        _print_table(list(zip(names, *entries[:count], strict=True)), title, head=False)
+        entries = entries[count:]
+
+
+def _turned_width(names: Sequence[str], entries: Sequence[Sequence[str]]) -> int:
+    return _width(list(zip(names, *entries, strict=True)))
+
+
+def _width(lines: Sequence[Sequence[str]]) -> int:
+    return sum(max(map(len, column)) + _GAP for column in zip(*lines, strict=True)) - _GAP
+
+
+def _print_table(lines: Sequence[Sequence[str]], title: str, head: bool = True) -> None:
+    table = Table(box=None, pad_edge=False, title=title or None, title_justify="left", show_header=head)
+    for index, column in enumerate(lines[0]):
+        table.add_column(column, justify="right" if head or index else "left")
+    for line in lines[1:] if head else lines:
+        table.add_row(*line)
     console().print(table)

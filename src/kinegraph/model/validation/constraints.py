@@ -189,9 +189,9 @@ def _check_contact(contact: Contact, scope: Scope, values: Mapping[str, Value], 
             message = f"`slip` of {what} is no sum of velocities with factors"
             raise ModelError(message, places.of(contact, "slip"), "write the velocities along the surface: tip.x'")
     if bool(contact.slip) != (contact.friction != ZERO):
-        lacks = "says along what" if contact.friction != ZERO else "has a coefficient"
-        message = f"friction of {what} needs both its coefficient and the velocities it works against; it never {lacks}"
-        raise ModelError(message, places.of(contact), "write `friction(0.3), slip(tip.x')`")
+        lacks = "the velocities are missing" if contact.friction != ZERO else "the coefficient is missing, or zero"
+        message = f"friction of {what} needs both its coefficient and the velocities it works against: {lacks}"
+        raise ModelError(message, places.of(contact), "write `friction(0.3), slip(tip.x')`; without friction, neither")
     restitution = _known(contact.restitution, values, f"`restitution` of {what}", places.of(contact, "restitution"))
     if restitution is not None and not 0 <= restitution <= 1:
         message = f"the restitution of {what} is {restitution:g}"

@@ -26,7 +26,8 @@ from kinegraph.solve.results.recording import Run
 from kinegraph.solve.results.status import Ending, Status
 
 _LOOKED_AT = (
-    Status.STALLED, Status.STEP_TOO_SMALL, Status.NOT_A_NUMBER, Status.NO_CONVERGENCE, Status.SINGULAR, Status.OPEN
+    Status.STALLED, Status.STEP_TOO_SMALL, Status.NOT_A_NUMBER, Status.NO_CONVERGENCE, Status.SINGULAR, Status.OPEN,
+    Status.TOO_MANY_STEPS,
 )  # fmt: skip
 #: Endings that singular coordinates explain.
 _PERHAPS_SINGULAR = (
@@ -148,6 +149,8 @@ def _explained(equations: Equations, run: Run, signals: Signals, p: Floats) -> E
         states = _some_states(equations, run, signals, p, closed)
         if states is None:
             return ending
+        if ending.status is Status.TOO_MANY_STEPS:  # a limit may end a run anywhere: only a jump explains it
+            return replace(ending, hint=_SWITCH) if _jumps(equations, states.last) else ending
         found = _of_constraints(equations, states, ending)
         return found or (ending if ending.status is Status.OPEN else _of_forces(equations, states, ending))
 

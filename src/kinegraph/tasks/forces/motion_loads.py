@@ -22,7 +22,7 @@ from kinegraph.tasks.forces.force_equations import with_inputs
 from kinegraph.tasks.forces.joint_places import JointPlace, LoadView, joint_places
 from kinegraph.tasks.forces.loop_motion import JACOBIAN
 from kinegraph.tasks.forces.motion_law import SampledMotion
-from kinegraph.tasks.forces.reactions import Reaction, seen_reaction, self_stresses
+from kinegraph.tasks.forces.reactions import Reaction, SelfStresses, independent_count, seen_reaction, self_stresses
 from kinegraph.tasks.forces.unknown_forces import ForceProblem
 from kinegraph.tasks.kernels import called_rows, kernel_of
 from kinegraph.tasks.operating_point import Floats
@@ -83,8 +83,8 @@ class MotionLoads:
         return called_rows(kernel_of(_ties(self.mechanism), JACOBIAN, self.parameters), self._values(False))[JACOBIAN]
 
     @cached_property
-    def _stresses(self) -> Floats:
-        return self_stresses(self._jacobians)
+    def _stresses(self) -> SelfStresses:
+        return self_stresses(self._jacobians, independent_count(self.mechanism, self.parameters))
 
     @cached_property
     def _multipliers(self) -> Floats:

@@ -9,13 +9,15 @@ import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.derive.constraints.rank import DEPENDENT
 from kinegraph.derive.quantities.definitions.reactions import supported_body
+from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.axes import Axes
 from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.expression import Scalar
+from kinegraph.model.expression import Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.forces.joint_places import JointPlace, LoadView, Point, joint_places, load_view
 from kinegraph.tasks.forces.loop_motion import JACOBIAN
@@ -133,11 +135,11 @@ def reaction_rows(states: RunStates, joints: Sequence[str], view: LoadView) -> t
     found = called_rows(kernel_of(mechanism, list(words.values()), parameters), states.arguments)
     places = joint_places(mechanism, _targets(mechanism, joints), view, states.arguments, parameters)
     passed: dict[str, Floats] = {}
-    stresses: Floats | None = None
+    stresses: SelfStresses | None = None
     if is_constrained(mechanism):
         ways = [f"transmission:{name}" for name in joints]
         passed = called_rows(kernel_of(mechanism, [*ways, JACOBIAN], parameters), states.arguments)
-        stresses = self_stresses(passed[JACOBIAN])
+        stresses = self_stresses(passed[JACOBIAN], independent_count(mechanism, parameters))
     return tuple(
         seen_reaction(name, view, places[name], found[word], passed.get(f"transmission:{name}"), stresses)
         for name, word in words.items()
@@ -150,20 +152,43 @@ def _targets(mechanism: Mechanism, joints: Sequence[str]) -> dict[str, str]:
     return {name: name if name in loops else supported_body(mechanism, Quantity("reaction", name)) for name in joints}
 
 
-def self_stresses(jacobians: Floats) -> Floats:
-    """Multipliers that do nothing, by state, row and number; zeros where a state has fewer than others."""
+def independent_count(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> int | None:
+    """How many rows are independent wherever the mechanism is assembled; None if that is not known."""
+    found = mobility(mechanism, {name: expression(value, name) for name, value in (parameters or {}).items()})
+    return None if found.dof is None else found.velocities - found.dof
+
+
+@dataclass(frozen=True, eq=False)
+class SelfStresses:
+    """Multipliers that do nothing, by state, row and number; zeros where a state has fewer than others.
+
+    part: what they pass to a joint below this is nothing.
+    """
+
+    ways: Floats
+    part: float = _RANK
+
+
+def self_stresses(jacobians: Floats, independent: int | None = None) -> SelfStresses:
+    """The self-stresses of loops from their rows by state; independent: how many rows are, if that is known.
+
+    Rows that follow from others but for rounded numbers of a model are redundant: these numbers would share the load
+    among them, not the motion.
+    """
     size = jacobians.shape[1]
     good = np.where(np.isfinite(jacobians), jacobians, 0.0)
     _, sizes, vectors = np.linalg.svd(np.swapaxes(good, 1, 2), full_matrices=True)
     largest = np.max(sizes, axis=1, initial=0.0)
-    ranks = np.sum(sizes > _RANK * np.maximum(largest, 1e-300)[:, None], axis=1)
+    found = np.sum(sizes > _RANK * np.maximum(largest, 1e-300)[:, None], axis=1)
+    ranks = found if independent is None else np.minimum(found, independent)
     idle = np.arange(size)[None, :] >= ranks[:, None]
     first = int(np.min(ranks, initial=size))
-    return np.asarray(np.swapaxes(vectors * idle[:, :, None], 1, 2)[:, :, first:])
+    ways = np.asarray(np.swapaxes(vectors * idle[:, :, None], 1, 2)[:, :, first:])
+    return SelfStresses(ways, DEPENDENT if np.any(ranks < found) else _RANK)
 
 
 def seen_reaction(
-    name: str, view: LoadView, place: JointPlace, wrenches: Floats, passed: Floats | None, stresses: Floats | None
+    name: str, view: LoadView, place: JointPlace, wrenches: Floats, passed: Floats | None, stresses: SelfStresses | None
 ) -> Reaction:
     """A reaction from force and moment at the joint's point in world axes, by state.
 
@@ -171,9 +196,9 @@ def seen_reaction(
     """
     seen = place.seen(wrenches[:, :, None])[:, :, 0]
     sure, open_ways = np.ones(seen.shape, dtype=bool), np.zeros((*seen.shape, 0))
-    if passed is not None and stresses is not None and stresses.shape[2]:
-        open_ways = place.seen(passed @ stresses)
-        size = _RANK * np.maximum(1.0, np.max(np.abs(passed), axis=(1, 2)))[:, None]
+    if passed is not None and stresses is not None and stresses.ways.shape[2]:
+        open_ways = place.seen(passed @ stresses.ways)
+        size = stresses.part * np.maximum(1.0, np.max(np.abs(passed), axis=(1, 2)))[:, None]
         sure = np.max(np.abs(open_ways), axis=2) < size
         open_ways = np.where(np.abs(open_ways) < size[:, :, None], 0.0, open_ways)
     sizes = [_determined_size(seen[:, part], open_ways[:, part]) for part in (slice(0, 3), slice(3, 6))]

@@ -26,6 +26,8 @@ class AssembledStart:
     """The start of a StartDerivative, made to fit at the time t.
 
     held: names of positions and velocities that are given. Which others are independent is decided at the first state.
+    begun: where the run starts with the first values. All later starts are looked for beside it: near a dead point the
+    guesses of the model may lead to another branch than that of the run.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class AssembledStart:
         runtime: Sequence[str],
         held: Sequence[str],
         first: tuple[Floats, Mapping[int, float]],
+        begun: Floats,
         t: float = 0.0,
     ) -> None:
         if mechanism.layout.quaternions:
@@ -49,15 +52,14 @@ class AssembledStart:
         size = len(mechanism.layout.positions)
         raw, _ = start.at(*first)
         declared = mechanism.declared
-        place = self._assembler(first[0]).assembled(raw[:size], raw[size:], held, t, declared).required()
+        place = self._assembler(first[0]).assembled(begun[:size], begun[size:], held, t, declared).required()
         jacobian = self._rows(place.q, place.v, first[0])[JACOBIAN]
         names = (*mechanism.layout.positions, *mechanism.layout.velocities)
         given = [names.index(name) for name in place.independent]
         self._positions = _Split(jacobian[holonomic_rows(mechanism)], [k for k in given if k < size])
         self._velocities = _Split(jacobian, [k - size for k in given if k >= size])
-        self._offset = np.zeros(2 * size)
+        self._offset = np.concatenate([place.q, place.v]) - raw
         independent = [*self._positions.independent, *(size + k for k in self._velocities.independent)]
-        self._offset[independent] = np.concatenate([place.q, place.v])[independent] - raw[independent]
         self._independent = tuple(names[k] for k in independent)
         for index in first[1]:
             if index not in independent:
@@ -68,7 +70,7 @@ class AssembledStart:
                 )
 
     def raw(self, parameters: Floats) -> Floats:
-        """q and v as they are written, independent ones where they start."""
+        """q and v as they are written, moved by as much as the first ones were to fit."""
         return self._start.raw(parameters) + self._offset
 
     def at(self, parameters: Floats, given: Mapping[int, float]) -> tuple[Floats, Floats]:

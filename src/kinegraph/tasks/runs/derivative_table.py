@@ -11,7 +11,7 @@ def derivative_table(
     title: str, results: Sequence[str], by: Sequence[str], derivatives: Floats, values: Floats | None = None
 ) -> str:
     """A line for each variable, a column for each result; the values of the results before all, if they are given."""
-    width = max(12, *(len(name) + 2 for name in (*results, *by)))
+    width = max(14, *(len(name) + 2 for name in (*results, *by)))
 
     def line(head: str, texts: Iterable[str]) -> str:
         return "".join(f"{text:>{width}}" for text in (head, *texts))

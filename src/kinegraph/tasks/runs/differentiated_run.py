@@ -124,7 +124,7 @@ class DifferentiatedRun:
         first = parameters, {self._state_names.index(name): state[name] for name in given}
         held = (*initial, *given)
         names = settings.parameters, self._parameters, held
-        return AssembledStart(mechanism, start, *names, first, settings.start), values
+        return AssembledStart(mechanism, start, *names, first, begun, settings.start), values
 
     @cached_property
     def motion(self) -> VariationalForm:
