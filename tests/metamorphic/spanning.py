@@ -79,9 +79,8 @@ def _spanned(mechanism: Mechanism, random: Random, base: str | None) -> Descript
     if base:
         free = Edge(f"{base}_free", None, base, (), (), (), None, free=True)
         edges = [free, *(edge for edge in edges if not edge.free)]
-    used = {name for edge in edges if not edge.free for name in _coordinates_of(edge)}
-    if any(_coordinates_of(edge) & used for edge in left):
-        raise CannotBeSpanned(mechanism.name)  # other joints turn with coordinates that are left out
+    if any(_coordinates_of(edge) & needed for edge in left):
+        raise CannotBeSpanned(mechanism.name)  # other joints or elements use coordinates that would be left out
     # Joints that must stay joints of the tree come first: those that are no loop, and whose coordinates are used.
     edges.sort(key=lambda edge: not (edge.free or edge.joint is None or bool(_coordinates_of(edge) & needed)))
     tree, closing = _tree(edges)
