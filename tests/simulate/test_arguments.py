@@ -28,6 +28,7 @@ def test_an_array_of_initial_values_is_taken_in_the_order_of_q_and_v() -> None:
         (1e300, {}, "would never end"),
         (1, {"step": 1e-300, "method": "rk4"}, "steps of 1e-300 s"),
         (1, {"grid": 10**9}, "grid=1000000000"),
+        (1, {"grid": 10**400}, "grid=1e400"),
         (1, {"start": "b"}, "start is 'b'"),
         (1, {"start": 1e15}, r"times there are 0.12 s apart: begin nearer to t = 0"),
         (1, {"initial": np.zeros(8)}, r"shape \(8,\), .* takes 4 numbers: q1, q2, q1', q2'"),

@@ -75,7 +75,8 @@ def check_length(span: tuple[float, float], control: Control) -> None:
 def check_rows(intervals: int) -> None:
     """SolveError for more saved states than memory holds."""
     if intervals > _MOST_ROWS:
-        message = f"grid={intervals} would save {float(intervals):.0e} states"
+        many = f"{intervals}" if intervals < 10**15 else f"1e{len(str(intervals)) - 1}"  # no float is as large as some
+        message = f"grid={many} would save more states than memory holds"
         raise SolveError(f"{message}; at most {_MOST_ROWS} can be asked for: save fewer, or at grid=[times]")
 
 

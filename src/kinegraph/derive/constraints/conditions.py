@@ -94,14 +94,14 @@ class Conditions:
         """The longest lever of an angle about the places where loops close. Without such places: the length that moves
         constraints as much as a radian does; then the largest of the given lengths."""
         jacobian = self.jacobian(q)
-        turning, sliding = jacobian[:, ~self.shift_rates], jacobian[:, self.shift_rates]
-        if not sliding.shape[1]:
+        angular, linear = jacobian[:, ~self.shift_rates], jacobian[:, self.shift_rates]
+        if not linear.shape[1]:
             return 1.0
-        levers = np.zeros((len(self._kinds), turning.shape[1]))
-        np.add.at(levers, self._kinds[self._translations], turning[self._translations] ** 2)
+        levers = np.zeros((len(self._kinds), angular.shape[1]))
+        np.add.at(levers, self._kinds[self._translations], angular[self._translations] ** 2)
         if levers.any():
             return float(np.sqrt(levers.max()))
-        radian, metre = (np.abs(one).max(axis=1, initial=0.0) for one in (turning, sliding))
+        radian, metre = (np.abs(one).max(axis=1, initial=0.0) for one in (angular, linear))
         both = (radian > 0) & (metre > 0)
         if both.any():
             return float(np.exp(np.mean(np.log(radian[both] / metre[both]))))
