@@ -43,6 +43,8 @@ class FrameOnLink:
     @property
     def numbers(self) -> list[float]:
         """Position, then the quaternion x, y, z, w, as the page takes them."""
+        if not (np.isfinite(self.position).all() and np.isfinite(self.rotation).all()):
+            raise DerivationError("a body has no finite place: look at the values of parameters and locked coordinates")
         return [*map(float, self.position), *map(float, Turn.from_matrix(self.rotation).as_quat())]
 
 
