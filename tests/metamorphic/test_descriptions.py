@@ -132,7 +132,6 @@ EVERY = [
     if not (question in ("modes", "equilibria", "study") and way in SPANNED)  # forces or columns of other coordinates
     # Of declared values that loops cannot keep together, those of coordinates that are named first hold.
     if not (question == "study" and kind == "loops" and way == "reordered")
-    if not (question == "run" and kind == "constrained" and way in ("reordered", "base"))
 ]
 
 
