@@ -59,3 +59,24 @@ def test_a_run_of_any_size_closes_and_passes_its_checks(size: float) -> None:
     assert found["crank"][-1] == pytest.approx(-1.48998427, abs=1e-7)
     assert found.drift["position"] <= 1e-14 * size
     assert all(one.passed for one in found.checks)
+
+
+def tangent_line(size: float, away: float) -> Mechanism:
+    """A line on a wheel touches the circle on which a slider's point is: the wheel has no lever there but rounding."""
+    return kg.parse(f"""model tangent; parameters r = {size!r};
+        coordinates q = -0.3, x = 0.7*r, y = 0.2*r;
+        Wheel       | Sx({away!r}*r), Sy(-r), Rx(q)             | m(1), Jx(r^2);
+        Cart        | Sx({away!r}*r), Sy(-r/2), Rx(pi/2), Sx(x) | m(1);
+        Slider~Cart | Sz(r/2), Ry(0.3), Sy(y)                   | m(1);
+        loop touch | point_on_line | Wheel: Sx(r/2), Sy(sin(0.3)*r), Sz(-cos(0.3)*r), Rx(0.3 + pi/2)
+                   | Slider: Sx(-0.2*cos(0.3)*r), Sy(-1.2*r), Sz(-0.2*sin(0.3)*r), Ry(-0.3);""")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("away", [0.0, 1e3])
+def test_what_rounding_leaves_of_a_lever_is_no_unit_of_length(size: float, away: float) -> None:
+    model, unit = tangent_line(size, away), np.array([1, size, size])
+    found = kg.assemble(model)
+    assert np.allclose(found.q / unit, [-0.3, 0.7, 0.2], rtol=1e-9)
+    turned = kg.assemble(model, {"q": -0.1})
+    assert np.allclose(turned.q / unit, [-0.1, 0.7, 1.2 - 1 / np.cos(0.2)], rtol=1e-9)

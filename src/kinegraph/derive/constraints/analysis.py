@@ -25,10 +25,10 @@ from kinegraph.derive.constraints.rank import NOTHING, dependent_columns, row_ra
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.model.constraints.classify import ConstraintKind, constraint_kind
-from kinegraph.model.constraints.records import row_names
-from kinegraph.model.evaluate import float_values, initial_positions, parameter_values
-from kinegraph.model.expression import TIME, Expression
-from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.model.constraints.records import Loop, row_names
+from kinegraph.model.evaluate import float_values, initial_positions, number, parameter_values
+from kinegraph.model.expression import TIME, Expression, names
+from kinegraph.model.mechanism import Coordinate, Mechanism, Shift, Transform
 
 _SAMPLES = 4
 #: How far apart they are (radians, levers: `Conditions.measured`); and where the mechanism does not follow so far.
@@ -185,6 +185,7 @@ def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, flo
         lambda q, d: moved_positions(mechanism, q, d),
         lambda q: at_rest(q)[2 * rows + rows * size :],
         *_lengths(mechanism),
+        _extent(mechanism, values),
     )
 
 
@@ -196,6 +197,26 @@ def _lengths(mechanism: Mechanism) -> tuple[npt.NDArray[np.bool_], npt.NDArray[n
     ]
     kinds, positions, velocities = zip(*found, strict=True) if found else ((), (), ())
     return np.repeat(np.array(kinds, dtype=bool), positions), np.repeat(np.array(kinds, dtype=bool), velocities)
+
+
+def _extent(mechanism: Mechanism, values: Mapping[str, float]) -> float:
+    """The longest constant length by which parts are placed on bodies; on the fixed frame where there is none: how far
+    away a mechanism is does not matter."""
+    frames = [frame for one in mechanism.loops if isinstance(one, Loop) for frame in (one.first, one.second)]
+    parts = [(one.base, one.transforms) for one in mechanism.bodies] + [(one.body, one.transforms) for one in frames]
+    inside, outside = (
+        max(
+            (length for one, some in parts if (one is None) is fixed for length in _lengths_in(some, values)), default=0
+        )
+        for fixed in (False, True)
+    )
+    return inside or outside
+
+
+def _lengths_in(transforms: Sequence[Transform], values: Mapping[str, float]) -> list[float]:
+    """The sizes of constant shifts."""
+    shifts = [one.distance for one in transforms if isinstance(one, Shift)]
+    return [abs(number(one, values)) for one in shifts if names(one) <= values.keys()]
 
 
 class _Latest:

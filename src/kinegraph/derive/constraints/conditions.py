@@ -16,6 +16,9 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 #: Cosines of frames that fit are 1, or 0 and less.
 _PARALLEL = 0.5
+#: A longest lever this much shorter than the mechanism's lengths is what rounding leaves of none: positions beside a
+#: stretched one close to the square of what they are off.
+_NO_LEVER = 1e-5
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Conditions:
     """Which positions are lengths; the others count as angles."""
     shift_rates: npt.NDArray[np.bool_]
     """The same of displacements and velocities."""
+    extent: float = 0.0
+    """The longest constant length inside the mechanism, to tell levers from what rounding leaves."""
     length: float = 1.0
     """What lengths are counted in (`measured`)."""
     row_sizes: Floats | float = 1.0
@@ -83,29 +88,32 @@ class Conditions:
         """For every row the largest entry among rows of its kind: what its value is compared with.
 
         Rows of one kind are the translations of a loop; the unit of a constraint is known to its author only. Turns
-        are compared with a radian, and so is a row without entries.
+        are compared with a radian, and so is a row without entries; translations without with the mechanism's extent.
         """
         largest = np.zeros(len(self._kinds))
         np.maximum.at(largest, self._kinds, np.abs(jacobian).max(axis=1, initial=0.0))
         found = largest[self._kinds]
-        return np.where(self._turns | (found == 0.0), 1.0, found)
+        extent = self.extent / self.row_sizes * self._translations
+        return np.where(self._turns | (found <= _NO_LEVER * extent), np.where(extent > 0.0, extent, 1.0), found)
 
     def _usual_length(self, q: Floats) -> float:
         """The longest lever of an angle about the places where loops close. Without such places: the length that moves
-        constraints as much as a radian does; then the largest of the given lengths."""
+        constraints as much as a radian does; then the largest of the given lengths. Rounding leaves no lever."""
         jacobian = self.jacobian(q)
         angular, linear = jacobian[:, ~self.shift_rates], jacobian[:, self.shift_rates]
         if not linear.shape[1]:
             return 1.0
+        extent = max(self.extent, float(np.abs(q[self.shifts]).max(initial=0.0)))
         levers = np.zeros((len(self._kinds), angular.shape[1]))
         np.add.at(levers, self._kinds[self._translations], angular[self._translations] ** 2)
-        if levers.any():
-            return float(np.sqrt(levers.max()))
+        longest = float(np.sqrt(levers.max(initial=0.0)))
+        if longest > _NO_LEVER * extent:
+            return longest
         radian, metre = (np.abs(one).max(axis=1, initial=0.0) for one in (angular, linear))
-        both = (radian > 0) & (metre > 0)
+        both = (metre > 0) & (radian > _NO_LEVER * extent * metre)
         if both.any():
             return float(np.exp(np.mean(np.log(radian[both] / metre[both]))))
-        return float(np.abs(q[self.shifts]).max(initial=0.0)) or 1.0
+        return extent or 1.0
 
     @cached_property
     def _kinds(self) -> npt.NDArray[np.intp]:

@@ -26,6 +26,8 @@ MOST_STEPS = 200
 _HEADWAY, _PATIENCE = 0.9, 15
 #: Residuals below this (radians, or parts of the longest entries of their rows) count as closed.
 CLOSED = 1e-10
+#: And below this as nothing: a step would follow rounding, far where rows restrict nothing to first order.
+_NOTHING = 1e-15
 #: Loops that are redundant but for rounded numbers count as closed below this (radians, or parts of the longest entries
 #: of their rows), and rows of which less than this part is left beside others as redundant.
 ROUNDED = DEPENDENT
@@ -175,6 +177,8 @@ def _is_least(conditions: Conditions, place: Assembled) -> bool:
 def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float, rank: float) -> Assembled:
     residual, rows = conditions.value(q), conditions.by_position
     before = np.inf
+    if _missing(conditions, q, residual) <= _NOTHING:
+        return Assembled(q, residual, 0, True)
     for count in range(MOST_STEPS):
         if not np.isfinite(residual).all():
             return Assembled(q, residual, count, False)
