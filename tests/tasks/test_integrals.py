@@ -259,3 +259,12 @@ def test_jacobis_integral_is_listed_once():
         spring k | on(s), stiffness(50), rest(0.2);
     """)
     assert [one.combination for one in kg.integrals(arm).integrals] == ["jacobi"]
+
+
+@pytest.mark.parametrize("turned", ["", "Rx(0.834), ", "Rz(pi/3), Ry(0.2), "])
+def test_momentum_along_turned_axes_is_listed_once(turned):
+    """Momenta of three shifts and components in fixed axes say the same, and their ratios are no fractions."""
+    body = kg.parse(f"coordinates x, y, z, q; B | {turned}Sx(x), Sy(y), Sz(z), Rz(q) | Sx(0.3), m(2), Jz(0.1);")
+    names = kg.integrals(body).names
+    assert "energy" in names
+    assert sum(name in ("p:x", "p:y", "p:z", "px", "py", "pz") for name in names) == 3

@@ -6,7 +6,8 @@ with ground damping b). Where the rate of a candidate is a sum of velocities tim
 a charge in a magnetic field, or a function of time, products of coordinates, sines and cosines join them.
 
 The rates along the motion are exact graphs. Combinations that vanish are found by linear algebra in a prime field, so
-coefficients are exact fractions, and are proved once more by themselves: what is not proved is not reported.
+coefficients are exact fractions, and are proved once more by themselves: what is not proved is not reported. Integrals
+that follow from others with coefficients that are no fractions, as momenta along turned axes do, are left out.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from kinegraph.graph.transfer import moved, transfer
 from kinegraph.model.constraints.records import is_constrained
 from kinegraph.model.expression import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.checks.conserved import candidates, random_states
+from kinegraph.simulate.checks.conserved import IndependentFunctions, candidates, random_states, rows
 from kinegraph.simulate.formula import formula
 from kinegraph.simulate.inputs import read_inputs, with_given_inputs
 from kinegraph.tasks.constrained_rates import ConstraintRows, constrained_rates, multiplier_names
@@ -110,7 +111,7 @@ def integrals(
     if further is not None:
         known = [*known, *motion.identities(further), *(one.coefficients for one in found)]
         found += _integrals(motion, further, motion.rates(further), known)
-    return Integrals(tuple(found))
+    return Integrals(tuple(motion.independent(found)))
 
 
 def _forces(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Forces:
@@ -211,6 +212,21 @@ class _Motion:
         own = {output.name for output in wanted.outputs}
         found = relations(_side_by_side(*parts), self.quaternions)
         return [{name: factor for name, factor in one.items() if name in own} for one in found]
+
+    def independent(self, found: Sequence[Integral]) -> list[Integral]:
+        """Those that are no combinations of others before them and of what is zero by position, whatever the
+        coefficients: looked at in numbers."""
+        states = random_states(self.mechanism)
+        functions = IndependentFunctions(len(states[TIME]))
+        if self.rows is not None and self.rows.values:
+            for column in rows(_side_by_side((self.rows.graph, self.rows.values)), states).T:
+                functions.take(column, float(np.linalg.norm(column)))
+        table = [rows(one.graph, states)[:, 0] for one in found]
+        return [
+            one
+            for one, column in zip(found, table, strict=True)
+            if functions.take(column, float(np.linalg.norm(column)))
+        ]
 
     def with_products(self, wanted: Graph, rates: Graph) -> Graph | None:
         """Candidates whose rates may be those of functions of position and time, with such functions; None if none."""

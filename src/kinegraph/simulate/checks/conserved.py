@@ -85,7 +85,7 @@ def combinations(names: Sequence[str], values: Floats, slopes: Floats, parts: Fl
     """
     alone = [k for k in range(len(names)) if vanishes(slopes[:, k], parts[:, k])]
     order = [*alone, *(k for k in range(len(names)) if k not in alone)]
-    independent = _Independent(len(values))
+    independent = IndependentFunctions(len(values))
     new = [k for k in order if independent.take(values[:, k], float(np.linalg.norm(values[:, k])))]
     left = [k for k in new if k not in alone and names[k] not in (ENERGY, JACOBI)]
     found = [{names[k]: 1.0} for k in new if k in alone]
@@ -95,14 +95,19 @@ def combinations(names: Sequence[str], values: Floats, slopes: Floats, parts: Fl
     return found
 
 
-class _Independent:
+class IndependentFunctions:
     """Functions, by their values at the same states, of which none is a combination of the others and a constant."""
 
     def __init__(self, count: int) -> None:
         self._basis = [np.full(count, count**-0.5)]
 
     def take(self, values: Floats, size: float) -> bool:
-        """Add a function; False if it is a combination of those before it. size: of the terms it is the sum of."""
+        """Add a function; False if it is a combination of those before it. size: of the terms it is the sum of.
+
+        Values beyond floating point cannot be compared: such a function counts as independent.
+        """
+        if not np.isfinite(size):
+            return True
         for _ in range(2):
             for unit in self._basis:
                 values = values - unit * float(unit @ values)
