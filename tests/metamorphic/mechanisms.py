@@ -215,7 +215,17 @@ def constrained(seed: int) -> Mechanism:
     where = evaluated(bare, [f"pose:{first}"], state)[f"pose:{first}"][:3, 3]
     ties["point"] = ties["point"].replace("LINE", _digits(where[0] - 0.5 * where[1]))
     chosen = random.sample(sorted(ties), 2 if len(names) > 3 else 1)
-    return kg.parse(kg.write(bare) + "\n".join(ties[name] for name in chosen))
+    return _with_possible_velocities(kg.parse(kg.write(bare) + "\n".join(ties[name] for name in chosen)))
+
+
+def _with_possible_velocities(mechanism: Mechanism) -> Mechanism:
+    """Initial velocities that satisfy all constraints: of others, those of coordinates that are named first hold."""
+    state, layout = initial_state(mechanism), mechanism.layout
+    still = state | dict.fromkeys(layout.velocities, 0.0)
+    found = evaluated(mechanism, ["constraint_jacobian", "constraint_rates"], still)
+    rows, v = found["constraint_jacobian"], np.array([state[name] for name in layout.velocities])
+    v -= np.linalg.lstsq(rows, rows @ v + found["constraint_rates"], rcond=1e-10)[0]
+    return started(mechanism, np.array([state[name] for name in layout.positions]), v)
 
 
 def _written(pose: Floats) -> str:
