@@ -44,6 +44,7 @@ _MODULES = {
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
     "study": "Studies: cases a second beside a plain SciPy loop; --dask: the overhead of a cluster.",
     "sizes": "Lines of modules and functions, modules of folders, of this source or others (--source).",
+    "walk": "Functions, modules, depth and hops of everyday requests, of this source or others (--source).",
     "kernels-in-turn": "Kernels of this source and of another copy (--source), timed in turn: what changed?",
     "first-result": "From a file to a first result in a new process, with an empty cache and a full one.",
     "docking": "Ten thousand dockings: capture probability, cases a second beside a plain SciPy loop; --mujoco.",
@@ -64,6 +65,7 @@ _ROOMS = {
     "linkages": "benchmarks.linkages.beside_exudyn",
     "gradients": "benchmarks.tasks.gradients",
     "sizes": "benchmarks.self.sizes",
+    "walk": "benchmarks.self.walk",
     "first-result": "benchmarks.self.first_result",
     "kernels-in-turn": "benchmarks.self.kernels_in_turn",
 }
