@@ -24,7 +24,7 @@ REQUESTS = {
     "compile double-pendulum, cached": "kg.compile(kg.load('double-pendulum'), 'tau')",
     "simulate four-bar": "kg.simulate(kg.load('four-bar'), 1)",
     "simulate bouncing-ball": "kg.simulate(kg.load('bouncing-ball'), 1)",
-    "study double-pendulum": "main(['study', 'double-pendulum', '--for', '1', '--vary', 'q1=uniform(-1,1)', '--cases=9'])",
+    "study double-pendulum": "main(['study', 'double-pendulum', '--for', '1', '--vary=q1=uniform(-1,1)', '--cases=9'])",
 }
 
 _WORKER = """
