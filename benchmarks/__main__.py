@@ -14,7 +14,7 @@ from kinegraph.cli.common import JsonOption, console, print_json
 from kinegraph.errors import KinegraphError
 
 if TYPE_CHECKING:
-    from kinegraph.reproduce.kidym.table_2 import Row
+    from kinegraph.reproduce.kidym_native_code import Row
 
 app = typer.Typer(help="Reproducible benchmarks. Compare ratios, not absolute times.", no_args_is_help=True)
 
@@ -53,7 +53,7 @@ _MODULES = {
 #: The modules of benchmarks that are not named as their file.
 _ROOMS = {
     "unknown-forces": "benchmarks.tasks.unknown_forces",
-    "kidym-rule": "kinegraph.reproduce.kidym.rule",
+    "kidym-rule": "kinegraph.reproduce.kidym_native_code",
     "ik": "benchmarks.tasks.inverse_kinematics",
     "machines": "benchmarks.tasks.machines",
     "continuation": "benchmarks.tasks.continuation",
@@ -76,9 +76,9 @@ _PEERS = ("pinocchio", "mujoco", "casadi", "exudyn", "example_robot_data", "cmee
 @app.command()
 def kidym(json: JsonOption = False) -> None:
     """The three examples of KiDyM's Table 2, without and with native code."""
-    from kinegraph.reproduce.kidym.table_2 import EXAMPLES, measure
+    from kinegraph.reproduce.kidym_native_code import EXAMPLES, measure_table_2
 
-    rows = [measure(example) for example in EXAMPLES]
+    rows = [measure_table_2(example) for example in EXAMPLES]
     if json:
         print_json({"examples": [_kidym_data(row) for row in rows]})
     else:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 from random import Random
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.scalar import Scalar
 
 Vector = list[Scalar]
 

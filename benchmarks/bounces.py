@@ -13,8 +13,8 @@ from math import sqrt
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.run import simulate
-from kinegraph.solve.problem.events import Event
-from kinegraph.solve.results.solution import Solution
+from kinegraph.solve.problem import Event
+from kinegraph.solve.solution import Solution
 
 _BALL = "model ball; coordinates z = 1; gravity 0, 0, -9.81; Ball | Sz(z) | m(1);"
 _CONTACT = "contact floor | z >= 0 | restitution(1);"

@@ -19,12 +19,12 @@ import numpy as np
 from benchmarks.linkages import long_loops
 from benchmarks.linkages.states import moving_states
 from benchmarks.peers.sides.build import Unavailable, cpp_compiler, pinocchio_options, shared_library
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.compile import compile
-from kinegraph.compiler.load import load
-from kinegraph.jit.kernel import Kernel
-from kinegraph.reproduce.measuring import cpu_model
+from kinegraph.compiler.mechanism_source import load
+from kinegraph.reproduce.kernel_timing import cpu_model
 from kinegraph.reproduce.parallel_chains import polygon
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.problem import Floats
 
 SIZES = (4, 8, 16, 64, 256, 1000, 10_000, 100_000)
 _STRAIGHT = 300  # joints; longer loops are computed by loops over bars

@@ -21,13 +21,13 @@ from rich.console import Console
 from rich.table import Table
 
 import kinegraph as kg
-from kinegraph.codegen.estimate.choice import faster_as_kernel
+from kinegraph.codegen.estimate import faster_as_kernel
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import Request, arguments_of, bound_parameters, quantities_of
 from kinegraph.graph.node import Graph
 from kinegraph.jit.kernel import compile_graph
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.reproduce.measuring import KernelCaller
+from kinegraph.reproduce.kernel_timing import KernelCaller
 
 
 @dataclass(frozen=True)

@@ -22,12 +22,12 @@ import numpy as np
 import kinegraph as kg
 from benchmarks.arm import arm, symbols
 from kinegraph.codegen.c import c_source
-from kinegraph.codegen.program.binding import bind
+from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.compiler.request import arguments_of
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
-from kinegraph.jit.kernel import Argument, KernelOptions, compile_graph
-from kinegraph.reproduce.measuring import KernelCaller
+from kinegraph.jit.kernel import KernelOptions, compile_graph
+from kinegraph.reproduce.kernel_timing import KernelCaller
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from functools import partial
 
 import numpy as np
 
-from kinegraph.large import looped
 from kinegraph.model.builder import Builder, Ry, Sz, inertia
 from kinegraph.model.mechanism import Body, Mechanism
+from kinegraph.recursive import recursive_system
 
 SIZES = (1_000, 10_000, 100_000)
 LINEAR = 13  # a ten times longer chain may take this many times as long
@@ -27,7 +27,7 @@ LINEAR = 13  # a ten times longer chain may take this many times as long
 FIRST_CALL = """
 import time; began = time.perf_counter()
 from benchmarks.loops import chain
-from kinegraph.large import looped
+from kinegraph.recursive import looped
 mechanism = chain(3); ready = time.perf_counter()
 system = looped(mechanism)
 for call in (system.tau, system.qdd): call([0.1] * 3, [0.2] * 3, [0.3] * 3)
@@ -70,7 +70,7 @@ def by_size(absolute: bool) -> dict[str, dict[int, float]]:
     for size in SIZES:
         mechanism = chain(size, absolute)
         began = time.perf_counter()
-        system = looped(mechanism)
+        system = recursive_system(mechanism)
         table["prepare"][size] = time.perf_counter() - began
         q, v, a = np.random.default_rng(1).uniform(-1e-2, 1e-2, (3, size))
         calls["tau"][size] = partial(system.tau, q, v, a)

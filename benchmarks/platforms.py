@@ -26,17 +26,16 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.request import request_of
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Symbol
-from kinegraph.graph.transfer import moved, transfer
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.state_layout import force_on
+from kinegraph.model.states import force_on
+from kinegraph.passes.effort import Effort
 from kinegraph.passes.pipeline import reduce
-from kinegraph.passes.step import Effort
-from kinegraph.reproduce.measuring import cpu_model
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.reproduce.kernel_timing import cpu_model
+from kinegraph.solve.problem import Floats
 
 _STATES = 16
 _ROUNDS = 100

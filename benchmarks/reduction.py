@@ -13,8 +13,8 @@ import kinegraph as kg
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
+from kinegraph.passes.effort import Effort
 from kinegraph.passes.pipeline import PassReport, reduce
-from kinegraph.passes.step import Effort
 
 
 def library(name: str, quantities: str) -> Graph:

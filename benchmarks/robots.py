@@ -32,7 +32,7 @@ from benchmarks.peers.sides.pinocchio_robot import FORWARD_SLOPES, SLOPES, Array
 from kinegraph.compiler.compile import compile
 from kinegraph.errors import ModelError
 from kinegraph.io.options import UrdfOptions
-from kinegraph.io.robot.report import Base, Robot
+from kinegraph.io.robot.findings import Base, Robot
 from kinegraph.io.urdf import load_urdf
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Coordinate, Mechanism

@@ -26,12 +26,12 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.simulate.equations import VelocityForm
-from kinegraph.simulate.start import starting_state
-from kinegraph.solve.batch.sweep import integrate_rows
+from kinegraph.simulate.inputs import starting_state
+from kinegraph.solve.ensemble import integrate_rows
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, Tableau
-from kinegraph.solve.problem.problem import CauchyProblem, Floats
+from kinegraph.solve.problem import CauchyProblem, Floats
 
 RUNS = 10_000
 TOLERANCES = [10.0**-k for k in range(3, 14)]

@@ -28,16 +28,17 @@ import pinocchio as pin
 from numpy.typing import ArrayLike, NDArray
 
 from benchmarks.robots import compare, random_states
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.compile import compile
-from kinegraph.compiler.load import ReadOptions, read
+from kinegraph.compiler.mechanism_source import ReadOptions, read
 from kinegraph.errors import KinegraphError
 from kinegraph.io.model_format import ModelFormat, format_by_root
-from kinegraph.io.robot.report import Base
+from kinegraph.io.robot.findings import Base
 from kinegraph.io.robot.xml import read_xml
-from kinegraph.jit.kernel import Kernel, KernelOptions
+from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.report import FindingKind
-from kinegraph.model.robot.unused import full_report
+from kinegraph.model.robot_data import full_report
 
 PACKAGES = ("dm_control", "gymnasium", "robosuite", "pydrake")
 LIMIT = 1e-9

@@ -5,7 +5,7 @@ from __future__ import annotations
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import Quantities, arguments_of, request_of
-from kinegraph.derive.choices import Closure
+from kinegraph.derive.plan import Closure
 from kinegraph.model.mechanism import Mechanism
 
 

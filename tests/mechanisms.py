@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.model.expression import Call, Expression, Name, Operation, expression, names
+from kinegraph.model.expressions import Call, Expression, Name, Operation, expression, names
 from kinegraph.model.mechanism import (
     ZERO,
     Axis,

@@ -14,9 +14,9 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "extras.py": (1, "`Foreign`: objects of packages that may not be installed, or that have no types"),
     "cli/__init__.py": (1, "`Click`: Typer's versions have their classes of click in different places"),
     "codegen/kernel.py": (1, "`Outputs`: what a kernel returns depends on what it was compiled for"),
-    "io/records/expression_reader.py": (1, "`Children`: the grammar alone says what a rule is made of"),
-    "store/schema/query.py": (1, "`Query`: SQLAlchemy 2.0 and 2.1 write the types of columns differently"),
-    "studies/column.py": (1, "`Column`: numbers, words or truth values, as the name of the column says"),
+    "io/language/expressions.py": (1, "`Children`: the grammar alone says what a rule is made of"),
+    "store/rows.py": (1, "`Query`: SQLAlchemy 2.0 and 2.1 write the types of columns differently"),
+    "studies/outcomes.py": (1, "`Column`: numbers, words or truth values, as the name of the column says"),
 }
 
 

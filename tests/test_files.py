@@ -16,7 +16,7 @@ from kinegraph.files import open_regular, read_input_text, read_regular, written
 from kinegraph.io.mjcf import load_mjcf
 from kinegraph.jit import cache
 from kinegraph.store import open_store
-from kinegraph.view.page.geometry.meshes import read_mesh
+from kinegraph.view.page.meshes import read_mesh
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 

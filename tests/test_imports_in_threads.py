@@ -45,7 +45,7 @@ print(*wrong)
     [
         ("simulate.run", "simulate.sweep", "simulate.arguments"),
         ("model.evaluate", "model.builder", "io.urdf.load", "io.records.load"),
-        ("view.page.write", "view.plot", "store.read.load", "jit.build"),
+        ("view.page.solution_page", "view.plot", "store.graphs", "jit.build"),
     ],
 )
 def test_threads_that_import_parts_at_once(names: tuple[str, ...]) -> None:

@@ -24,15 +24,15 @@ import kinegraph as kg
 from benchmarks.docking.beside_mujoco import MuJoCoDockings
 from benchmarks.docking.scipy_dockings import SciPyDockings
 from benchmarks.study.measured_on import MeasuredOn
-from kinegraph.compiler.load import load
+from kinegraph.compiler.mechanism_source import load
 from kinegraph.docking.description import docking_of
 from kinegraph.docking.first_contacts import contact_plan
 from kinegraph.jit.parallel import cores
-from kinegraph.reproduce.measuring import cpu_model
+from kinegraph.reproduce.kernel_timing import cpu_model
+from kinegraph.studies.cases import CaseRunner, CaseTable, runner_of
 from kinegraph.studies.plan import Plan
 from kinegraph.studies.results import Study
-from kinegraph.studies.run import run_plan
-from kinegraph.studies.running.cases import CaseRunner, CaseTable, runner_of
+from kinegraph.studies.study import run_plan
 
 TARGET = 15.0  # times as many cases a second as the plain loop
 MODEL = "docking-light-legs"

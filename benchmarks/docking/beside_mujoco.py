@@ -10,14 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from kinegraph.docking.conditions import is_ring_first
 from kinegraph.docking.description import Docking
+from kinegraph.docking.events import is_ring_first
 from kinegraph.extras import extra
 from kinegraph.model.elements import Bumper, Capsule, ContactShape, Plane, Sphere, anchors_of
 from kinegraph.model.evaluate import number, parameter_values
-from kinegraph.model.expression import Expression
+from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Body, Coordinate, Shift
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.problem import Floats
 
 STEP, LOOK = 1e-3, 5
 _HALF = 1.0  # half the side of the box that stands for a plane [m]

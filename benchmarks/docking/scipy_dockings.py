@@ -9,9 +9,9 @@ from typing import Protocol, cast
 import numpy as np
 
 from benchmarks.study.scipy_loop import SciPyLoop
-from kinegraph.docking.conditions import CAPTURE, TOUCH
-from kinegraph.simulate.event_kernels import event_set
-from kinegraph.solve.problem.problem import Floats, code_of
+from kinegraph.docking.events import CAPTURE, TOUCH
+from kinegraph.simulate.events import event_set
+from kinegraph.solve.problem import Floats, code_of
 from kinegraph.studies.plan import Plan
 
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

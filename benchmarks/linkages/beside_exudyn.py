@@ -19,7 +19,7 @@ from math import cos, sin
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.load import mechanism_of
+from kinegraph.compiler.mechanism_source import mechanism_of
 from kinegraph.extras import Foreign
 from kinegraph.model.evaluate import float_values, parameter_values
 from kinegraph.simulate.run import simulate

@@ -21,19 +21,18 @@ import numpy as np
 from benchmarks.closed_loops import own_timer
 from benchmarks.linkages.states import moving_states
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.closures import settled
+from kinegraph.compiler.chain import Chain, resolve_closure
+from kinegraph.compiler.choose import ClosureCandidate, candidates, finished
 from kinegraph.compiler.compile import straight_kernel
-from kinegraph.compiler.load import load
+from kinegraph.compiler.mechanism_source import load
 from kinegraph.compiler.request import Request, request_of
-from kinegraph.compiler.stages.fastest_closure import ClosureCandidate, candidates, finished
-from kinegraph.derive.choices import Closure
+from kinegraph.derive.plan import Closure
 from kinegraph.errors import DerivationError
-from kinegraph.io.records.load import parse
-from kinegraph.io.records.write import write
+from kinegraph.io.language.reader import parse
+from kinegraph.io.language.writer import write
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.reproduce.measuring import cpu_model
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.reproduce.kernel_timing import cpu_model
+from kinegraph.solve.problem import Floats
 
 MODELS = (
     "four-bar", "slider-crank", "spatial-slider-crank", "andrews", "3-rrr", "planar-3rrr", "bricard", "governor",
@@ -78,7 +77,7 @@ def measured(model: str, effort: str = "quick", all_cuts: bool = True) -> list[R
     if model in QUASI_VELOCITIES:
         mechanism = parse(write(mechanism) + QUASI_VELOCITIES[model])
     request = request_of(mechanism, "qdd", numeric=True, effort=effort)
-    choice = settled(replace(request, closure=Closure.FASTEST), ())
+    choice = resolve_closure(replace(request, closure=Closure.FASTEST), ())
     kernels = _kernels(request, all_cuts, choice)
     times, results = _times(mechanism, list(kernels.values()))
     rows = []

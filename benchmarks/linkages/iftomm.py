@@ -14,11 +14,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.compiler.load import mechanism_of
+from kinegraph.compiler.mechanism_source import mechanism_of
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.run import simulate
-from kinegraph.solve.results.solution import Solution
+from kinegraph.solve.solution import Solution
 
 _PENDULUM = "model pendulum; coordinates q = pi; gravity 0, -9.81, 0; A | Rz(q) | Sx(1), m(1); output P = A (1, 0, 0);"
 

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.compiler.load import load
-from kinegraph.large import recursion
-from kinegraph.large.chains.planar import ring_accelerations
-from kinegraph.large.chains.planar_structure import planar_loop
-from kinegraph.large.chains.system import ChainSystem
-from kinegraph.large.flat.flatten import flattened_tree
-from kinegraph.large.kinematics import motion
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.compiler.mechanism_source import load
+from kinegraph.recursive import newton_euler as recursion
+from kinegraph.recursive.chains.dynamics import ChainSystem
+from kinegraph.recursive.flatten import flattened_tree
+from kinegraph.recursive.linkages.bars import ring_accelerations
+from kinegraph.recursive.linkages.recognition import planar_loop
+from kinegraph.recursive.newton_euler import motion
+from kinegraph.solve.problem import Floats
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import argparse
 import json
 from dataclasses import asdict, dataclass
 
-from kinegraph.compiler.load import mechanism_of
+from kinegraph.compiler.mechanism_source import mechanism_of
 from kinegraph.simulate.run import simulate
 
 #: Conservative loops, and how long each is run.

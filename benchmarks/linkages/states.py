@@ -6,7 +6,7 @@ import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.problem import Floats
 
 
 def moving_states(mechanism: Mechanism, count: int, forced: bool = False) -> Floats:

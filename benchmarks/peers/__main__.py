@@ -28,7 +28,7 @@ from benchmarks.peers.sides.mujoco import Mujoco
 from benchmarks.peers.sides.peer import QUANTITIES, Peer
 from benchmarks.peers.sides.pinocchio_cpp import PinocchioCpp, read
 from benchmarks.peers.states import State, random_states
-from kinegraph.reproduce.measuring import cpu_model
+from kinegraph.reproduce.kernel_timing import cpu_model
 
 STATES = 256
 #: Bytes of a batch's inputs and results: what caches hold, so that computing is measured and not memory.

@@ -27,18 +27,16 @@ from benchmarks.study.measured_on import MeasuredOn
 from benchmarks.study.mock import MockWork, overhead, per_task, processor_per_task, sizes
 from benchmarks.study.paper import CASE_SECONDS, START_SECONDS, Paper, paper_of
 from benchmarks.study.scipy_loop import SciPyLoop
-from kinegraph.compiler.load import load
+from kinegraph.compiler.mechanism_source import load
 from kinegraph.extras import extra
 from kinegraph.jit.parallel import cores
-from kinegraph.reproduce.measuring import cpu_model
+from kinegraph.reproduce.kernel_timing import cpu_model
 from kinegraph.solve.methods.step_control import Adaptive
-from kinegraph.solve.problem.problem import Floats
-from kinegraph.studies.describe import StudySettings
-from kinegraph.studies.executors.dask import DaskCluster
-from kinegraph.studies.executors.threads import Threads
-from kinegraph.studies.plan import Plan
-from kinegraph.studies.run import run_plan
-from kinegraph.studies.running.cases import StudyWork, runner_of
+from kinegraph.solve.problem import Floats
+from kinegraph.studies.cases import StudyWork, runner_of
+from kinegraph.studies.executors import DaskCluster, Threads
+from kinegraph.studies.plan import Plan, StudySettings
+from kinegraph.studies.study import run_plan
 
 _ROUNDS, _BURST = 60, 50  # bursts of each side, and cases of one of ours
 TARGET = 15.0  # times as many cases a second as the plain loop
@@ -132,7 +130,7 @@ def _burst(plan: Plan, threads: int) -> range:
 
 
 def _starts(plan: Plan, count: int) -> tuple[Floats, Floats]:
-    from kinegraph.studies.running.starts import starts
+    from kinegraph.studies.cases import starts
 
     rows = plan.samples.rows(0, count)
     begun = starts(plan, plan.equations(), dict(zip(plan.samples.names, rows.T, strict=True)))

@@ -10,9 +10,9 @@ from time import perf_counter, process_time, sleep
 
 import numpy as np
 
-from kinegraph.solve.batch.cases import Integers
-from kinegraph.studies.executors.executor import Executor
-from kinegraph.studies.running.cases import CaseTable
+from kinegraph.solve.ensemble import Integers
+from kinegraph.studies.cases import CaseTable
+from kinegraph.studies.executors import Executor
 from kinegraph.studies.storage import write_chunk
 
 

@@ -11,9 +11,9 @@ from scipy.integrate import solve_ivp
 from kinegraph.errors import StudyError
 from kinegraph.extras import Foreign
 from kinegraph.solve.methods.step_control import Adaptive
-from kinegraph.solve.problem.problem import Floats, code_of
+from kinegraph.solve.problem import Floats, code_of
+from kinegraph.studies.cases import starts
 from kinegraph.studies.plan import Plan
-from kinegraph.studies.running.starts import starts
 
 _METHODS = {"Dormand-Prince 5(4)": "RK45", "Dormand-Prince 8(5,3)": "DOP853"}
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)

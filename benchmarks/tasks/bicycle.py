@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.compile import compile
-from kinegraph.compiler.load import load
-from kinegraph.jit.kernel import Kernel, KernelOptions
-from kinegraph.reproduce.measuring import STATES, KernelCaller, cpu_model
-from kinegraph.tasks.branches.branches import branches
+from kinegraph.compiler.mechanism_source import load
+from kinegraph.jit.kernel import KernelOptions
+from kinegraph.reproduce.kernel_timing import STATES, KernelCaller, cpu_model
+from kinegraph.tasks.continuation import branches
 
 PUBLISHED_MICROSECONDS = 8.34
 PUBLISHED_WEAVE, PUBLISHED_CAPSIZE = 4.29238253634111, 6.02426201538837

@@ -20,15 +20,15 @@ from pathlib import Path
 
 import numpy as np
 
-from kinegraph.compiler.load import load
+from kinegraph.compiler.mechanism_source import load
 from kinegraph.compiler.request import arguments_of
 from kinegraph.errors import KinegraphError
 from kinegraph.export.options import ExportOptions
 from kinegraph.export.write import export
 from kinegraph.model.evaluate import float_values, parameter_values
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.reproduce.measuring import cpu_model
-from kinegraph.tasks.branches.branches import branches
+from kinegraph.reproduce.kernel_timing import cpu_model
+from kinegraph.tasks.continuation import branches
 
 _AUTO = Path("/usr/lib/auto-07p")
 #: AUTO's numbers for special points of equilibria.

@@ -16,11 +16,11 @@ import numpy as np
 
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.reproduce.measuring import cpu_model
+from kinegraph.reproduce.kernel_timing import cpu_model
 from kinegraph.simulate.run import save_at
 from kinegraph.solve.methods.step_control import Adaptive
-from kinegraph.tasks.runs.differentiated_run import DifferentiatedRun, RunSettings, formulas
-from kinegraph.tasks.runs.gradient import INTERVALS, backwards
+from kinegraph.tasks.differentiated_run import DifferentiatedRun, RunSettings, formulas
+from kinegraph.tasks.gradient import INTERVALS, backwards
 
 LINKS = (1, 4, 8, 12)
 DURATION = 5.0

@@ -19,9 +19,9 @@ import numpy as np
 
 from kinegraph import library
 from kinegraph.extras import extra
-from kinegraph.reproduce.measuring import cpu_model
-from kinegraph.tasks.kinematics.pose_solver import PoseSolver
+from kinegraph.reproduce.kernel_timing import cpu_model
 from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.pose_solver import PoseSolver
 
 ARMS = {"puma560": "L6", "ur5": "Wrist3"}
 _ROUNDS = 15

@@ -10,10 +10,10 @@ import numpy as np
 
 from benchmarks.tasks.machines import crane, load_path, torques
 from kinegraph.compiler.compile import compile
-from kinegraph.model.state_layout import moved_by
+from kinegraph.model.states import moved_by
 from kinegraph.reproduce.documents.inverse import CRANE_LAW, DRAWINGS
-from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
 from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.unknown_forces import inverse_dynamics
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

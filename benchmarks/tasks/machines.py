@@ -18,14 +18,13 @@ import numpy as np
 from kinegraph.compiler.compile import compile
 from kinegraph.reproduce.documents.inverse import CRANE_LAW, DRAWINGS, Drawing
 from kinegraph.simulate.run import simulate
-from kinegraph.solve.problem.problem import Sampled
-from kinegraph.tasks.forces.force_equations import Formation
-from kinegraph.tasks.forces.motion_law import SampledMotion
-from kinegraph.tasks.forces.unknown_forces import UnknownForces, inverse_dynamics
-from kinegraph.tasks.kinematics.follow import follow
-from kinegraph.tasks.kinematics.path_synthesis import synthesise_path
-from kinegraph.tasks.kinematics.spring_follow import follow_by_spring
+from kinegraph.solve.problem import Sampled
+from kinegraph.tasks.follow import follow, follow_by_spring
+from kinegraph.tasks.force_equations import Formation
 from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.prescribed_motion import SampledMotion
+from kinegraph.tasks.synthesize import synthesise_path
+from kinegraph.tasks.unknown_forces import UnknownForces, inverse_dynamics
 
 _CRANE_BOUNDS = {
     "DF": (16.0, 20.0), "Ex": (-6.0, -4.0), "Ey": (-1.0, 1.5), "EL": (24.0, 32.0), "Lx": (-4.5, -3.4),

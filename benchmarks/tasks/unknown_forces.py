@@ -13,8 +13,8 @@ import json
 
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.reproduce.measuring import KernelCaller, cpu_model
-from kinegraph.tasks.forces.formations import FormationsCompared, Formed, compare_formations
+from kinegraph.reproduce.kernel_timing import KernelCaller, cpu_model
+from kinegraph.tasks.unknown_forces import FormationsCompared, Formed, compare_formations
 
 #: An arm that presses on a wall: one unknown in two components of a force.
 _PRESSING_ARM = """

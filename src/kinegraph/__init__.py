@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 from kinegraph.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from kinegraph import library
+    from kinegraph.codegen.kernel import Kernel
     from kinegraph.compiler.base_parameters import base_parameters
     from kinegraph.compiler.compile import compile, derive
-    from kinegraph.compiler.load import in_principal_axes, load, lock, with_contacts, write
-    from kinegraph.compiler.minimise import minimise
+    from kinegraph.compiler.mechanism_source import in_principal_axes, load, lock, with_contacts, write
+    from kinegraph.compiler.minimize import minimise
     from kinegraph.derive.quantities.quantity import Quantity
     from kinegraph.docking.target import with_target
     from kinegraph.errors import KinegraphError
@@ -27,110 +28,107 @@ if TYPE_CHECKING:
     from kinegraph.graph.count import count
     from kinegraph.graph.interpret import interpret
     from kinegraph.graph.node import Graph
-    from kinegraph.graph.proof.prove import prove
+    from kinegraph.graph.proof import prove
     from kinegraph.io import parse
-    from kinegraph.jit.kernel import Kernel, KernelOptions
+    from kinegraph.jit.kernel import KernelOptions
     from kinegraph.model.axes import Axes
     from kinegraph.model.builder import Builder
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.notation.latex import latex
     from kinegraph.notation.text import formula
+    from kinegraph.passes.effort import Effort
     from kinegraph.passes.pipeline import reduce
-    from kinegraph.passes.step import Effort
     from kinegraph.simulate.run import simulate
     from kinegraph.simulate.sweep import sweep
-    from kinegraph.solve.problem.events import Event
-    from kinegraph.solve.problem.problem import Feedback, Sampled
-    from kinegraph.store.schema.open import open_store
-    from kinegraph.studies.run import study
+    from kinegraph.solve.problem import Event, Feedback, Sampled
+    from kinegraph.store.database import open_store
+    from kinegraph.studies.study import study
     from kinegraph.tasks.assemble import assemble
-    from kinegraph.tasks.branches.branches import branches
+    from kinegraph.tasks.continuation import branches
     from kinegraph.tasks.equilibria import equilibria
-    from kinegraph.tasks.forces.joint_loads import joint_loads
-    from kinegraph.tasks.forces.reactions import reactions
-    from kinegraph.tasks.forces.smoothing import Measured
-    from kinegraph.tasks.forces.statics import statics
-    from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
-    from kinegraph.tasks.integrals import integrals
-    from kinegraph.tasks.kinematics.follow import follow
-    from kinegraph.tasks.kinematics.inverse_kinematics import inverse_kinematics
-    from kinegraph.tasks.kinematics.path_synthesis import synthesise_path
-    from kinegraph.tasks.kinematics.point_motion import point_motion
-    from kinegraph.tasks.kinematics.pose_solver import pose_solver
-    from kinegraph.tasks.kinematics.spring_follow import follow_by_spring
-    from kinegraph.tasks.linear.linearise import linearise
-    from kinegraph.tasks.linear.modes import modes
-    from kinegraph.tasks.linear.response import response
-    from kinegraph.tasks.platforms.ring_poses import ring_poses
+    from kinegraph.tasks.first_integrals import integrals
+    from kinegraph.tasks.fit import fit
+    from kinegraph.tasks.follow import follow, follow_by_spring
+    from kinegraph.tasks.gradient import gradient
+    from kinegraph.tasks.inverse_kinematics import inverse_kinematics
+    from kinegraph.tasks.joint_loads import joint_loads
+    from kinegraph.tasks.linearize import linearise
+    from kinegraph.tasks.modes import modes
+    from kinegraph.tasks.platforms.platform_poses import ring_poses
     from kinegraph.tasks.platforms.workspace import workspace
-    from kinegraph.tasks.runs.fit import fit
-    from kinegraph.tasks.runs.gradient import gradient
-    from kinegraph.tasks.runs.sensitivities import sensitivities
-    from kinegraph.tasks.runs.synthesise import synthesise
-    from kinegraph.view.look import view
+    from kinegraph.tasks.point_motion import point_motion
+    from kinegraph.tasks.pose_solver import pose_solver
+    from kinegraph.tasks.prescribed_motion import Measured
+    from kinegraph.tasks.reactions import reactions
+    from kinegraph.tasks.response import response
+    from kinegraph.tasks.sensitivities import sensitivities
+    from kinegraph.tasks.statics import statics
+    from kinegraph.tasks.synthesize import synthesise, synthesise_path
+    from kinegraph.tasks.unknown_forces import inverse_dynamics
+    from kinegraph.view.view import view
 
 #: Where each name is defined. It is imported when first used, so that `import kinegraph` costs nothing.
 _HOMES = {
     "Axes": "kinegraph.model.axes",
     "Builder": "kinegraph.model.builder",
-    "Effort": "kinegraph.passes.step",
-    "Event": "kinegraph.solve.problem.events",
+    "Effort": "kinegraph.passes.effort",
+    "Event": "kinegraph.solve.problem",
     "Graph": "kinegraph.graph.node",
     "Kernel": "kinegraph.jit.kernel",
     "KernelOptions": "kinegraph.jit.kernel",
     "KinegraphError": "kinegraph.errors",
-    "Measured": "kinegraph.tasks.forces.smoothing",
+    "Measured": "kinegraph.tasks.prescribed_motion",
     "Mechanism": "kinegraph.model.mechanism",
     "Quantity": "kinegraph.derive.quantities.quantity",
-    "Feedback": "kinegraph.solve.problem.problem",
-    "Sampled": "kinegraph.solve.problem.problem",
+    "Feedback": "kinegraph.solve.problem",
+    "Sampled": "kinegraph.solve.problem",
     "assemble": "kinegraph.tasks.assemble",
     "base_parameters": "kinegraph.compiler.base_parameters",
-    "branches": "kinegraph.tasks.branches.branches",
+    "branches": "kinegraph.tasks.continuation",
     "compile": "kinegraph.compiler.compile",
     "count": "kinegraph.graph.count",
     "derive": "kinegraph.compiler.compile",
     "equilibria": "kinegraph.tasks.equilibria",
     "export": "kinegraph.export.write",
-    "fit": "kinegraph.tasks.runs.fit",
-    "follow": "kinegraph.tasks.kinematics.follow",
-    "follow_by_spring": "kinegraph.tasks.kinematics.spring_follow",
+    "fit": "kinegraph.tasks.fit",
+    "follow": "kinegraph.tasks.follow",
+    "follow_by_spring": "kinegraph.tasks.follow",
     "formula": "kinegraph.notation.text",
-    "gradient": "kinegraph.tasks.runs.gradient",
-    "integrals": "kinegraph.tasks.integrals",
+    "gradient": "kinegraph.tasks.gradient",
+    "integrals": "kinegraph.tasks.first_integrals",
     "interpret": "kinegraph.graph.interpret",
-    "inverse_dynamics": "kinegraph.tasks.forces.unknown_forces",
-    "in_principal_axes": "kinegraph.compiler.load",
-    "inverse_kinematics": "kinegraph.tasks.kinematics.inverse_kinematics",
-    "joint_loads": "kinegraph.tasks.forces.joint_loads",
+    "inverse_dynamics": "kinegraph.tasks.unknown_forces",
+    "in_principal_axes": "kinegraph.compiler.mechanism_source",
+    "inverse_kinematics": "kinegraph.tasks.inverse_kinematics",
+    "joint_loads": "kinegraph.tasks.joint_loads",
     "latex": "kinegraph.notation.latex",
     "library": "",
-    "linearise": "kinegraph.tasks.linear.linearise",
-    "load": "kinegraph.compiler.load",
-    "lock": "kinegraph.compiler.load",
-    "minimise": "kinegraph.compiler.minimise",
-    "modes": "kinegraph.tasks.linear.modes",
-    "open_store": "kinegraph.store.schema.open",
+    "linearise": "kinegraph.tasks.linearize",
+    "load": "kinegraph.compiler.mechanism_source",
+    "lock": "kinegraph.compiler.mechanism_source",
+    "minimise": "kinegraph.compiler.minimize",
+    "modes": "kinegraph.tasks.modes",
+    "open_store": "kinegraph.store.database",
     "parse": "kinegraph.io",
-    "point_motion": "kinegraph.tasks.kinematics.point_motion",
-    "pose_solver": "kinegraph.tasks.kinematics.pose_solver",
-    "prove": "kinegraph.graph.proof.prove",
-    "reactions": "kinegraph.tasks.forces.reactions",
+    "point_motion": "kinegraph.tasks.point_motion",
+    "pose_solver": "kinegraph.tasks.pose_solver",
+    "prove": "kinegraph.graph.proof",
+    "reactions": "kinegraph.tasks.reactions",
     "reduce": "kinegraph.passes.pipeline",
-    "response": "kinegraph.tasks.linear.response",
-    "ring_poses": "kinegraph.tasks.platforms.ring_poses",
-    "sensitivities": "kinegraph.tasks.runs.sensitivities",
+    "response": "kinegraph.tasks.response",
+    "ring_poses": "kinegraph.tasks.platforms.platform_poses",
+    "sensitivities": "kinegraph.tasks.sensitivities",
     "simulate": "kinegraph.simulate.run",
-    "statics": "kinegraph.tasks.forces.statics",
-    "study": "kinegraph.studies.run",
+    "statics": "kinegraph.tasks.statics",
+    "study": "kinegraph.studies.study",
     "sweep": "kinegraph.simulate.sweep",
-    "synthesise": "kinegraph.tasks.runs.synthesise",
-    "synthesise_path": "kinegraph.tasks.kinematics.path_synthesis",
-    "view": "kinegraph.view.look",
-    "with_contacts": "kinegraph.compiler.load",
+    "synthesise": "kinegraph.tasks.synthesize",
+    "synthesise_path": "kinegraph.tasks.synthesize",
+    "view": "kinegraph.view.view",
+    "with_contacts": "kinegraph.compiler.mechanism_source",
     "with_target": "kinegraph.docking.target",
     "workspace": "kinegraph.tasks.platforms.workspace",
-    "write": "kinegraph.compiler.load",
+    "write": "kinegraph.compiler.mechanism_source",
 }
 
 __all__ = [

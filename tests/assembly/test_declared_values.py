@@ -10,14 +10,14 @@ from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.derive.constraints.rank import following_columns
+from kinegraph.derive.constraints.conditions import following_columns
 from kinegraph.errors import AssemblyError
 from kinegraph.export import Fmi
+from kinegraph.export.fmu.description import variables
 from kinegraph.export.fmu.equations import equations
-from kinegraph.export.fmu.variables import variables
 from kinegraph.export.options import ExportOptions
 from kinegraph.tasks.operating_point import operating_point
-from kinegraph.view.page.pose import _start as page_start
+from kinegraph.view.page.slider_page import _start as page_start
 
 #: The four-bar of docs/model-language.md in relative angles, and one in absolute angles.
 RELATIVE = """model four_bar; parameters l1 = 1, l2 = 3, l3 = 2.5, d = 3; coordinates {start}; gravity 0, -9.81, 0;

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from kinegraph.assembly.places import is_among
+from kinegraph.assembly.initial_values import is_among
 
 TURN = 2 * np.pi
 

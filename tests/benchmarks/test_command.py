@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks import __main__ as benchmarks
-from kinegraph.reproduce.kidym import table_2 as kidym
+from kinegraph.reproduce import kidym_native_code as kidym
 
 
 def run(line):
@@ -17,7 +17,7 @@ def run(line):
 
 
 def test_kidym_prints_the_published_table_beside_ours(monkeypatch):
-    monkeypatch.setattr(kidym, "measure", lambda example: kidym.Row(example, 0.1, 2.0, 7.5, None, 0.25, 0.5))
+    monkeypatch.setattr(kidym, "measure_table_2", lambda example: kidym.Row(example, 0.1, 2.0, 7.5, None, 0.25, 0.5))
     table = run("kidym").stdout
     assert "double pendulum" in table and "no gcc" in table and "KiDyM, published" in table and "3.27 s" in table
     first, second, _ = json.loads(run("kidym --json").stdout)["examples"]
@@ -27,7 +27,7 @@ def test_kidym_prints_the_published_table_beside_ours(monkeypatch):
 
 def test_kidym_measures_what_it_says():
     """Every part of a row comes from work that was done; how long that took is nothing a test can know."""
-    row = kidym.measure(replace(kidym.EXAMPLES[0], duration=1.0), repeats=1)
+    row = kidym.measure_table_2(replace(kidym.EXAMPLES[0], duration=1.0), repeats=1)
     assert min(row.deriving, row.without, row.compiling, row.native) > 0 and 0.5 < row.source < 50
 
 

@@ -10,7 +10,7 @@ import pytest
 from kinegraph import library
 from kinegraph.cli.commands import COMMANDS, Entry, Group
 from kinegraph.io import parse
-from kinegraph.io.records.write import write
+from kinegraph.io.language.writer import write
 from tests.cli.run import data, runner
 from tests.mechanisms import random_limbs
 
@@ -330,7 +330,8 @@ def test_simulate_names_the_files_it_wrote(run, tmp_path):
 
 def test_every_command_on_a_model_shows_an_example():
     for name, entry in COMMANDS.items():
-        told = (import_module(f"kinegraph.cli.{entry.module}").run.__doc__ or "") if isinstance(entry, Entry) else ""
+        module, _, function = entry.target.partition(":")
+        told = (getattr(import_module(module), function).__doc__ or "") if isinstance(entry, Entry) else ""
         assert f"Example: kinegraph {name}" in told or name in ("models", "demo") or isinstance(entry, Group)
 
 

@@ -9,7 +9,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.cli import demo
 from kinegraph.graph.count import Operations
-from kinegraph.jit.glue import repeated
+from kinegraph.jit.engine import repeated
 from tests.cli.run import data, runner
 
 #: Figures that cost nothing.

@@ -33,9 +33,9 @@ def interrupted(tmp_path):
     [
         ("derive double-pendulum", "import:kinegraph.cli"),
         ("ops rackovic-14r -q H,C,gravity --seconds 60", "kinegraph.derive.quantities.derivation:Derivation.__init__"),
-        ("eval double-pendulum -q tau", "kinegraph.jit.build:object_code"),
+        ("eval double-pendulum -q tau", "kinegraph.jit.kernel:object_code"),
         ("simulate double-pendulum --for 1 --method bdf", "import:sksundae"),
-        ("simulate double-pendulum --for 1 --native --json", "kinegraph.jit.build:object_code"),
+        ("simulate double-pendulum --for 1 --native --json", "kinegraph.jit.kernel:object_code"),
     ],
 )
 def test_one_line_and_nothing_else(interrupted, line, place):
@@ -45,7 +45,7 @@ def test_one_line_and_nothing_else(interrupted, line, place):
 
 def test_an_interpreted_run_keeps_what_it_has(interrupted, tmp_path):
     line = "simulate double-pendulum --for 10 --points 0 -o run.csv"
-    done = interrupted(line, "kinegraph.solve.results.recording:Recorder.drain", 3)
+    done = interrupted(line, "kinegraph.solve.recording:Recorder.drain", 3)
     assert "the run was interrupted; what had been computed is kept" in done.stdout
     assert done.returncode == 130 and done.stderr == ""
     assert len((tmp_path / "run.csv").read_text().splitlines()) > 10
@@ -53,7 +53,7 @@ def test_an_interpreted_run_keeps_what_it_has(interrupted, tmp_path):
 
 def test_a_search_gives_the_best_so_far_proved(interrupted):
     """The search would go on for ten minutes; its best state comes out as the result, and nothing is lost."""
-    iterations = "kinegraph.passes.compiled_search.engine:Engine._do"
+    iterations = "kinegraph.passes.compiled_search.anneal:Engine._do"
     done = interrupted("ops puma560 -q H,gravity --seconds 600 --json", iterations, 100)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

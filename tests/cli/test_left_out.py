@@ -10,10 +10,10 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import LeftOutWarning
-from kinegraph.model import robot
+from kinegraph.model import joint_models as robot
+from kinegraph.model.joint_models import JointModel
 from kinegraph.model.report import FindingKind
-from kinegraph.model.robot.elements import JointModel
-from kinegraph.model.robot.unused import full_report
+from kinegraph.model.robot_data import full_report
 from tests.cli.run import data, runner
 
 MODEL = """

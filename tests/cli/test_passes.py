@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.closures import chain_of
+from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.graph.count import count

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kinegraph.codegen.program.chunk import Chunks
-from kinegraph.codegen.program.program import LEAVES, Op, Program
+from kinegraph.codegen.program.instructions import LEAVES, Chunks, Op, Program
 from kinegraph.graph.interpret import _FLOAT_FUNCTIONS
 
 _SIMPLE = {

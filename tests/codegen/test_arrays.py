@@ -7,7 +7,7 @@ import ctypes
 import numpy as np
 import pytest
 
-from kinegraph.codegen.arrays import Doubles, address, addresses
+from kinegraph.codegen.kernel import Doubles, address, addresses
 
 WHOLE = np.arange(24.0).reshape(6, 4)
 

@@ -11,11 +11,9 @@ import pytest
 from kinegraph.codegen.c import c_source, literal
 from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.errors import KernelError
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.functions import FUNCTIONS
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.node import FUNCTIONS, Graph, Kind, Output, Symbol
 from tests.programs import needs
 
 needs_compiler = needs("cc")

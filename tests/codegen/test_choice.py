@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from kinegraph.codegen.estimate.choice import faster_as_kernel
-from kinegraph.codegen.estimate.running_time import estimated_cycles
+from kinegraph.codegen.estimate import estimated_cycles, faster_as_kernel
 from kinegraph.codegen.program.binding import Argument, bind
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.scalar import Scalar
 
 
 def inputs(number: int) -> list[Scalar]:

@@ -5,15 +5,13 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
-from kinegraph.codegen.estimate.choice import faster_as_kernel
-from kinegraph.codegen.estimate.running_time import estimated_cycles
-from kinegraph.codegen.llvm.module import SCALAR_GROUP
+from kinegraph.codegen.estimate import estimated_cycles, faster_as_kernel
+from kinegraph.codegen.llvm.module import SCALAR_GROUP, take
 from kinegraph.codegen.program.binding import Argument, Bound, bind
-from kinegraph.codegen.program.estimated import take
-from kinegraph.codegen.program.lower import lower
+from kinegraph.codegen.program.lowering import lower
 from kinegraph.compiler.request import arguments_of
 from kinegraph.graph.node import Graph
-from kinegraph.passes.fast_extract import FastExtract
+from kinegraph.passes.common_subexpressions import FastExtract
 
 
 @pytest.fixture

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from kinegraph.codegen.llvm.module import expansion
 from kinegraph.codegen.program.binding import Argument, bind
-from kinegraph.codegen.program.expand import expansion
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind, Output, Symbol
 

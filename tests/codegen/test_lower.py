@@ -9,10 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinegraph.codegen.program.binding import Argument, bind
-from kinegraph.codegen.program.chunk import cut
-from kinegraph.codegen.program.lower import lower
-from kinegraph.codegen.program.program import LEAVES, Op, Program
-from kinegraph.codegen.program.schedule import AngleGroup, schedule
+from kinegraph.codegen.program.instructions import LEAVES, Op, Program, cut
+from kinegraph.codegen.program.lowering import AngleGroup, lower, schedule
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol, children

@@ -11,13 +11,10 @@ import flint
 import numpy as np
 import pytest
 
-from kinegraph.codegen.llvm.functions import library_declarations
-from kinegraph.codegen.llvm.lanes import Lanes
+from kinegraph.codegen.llvm.assembly import Lanes, Writer, library_declarations
 from kinegraph.codegen.llvm.module import _ATTRIBUTES
 from kinegraph.codegen.llvm.sincos import pair_type, sincos_function
-from kinegraph.codegen.llvm.writer import Writer
-from kinegraph.jit.engine import LoadedCode, object_code
-from kinegraph.jit.target import host
+from kinegraph.jit.engine import LoadedCode, host, object_code
 
 LANES = Lanes(4)
 GENERATOR = np.random.default_rng(7)

@@ -12,7 +12,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import ModelError, SolveError, TaskError
-from kinegraph.tasks.kinematics.pose_solver import NoClosedForm
+from kinegraph.tasks.pose_solver import NoClosedForm
 
 NAME = "double-pendulum"
 

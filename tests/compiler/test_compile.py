@@ -15,18 +15,17 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import LARGE
 from kinegraph.compiler.records import Derived, Reduced
 from kinegraph.compiler.request import Quantities, arguments_of, quantities_of, request_of
-from kinegraph.derive.choices import ForwardMethod, InertiaMethod
-from kinegraph.derive.quantities.plan import Plan
-from kinegraph.derive.quantities.plans import Candidate, PlanSearch
+from kinegraph.derive.plan import ForwardMethod, InertiaMethod, Plan
+from kinegraph.derive.quantities.plan_search import Candidate, PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import GraphError, KernelError, ModelError
 from kinegraph.graph.count import Operations
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output, Polynomial
 from kinegraph.jit import cache
-from kinegraph.large.kernel import LoopedKernel
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.passes.pipeline import Reduction
+from kinegraph.recursive.kernel import RecursiveKernel
 
 
 @pytest.mark.parametrize("large", [LARGE if os.environ.get("KINEGRAPH_SOAK") else 30])
@@ -34,7 +33,7 @@ def test_large_mechanisms_are_looped_and_agree_with_straight_code(large: int, mo
     monkeypatch.setattr("kinegraph.compiler.compile.LARGE", large)
     chain = kg.load(f"pendulum-{large + 1}")
     looped = kg.compile(chain, "tau,energy")
-    assert isinstance(looped, LoopedKernel)
+    assert isinstance(looped, RecursiveKernel)
     straight = kg.compile(chain, "tau,energy", loops=False)
     q, v, a = np.random.default_rng(1).uniform(-1, 1, (3, large + 1))
     first, second = looped(q, v, a), straight(q, v, a)
@@ -159,7 +158,7 @@ def test_a_reduction_that_makes_the_kernel_slower_is_not_taken(monkeypatch: pyte
     taken, derived = chain.chosen().graph, chain.derived.graph
     assert kg.count(taken).total < kg.count(derived).total
     longer = iter((10, 11))  # cycles before and after
-    monkeypatch.setattr("kinegraph.codegen.estimate.choice.estimated_cycles", lambda binding, fused: next(longer))
+    monkeypatch.setattr("kinegraph.codegen.estimate.estimated_cycles", lambda binding, fused: next(longer))
     assert chain.chosen().graph == derived
 
 
@@ -183,9 +182,7 @@ def test_a_quantity_named_twice_is_one_the_first_time_and_later(
 def test_nothing_that_breaks_the_law_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
     unlawful = Graph((Polynomial(((1, ()),)), Polynomial(((1, ()),))), (Output("H", (2,), (0, 1)),))
-    monkeypatch.setattr(
-        "kinegraph.compiler.stages.reduce.reduce", lambda graph, *_, **__: Reduction(unlawful, (), True)
-    )
+    monkeypatch.setattr("kinegraph.compiler.reduce.reduce", lambda graph, *_, **__: Reduction(unlawful, (), True))
     with pytest.raises(GraphError, match="repeats"):
         kg.compile(kg.load("double-pendulum"), "H")
     assert {path.name.split("-")[0] for path in cache.directory().glob("*")} == {"derived"}  # which keeps the law

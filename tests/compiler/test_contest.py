@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
+from kinegraph.compiler.plan_selection import NEARLY, PlanSelection, best_of_near_ties, plan_selection_of, seconds_left
 from kinegraph.compiler.request import bound_parameters, quantities_of
-from kinegraph.compiler.stages.contest import NEARLY, Contest, best_of_near_ties, contest_of, seconds_left
-from kinegraph.derive.quantities.plans import PlanSearch
-from kinegraph.graph.proof.prove import prove
+from kinegraph.derive.quantities.plan_search import PlanSearch
+from kinegraph.graph.proof import prove
 from kinegraph.interrupt import Interrupt
+from kinegraph.passes.effort import Effort
 from kinegraph.passes.pipeline import reduce
-from kinegraph.passes.step import Effort
 from tests.mechanisms import Joint, random_tree
 
-BRIEF = Contest(judged=4, work=100, finalists=2, final_work=200, derived_nodes=500)
+BRIEF = PlanSelection(judged=4, work=100, finalists=2, final_work=200, derived_nodes=500)
 
 
 def _plans() -> PlanSearch:
@@ -23,8 +23,8 @@ def _plans() -> PlanSearch:
 
 
 def test_the_winner_is_proved_and_the_same_by_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kinegraph.compiler.stages.contest.can_be_written_out", lambda graph: False)
-    monkeypatch.setattr("kinegraph.passes.factoring.searching.SMALL", 10_000)
+    monkeypatch.setattr("kinegraph.compiler.plan_selection.can_be_written_out", lambda graph: False)
+    monkeypatch.setattr("kinegraph.passes.search.SMALL", 10_000)
     plans = _plans()
     start = plans.best()
     winner = BRIEF.winner(plans, start, 1, Interrupt())
@@ -69,9 +69,9 @@ def test_large_graphs_are_not_judged_at_quick_effort() -> None:
 
 
 def test_a_search_by_the_clock_has_its_seconds_shared() -> None:
-    contest = contest_of(Effort.SEARCH, 10.0)
+    contest = plan_selection_of(Effort.SEARCH, 10.0)
     left = seconds_left(10.0)
     assert contest.seconds is not None and left is not None
     assert contest.seconds + left == 10.0
-    assert contest_of(Effort.NORMAL, None).seconds is None
+    assert plan_selection_of(Effort.NORMAL, None).seconds is None
     assert seconds_left(None) is None

@@ -13,17 +13,15 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.codegen.llvm.emission import Emission
-from kinegraph.codegen.program.back_substitution import BackSubstitution
-from kinegraph.codegen.program.binding import Argument, bind
+from kinegraph.codegen.program.binding import Argument, BackSubstitution, Emission, bind
 from kinegraph.compiler.request import Request
 from kinegraph.derive.quantities.quantity import parse_list
 from kinegraph.graph.node import Kind, Symbol
-from kinegraph.jit import build
-from kinegraph.jit.build import Source
-from kinegraph.jit.target import Target
+from kinegraph.jit import kernel as build
+from kinegraph.jit.engine import Target
+from kinegraph.jit.kernel import Source
 from kinegraph.model.elements import Element
-from kinegraph.model.expression import Expression, expression
+from kinegraph.model.expressions import Expression, expression
 
 MODEL = """model sample; parameters k = 2, n = -1; coordinates q = 0.1, r; gravity 0, 0, -9.81; initial q' = 1;
 quaternion (a,b,c,d) velocity (x,y,z); inputs u, w = sin(t);

@@ -8,16 +8,14 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.request import request_of
-from kinegraph.derive.choices import ForwardMethod
-from kinegraph.derive.quantities.entries import MANY, entries
-from kinegraph.derive.quantities.plans import PlanSearch
-from kinegraph.derive.quantities.quantity import parse_list
+from kinegraph.derive.plan import ForwardMethod
+from kinegraph.derive.quantities.plan_search import PlanSearch
+from kinegraph.derive.quantities.quantity import MANY, entries, parse_list
 from kinegraph.errors import DerivationError
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.scalar import Scalar
 from kinegraph.passes.factoring.convert import to_system
-from kinegraph.passes.factoring.start import factored
+from kinegraph.passes.factoring.extract import factored
 
 
 def chain(bodies: int) -> Graph:

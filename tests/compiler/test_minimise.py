@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from kinegraph.compiler.minimise import minimise
+from kinegraph.compiler.minimize import minimise
 from kinegraph.errors import GraphError
-from kinegraph.passes.step import Effort
+from kinegraph.passes.effort import Effort
 
 sympy = pytest.importorskip("sympy")
 x, y, z, a = sympy.symbols("x y z a")

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.closures import settled
+from kinegraph.compiler.chain import Chain, resolve_closure
 from kinegraph.compiler.compile import straight_kernel
+from kinegraph.compiler.plan_selection import PlanSelection
 from kinegraph.compiler.request import request_of
 from kinegraph.compiler.stages import Derivations
-from kinegraph.compiler.stages.contest import Contest
-from kinegraph.derive.quantities.plans import Candidate, PlanSearch
+from kinegraph.derive.quantities.plan_search import Candidate, PlanSearch
 from kinegraph.errors import DerivationError, ProofError
 from kinegraph.graph import text
 from kinegraph.graph.node import Graph
@@ -83,7 +82,7 @@ def test_commands_cut_loops_where_compile_does(
     model = tmp_path / "cut.kg"
     model.write_text(CUT, "utf-8")
     mechanism = kg.load(model)
-    expected = settled(request_of(mechanism, "qdd", numeric=True), ())
+    expected = resolve_closure(request_of(mechanism, "qdd", numeric=True), ())
     assert expected.cut == ("Coupler",)
     if command == "store":
         add(kg.open_store(tmp_path / "store.sqlite"), mechanism, "qdd")
@@ -167,7 +166,7 @@ def test_what_is_not_equal_to_the_first_equations_is_not_compiled(monkeypatch: p
 
 
 def test_an_interrupted_reduction_is_not_kept(monkeypatch: pytest.MonkeyPatch, used: object, tmp_path: Path) -> None:
-    from kinegraph.compiler.stages import reduce as module
+    from kinegraph.compiler import reduce as module
 
     reduce = module.reduce
 
@@ -186,14 +185,14 @@ def test_a_plan_whose_search_was_interrupted_is_not_kept(
     monkeypatch: pytest.MonkeyPatch, used: object, tmp_path: Path
 ) -> None:
     def interrupted(
-        contest: Contest, plans: PlanSearch, start: Candidate, seed: int, interrupt: Interrupt
+        contest: PlanSelection, plans: PlanSearch, start: Candidate, seed: int, interrupt: Interrupt
     ) -> Candidate:
         interrupt.request()
         return start
 
     request = request_of(kg.load("double-pendulum"), "tau", effort="normal")
     with monkeypatch.context() as patch:
-        patch.setattr(Contest, "winner", interrupted)
+        patch.setattr(PlanSelection, "winner", interrupted)
         assert len(Chain(request).derived.graph) > 0
         assert not list((tmp_path / "cache").glob("derived-*"))
     assert len(Chain(request).derived.graph) > 0

@@ -11,10 +11,10 @@ from kinegraph.derive.quantities.quantity import Quantity, dependencies
 from kinegraph.derive.quantities.record import Extent, QuantityRecord, Subject
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.quantities.variables import Variables
-from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.elements import Bumper
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.platforms.recognise import platform_of
+from kinegraph.model.platforms.recognition import platform_of
 from tests.mechanisms import Floats, random_state
 
 #: Every kind of element on two joints; a free body with a quaternion and a joint; motion prescribed in time.

@@ -7,11 +7,11 @@ from dataclasses import replace
 from random import Random
 
 from kinegraph.model import validate
+from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
     Anchor,
-    Axes,
     Damper,
     Element,
     EnergyLaw,
@@ -29,7 +29,7 @@ from kinegraph.model.elements import (
     Target,
     Triple,
 )
-from kinegraph.model.expression import Call, Expression, Name, expression
+from kinegraph.model.expressions import Call, Expression, Name, expression
 from kinegraph.model.mechanism import Axis, Mechanism, Point, Rotation
 from tests.mechanisms import random_tree
 

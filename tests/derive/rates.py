@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.graph.build import Scalar
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Kind
-from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Coordinate
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.derive.choices import ForwardMethod
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import ForwardMethod, Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.tree.quasi_velocities import unit_quaternions
+from kinegraph.derive.tree.displacements import unit_quaternions
+from kinegraph.graph.build import Scalar
 from kinegraph.graph.node import Kind, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.scalar import Scalar
-from kinegraph.io.records.load import parse
+from kinegraph.graph.proof import prove
+from kinegraph.io.language.reader import parse
 from kinegraph.model.mechanism import ZERO, Mechanism
 
 ARM = """

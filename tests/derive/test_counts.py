@@ -6,11 +6,11 @@ import pytest
 
 from kinegraph import library
 from kinegraph.compiler.compile import derive
+from kinegraph.compiler.derive import PLAN_BUDGET
 from kinegraph.compiler.request import bound_parameters, quantities_of
-from kinegraph.compiler.stages.derivations import PLAN_BUDGET
-from kinegraph.derive.quantities.plans import PlanSearch
+from kinegraph.derive.quantities.plan_search import PlanSearch
 from kinegraph.graph.count import count
-from kinegraph.passes.step import Effort
+from kinegraph.passes.effort import Effort
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,8 @@ import pytest
 
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.request import arguments_of, bound_parameters
-from kinegraph.derive.choices import ForwardMethod
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import ForwardMethod, Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import ModelError
 from kinegraph.graph import law

@@ -20,24 +20,24 @@ from kinegraph.cli.inspect import Stage
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.records import Chosen, Derived, Means
 from kinegraph.compiler.request import Quantities, arguments_of, request_of
-from kinegraph.derive.constraints.analysis import row_names_of
+from kinegraph.derive.constraints.redundancy import row_names_of
+from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
-from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Extent, Looped, QuantityRecord
 from kinegraph.derive.quantities.table import TABLE
-from kinegraph.derive.tree.quasi_velocities import unit_quaternions
+from kinegraph.derive.tree.displacements import unit_quaternions
 from kinegraph.errors import KernelError
 from kinegraph.export import ExportOptions, FunctionLayout, Language, export
 from kinegraph.export import write as driver
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Unit
+from kinegraph.graph.certificate import RecursiveProof
 from kinegraph.graph.law import check
-from kinegraph.graph.proof.whole import LoopsProof
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.platforms.recognise import legs_of
+from kinegraph.model.platforms.recognition import legs_of
 from kinegraph.notation.mathml import mathml
 from kinegraph.store import add, load, open_store
 from tests.cli.run import data, runner
@@ -207,7 +207,7 @@ def test_loops_compute_what_the_table_says(record: QuantityRecord) -> None:
     arguments = given(mechanism, [word])
     looped = kg.compile(mechanism, word, loops=True)
     assert_close(np.asarray(looped(**arguments)), kg.compile(mechanism, word, loops=False)(**arguments), word)
-    assert isinstance(looped.proof, LoopsProof) and looped.proof.quantities == (word,)
+    assert isinstance(looped.proof, RecursiveProof) and looped.proof.quantities == (word,)
 
 
 @every_mechanism

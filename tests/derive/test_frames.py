@@ -9,9 +9,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.choices import OriginShift
+from kinegraph.derive.plan import OriginShift, Plan
 from kinegraph.derive.quantities.derivation import Derivation
-from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import DerivationError
 from kinegraph.graph.interpret import interpret

@@ -8,16 +8,17 @@ from collections.abc import Mapping
 import numpy as np
 import pytest
 
-from kinegraph.compiler.compile import compile_graph
 from kinegraph.compiler.request import arguments_of, bound_parameters
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.graph import law
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
-from kinegraph.large.system import LoopedSystem
+from kinegraph.jit.kernel import compile_graph
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.recursive.systems import RecursiveSystem
 from tests.derive.rates import along_velocities
 from tests.mechanisms import random_state, random_tree
 
@@ -103,7 +104,7 @@ def test_compiled_looped_and_interpreted_agree(seed: int) -> None:
     words = ("tau", "qdd", "energy")
     graph = derivation.builder.graph([derivation.output(Quantity.parse(word)) for word in words])
     q, v, a, t = random_state(mechanism, seed)
-    looped = LoopedSystem(mechanism)
+    looped = RecursiveSystem(mechanism)
     forces = looped.tau(q, v, a, t)
     arguments = arguments_of(mechanism, words)
     given = {"q": q, "v": v, "a": a, "tau": forces, "t": t}

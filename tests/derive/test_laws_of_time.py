@@ -9,12 +9,19 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.dynamics.laws_of_time import contacts_moved_by_laws, moved_by_laws
-from kinegraph.derive.dynamics.state_rate import Forces, along_motion, balance_names, state_rate
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.dynamics.state_rate import (
+    Forces,
+    along_motion,
+    balance_names,
+    has_prescribed_contacts,
+    has_prescribed_motion,
+    state_rate,
+)
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.interpret import interpret
-from kinegraph.model.expression import Name
+from kinegraph.model.expressions import Name
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.random_elements import random_loaded_tree
 from tests.mechanisms import Joint, random_state, random_tree
@@ -86,7 +93,7 @@ def test_energy_changes_by_what_is_supplied_with_elements_on_driven_trees(seed: 
 def test_what_laws_of_time_move_is_known(statement: str, moves: bool) -> None:
     text = DRIVEN.replace("sin(t)", "0").replace("sin(3*t)", "1").replace("cos(t)", "1")
     mechanism = kg.parse(text + statement)
-    assert moved_by_laws(mechanism) is moves
+    assert has_prescribed_motion(mechanism) is moves
     assert ("supplied" in balance_names(mechanism)) is moves
 
 
@@ -100,5 +107,5 @@ def test_surfaces_that_move_are_known() -> None:
             "contact c | z >= 0.1*sin(t);",
         )
     )
-    assert [contacts_moved_by_laws(one) for one in (still, belt, lift)] == [False, True, True]
-    assert [moved_by_laws(one) for one in (still, belt, lift)] == [False] * 3
+    assert [has_prescribed_contacts(one) for one in (still, belt, lift)] == [False, True, True]
+    assert [has_prescribed_motion(one) for one in (still, belt, lift)] == [False] * 3

@@ -12,19 +12,16 @@ import pytest
 
 from kinegraph.codegen.simd.orbits import share_side_by_side
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.choices import InertiaMethod
-from kinegraph.derive.quantities.derivation import Derivation, Plan
-from kinegraph.derive.quantities.lowered import LoweredTrees
+from kinegraph.derive.plan import InertiaMethod, Plan
+from kinegraph.derive.quantities.derivation import Derivation, LoweredTrees
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.tree.limbs import LimbsSideBySide
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.flatten import flattened
+from kinegraph.graph.build import GraphBuilder, bind, flattened
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.transfer import bind
-from kinegraph.io.records.load import parse
-from kinegraph.model.expression import Name
+from kinegraph.graph.proof import prove
+from kinegraph.io.language.reader import parse
+from kinegraph.model.expressions import Name
 from kinegraph.model.mechanism import Coordinate, Mechanism, Rotation, Transform
 from tests.mechanisms import Joint, chain, random_limbs, random_state, random_tree
 

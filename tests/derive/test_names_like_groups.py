@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.tasks.linear.linearise import Linearisation
+from kinegraph.tasks.linearize import Linearisation
 
 MODEL = """parameters A1 = 0.5, P1 = 2; inputs U1; coordinates Q1 = 0.1, V1 = 0.2; gravity 0, 0, -9.81;
 A | Sx(Q1) | m(2); B~A | Ry(V1) | Sz(-A1), m(P1); spring s | on(Q1), stiffness(3);

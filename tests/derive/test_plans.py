@@ -9,12 +9,12 @@ from random import Random
 import pytest
 
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.choices import AxialMoment, CrossAxis, ForwardMethod, InertiaMethod, OriginShift
-from kinegraph.derive.quantities.derivation import Derivation, Plan
-from kinegraph.derive.quantities.plans import PlanSearch
+from kinegraph.derive.plan import AxialMoment, CrossAxis, ForwardMethod, InertiaMethod, OriginShift, Plan
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.plan_search import PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity, parse_list
 from kinegraph.graph.node import Graph
-from kinegraph.graph.proof.prove import prove
+from kinegraph.graph.proof import prove
 from kinegraph.model.mechanism import Mechanism
 from tests.mechanisms import Joint, random_tree
 

@@ -8,12 +8,13 @@ from kinegraph import library
 from kinegraph.compiler.base_parameters import base_parameters
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.graph.build import Scalar
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.proof import prove
 
 
 @pytest.mark.parametrize(

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.dynamics.derivatives import displacement_seeds
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.graph.build import Scalar
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
-from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.random_elements import random_loaded_tree
 from tests.mechanisms import random_state, random_tree

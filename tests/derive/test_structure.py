@@ -10,12 +10,12 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.request import bound_parameters
+from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
-from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.interpret import interpret
 from kinegraph.model.elements import Element, Force, Moment, PointForce, Potential
-from kinegraph.model.expression import expression
+from kinegraph.model.expressions import expression
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.random_elements import _MAKERS, random_loaded_tree
 from tests.mechanisms import Floats, random_state

@@ -12,12 +12,13 @@ import numpy as np
 import kinegraph as kg
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
-from kinegraph.derive.tree.convert import Names
+from kinegraph.derive.tree.expressions import Names
 from kinegraph.derive.tree.links import build_tree
 from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.proof.prove import prove
-from kinegraph.io.mjcf.numeric import placed, pose, quaternion_of_matrix
-from kinegraph.model import expression, number
+from kinegraph.graph.proof import prove
+from kinegraph.io.mjcf.transforms import placed, pose, quaternion_of_matrix
+from kinegraph.model import expressions as expression
+from kinegraph.model import number
 from kinegraph.model.mechanism import Axis, Body, Inertia, Mechanism, Shift, Transform
 from tests.interpreted import interpreted
 

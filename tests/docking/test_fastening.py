@@ -13,14 +13,13 @@ import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.dynamics.state_rate import NO_FORCES, Forces
 from kinegraph.docking.description import Limits, Schedule, docking_of
+from kinegraph.docking.dock import dock
 from kinegraph.docking.fastening import pose_names
-from kinegraph.docking.latches.joining import without_velocity_against
-from kinegraph.docking.modes import BEGIN, SEAT, Mode, ModeEquations, relative_pose
+from kinegraph.docking.modes import BEGIN, SEAT, Mode, ModeEquations, relative_pose, without_velocity_against
 from kinegraph.docking.result import DockingRun, Outcome
-from kinegraph.docking.run import dock
-from kinegraph.model.platforms.recognise import platform_of
-from kinegraph.simulate.formula import formula
-from kinegraph.solve.problem.problem import Floats, Signals
+from kinegraph.model.platforms.recognition import platform_of
+from kinegraph.simulate.formulas import formula
+from kinegraph.solve.problem import Floats, Signals
 from tests.docking.small import TEXT, mechanism
 
 LONG = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="derives for seconds; make soak")

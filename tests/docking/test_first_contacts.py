@@ -9,18 +9,17 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.docking.conditions import contact_events
 from kinegraph.docking.description import docking_of
+from kinegraph.docking.events import contact_events
 from kinegraph.docking.first_contacts import ContactLimits, beginning
-from kinegraph.studies.sampling.laws import read_laws
-from kinegraph.studies.sampling.samples import Design, Samples
+from kinegraph.studies.sampling import Design, Samples, read_distributions
 from tests.cli.run import runner
 from tests.docking.one_axis import TEXT
 
 
 def test_first_contacts_lie_within_the_limits() -> None:
     limits = ContactLimits()
-    laws = read_laws(limits.laws(), None)
+    laws = read_distributions(limits.laws(), None)
     names = [name for group in laws for name in group]
     samples = Samples(laws, dict.fromkeys(names, 0.0), 2000, Design.RANDOM, 1)
     drawn = dict(zip(samples.names, samples.rows(1, 2001).T, strict=True))

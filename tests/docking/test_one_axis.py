@@ -10,8 +10,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.docking.description import Docking, Limits, Schedule, docking_of
+from kinegraph.docking.dock import dock
 from kinegraph.docking.result import DockingRun, Outcome
-from kinegraph.docking.run import dock
 from kinegraph.errors import SolveError
 from tests.docking.one_axis import TEXT, mechanism
 

@@ -14,24 +14,22 @@ from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.compiler.chain import derived_at_once
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.compiler.stored import derived_at_once
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.docking.description import Docking, Limits, docking_of
-from kinegraph.docking.latches.held_form import RATE
-from kinegraph.docking.latches.joining import closed
-from kinegraph.docking.latches.rows import Caught, chosen, slot_values, target_point
-from kinegraph.docking.modes import HELD, ModeEquations
+from kinegraph.docking.dock import dock
+from kinegraph.docking.latches import Caught, chosen, slot_values, target_point
+from kinegraph.docking.mode_equations import RATE
+from kinegraph.docking.modes import HELD, ModeEquations, closed
 from kinegraph.docking.result import DockingRun, Outcome, Phase
-from kinegraph.docking.run import dock
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph
 from kinegraph.model.builder import Sx, Sy, Sz
-from kinegraph.model.constraints.joint_types import JointType
-from kinegraph.model.constraints.records import Frame, Joint, Loop
+from kinegraph.model.constraints import Frame, Joint, JointType, Loop
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.mechanism import Transform
-from kinegraph.solve.problem.problem import Floats, Signals
+from kinegraph.solve.problem import Floats, Signals
 from tests.docking.small import TEXT
 
 LONG = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="derives for seconds; make soak")

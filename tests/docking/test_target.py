@@ -11,8 +11,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.docking.description import docking_of
+from kinegraph.docking.dock import dock
 from kinegraph.docking.result import Outcome
-from kinegraph.docking.run import dock
 from kinegraph.docking.target import Port, port_of, with_target
 from kinegraph.errors import SolveError
 from kinegraph.model.elements import Bumper, anchors_of

@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
+from kinegraph.docking.dock import dock
 from kinegraph.docking.result import DockingRun, Outcome
-from kinegraph.docking.run import dock
 
 pytestmark = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="compiles for minutes; make soak")
 

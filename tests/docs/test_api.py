@@ -50,7 +50,7 @@ if os.environ.get("KINEGRAPH_SOAK"):
     BEFORE += [
         "import kinegraph.derive.quantities.quantity",
         "import kinegraph.compiler.compile",
-        "import kinegraph.compiler.minimise",
+        "import kinegraph.compiler.minimize",
         "from kinegraph.derive.quantities import derivation",
         "from kinegraph import compile, derive",
     ]
@@ -72,7 +72,7 @@ print(kernel_of.__name__)"""
 _SAME = "assert first == (kg.derive, kg.compile, kg.minimise, kg.simulate)\n"
 NAMING = (
     f"\nimport kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimise, kg.simulate\n{_SAME}"
-    f"import kinegraph.derive.dynamics.energy, kinegraph.compiler.minimise\n{_SAME}"
+    f"import kinegraph.derive.dynamics.energy, kinegraph.compiler.minimize\n{_SAME}"
     "print(*(type(one).__name__ for one in first), kg.library.__name__)"
 )
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from kinegraph.cli import main
-from kinegraph.derive.quantities.documentation import markdown_table, variables_text
-from kinegraph.derive.quantities.table import TABLE
+from kinegraph.derive.quantities.table import TABLE, markdown_table, variables_text
 
 ROOT = Path(__file__).parents[2]
 PAGES = (

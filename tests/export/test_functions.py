@@ -11,14 +11,12 @@ import pytest
 
 from kinegraph.codegen.llvm import sincos as kernel_sincos
 from kinegraph.export import ExportOptions, Language, Precision
-from kinegraph.export.languages.sincos import DOUBLE, FLOAT, Reduction
+from kinegraph.export.languages.syntax import DOUBLE, FLOAT, AngleReduction
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Unit
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.functions import FUNCTIONS
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.node import FUNCTIONS, Graph, Kind, Output
 from tests.export.languages import build
 from tests.export.test_numbers import COMPILED, LANGUAGES
 
@@ -68,7 +66,7 @@ def true_sines(x: float) -> tuple[float, float]:
         return float(angle.sin().mid()), float(angle.cos().mid())
 
 
-def angles(table: Reduction, dtype: type) -> list[float]:
+def angles(table: AngleReduction, dtype: type) -> list[float]:
     """Random angles of all sizes, and those next to multiples of a right angle, where digits are lost."""
     random = np.random.default_rng(5)
     found = list(random.uniform(-7, 7, 400))
@@ -85,7 +83,7 @@ def angles(table: Reduction, dtype: type) -> list[float]:
     [(Precision.DOUBLE, DOUBLE, np.float64, 3e-16), (Precision.FLOAT, FLOAT, np.float32, 1.5e-7)],
 )
 def test_sines_are_right_at_every_size(
-    language: Language, precision: Precision, table: Reduction, dtype: type, error: float, tmp_path: Path
+    language: Language, precision: Precision, table: AngleReduction, dtype: type, error: float, tmp_path: Path
 ) -> None:
     unit = sine_unit(precision)
     code = build(unit, language, tmp_path)

@@ -15,19 +15,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kinegraph as kg
-from kinegraph.codegen.program.program import Op, Program
+from kinegraph.codegen.program.instructions import Op, Program
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import arguments_of, request_of
 from kinegraph.export import ExportOptions, FunctionLayout, Language, Sines, export
 from kinegraph.export.identifiers import LONGEST, RESERVED, TAKEN_FILES, Scope, comment, identifier, is_legal, prefix
-from kinegraph.export.languages.temporaries import temporaries
+from kinegraph.export.languages.syntax import temporaries
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Unit
 from kinegraph.export.write import render
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.scalar import Scalar
 from kinegraph.notation.naming import Naming, is_angle_function
 from tests.export.languages import build
 from tests.export.test_numbers import COMPILED, LANGUAGES

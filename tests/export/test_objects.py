@@ -10,10 +10,9 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import KernelError
 from kinegraph.export import ExportOptions, FunctionLayout, Language, Precision, export, render
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
-from kinegraph.graph.scalar import Scalar
 from kinegraph.interop import to_casadi, to_sympy
 from tests.export.test_functions import every_function
 from tests.programs import needs, shell

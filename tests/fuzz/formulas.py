@@ -9,17 +9,16 @@ import sympy
 
 import kinegraph as kg
 from kinegraph.errors import Place
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, transfer
 from kinegraph.graph.differentiate import jacobian
-from kinegraph.graph.functions import FUNCTIONS as GRAPH_FUNCTIONS
+from kinegraph.graph.node import FUNCTIONS as GRAPH_FUNCTIONS
 from kinegraph.graph.node import Output
 from kinegraph.graph.text import dump, read
-from kinegraph.graph.transfer import transfer
 from kinegraph.io import parse
-from kinegraph.io.records.expression_text import read_expression
+from kinegraph.io.language.expressions import read_expression
 from kinegraph.model.evaluate import value
-from kinegraph.model.expression_text import text as expression_text
-from kinegraph.simulate.formula import formula
+from kinegraph.model.expressions import text as expression_text
+from kinegraph.simulate.formulas import formula
 from tests.fuzz import sources
 from tests.fuzz.damage import damaged_text
 from tests.fuzz.grammar import NAMES, sentences, well_formed

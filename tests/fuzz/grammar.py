@@ -11,8 +11,8 @@ from random import Random
 from lark import Lark
 from lark.grammar import NonTerminal, Rule, Terminal
 
-from kinegraph.io.records.grammar.parser import grammar_text
-from kinegraph.model.expression import FUNCTIONS
+from kinegraph.io.language.grammar import grammar_text
+from kinegraph.model.expressions import FUNCTIONS
 from tests.fuzz.odd import TAME, number
 
 #: Names that the texts of `sources` declare, and words with a meaning somewhere.

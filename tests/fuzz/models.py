@@ -13,13 +13,13 @@ import kinegraph as kg
 from kinegraph.derive.quantities.record import Subject as Of
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.io import parse, write
-from kinegraph.io.dh.table import load_denavit_hartenberg
+from kinegraph.io.dh import load_denavit_hartenberg
 from kinegraph.io.mjcf import parse_mjcf
 from kinegraph.io.options import UrdfOptions
 from kinegraph.io.sdf import parse_sdf
 from kinegraph.io.urdf import parse_urdf
 from kinegraph.io.vectors import read_vectors
-from kinegraph.model.expression import FUNCTIONS
+from kinegraph.model.expressions import FUNCTIONS
 from kinegraph.model.mechanism import Mechanism
 from tests.fuzz import sources
 from tests.fuzz.damage import Vocabulary, damaged_text, damaged_tree

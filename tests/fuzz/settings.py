@@ -15,11 +15,11 @@ from kinegraph.cli.common import assignments
 from kinegraph.docking.target import port_of, with_target
 from kinegraph.graph.node import Graph
 from kinegraph.io import parse
-from kinegraph.passes.by_name import NAMED, passes_text, read_passes
-from kinegraph.store.query.words import Question, answer_to
-from kinegraph.store.schema.open import Store, open_store
-from kinegraph.store.write.add import add
-from kinegraph.studies.file import read_study_file
+from kinegraph.passes.pipeline import NAMED, passes_text, read_passes
+from kinegraph.store.database import Store, open_store
+from kinegraph.store.models import add
+from kinegraph.store.queries import Question, answer_to
+from kinegraph.studies.study_file import read_study_file
 from tests.fuzz import sources
 from tests.fuzz.damage import damaged_text
 from tests.fuzz.odd import number

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.scalar import Scalar
 
 Vector = list[Scalar]
 Matrix = list[list[Scalar]]

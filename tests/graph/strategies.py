@@ -8,10 +8,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.functions import FUNCTIONS
-from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.build import GraphBuilder, Scalar
+from kinegraph.graph.node import FUNCTIONS, Graph, Kind, Output
 
 #: Functions that are smooth and finite for every argument of moderate size.
 TAME = ("sin", "cos", "atan", "tanh")

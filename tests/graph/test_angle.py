@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 import kinegraph as kg
 from kinegraph.graph import angle
 from kinegraph.graph.angle import LinearForm, linear_form, quarter_turns, shifted
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Function, Kind, Node, Output, Polynomial, Term
-from kinegraph.graph.scalar import Scalar
 
 
 def coordinates(number: int) -> tuple[GraphBuilder, list[Scalar], Scalar]:

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import law, text
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.canonical.renumber import renumber
+from kinegraph.graph.build import GraphBuilder, Scalar
+from kinegraph.graph.canonical import renumber
 from kinegraph.graph.node import Function, Kind, Output, Polynomial, Symbol
-from kinegraph.graph.scalar import Scalar
 from tests.graph.strategies import coefficients, graphs
 
 HALF = Fraction(1, 2)

@@ -10,14 +10,11 @@ import sympy
 from hypothesis import assume, given
 
 from kinegraph.errors import ProofError
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar, transfer
 from kinegraph.graph.differentiate import ForwardDerivative, gradient, jacobian
-from kinegraph.graph.functions import FUNCTIONS
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.scalar import Scalar
-from kinegraph.graph.transfer import transfer
+from kinegraph.graph.node import FUNCTIONS, Graph, Kind, Output
+from kinegraph.graph.proof import prove
 from tests.graph.mechanics import newton_euler, rotation_product
 from tests.graph.strategies import graphs, random_values
 

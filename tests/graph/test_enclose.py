@@ -2,11 +2,10 @@
 
 import numpy as np
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.enclose import Enclosed, Enclosure
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
-from kinegraph.graph.scalar import Scalar
 
 NAMES = ("x", "y", "z")
 

@@ -7,13 +7,11 @@ from itertools import product
 import pytest
 from hypothesis import given
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar, flattened
 from kinegraph.graph.count import count
-from kinegraph.graph.flatten import flattened
 from kinegraph.graph.law import check
 from kinegraph.graph.node import Graph, Kind, Output, Polynomial
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.proof import prove
 from tests.graph.strategies import graphs
 
 

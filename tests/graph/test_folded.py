@@ -7,13 +7,12 @@ from hypothesis import given
 
 import kinegraph as kg
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.quantities.plans import PlanSearch
+from kinegraph.derive.quantities.plan_search import PlanSearch
 from kinegraph.derive.quantities.quantity import parse_list
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.canonical.folded import is_folded
+from kinegraph.graph.build import GraphBuilder, moved, transfer
+from kinegraph.graph.canonical import is_folded
 from kinegraph.graph.node import Function, Graph, Kind, Output, Polynomial
-from kinegraph.graph.transfer import moved, transfer
-from kinegraph.passes.rebuild import Rebuild
+from kinegraph.passes.common_subexpressions import Rebuild
 from tests.graph.strategies import graphs
 from tests.mechanisms import random_tree
 

@@ -15,11 +15,9 @@ from hypothesis import strategies as st
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import text
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.functions import FUNCTIONS
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import BallArithmetic, Evaluation, extended_precision, interpret
-from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.node import FUNCTIONS, Graph, Kind, Output
 from tests.graph.mechanics import newton_euler
 from tests.graph.strategies import TAME, graphs, random_values
 

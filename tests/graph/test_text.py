@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import text
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.transfer import moved, transfer
 from tests.graph.strategies import graphs, names
 
 GOLDEN = """\

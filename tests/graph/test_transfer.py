@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import law, text
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, bind, join, transfer
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.transfer import bind, join, transfer
+from kinegraph.graph.proof import prove
 from tests.graph.mechanics import newton_euler, rotation_product
 from tests.graph.strategies import TAME, exact_values, graphs
 

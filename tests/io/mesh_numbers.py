@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf import load_mjcf
-from kinegraph.io.mjcf.numeric import pose
+from kinegraph.io.mjcf.transforms import pose
 from kinegraph.model.evaluate import number
 
 Floats = NDArray[np.float64]

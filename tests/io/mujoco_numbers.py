@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.choices import ForwardMethod
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import ForwardMethod, Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.interpret import interpret
 from kinegraph.io.mjcf import load_mjcf
 from kinegraph.io.options import RobotFileOptions
 from kinegraph.model.evaluate import initial_positions
+from kinegraph.model.joint_models import with_elements
 from kinegraph.model.mechanism import Coordinate, Mechanism
-from kinegraph.model.robot.elements import with_elements
 
 Floats = NDArray[np.float64]
 Numbers = dict[str, Any]

@@ -19,7 +19,7 @@ from benchmarks.peers.sides.pinocchio_robot import PinocchioRobot
 from benchmarks.robots import random_states
 
 from kinegraph.io.options import UrdfOptions
-from kinegraph.io.robot.report import Base
+from kinegraph.io.robot.findings import Base
 from kinegraph.io.urdf import load_urdf
 
 HERE = Path(__file__).parent

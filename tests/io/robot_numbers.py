@@ -9,8 +9,8 @@ import numpy as np
 
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.choices import ForwardMethod
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import ForwardMethod, Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.graph.interpret import interpret
 from kinegraph.model import Mechanism

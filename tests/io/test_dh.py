@@ -9,7 +9,7 @@ import pytest
 
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
-from kinegraph.io.dh.table import Convention, denavit_hartenberg, load_denavit_hartenberg
+from kinegraph.io.dh import Convention, denavit_hartenberg, load_denavit_hartenberg
 from kinegraph.model.report import FindingKind
 from tests.io.robot_numbers import Own
 

@@ -9,8 +9,8 @@ import pytest
 from lark.exceptions import UnexpectedInput
 
 from kinegraph import library
-from kinegraph.io.records.grammar import parser as module
-from kinegraph.io.records.grammar.parser import Start, grammar_text, made, parser, stamp, written
+from kinegraph.io.language import grammar as module
+from kinegraph.io.language.grammar import Start, build_parser, grammar_text, parser, serialized_tables, stamp
 
 EXPRESSIONS = ("1", "pi/2", "-l1*cos(a + b)^2", "atan2(x, 1e-3)", "2 +", "sin(", "a b", "1;", "")
 #: Models with faults, each told apart by what stands there and what might.
@@ -21,20 +21,20 @@ WRONG = ("coordinates q1", "A | Rz(q) | m(1)", "A | | ;", "parameter = 1;", "loo
 def test_the_tables_are_those_of_the_grammar(start: Start) -> None:
     of = start.tables.read_bytes().partition(b"\n")[0].decode()
     current = sha256(grammar_text().encode()).hexdigest()
-    assert of.endswith(f"grammar {current}"), "run `python -m kinegraph.io.records.grammar`"
+    assert of.endswith(f"grammar {current}"), "run `python -m kinegraph.io.language`"
 
 
 def outcome(start: Start, text: str, stored: bool) -> object:
     """The tree of a text, or the complaint and what is said to be allowed."""
     try:
-        return (parser(start) if stored else made(start)).parse(text)
+        return (parser(start) if stored else build_parser(start)).parse(text)
     except UnexpectedInput as error:
         return type(error), error.pos_in_stream, getattr(error, "accepts", None), getattr(error, "allowed", None)
 
 
 def test_they_read_models_as_the_grammar_does() -> None:
     texts = [library.text(name) for name in library.names()[::12]] + list(WRONG)
-    grammar = made(Start.MODEL)
+    grammar = build_parser(Start.MODEL)
     for text in texts[: -len(WRONG)]:
         assert parser(Start.MODEL).parse(text) == grammar.parse(text)
     for text in WRONG:
@@ -48,7 +48,7 @@ def test_they_read_expressions_as_the_grammar_does(text: str) -> None:
 
 @pytest.mark.parametrize(
     "contents",
-    [b"", b"lark 0.1, grammar 0\nrubbish", stamp()[:-1] + b"\n", b"x" + written(Start.EXPRESSION)],
+    [b"", b"lark 0.1, grammar 0\nrubbish", stamp()[:-1] + b"\n", b"x" + serialized_tables(Start.EXPRESSION)],
     ids=["empty", "another version", "another grammar", "shifted"],
 )
 def test_other_tables_are_not_used(contents: bytes, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

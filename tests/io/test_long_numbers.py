@@ -11,12 +11,12 @@ import kinegraph as kg
 from kinegraph.cli.common import parse_value
 from kinegraph.errors import GraphError, KinegraphError, ModelError
 from kinegraph.graph import text as graph_text
-from kinegraph.graph.exact_text import exact_text
-from kinegraph.io.dh.table import denavit_hartenberg
+from kinegraph.graph.text import exact_text
+from kinegraph.io.dh import denavit_hartenberg
 from kinegraph.io.mjcf import parse_mjcf
 from kinegraph.io.urdf import parse_urdf
 from kinegraph.model.builder import Rz, inertia
-from kinegraph.store.schema.exact import from_columns, to_columns
+from kinegraph.store.rows import from_columns, to_columns
 
 NINES = "9" * 5000
 SMALL = "0." + "0" * 5000 + "1"

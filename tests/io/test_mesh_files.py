@@ -13,10 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kinegraph.errors import ModelError
+from kinegraph.io import meshes as polygons
+from kinegraph.io.meshes import cut_as_mujoco, read_mesh_file, triangulated
 from kinegraph.io.mjcf import load_mjcf
-from kinegraph.io.robot import polygons
-from kinegraph.io.robot.mesh_files import read_mesh_file
-from kinegraph.io.robot.polygons import cut_as_mujoco, triangulated
 from kinegraph.model.report import FindingKind
 from tests.io.mesh_numbers import NUMBERS, compared, difference, model, own_numbers, solid
 

@@ -5,7 +5,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io import parse
-from kinegraph.io.records.forms import FORMS
+from kinegraph.io.language.syntax_errors import FORMS
 from kinegraph.model.names import STATEMENTS
 
 

@@ -14,10 +14,10 @@ import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
-from kinegraph.io.mjcf.numeric import pose, quaternion_of_matrix
+from kinegraph.io.mjcf.transforms import pose, quaternion_of_matrix
 from kinegraph.io.options import RobotFileOptions
 from kinegraph.io.urdf import parse_urdf
-from kinegraph.io.urdf.writing.write import write_urdf
+from kinegraph.io.urdf.writer import write_urdf
 from kinegraph.model import (
     Inertia,
     JointArmature,
@@ -32,13 +32,13 @@ from kinegraph.model import (
     Rz,
     Shape,
     ShapeKind,
-    expression,
     initial_positions,
     number,
 )
-from kinegraph.model.expression_text import text
+from kinegraph.model import expressions as expression
+from kinegraph.model.expressions import text
 from kinegraph.model.report import FindingKind
-from kinegraph.model.robot.data import FORMS
+from kinegraph.model.robot_data import FORMS
 from tests.interpreted import interpreted
 from tests.io.robot_numbers import Own, relative_error
 

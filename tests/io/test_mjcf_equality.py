@@ -17,12 +17,11 @@ from kinegraph.errors import AssemblyError, ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.options import RobotFileOptions
-from kinegraph.model.constraints.joint_types import JointType
-from kinegraph.model.constraints.records import Constraint, Frame, Joint, Loop, row_names
-from kinegraph.model.expression import Name, Number
+from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop, row_names
+from kinegraph.model.expressions import Name, Number
+from kinegraph.model.joint_models import with_elements
 from kinegraph.model.mechanism import Axis, Mechanism, Shift
 from kinegraph.model.report import FindingKind
-from kinegraph.model.robot.elements import with_elements
 from tests.cli.run import runner
 from tests.io.mujoco_equality import MODELS, NUMBERS, Floats, Numbers
 from tests.io.robot_numbers import Derived

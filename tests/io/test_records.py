@@ -14,9 +14,10 @@ import pytest
 from kinegraph import library
 from kinegraph.errors import ModelError
 from kinegraph.io import load, parse, write
-from kinegraph.io.records.load import MAX_LENGTH
-from kinegraph.model import Body, Call, Inertia, Name, Number, Operation, Point, Rx, Ry, Rz, Sx, Sz, expression, inertia
-from kinegraph.model.expression_text import text
+from kinegraph.io.language.reader import MAX_LENGTH
+from kinegraph.model import Body, Call, Inertia, Name, Number, Operation, Point, Rx, Ry, Rz, Sx, Sz, inertia
+from kinegraph.model import expressions as expression
+from kinegraph.model.expressions import text
 from tests.interpreted import interpreted
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "model-language.md"
@@ -205,7 +206,7 @@ def test_deep_nesting_is_refused(nested):
 def test_rubbish_is_refused(rubbish, monkeypatch):
     """Megabytes of it: whoever reads them twice for each letter does not come to an end."""
     if not os.environ.get("KINEGRAPH_SOAK"):
-        monkeypatch.setattr("kinegraph.io.records.load.MAX_SIZE", 20_000)  # what is below is built, for seconds
+        monkeypatch.setattr("kinegraph.io.language.reader.MAX_SIZE", 20_000)  # what is below is built, for seconds
     with pytest.raises(ModelError):
         parse(rubbish)
 

@@ -13,9 +13,9 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.urdf import parse_urdf
 from kinegraph.model.elements import Damper, Friction, Limit, Spring
+from kinegraph.model.joint_models import JointModel, with_elements
 from kinegraph.model.mechanism import ZERO
-from kinegraph.model.robot.data import JointFriction, JointLimits, JointSpring
-from kinegraph.model.robot.elements import JointModel, with_elements
+from kinegraph.model.robot_data import JointFriction, JointLimits, JointSpring
 from tests.interpreted import interpreted
 
 FILE = Path(__file__).parent / "data" / "passive.xml"

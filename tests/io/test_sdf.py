@@ -15,12 +15,12 @@ from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.options import RobotFileOptions
 from kinegraph.io.sdf import load_sdf, parse_sdf
-from kinegraph.model.constraints.joint_types import JointType
-from kinegraph.model.expression_text import text
+from kinegraph.model.constraints import JointType
+from kinegraph.model.expressions import text
+from kinegraph.model.joint_models import with_elements
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.report import FindingKind
-from kinegraph.model.robot.data import JointLimits, Shape
-from kinegraph.model.robot.elements import with_elements
+from kinegraph.model.robot_data import JointLimits, Shape
 from tests.io.drake_numbers import MODEL, NUMBERS, Numbers, drake_numbers
 from tests.io.random_sdf import random_model
 from tests.io.robot_numbers import Derived, relative_error

@@ -6,8 +6,8 @@ import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.model import Builder, Rx, Sz, inertia
-from kinegraph.model.expression import Name, expression
-from kinegraph.model.robot.data import Shape, ShapeKind
+from kinegraph.model.expressions import Name, expression
+from kinegraph.model.robot_data import Shape, ShapeKind
 
 MODEL = """
 parameters l = 0.5;

@@ -13,7 +13,7 @@ import pytest
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.io.options import UrdfOptions
-from kinegraph.io.robot.report import Base
+from kinegraph.io.robot.findings import Base
 from kinegraph.io.urdf import load_urdf, parse_urdf
 from kinegraph.model import (
     Coordinate,
@@ -26,9 +26,9 @@ from kinegraph.model import (
     Shape,
     ShapeKind,
     ShapeRole,
-    expression,
 )
-from kinegraph.model.expression_text import text
+from kinegraph.model import expressions as expression
+from kinegraph.model.expressions import text
 from kinegraph.model.report import FindingKind
 from tests.io.robot_numbers import Own, relative_error
 

@@ -12,10 +12,10 @@ from kinegraph.errors import ModelError
 from kinegraph.io import write
 from kinegraph.io.mjcf import parse_mjcf
 from kinegraph.io.options import RobotFileOptions, UrdfOptions
-from kinegraph.io.robot.attributes import Written
 from kinegraph.io.robot.right_angles import PI_VALUE, Likeness, RightAngles, pi_multiple
+from kinegraph.io.robot.xml import Written
 from kinegraph.io.urdf import parse_urdf
-from kinegraph.model.expression_text import text
+from kinegraph.model.expressions import text
 from kinegraph.model.report import FindingKind
 from tests.io.test_urdf import joint, robot
 

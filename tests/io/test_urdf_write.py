@@ -11,12 +11,12 @@ import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.export import export
 from kinegraph.io.options import UrdfOptions
-from kinegraph.io.robot.report import Base
+from kinegraph.io.robot.findings import Base
 from kinegraph.io.urdf import load_urdf, parse_urdf
-from kinegraph.io.urdf.writing.pose import Attitude, Move, Turn, origin, pose
-from kinegraph.io.urdf.writing.write import write_urdf
+from kinegraph.io.urdf.joint_chains import Attitude, Move, Turn, origin, pose
+from kinegraph.io.urdf.writer import write_urdf
+from kinegraph.model.joint_models import JointModel, with_elements
 from kinegraph.model.mechanism import Axis
-from kinegraph.model.robot.elements import JointModel, with_elements
 
 DATA = Path(__file__).parent / "data"
 PANDA = DATA.parents[1] / "data" / "panda.urdf"

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
-from kinegraph.io.mjcf.replicate import REPLICA
-from kinegraph.io.mjcf.vocabulary import MJCF
-from kinegraph.io.robot.report import Robot
+from kinegraph.io.mjcf.body_tree import REPLICA
+from kinegraph.io.mjcf.reader import MJCF
+from kinegraph.io.robot.findings import Robot
 from kinegraph.io.robot.vocabulary import Bearing, Vocabulary
 from kinegraph.io.robot.xml import Element
-from kinegraph.io.sdf.vocabulary import SDF
+from kinegraph.io.sdf.reader import SDF
 from kinegraph.io.urdf import load_urdf, parse_urdf
-from kinegraph.io.urdf.vocabulary import URDF
+from kinegraph.io.urdf.reader import URDF
 from kinegraph.model.report import FindingKind
 
 SCHEMA = Path(__file__).parents[1] / "data" / "mjcf_schema.txt"

@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.stages.choose import SOLVED_IN_LOOPS
-from kinegraph.jit.kernel import Kernel, KernelOptions
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.compiler.choose import SOLVED_IN_LOOPS
+from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Mechanism
 from tests.interpreted import interpreted
 from tests.mechanisms import Joint, random_state, random_tree

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.codegen.llvm.transpose import covering_starts
-from kinegraph.codegen.program.binding import bind
+from kinegraph.codegen.llvm.batch import covering_starts
+from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind, Output, Symbol
-from kinegraph.jit.kernel import Argument, KernelOptions, compile_binding
-from kinegraph.jit.target import host
+from kinegraph.jit.engine import host
+from kinegraph.jit.kernel import KernelOptions, compile_binding
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -11,14 +11,14 @@ from functools import cache
 import numpy as np
 import pytest
 
-from kinegraph.codegen.llvm.lanes import Lanes
-from kinegraph.codegen.llvm.long_rows import LongRows
-from kinegraph.codegen.llvm.results import SHORT_ROW, Results
-from kinegraph.codegen.program.binding import bind
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.codegen.llvm.assembly import Lanes
+from kinegraph.codegen.llvm.batch import SHORT_ROW, LongRows, Results
+from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_binding
-from kinegraph.jit.target import Target, host
+from kinegraph.jit.engine import Target, host
+from kinegraph.jit.kernel import KernelOptions, compile_binding
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 INPUTS = 11

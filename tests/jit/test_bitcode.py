@@ -12,11 +12,14 @@ from llvmlite import binding as llvm
 from tools.bitcode.source import digest
 
 from kinegraph.errors import KernelError
-from kinegraph.io.records.load import parse
+from kinegraph.io.language.reader import parse
 from kinegraph.jit import bitcode
 from kinegraph.jit.marks import doubles_at, flags_at, integers_at, loop
-from kinegraph.large import articulated, entries, kinematics, recursion
-from kinegraph.large.system import LoopedSystem
+from kinegraph.recursive import articulated_body as articulated
+from kinegraph.recursive import entries
+from kinegraph.recursive import newton_euler as kinematics
+from kinegraph.recursive import newton_euler as recursion
+from kinegraph.recursive.systems import RecursiveSystem
 
 FILES = sorted(bitcode.manifest()["sources"])
 
@@ -61,7 +64,7 @@ CHAIN = "coordinates a, b; gravity 0, -3, -9; A | Rx(a) | Sy(1), m(1), Jx(2); B~
 
 
 def test_interpreted_and_compiled_recursions_agree() -> None:
-    flat = LoopedSystem(parse(CHAIN)).flat
+    flat = RecursiveSystem(parse(CHAIN)).flat
     q, v, a = np.random.default_rng(1).normal(size=(3, 2))
     gravity = flat.gravity(0.0)
     moved = entries.displacements(flat.tree, flat.linear, q, v, a, 0.0)
@@ -73,7 +76,7 @@ def test_interpreted_and_compiled_recursions_agree() -> None:
     np.testing.assert_allclose(inverse, recursion.inverse(flat.tree, moving, gravity), rtol=1e-13)
     energy = entries.energy(flat.tree, moving, gravity)
     np.testing.assert_allclose(energy, recursion.energy(flat.tree, moving, gravity), rtol=1e-13)
-    joints = LoopedSystem(parse(CHAIN)).forward.joints
+    joints = RecursiveSystem(parse(CHAIN)).forward.joints
     found, stuck = entries.forward(flat.tree, joints, moving, inverse, gravity)
     expected, also = articulated.forward(flat.tree, joints, moving, inverse, gravity)
     np.testing.assert_allclose(found, expected, atol=1e-14)
@@ -81,7 +84,7 @@ def test_interpreted_and_compiled_recursions_agree() -> None:
 
 
 def test_wrong_arguments_are_refused() -> None:
-    flat = LoopedSystem(parse(CHAIN)).flat
+    flat = RecursiveSystem(parse(CHAIN)).flat
     code = bitcode.compiled(entries.find_energy)
     moving = recursion.MotionArrays(np.zeros((3, 4)), flat.linear.slope, np.zeros(2), np.zeros(2), np.zeros(2))
     for result, message in (

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.codegen.program.binding import Argument
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit import cache
-from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
+from kinegraph.jit.kernel import KernelOptions, compile_graph
 from tests.programs import HANGS
 
 ARGUMENT = Argument("q", (Symbol(Kind.COORDINATE, "q"),))

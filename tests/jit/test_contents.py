@@ -16,8 +16,8 @@ import numpy as np
 import pytest
 
 from kinegraph.errors import KernelError
-from kinegraph.jit.contents import digest
-from kinegraph.model.expression import Expression, Name, expression
+from kinegraph.jit.cache import digest
+from kinegraph.model.expressions import Expression, Name, expression
 from tests.cli.run import ENVIRONMENT
 
 
@@ -107,7 +107,7 @@ def test_shared_parts_are_read_once() -> None:
 
 def test_other_processes_find_the_same_digest() -> None:
     code = (
-        "from kinegraph.jit.contents import digest; from kinegraph.model.expression import Name\n"
+        "from kinegraph.jit.cache import digest; from kinegraph.model.expressions import Name\n"
         "print(digest({'a': Name('x') + 1}, frozenset('abc')))"
     )
     environment = {**ENVIRONMENT, "PYTHONHASHSEED": "1"}

@@ -14,15 +14,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import kinegraph as kg
-from kinegraph.codegen.program.binding import bind
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.codegen.program.binding import Argument, bind
 from kinegraph.errors import KernelError
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.functions import FUNCTIONS
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import Evaluation, FloatArithmetic, interpret
-from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
-from kinegraph.graph.scalar import Scalar
-from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_binding, compile_graph
-from kinegraph.jit.target import Target, host
+from kinegraph.graph.node import FUNCTIONS, Function, Graph, Kind, Output, Symbol
+from kinegraph.jit.engine import Target, host
+from kinegraph.jit.kernel import KernelOptions, compile_binding, compile_graph
 from tests.graph.strategies import graphs, random_values
 
 UNCACHED = KernelOptions(cache=False)

@@ -8,8 +8,8 @@ from threading import Barrier, Event, Thread
 
 import pytest
 
-from kinegraph.jit.once import once
-from kinegraph.solve.loops.weights_code import sums_code
+from kinegraph.jit.engine import once
+from kinegraph.solve.methods.runge_kutta import sums_code
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5
 
 THREADS = 8

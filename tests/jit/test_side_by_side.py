@@ -11,22 +11,22 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.codegen.kernel import Kernel as AnyKernel
-from kinegraph.codegen.program.binding import bind
+from kinegraph.codegen.program.binding import Argument, bind
+from kinegraph.codegen.program.instructions import Op
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.codegen.program.lower import lower
-from kinegraph.codegen.program.program import Op
+from kinegraph.codegen.program.lowering import lower
 from kinegraph.codegen.simd import lower_side_by_side
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.records import Chosen, Means
 from kinegraph.compiler.request import arguments_of, quantities_of, request_of
 from kinegraph.errors import DerivationError, KernelError
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Kind, Output, Symbol
-from kinegraph.graph.scalar import Scalar
-from kinegraph.io.records.load import parse
-from kinegraph.io.records.write import write
-from kinegraph.jit.kernel import Argument, Kernel, KernelOptions, compile_graph
+from kinegraph.io.language.reader import parse
+from kinegraph.io.language.writer import write
+from kinegraph.jit.kernel import KernelOptions, compile_graph
 from kinegraph.model.mechanism import Mechanism
 from tests.interpreted import interpreted
 from tests.mechanisms import chain, random_limbs, random_state

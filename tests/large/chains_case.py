@@ -18,18 +18,16 @@ import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import KernelError, ProofError
-from kinegraph.large.chains import closing
-from kinegraph.large.chains.closed_system import ClosedSystem
-from kinegraph.large.chains.exchange import Threads
-from kinegraph.large.chains.run import integrated
-from kinegraph.large.chains.system import ChainSystem
-from kinegraph.large.linkages.assembly import closing_jacobian
-from kinegraph.large.linkages.structure import planar_linkage
-from kinegraph.large.linkages.system import LinkageSystem
-from kinegraph.large.proof import prove
-from kinegraph.large.proof.over_field import INSTEAD
-from kinegraph.large.proof.prove import proved
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.recursive.chains import closing
+from kinegraph.recursive.chains.dynamics import ChainSystem, integrated
+from kinegraph.recursive.chains.exchange import Threads
+from kinegraph.recursive.linkages.assembly import closing_jacobian
+from kinegraph.recursive.linkages.pins import LinkageSystem
+from kinegraph.recursive.linkages.recognition import planar_linkage
+from kinegraph.recursive.proof import prove
+from kinegraph.recursive.proof.prove import INSTEAD, proved
+from kinegraph.recursive.systems import ClosedSystem
 from kinegraph.reproduce.parallel_chains import polygon
 from kinegraph.simulate.equations import VelocityForm
 

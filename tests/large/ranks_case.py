@@ -6,9 +6,8 @@ import numpy as np
 from mpi4py import MPI
 
 import kinegraph as kg
-from kinegraph.large.chains.exchange import Ranks
-from kinegraph.large.chains.run import integrated
-from kinegraph.large.chains.system import ChainSystem, Stabilised
+from kinegraph.recursive.chains.dynamics import ChainSystem, Stabilised, integrated
+from kinegraph.recursive.chains.exchange import Ranks
 from tests.large.chains_case import PLATFORM, state
 
 

@@ -14,8 +14,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KernelError
-from kinegraph.large.chains.structure import shared
-from kinegraph.large.chains.system import ChainSystem
+from kinegraph.recursive.chains.dynamics import ChainSystem
+from kinegraph.recursive.chains.structure import shared
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +134,7 @@ def test_chains_are_shared_by_their_lengths() -> None:
     def part(steps: int) -> Any:
         from numpy import array, zeros
 
-        from kinegraph.large.chains.records import Part
+        from kinegraph.recursive.chains.sweeps import Part
 
         return Part(array([[1, steps + 1]]), zeros(0, dtype=int), zeros(0, dtype=int))
 

@@ -11,10 +11,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.large.chains.exchange import Serial, Threads
-from kinegraph.large.chains.run import _interpreted, integrated
-from kinegraph.large.chains.system import ChainSystem, Stabilised
-from kinegraph.large.chains.totals import ThroughMemory, shared_memory
+from kinegraph.recursive.chains.dynamics import ChainSystem, Stabilised, _interpreted, integrated
+from kinegraph.recursive.chains.exchange import Serial, SharedMemoryTotal, Threads, shared_memory
 
 
 @pytest.mark.parametrize("workers", [1, 2, 3])
@@ -22,7 +20,7 @@ def test_threads_add_up_messages_round_after_round(workers: int) -> None:
     """Every thread gets the same bits, however far ahead of the others it would run."""
     size, rounds = 7, 100
     memory = shared_memory(workers, size)
-    totals = [ThroughMemory(*memory, worker) for worker in range(workers)]
+    totals = [SharedMemoryTotal(*memory, worker) for worker in range(workers)]
     signature = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
     given = np.random.default_rng(1).normal(size=(rounds, workers, size))
 

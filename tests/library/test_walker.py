@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.tasks.forces.reactions import reactions
+from kinegraph.tasks.reactions import reactions
 from tests.interpreted import interpreted
 
 TORQUES = 3 * np.sin(np.arange(14.0))

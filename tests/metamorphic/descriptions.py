@@ -13,13 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import kinegraph as kg
-from kinegraph.model.constraints.records import AnyLoop, Coupling, Frame, Loop
+from kinegraph.model.axes import Axes
+from kinegraph.model.constraints import AnyLoop, Coupling, Frame, Loop
 from kinegraph.model.definitions import replaced, resolved, unresolved
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
     Anchor,
-    Axes,
     Damper,
     Element,
     EnergyLaw,
@@ -35,7 +35,7 @@ from kinegraph.model.elements import (
     Spring,
     Target,
 )
-from kinegraph.model.expression import Expression, Name, Number, expression, names, renamed
+from kinegraph.model.expressions import Expression, Name, Number, expression, names, renamed
 from kinegraph.model.mechanism import (
     Axis,
     Body,

@@ -10,7 +10,7 @@ from scipy.linalg import null_space
 
 from kinegraph.assembly import Assembler
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.model.constraints.records import Loop, is_constrained
+from kinegraph.model.constraints import Loop, is_constrained
 from kinegraph.model.evaluate import initial_positions, initial_velocities, parameter_values
 from kinegraph.model.mechanism import Mechanism
 from tests.interpreted import interpreted

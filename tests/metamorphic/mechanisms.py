@@ -11,9 +11,8 @@ import numpy as np
 from scipy.spatial.transform import Rotation as Turn
 
 import kinegraph as kg
-from kinegraph.model.changes.rewrite import rewritten
 from kinegraph.model.elements import Anchor, Damper, Element, Linear, Span, Spring
-from kinegraph.model.expression import Defined, Expression, Name, expression
+from kinegraph.model.expressions import Defined, Expression, Name, expression, rewritten
 from kinegraph.model.mechanism import ONE, ZERO, Coordinate, Mechanism, QuaternionCoordinates
 from tests.derive.random_elements import random_loaded_tree
 from tests.mechanisms import Floats, Joint, random_state, random_tree

@@ -9,11 +9,9 @@ from random import Random
 import numpy as np
 from scipy.spatial.transform import Rotation as Turn
 
-from kinegraph.model.changes.rewrite import expressions
-from kinegraph.model.constraints.joint_types import JointType
-from kinegraph.model.constraints.records import Frame, Joint, Loop
+from kinegraph.model.constraints import Frame, Joint, JointType, Loop
 from kinegraph.model.evaluate import number, parameter_values
-from kinegraph.model.expression import Name, expression, names
+from kinegraph.model.expressions import Name, expression, expressions, names
 from kinegraph.model.mechanism import (
     Axis,
     Coordinate,

@@ -10,8 +10,7 @@ from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
 from kinegraph.model import Builder, Ry, Sz, inertia
 from kinegraph.model.definitions import replaced, resolved, unresolved
-from kinegraph.model.expression import Defined, Name, expression, names
-from kinegraph.model.expression_text import text
+from kinegraph.model.expressions import Defined, Name, expression, names, text
 
 NAMED = """
     model named;

@@ -19,7 +19,6 @@ from kinegraph.model import (
     Sx,
     Sy,
     Sz,
-    expression,
     inertia,
     initial_positions,
     initial_velocities,
@@ -27,6 +26,7 @@ from kinegraph.model import (
     parameter_values,
     value,
 )
+from kinegraph.model import expressions as expression
 
 
 def valued(written: str, **values):

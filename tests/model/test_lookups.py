@@ -5,7 +5,7 @@ from copy import deepcopy
 from dataclasses import replace
 
 import kinegraph as kg
-from kinegraph.jit.contents import digest
+from kinegraph.jit.cache import digest
 
 TWO = kg.parse("coordinates q1, q2; One | Rz(q1) | Sx(1), m(1); Two~One | Sx(1), Rz(q2) | Sx(1), m(1);")
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
-from kinegraph.model.changes.principal_axes import report
+from kinegraph.model.changes.principal_axes import principal_axes_report
 
 ODD = """
     parameters J = 2; coordinates q1, q2; gravity 1, 2, -9.81;
@@ -21,7 +21,7 @@ def tensor(inertia):
 
 
 def test_report_holds_eigenvectors():
-    first, second = report(kg.parse(ODD))
+    first, second = principal_axes_report(kg.parse(ODD))
     assert (first.body, second.body) == ("A", "B")
     for one, moments in [(first, (2, 2.5, 3, 0.5, -0.3, 0.2)), (second, (1, 1.2, 0.9, 0, 0.1, 0))]:
         axes = np.array(one.axes).T
@@ -30,7 +30,7 @@ def test_report_holds_eigenvectors():
 
 
 def test_the_quaternion_turns_the_central_frame_into_the_principal_axes():
-    for axes in report(kg.parse(ODD)):
+    for axes in principal_axes_report(kg.parse(ODD)):
         w, x, y, z = axes.quaternion
         turn = Rotation.from_quat([x, y, z, w]).as_matrix()
         assert np.allclose(turn, np.transpose(axes.axes), atol=1e-12)
@@ -38,4 +38,4 @@ def test_the_quaternion_turns_the_central_frame_into_the_principal_axes():
 
 def test_nothing_to_do_without_products_or_values():
     mechanism = kg.parse("parameters k; coordinates q; A | Rz(q) | m(1), Jx(1), Jy(1), Jz(1), Jxy(k);")
-    assert report(mechanism) == ()
+    assert principal_axes_report(mechanism) == ()

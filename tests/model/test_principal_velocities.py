@@ -7,7 +7,7 @@ import kinegraph as kg
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
 from kinegraph.errors import ModelError
-from kinegraph.passes.step import Effort
+from kinegraph.passes.effort import Effort
 
 HEAD = (
     "quaternion (e0, e1, e2, e3) velocity{word} (wx, wy, wz) = (0.8, 0, 0.6, 0); initial wx = 0.3, wy = 1, wz = -0.2;"

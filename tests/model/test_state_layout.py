@@ -5,7 +5,7 @@ from pathlib import Path
 
 import kinegraph
 from kinegraph.io import parse
-from kinegraph.model.state_layout import StateLayout, force_on, is_force, moved_by
+from kinegraph.model.states import StateLayout, force_on, is_force, moved_by
 
 BODY = """
     coordinates x; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); coordinates s;
@@ -56,4 +56,4 @@ def test_no_other_module_knows_how_forces_and_momenta_are_called():
         for line in path.read_text().splitlines()
         if PREFIX.search(line)
     }
-    assert found == {"model/state_layout.py"} | TYPED
+    assert found == {"model/states.py"} | TYPED

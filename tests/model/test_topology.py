@@ -4,10 +4,9 @@ import pytest
 
 from kinegraph.io import parse
 from kinegraph.model import Builder, Rx, Rz, Sx, inertia
-from kinegraph.model.constraints.builder import frame
-from kinegraph.model.constraints.joint_types import JointType
-from kinegraph.model.constraints.lower_pairs import inverse, lower_pairs
-from kinegraph.model.constraints.topology import spanning_tree, tree_of_records
+from kinegraph.model.builder import frame
+from kinegraph.model.constraints import JointType
+from kinegraph.model.topology import inverse, lower_pairs, spanning_tree, tree_of_records
 
 
 def ring(count, more=""):

@@ -5,7 +5,7 @@ import pytest
 from kinegraph.errors import ModelError
 from kinegraph.io import parse
 from kinegraph.model import Body, Builder, Mechanism, Name, Q, Rx, Sx, inertia, validate
-from kinegraph.model.expression import Call
+from kinegraph.model.expressions import Call
 
 QUATERNION = "quaternion (a,b,c,d) velocity (x,y,z)"
 

@@ -10,8 +10,7 @@ import kinegraph as kg
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.text import read
-from kinegraph.notation.latex import latex
-from kinegraph.notation.latex_names import LatexNames, name_latex
+from kinegraph.notation.latex import LatexNames, latex, name_latex
 from kinegraph.notation.naming import Naming
 from kinegraph.notation.text import formula
 from kinegraph.notation.writing import number_text

@@ -9,8 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.graph.node import Kind, Symbol
-from kinegraph.notation.mathml import MathMl, mathml
-from kinegraph.notation.mathml_names import name_mathml
+from kinegraph.notation.mathml import MathMl, mathml, name_mathml
 
 
 def text_of(markup: str) -> str:

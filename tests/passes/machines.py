@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.scalar import Scalar
 
 Vector = list
 REFERENCE = Path(__file__).parent

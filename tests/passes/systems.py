@@ -6,9 +6,8 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.scalar import Scalar
 
 COEFFICIENTS = (0, 1, -1, 2, 3, Fraction(1, 3), Fraction(-7, 2), 10**40 + 1, Fraction(1, 10**30))
 

@@ -8,10 +8,10 @@ import kinegraph as kg
 from kinegraph.errors import GraphError
 from kinegraph.graph.count import largest_exponent
 from kinegraph.graph.text import read
-from kinegraph.passes.by_name import NAMED, RANGES, _options, passes_text, read_passes
+from kinegraph.passes.common_subexpressions import Rebuild
 from kinegraph.passes.expand import Expand
-from kinegraph.passes.monomials import ExtractMonomials
-from kinegraph.passes.rebuild import Rebuild
+from kinegraph.passes.pipeline import NAMED, RANGES, _options, passes_text, read_passes
+from kinegraph.passes.rackovic import ExtractMonomials
 from kinegraph.passes.search import Search
 
 SQUARE = """\

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output, children
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.scalar import Scalar
-from kinegraph.passes.by_parts import ByParts, direction_cosines, part_of, put_back, top_of
-from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
+from kinegraph.graph.proof import prove
+from kinegraph.passes.rackovic import ByParts, direction_cosines, part_of, put_back, top_of
+from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 
 
 def two_turns() -> Graph:

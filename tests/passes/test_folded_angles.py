@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.scalar import Scalar
 from kinegraph.passes.expand import Expand
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.graph.interpret import interpret
-from kinegraph.model.expression import FUNCTIONS
+from kinegraph.model.expressions import FUNCTIONS
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: What a function may be taken of: values between -1 and 1, so that all are defined.

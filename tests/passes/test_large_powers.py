@@ -9,23 +9,18 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import GraphError, NumberSizeError
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.canonical.numbers import MOST_DIGITS
+from kinegraph.graph.build import GraphBuilder, Scalar
+from kinegraph.graph.canonical import MOST_DIGITS
 from kinegraph.graph.node import LARGEST_EXPONENT, Kind, Output
-from kinegraph.graph.scalar import Scalar
 from kinegraph.graph.text import dump, read
-from kinegraph.passes.analytic.forms import without_square
+from kinegraph.passes.analytic_expansion import without_square
+from kinegraph.passes.common_subexpressions import FastExtract, Inline, Rebuild, ShareAngles
+from kinegraph.passes.effort import Pass
 from kinegraph.passes.expand import Analytic, Expand
-from kinegraph.passes.factoring.repair import Budget
-from kinegraph.passes.fast_extract import FastExtract, Inline
-from kinegraph.passes.identical_expressions import IdenticalExpressions
-from kinegraph.passes.monomials import ExtractMonomials
-from kinegraph.passes.products import FactorProducts
-from kinegraph.passes.rebuild import Rebuild
+from kinegraph.passes.factoring.destroy_repair import Budget
+from kinegraph.passes.rackovic import ExtractMonomials, FactorProducts, IdenticalExpressions
 from kinegraph.passes.search import Search
-from kinegraph.passes.step import Pass
-from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
-from kinegraph.passes.trigonometry.share_angles import ShareAngles
+from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 
 BRIEF = Budget(work=200)
 PASSES: tuple[Pass, ...] = (

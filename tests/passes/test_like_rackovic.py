@@ -6,10 +6,9 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.graph.text import read
-from kinegraph.passes import like_rackovic as module
-from kinegraph.passes.analytic.expansion import Limits
-from kinegraph.passes.like_rackovic import like_rackovic
-from kinegraph.passes.monomials import ExtractMonomials
+from kinegraph.passes import rackovic as module
+from kinegraph.passes.analytic_expansion import Limits
+from kinegraph.passes.rackovic import ExtractMonomials, like_rackovic
 from tests.graph.mechanics import newton_euler
 
 #: Written out, eight terms of three factors.

@@ -9,18 +9,13 @@ from kinegraph.graph import law
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.passes.compiled_search import (
-    layout,
-)
-from kinegraph.passes.compiled_search.engine import Engine
+from kinegraph.graph.proof import prove
+from kinegraph.passes.compiled_search import layout
+from kinegraph.passes.compiled_search.anneal import Engine
 from kinegraph.passes.expand import Analytic
-from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.convert import to_graph, to_system
-from kinegraph.passes.factoring.relations import relations
-from kinegraph.passes.factoring.repair import Annealing, Budget
-from kinegraph.passes.factoring.searching import search
-from kinegraph.passes.search import Search
+from kinegraph.passes.factoring.destroy_repair import Alternatives, Annealing, Budget, relations
+from kinegraph.passes.search import Search, search
 from tests.passes.machines import arm_6r
 from tests.passes.systems import graphs
 

@@ -10,29 +10,22 @@ from hypothesis import HealthCheck, given, settings
 
 from kinegraph.errors import ProofError
 from kinegraph.graph import law
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.proof import prove
 from kinegraph.interrupt import Interrupt
 from kinegraph.passes import pipeline
-from kinegraph.passes.analytic.expansion import Limits
-from kinegraph.passes.by_parts import ByParts
+from kinegraph.passes import search as searching
+from kinegraph.passes.analytic_expansion import Limits
+from kinegraph.passes.common_subexpressions import DeadCode, FastExtract, Inline, Rebuild, ShareAngles
+from kinegraph.passes.effort import Effort, Pass, rank, running_time
 from kinegraph.passes.expand import Analytic, Expand
-from kinegraph.passes.factoring import searching
-from kinegraph.passes.factoring.repair import Budget, Repair
-from kinegraph.passes.fast_extract import FastExtract, Inline
-from kinegraph.passes.identical_expressions import IdenticalExpressions
-from kinegraph.passes.monomials import ExtractMonomials
+from kinegraph.passes.factoring.destroy_repair import Budget, Repair
 from kinegraph.passes.pipeline import reduce
-from kinegraph.passes.products import FactorProducts
-from kinegraph.passes.rank import rank, running_time
-from kinegraph.passes.rebuild import DeadCode, Rebuild
+from kinegraph.passes.rackovic import ByParts, ExtractMonomials, FactorProducts, IdenticalExpressions
 from kinegraph.passes.search import Search
-from kinegraph.passes.step import Effort, Pass
-from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
-from kinegraph.passes.trigonometry.share_angles import ShareAngles
+from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 from tests.passes.machines import arm_6r
 from tests.passes.systems import graphs, odd_graphs
 

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from kinegraph.graph import law
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.scalar import Scalar
-from kinegraph.passes.compiled_search.engine import Engine
-from kinegraph.passes.factoring.alternatives import Alternatives
+from kinegraph.graph.proof import prove
+from kinegraph.passes.compiled_search.anneal import Engine
 from kinegraph.passes.factoring.convert import to_graph, to_system
-from kinegraph.passes.factoring.relations import relations
-from kinegraph.passes.factoring.repair import Annealing, Budget
+from kinegraph.passes.factoring.destroy_repair import Alternatives, Annealing, Budget, relations
 
 
 def searched(graph: Graph, work: int = 300_000, rewrite: float = 0.6, seed: int = 4) -> Graph:

@@ -8,9 +8,8 @@ import kinegraph as kg
 from kinegraph.errors import GraphError
 from kinegraph.graph.count import count
 from kinegraph.graph.text import read
-from kinegraph.passes.by_name import passes_text, read_passes
-from kinegraph.passes.routes import Cheapest, Large, Small, Unchanged, routes
-from kinegraph.passes.step import Effort
+from kinegraph.passes.effort import Effort
+from kinegraph.passes.pipeline import Cheapest, Large, Small, Unchanged, passes_text, read_passes, routes
 
 GRAPH = read('%0 = coordinate "q"\n%1 = velocity "v"\n%2 = sin %0\n%3 = %1 %2^2 + %2\noutput "y" () = %3\n')
 

@@ -7,12 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kinegraph.graph import law
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Function, Graph, Kind, Output, children
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.scalar import Scalar
-from kinegraph.passes.trigonometry.identities_pass import TrigonometricIdentities
+from kinegraph.graph.proof import prove
+from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 
 
 def symbols() -> tuple[Scalar, Scalar, Scalar, Scalar, Scalar]:

@@ -5,10 +5,8 @@ import os
 import numpy as np
 import pytest
 
-from kinegraph.model.platforms.records import LegType
-from kinegraph.reproduce.docking.model import state_of, value, with_legs
-from kinegraph.reproduce.docking.step import Step
-from kinegraph.reproduce.docking.two_spacecraft import TwoSpacecraft
+from kinegraph.model.platforms.leg_table import LegType
+from kinegraph.reproduce.docking_step import Step, TwoSpacecraft, state_of, value, with_legs
 
 _PLACES = {
     LegType.UPS: {"x": -1.45, "y": 0.1, "z": 1.05, "e1": 0.1, "e2": -0.05},

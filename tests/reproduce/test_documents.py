@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from kinegraph.cli.reproduce import Which
-from kinegraph.reproduce.document import Chapter, Document, reproduced
+from kinegraph.reproduce.document import Chapter, Document, Entry, Verdict, curves, number, reproduced
 from kinegraph.reproduce.documents import DOCUMENTS
 from kinegraph.reproduce.documents.database import numbers_of_example, symbolic_element
 from kinegraph.reproduce.documents.inverse import path_of_the_load
-from kinegraph.reproduce.entry import Entry, Verdict, number
-from kinegraph.reproduce.figure import curves
 from kinegraph.reproduce.page import html, index, markdown
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kinegraph.reproduce.entry import Verdict, fewer, number
+from kinegraph.reproduce.document import Verdict, fewer, number
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 import kinegraph as kg
+from kinegraph.reproduce import kidym_counts as counts
+from kinegraph.reproduce.document import Verdict
 from kinegraph.reproduce.documents.kidym import published_counts
-from kinegraph.reproduce.entry import Verdict
-from kinegraph.reproduce.kidym import counts
-from kinegraph.reproduce.kidym.counts import PRINTED, both_forms, both_nearest
-from kinegraph.reproduce.kidym.records import Ledger, Result, counted
+from kinegraph.reproduce.kidym_counts import PRINTED, Ledger, Result, both_forms, both_nearest, counted
 
 ARM = "parameters l = 1, m1 = 1, J1 = 1; coordinates q1, q2;\n"
 ONE = "A | Rz(q1), Sx(l) | m(m1), Jx(J1), Jy(J1), Jz(J1);"

@@ -7,12 +7,18 @@ import pytest
 
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.reproduce.entry import Verdict
-from kinegraph.reproduce.rackovic.elements import complete_expressions, simplified_expressions
-from kinegraph.reproduce.rackovic.h11 import printed_h11
-from kinegraph.reproduce.rackovic.model_3_1 import CORRECTIONS, Comparison, Program, model_3_1
-from kinegraph.reproduce.rackovic.series import SERIES, mechanism_of, reduced_part, totals
+from kinegraph.graph.proof import prove
+from kinegraph.reproduce.document import Verdict
+from kinegraph.reproduce.rackovic_elements import (
+    CORRECTIONS,
+    Comparison,
+    Program,
+    complete_expressions,
+    model_3_1,
+    printed_h11,
+    simplified_expressions,
+)
+from kinegraph.reproduce.rackovic_walker import SERIES, mechanism_of, reduced_part, totals
 
 
 def test_model_3_1_is_ours_but_for_its_misprints() -> None:
@@ -51,10 +57,9 @@ def test_single_elements_take_the_operations_that_are_printed() -> None:
 
 def test_series_add_up_to_the_walker() -> None:
     """The element that all three series share, H_11."""
-    from kinegraph.compiler.closed_form import in_closed_form
-    from kinegraph.compiler.load import load
-    from kinegraph.graph.build import GraphBuilder
-    from kinegraph.graph.transfer import copied
+    from kinegraph.compiler.derive import in_closed_form
+    from kinegraph.compiler.mechanism_source import load
+    from kinegraph.graph.build import GraphBuilder, copied
 
     builder, parts = GraphBuilder(), []
     for series in SERIES:
@@ -67,7 +72,7 @@ def test_series_add_up_to_the_walker() -> None:
 
 
 def test_parts_of_a_short_series_are_reduced_and_proved() -> None:
-    from kinegraph.compiler.closed_form import in_closed_form
+    from kinegraph.compiler.derive import in_closed_form
 
     graph = in_closed_form(mechanism_of(SERIES[0]), "gravity", {})
     found = reduced_part(graph)

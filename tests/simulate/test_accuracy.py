@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import kinegraph as kg
 from kinegraph.cli import simulate as command
 from kinegraph.simulate import Adaptive, FixedStep, simulate
-from kinegraph.simulate.checks.accuracy import error_estimates, tighter
+from kinegraph.simulate.observation import error_estimates, tighter
 
 app = typer.Typer()
 app.command("simulate")(command.run)

@@ -7,7 +7,7 @@ import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import SolveError
 from kinegraph.simulate import Adaptive, Baumgarte, FixedStep
-from kinegraph.simulate.constraints.baumgarte import BaumgarteForm
+from kinegraph.simulate.stabilization import BaumgarteForm
 from tests.cli.run import data, runner
 
 

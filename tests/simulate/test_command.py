@@ -12,8 +12,9 @@ from typer.testing import CliRunner
 
 from kinegraph.cli import simulate
 from kinegraph.errors import MissingPackageError, ModelError, SolveError
-from kinegraph.simulate import Solution, task
-from kinegraph.solve.problem.progress import Silent
+from kinegraph.simulate import Solution
+from kinegraph.simulate import run_task as task
+from kinegraph.solve.execution import Silent
 
 app = typer.Typer()
 app.command("simulate")(simulate.run)

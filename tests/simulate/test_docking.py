@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.solve.results.solution import Solution
+from kinegraph.solve.solution import Solution
 
 pytestmark = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="compiles half a minute; make soak")
 

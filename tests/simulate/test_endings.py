@@ -8,9 +8,9 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import TaskError
 from kinegraph.simulate.checks import diagnosis
+from kinegraph.solve import execution as headway
 from kinegraph.solve.methods.step_control import Adaptive
-from kinegraph.solve.problem import headway
-from kinegraph.solve.results.status import Status
+from kinegraph.solve.recording import Status
 
 BARS = """
     Rod~Crank | Sx(1), Rz(q2) | Sx(0.5), m(1), Jz(0.1);

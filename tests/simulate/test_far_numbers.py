@@ -10,7 +10,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import SolveError
 from kinegraph.simulate import Status
-from kinegraph.solve.results.solution import Solution
+from kinegraph.solve.solution import Solution
 from tests.cli.run import runner
 
 OSCILLATOR = kg.parse("""model oscillator; parameters k = 1, m = 1; coordinates x = 1; Block | Sx(x) | m(m);

@@ -9,7 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import SolveError
-from kinegraph.solve.problem.events import Action
+from kinegraph.solve.problem import Action
 
 CART = kg.parse("model cart; coordinates x = 1; inputs u, w; Cart | Sx(x) | m(2); force f | on(x), value(u + w);")
 PERIOD = 0.1

@@ -9,8 +9,8 @@ import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.graph.node import Graph
 from kinegraph.simulate import equations
-from kinegraph.simulate.checks import momentum
-from kinegraph.simulate.checks.fitting import states_beside
+from kinegraph.simulate import observation as momentum
+from kinegraph.simulate.checks.first_integrals import states_beside
 from kinegraph.simulate.equations import VelocityForm
 
 ROD = """

@@ -7,9 +7,9 @@ import logging
 import pytest
 
 import kinegraph as kg
+from kinegraph.solve import execution as headway
 from kinegraph.solve.methods.step_control import Adaptive
-from kinegraph.solve.problem import headway
-from kinegraph.solve.results.status import Status
+from kinegraph.solve.recording import Status
 
 
 def relay(force: float) -> kg.Mechanism:

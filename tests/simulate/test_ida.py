@@ -6,9 +6,9 @@ import pytest
 import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import SolveError
-from kinegraph.simulate.constraints.index_two import IndexTwoForm
-from kinegraph.solve.problem.events import Action
-from kinegraph.solve.results.status import Status
+from kinegraph.simulate.stabilization import IndexTwoForm
+from kinegraph.solve.problem import Action
+from kinegraph.solve.recording import Status
 from tests.export.fmu.test_loops import SWING
 from tests.interpreted import interpreted
 

@@ -9,7 +9,7 @@ import kinegraph as kg
 from kinegraph.compiler.compile import derive
 from kinegraph.errors import SolveError
 from kinegraph.graph.interpret import interpret
-from kinegraph.simulate.constraints.baumgarte import Baumgarte
+from kinegraph.simulate.stabilization import Baumgarte
 
 CART = "model cart; coordinates q = 0.3; gravity 0, 0, -9.81; Arm | Sx(0.1*sin(3*t)), Ry(q) | Sz(-1/2), m(1), Jy(1/12);"
 #: Springs and potentials hang on a point that a prescribed motion moves.

@@ -11,9 +11,9 @@ import pytest
 import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import AssemblyError, SolveError
-from kinegraph.simulate.large.linkages import LinkageForm
-from kinegraph.simulate.large.looped import takes_loops
-from kinegraph.solve.methods.by_name import solver_of
+from kinegraph.simulate.linkages import LinkageForm
+from kinegraph.simulate.recursive import takes_recursion
+from kinegraph.solve.methods.method import solver_of
 
 soak = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="takes a minute; set KINEGRAPH_SOAK")
 
@@ -57,9 +57,9 @@ def test_what_cannot_be_run_is_said():
         kg.simulate(kg.parse(stretched), 0.1, loops=True, progress=False)
     with pytest.raises(SolveError, match="singular position"):
         kg.simulate("loop-4", 0.1, loops=True, initial={"a1": 0, "a2": 0, "b1": 0}, progress=False)
-    assert not takes_loops(kg.load("spatial-slider-crank"), solver_of("dop853"), None)
-    assert takes_loops(kg.load("loop-200"), solver_of("dop853"), None)
-    assert not takes_loops(kg.load("loop-64"), solver_of("dop853"), None)
+    assert not takes_recursion(kg.load("spatial-slider-crank"), solver_of("dop853"), None)
+    assert takes_recursion(kg.load("loop-200"), solver_of("dop853"), None)
+    assert not takes_recursion(kg.load("loop-64"), solver_of("dop853"), None)
 
 
 def test_the_projection_is_sent_as_its_recipe():

@@ -14,10 +14,10 @@ from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import KernelError, SolveError
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.inputs import read_inputs
-from kinegraph.simulate.large.looped import LoopedForm
-from kinegraph.solve.problem.execution import Execution
-from kinegraph.solve.results.solution import Solution
-from kinegraph.solve.results.status import Status
+from kinegraph.simulate.recursive import RecursiveForm
+from kinegraph.solve.execution import Execution
+from kinegraph.solve.recording import Status
+from kinegraph.solve.solution import Solution
 from tests.cli.run import runner
 
 SATELLITE = """
@@ -71,7 +71,7 @@ def test_many_links_have_the_same_rates_to_rounding():
     links = 60 if os.environ.get("KINEGRAPH_SOAK") else 25
     arm = chain(links)
     straight = VelocityForm(arm, {}, NO_FORCES).right_hand_side(native=False).code
-    looped = LoopedForm(arm, {}, NO_FORCES).right_hand_side().code
+    looped = RecursiveForm(arm, {}, NO_FORCES).right_hand_side().code
     random = np.random.default_rng(4)
     for _ in range(3):
         y = random.uniform(-1, 1, 2 * links)
@@ -165,7 +165,7 @@ def test_a_sweep_of_a_large_chain_is_refused_before_it_derives_anything():
 def test_the_rates_are_sent_as_their_recipe():
     arm = chain(3)
     forces, _ = read_inputs(arm, {"q1": "t"})
-    rate = LoopedForm(arm, {}, forces).right_hand_side().code
+    rate = RecursiveForm(arm, {}, forces).right_hand_side().code
     again, y = pickle.loads(pickle.dumps(rate)), np.array([0.1, 0.2, 0.3, 1.0, 2.0, 3.0, 0.0])
     np.testing.assert_array_equal(again(y, 0.5), rate(y, 0.5))
     np.testing.assert_array_equal(rate.batch(np.tile(y, (2, 1)), 0.5)[1], rate(y, 0.5))

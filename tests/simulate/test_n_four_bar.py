@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.solve.results.solution import Solution
-from kinegraph.solve.results.status import Status
+from kinegraph.solve.recording import Status
+from kinegraph.solve.solution import Solution
 from tests.interpreted import interpreted
 
 #: Where the top of the first upright is at 1, 2, 5 and 10 s, from the exact reduction to a pendulum: N -> (x, y).

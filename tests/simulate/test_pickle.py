@@ -14,17 +14,15 @@ import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import SolveError
 from kinegraph.simulate.equations import VelocityForm
-from kinegraph.simulate.event_kernels import event_set, read
-from kinegraph.solve.methods.by_name import Method
-from kinegraph.solve.methods.run_options import RunOptions
+from kinegraph.simulate.events import event_set, read
+from kinegraph.solve.methods.method import Method, RunOptions
 from kinegraph.solve.methods.step_control import Adaptive
-from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
+from kinegraph.solve.problem import CauchyProblem, EventSet, RightHandSide
 from tests.cli.run import ENVIRONMENT
 
 SCRIPT = """
 import pickle, sys
-from kinegraph.solve.methods.run_options import RunOptions
+from kinegraph.solve.methods.method import RunOptions
 problem, events, solver, control = pickle.load(open(sys.argv[1], "rb"))
 run = solver.integrate(problem, control, RunOptions(events=events))
 found = run.times, run.states, [(one.name, one.time) for one in run.events]

@@ -11,9 +11,8 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import SolveError
 from kinegraph.simulate import Adaptive, FixedStep, Sampled, Solution, Status, simulate
-from kinegraph.solve.methods.by_name import Method
-from kinegraph.solve.methods.run_options import RunOptions
-from kinegraph.solve.problem.progress import Silent
+from kinegraph.solve.execution import Silent
+from kinegraph.solve.methods.method import Method, RunOptions
 from tests.mechanisms import random_tree
 from tests.solve.problems import PENDULUM, problem
 

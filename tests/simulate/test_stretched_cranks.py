@@ -9,7 +9,7 @@ import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.platforms.recognise import legs_beyond_closed_form
+from kinegraph.model.platforms.recognition import legs_beyond_closed_form
 from kinegraph.simulate import Status
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.solve.methods.step_control import Adaptive

@@ -10,7 +10,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import SolveError
 from kinegraph.simulate import Action, Status, simulate, sweep
-from kinegraph.solve.problem.execution import Execution
+from kinegraph.solve.execution import Execution
 from tests.simulate.test_inputs import MACHINE
 
 

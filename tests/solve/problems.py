@@ -8,9 +8,9 @@ import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.simulate.equations import Equations, VelocityForm
-from kinegraph.simulate.momentum_form import MomentumForm
-from kinegraph.simulate.start import starting_state
-from kinegraph.solve.problem.problem import CauchyProblem
+from kinegraph.simulate.hamiltonian import MomentumForm
+from kinegraph.simulate.inputs import starting_state
+from kinegraph.solve.problem import CauchyProblem
 
 PENDULUM = """
 model point-pendulum;

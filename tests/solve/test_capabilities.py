@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 
 from kinegraph.errors import SolveError
-from kinegraph.solve.batch.sweep import lanes_of
-from kinegraph.solve.methods.by_name import Method, method_table
-from kinegraph.solve.methods.capabilities import StateForm
+from kinegraph.solve.ensemble import lane_tableau
+from kinegraph.solve.methods.method import Method, StateForm, method_table
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
-from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
+from kinegraph.solve.problem import CauchyProblem, RightHandSide
 
 #: x'' = -x, in either form.
 OSCILLATOR = RightHandSide(lambda x: [x[1], -x[0]], ("x", "v"), jacobian=lambda x: [0.0, 1.0, -1.0, 0.0])
@@ -38,10 +37,10 @@ def test_a_method_takes_the_controllers_it_says(method, control):
 @pytest.mark.parametrize("method", Method)
 def test_methods_without_lanes_do_not_run_side_by_side(method):
     if method.solver().capabilities.lanes is not None:
-        assert lanes_of(method.solver()).order == method.solver().order
+        assert lane_tableau(method.solver()).order == method.solver().order
         return
     with pytest.raises(SolveError, match=method.solver().name):
-        lanes_of(method.solver())
+        lane_tableau(method.solver())
 
 
 def test_only_methods_for_momenta_are_symplectic():

@@ -7,7 +7,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.interrupt import Interrupt
 from kinegraph.simulate import Status, simulate, sweep
-from kinegraph.solve.problem.execution import Native
+from kinegraph.solve.execution import Native
 
 
 class Countdown(Interrupt):

@@ -19,10 +19,10 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit import cache
 from kinegraph.simulate import Event, Sampled, Solution, Status, simulate
-from kinegraph.solve.methods.by_name import Method
+from kinegraph.solve.execution import Decision, Execution
+from kinegraph.solve.methods.method import Method
 from kinegraph.solve.methods.step_control import Adaptive
-from kinegraph.solve.problem.execution import Decision, Execution
-from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
+from kinegraph.solve.problem import CauchyProblem, RightHandSide
 from tests.solve.problems import BALL, PENDULUM
 
 SAMPLES = Sampled(np.linspace(0, 2, 30), np.sin(np.linspace(0, 6, 30)), smooth=True)

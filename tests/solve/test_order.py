@@ -8,15 +8,14 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.simulate.constraints.form_for import FORMS
-from kinegraph.solve.methods.method import Solver
-from kinegraph.solve.methods.run_options import RunOptions
+from kinegraph.simulate.run import FORMS
+from kinegraph.solve.methods.method import RunOptions, Solver
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.methods.symplectic import Symplectic
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4
-from kinegraph.solve.problem.problem import CauchyProblem
-from kinegraph.solve.results.recording import Grid
+from kinegraph.solve.problem import CauchyProblem
+from kinegraph.solve.recording import Grid
 from tests.solve.problems import PENDULUM, MomentumForm, problem
 
 

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from kinegraph.errors import TableauError
-from kinegraph.solve.methods.order_conditions import defect, density, trees
 from kinegraph.solve.methods.symplectic import Symplectic
-from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Tableau
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Tableau, defect, density, trees
 
 ALL = [RK4, DORMAND_PRINCE_5, DORMAND_PRINCE_8]
 

@@ -6,7 +6,7 @@ import pytest
 
 from kinegraph.cli import main
 from kinegraph.store import open_store
-from kinegraph.store.schema import tables as schema
+from kinegraph.store import tables as schema
 
 ARM = """
 model arm;

@@ -15,7 +15,7 @@ from kinegraph.export.write import PROGRAM_LANGUAGES, files_of
 from kinegraph.graph.text import read
 from kinegraph.model.changes import with_parameters
 from kinegraph.store import GraphRecord, ModelRecord, add, code, load, load_part, save
-from kinegraph.store.read.show import describe
+from kinegraph.store.queries import describe
 from tests.export.languages import build
 from tests.interpreted import interpreted
 

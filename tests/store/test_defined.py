@@ -5,9 +5,9 @@ from sqlalchemy import text
 
 import kinegraph as kg
 from kinegraph.store import Store, check, open_store
-from kinegraph.store.query.words import Question, answer_to
-from kinegraph.store.write.add import add
-from kinegraph.store.write.by_updates import reduce_by_updates
+from kinegraph.store.models import add
+from kinegraph.store.queries import Question, answer_to
+from kinegraph.store.reduction import reduce_by_updates
 from tests.notation.test_defined import NAMED
 
 

@@ -10,13 +10,12 @@ from hypothesis import assume, given
 
 from kinegraph import library
 from kinegraph.errors import StoreError
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.proof import prove
 from kinegraph.store import Form, add, check, evaluate, form_expressions, load
-from kinegraph.store.read import expand as expansion
+from kinegraph.store import expressions as expansion
 from tests.graph.strategies import graphs, random_values
 from tests.store.examples import few
 from tests.store.graphs import put
@@ -39,7 +38,7 @@ def rebuilt(expressions, nodes) -> Graph:
 
 
 def _carried(builder, graph):
-    from kinegraph.graph.transfer import transfer
+    from kinegraph.graph.build import transfer
 
     place = transfer(graph, builder, only=[True] * len(graph))
     return [place[index] for index in range(len(graph))]

@@ -8,9 +8,9 @@ from kinegraph.graph.count import Operations
 from kinegraph.io import parse
 from kinegraph.store import GraphRecord, ModelRecord, PassRecord, add, check, diff, load, prune, save, save_run
 from kinegraph.store import save_source as keep_source
-from kinegraph.store.read.show import describe
-from kinegraph.store.schema import tables as schema
-from kinegraph.store.write.history import CountChange, records
+from kinegraph.store import tables as schema
+from kinegraph.store.maintenance import CountChange, records
+from kinegraph.store.queries import describe
 from tests.store.graphs import put, random_graph
 
 ARM = """

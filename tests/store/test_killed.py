@@ -11,7 +11,7 @@ import traceback
 import pytest
 
 from kinegraph.store import check, load, open_store
-from kinegraph.store.read.find import graph_rows
+from kinegraph.store.catalog import graph_rows
 from tests.store.graphs import put, random_graph
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -9,9 +9,8 @@ import kinegraph as kg
 from kinegraph.errors import StoreError
 from kinegraph.io import write
 from kinegraph.store import ModelRecord, Store, check, open_store, save
-from kinegraph.store.query.words import Question, answer_to
-from kinegraph.store.schema.model_tables import MODEL_PARTS
-from kinegraph.store.schema.tables import SCHEMA_VERSION
+from kinegraph.store.queries import Question, answer_to
+from kinegraph.store.tables import MODEL_PARTS, SCHEMA_VERSION
 
 LINKAGE = """
 model linkage;
@@ -132,7 +131,7 @@ def test_a_store_without_definitions_is_brought_up(linkage, target):
 
 def test_an_interrupted_migration_changes_nothing(linkage, target, monkeypatch):
     as_version_1(linkage)
-    monkeypatch.setattr("kinegraph.store.schema.migrate.write_all_model_parts", lambda *_: 1 / 0)
+    monkeypatch.setattr("kinegraph.store.database.write_all_model_parts", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         open_store(target)
     monkeypatch.undo()

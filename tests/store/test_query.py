@@ -10,8 +10,8 @@ from kinegraph.errors import StoreError
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph
 from kinegraph.store import Form, GraphRecord, ModelRecord, add, form_expressions, load, open_store, query, save
-from kinegraph.store.query import questions
-from kinegraph.store.query.words import Question, answer_to
+from kinegraph.store import queries as questions
+from kinegraph.store.queries import Question, answer_to
 
 
 @pytest.fixture(scope="module")

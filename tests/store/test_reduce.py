@@ -9,13 +9,12 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import GraphError, StoreError
 from kinegraph.graph.count import count
-from kinegraph.passes.by_name import read_passes
+from kinegraph.passes.pipeline import read_passes
 from kinegraph.store import Store, add, check, load, reduce_stored
-from kinegraph.store.query.words import Question, answer_to
-from kinegraph.store.read.load import compact, read_graph, read_nodes, read_outputs
-from kinegraph.store.write.by_updates import reduce_by_updates, updated
-from kinegraph.store.write.reduce import origin_of
-from kinegraph.store.write.working_copy import finished, working_copy
+from kinegraph.store.elimination import finished, working_copy
+from kinegraph.store.graphs import compact, read_graph, read_nodes, read_outputs
+from kinegraph.store.queries import Question, answer_to
+from kinegraph.store.reduction import origin_of, reduce_by_updates, updated
 from tests.cli.run import runner
 
 PASSES = "expand(forms=0), products, monomials(degree=4)"

@@ -6,10 +6,10 @@ from fractions import Fraction
 import pytest
 
 from kinegraph.graph import law
+from kinegraph.graph.build import bind
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Function, Graph, Kind, Output, Polynomial, Symbol
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.transfer import bind
+from kinegraph.graph.proof import prove
 from kinegraph.store import check, eliminate, load
 from tests.store.graphs import put, random_graph
 

@@ -11,9 +11,9 @@ from kinegraph.errors import StoreError
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph, Kind, Output, Polynomial, Symbol
-from kinegraph.graph.proof.prove import prove
+from kinegraph.graph.proof import prove
 from kinegraph.store import GraphRecord, ModelRecord, PassRecord, load, load_part, open_store, save
-from kinegraph.store.read.show import describe
+from kinegraph.store.queries import describe
 from tests.graph.strategies import graphs
 from tests.store.examples import few
 from tests.store.graphs import long_graph, put, random_graph

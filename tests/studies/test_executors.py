@@ -15,7 +15,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import MissingPackageError, StudyError
-from kinegraph.studies.executors.dask import DaskCluster
+from kinegraph.studies.executors import DaskCluster
 from tests.cli.run import ENVIRONMENT
 from tests.programs import HANGS
 from tests.studies.oscillator import MODEL, OPTIONS, same
@@ -127,7 +127,7 @@ def test_a_scheduler_that_is_restarted(serial):
 
 def test_a_cluster_that_is_not_there():
     pytest.importorskip("distributed", reason="Dask needs the extra `cluster`")
-    from kinegraph.studies.executors import dask
+    from kinegraph.studies import executors as dask
 
     before = dask._CONNECT
     dask._CONNECT = 1.0
@@ -147,7 +147,7 @@ def test_without_dask_the_extra_is_named(monkeypatch):
 PROGRAM = """
 import sys
 import numpy as np, kinegraph as kg
-from kinegraph.studies.executors.mpi import Mpi
+from kinegraph.studies.executors import Mpi
 from tests.studies.oscillator import MODEL, OPTIONS
 found = kg.study(MODEL, 1, **{**OPTIONS, "cases": 30, "executor": Mpi()})
 rows = np.column_stack([found[name] for name in ("case", "low", "area", "speed")])

@@ -9,15 +9,13 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.simulate import Action, Event
-from kinegraph.solve.batch.cases import CaseProblem
-from kinegraph.solve.batch.lanes import lane_count
-from kinegraph.solve.loops.weights import LOOKS, TABLEAUX, rows_of
+from kinegraph.solve.ensemble import CaseProblem, lane_count
+from kinegraph.solve.loops.step import LOOKS, TABLEAUX, rows_of
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
-from kinegraph.solve.problem.problem import Sampled
-from kinegraph.solve.results.status import Status
-from kinegraph.studies.describe import StudySettings
-from kinegraph.studies.running.cases import CaseRunner
-from kinegraph.studies.running.starts import starts
+from kinegraph.solve.problem import Sampled
+from kinegraph.solve.recording import Status
+from kinegraph.studies.cases import CaseRunner, starts
+from kinegraph.studies.plan import StudySettings
 from tests.studies.oscillator import same
 
 MODEL = kg.parse("""

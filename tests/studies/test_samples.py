@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kinegraph.studies.sampling.laws import read_laws
-from kinegraph.studies.sampling.samples import Design, Samples, case_seed
+from kinegraph.studies.sampling import Design, Samples, case_seed, read_distributions
 
-LAWS = read_laws({
+LAWS = read_distributions({
     "a": "uniform(-1, 3)", "n": "normal(2, 0.5)", "c": "truncated(0, 1, -0.5, 2)", "x, y": "disc(0.1)",
     "u, v, w": "ball(2)", "p, q, r, s": "ball(1)", "k": "choice(1, 2, 5)",
 })  # fmt: skip
@@ -50,15 +49,15 @@ def test_more_cases_begin_with_the_same(design):
 
 
 def test_a_table_gives_its_rows_in_order():
-    laws = read_laws({"a, b": np.array([[1, 2], [3, 4], [5, 6]]), "c": [7, 8, 9]})
+    laws = read_distributions({"a, b": np.array([[1, 2], [3, 4], [5, 6]]), "c": [7, 8, 9]})
     one = Samples(laws, {"a": 0, "b": 0, "c": 0}, 3, Design.TABLE)
     assert one.rows(0, 4).tolist() == [[0, 0, 0], [1, 2, 7], [3, 4, 8], [5, 6, 9]]
 
 
 def test_weights_of_a_choice():
-    from kinegraph.studies.sampling.distributions import Choice
+    from kinegraph.studies.sampling import Choice
 
-    one = Samples(read_laws({"a": Choice.of([1, 2], [3, 1])}), {"a": 1}, 4000)
+    one = Samples(read_distributions({"a": Choice.of([1, 2], [3, 1])}), {"a": 1}, 4000)
     assert np.mean(one.rows(1, 4001) == 1) == pytest.approx(0.75, abs=0.03)
 
 
@@ -69,5 +68,5 @@ def test_every_case_has_a_seed_of_its_own():
 
 def test_tables_are_read_from_files(tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1,2\n3,4\n")
-    (law,) = read_laws({"x, y": "table(t.csv)"}, tmp_path).values()
+    (law,) = read_distributions({"x, y": "table(t.csv)"}, tmp_path).values()
     assert law.rows == ((1.0, 2.0), (3.0, 4.0))

@@ -7,16 +7,18 @@ from math import comb
 import numpy as np
 import pytest
 
-from kinegraph.studies.sampling.laws import read_laws
-from kinegraph.studies.sampling.samples import Design, Samples
-from kinegraph.studies.statistics.intervals import clopper_pearson, mean, quantile, wilson
-from kinegraph.studies.statistics.summaries import (
+from kinegraph.studies.sampling import Design, Samples, read_distributions
+from kinegraph.studies.statistics import (
     class_probabilities,
+    clopper_pearson,
     explained_variance,
     first_order_indices,
+    mean,
+    quantile,
     rank_correlations,
     sobol_indices,
     total_indices,
+    wilson,
 )
 
 
@@ -78,7 +80,7 @@ def ishigami(rows):
     return np.sin(x) + 7 * np.sin(y) ** 2 + 0.1 * z**4 * np.sin(x)
 
 
-LAWS = read_laws(dict.fromkeys(("x", "y", "z"), "uniform(-pi, pi)"))
+LAWS = read_distributions(dict.fromkeys(("x", "y", "z"), "uniform(-pi, pi)"))
 
 
 def test_sobol_indices_of_the_ishigami_function():

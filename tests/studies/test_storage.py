@@ -15,7 +15,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import StudyError
 from kinegraph.studies import storage
-from kinegraph.studies.executors.threads import Threads
+from kinegraph.studies.executors import Threads
 from tests.cli.run import ENVIRONMENT
 from tests.programs import HANGS
 from tests.studies.oscillator import MODEL, OPTIONS, same
@@ -133,7 +133,7 @@ def test_results_are_one_row_a_case(tmp_path):
 
 
 def test_without_pyarrow_results_are_npz(tmp_path, monkeypatch):
-    from kinegraph.studies import tables
+    from kinegraph.studies import storage as tables
 
     monkeypatch.setattr(tables, "find_spec", lambda name: None)
     study = run(tmp_path)

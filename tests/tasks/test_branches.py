@@ -6,8 +6,8 @@ import pytest
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.errors import TaskError
-from kinegraph.tasks.branches.curve import curve_through
-from kinegraph.tasks.branches.special_points import Kind
+from kinegraph.tasks.steady.bifurcations import Kind
+from kinegraph.tasks.steady.pseudo_arclength import curve_through
 from tests.tasks.reference import reference
 
 COLUMN = reference("equilibria_two_link_column")
@@ -171,7 +171,7 @@ def test_a_branch_ends_where_a_loop_is_stretched():
 
 
 def test_the_picture_and_the_words(tmp_path):
-    from kinegraph.view.branches import plot_branches
+    from kinegraph.view.task_figures import plot_branches
 
     found = kg.branches("bead-on-hoop", "omega", 3, 6, starts=4)
     assert "branch point at omega = 4.42944691807" in str(found)

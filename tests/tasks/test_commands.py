@@ -5,7 +5,7 @@ import json
 import pytest
 
 import kinegraph as kg
-from kinegraph.cli.tasks.common import show_table
+from kinegraph.cli.task_options import show_table
 from tests.cli.run import data, runner
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError, TaskError
-from kinegraph.tasks.runs.fit import fit
+from kinegraph.tasks.fit import fit
 from tests.tasks.test_sensitivities import PENDULUM
 
 TRUE = {"m2": 0.9, "J2": 0.035, "d1": 0.02, "d2": 0.01, "q2(0)": -0.8}

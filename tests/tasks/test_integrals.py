@@ -8,7 +8,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import DerivationError, TaskError
 from kinegraph.graph.interpret import interpret
-from kinegraph.tasks.integrals import integrals
+from kinegraph.tasks.first_integrals import integrals
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.assembly.places import is_among
+from kinegraph.assembly.initial_values import is_among
 from kinegraph.errors import TaskError
 from kinegraph.io.urdf import parse_urdf
-from kinegraph.model.robot.limits import coordinate_limits
-from kinegraph.tasks.kinematics.inverse_kinematics import inverse_kinematics
+from kinegraph.model.robot_data import coordinate_limits
+from kinegraph.tasks.inverse_kinematics import inverse_kinematics
 from tests.tasks.reference import reference
 
 PUMA = """

@@ -6,7 +6,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import TaskError
 from kinegraph.model.axes import Axes
-from kinegraph.tasks.forces.reactions import reactions
+from kinegraph.tasks.reactions import reactions
 from tests.tasks.reference import reference
 from tests.tasks.test_unknown_forces import ARM, CRANE_LAW, LAWS, SLIDER_CRANK, UNKNOWN
 

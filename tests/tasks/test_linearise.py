@@ -5,7 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.tasks.linear.linearise import linearise
+from kinegraph.tasks.linearize import linearise
 from tests.tasks.reference import reference
 
 CART = """

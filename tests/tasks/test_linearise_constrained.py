@@ -8,9 +8,8 @@ from scipy.optimize import brentq
 
 import kinegraph as kg
 from kinegraph.errors import AssemblyError, TaskError
-from kinegraph.tasks.linear.acceleration_slopes import acceleration_slopes
-from kinegraph.tasks.linear.tangent import tangent
 from kinegraph.tasks.operating_point import OperatingPoint
+from kinegraph.tasks.tangent_space import acceleration_slopes, tangent
 from tests.interpreted import interpreted
 
 TREE = """

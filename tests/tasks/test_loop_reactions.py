@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.tasks.forces.reactions import reactions
+from kinegraph.tasks.reactions import reactions
 from tests.derive.constraints.test_four_bar import FOUR_BAR, NAMES, REFERENCE, state
 
 PINS = {"Crank": "A_ground_on_crank", "Coupler": "B_crank_on_coupler", "Rocker": "D_ground_on_rocker"}

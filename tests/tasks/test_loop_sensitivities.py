@@ -5,7 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.simulate.derivatives.adjoint import (
+from kinegraph.simulate.sensitivities import (
     at_knots,
     motion_signals,
     node_times,
@@ -13,7 +13,7 @@ from kinegraph.simulate.derivatives.adjoint import (
     together,
     unresolved,
 )
-from kinegraph.solve.problem.problem import Sampled, signals
+from kinegraph.solve.problem import Sampled, signals
 
 TREE = """
     parameters l = 0.9, m = 1.3, k = 2;

@@ -5,7 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.tasks.forces.smoothing import Measured
+from kinegraph.tasks.prescribed_motion import Measured
 
 TIMES = np.linspace(0, 4, 120)
 INSIDE = np.linspace(0, 4, 81)

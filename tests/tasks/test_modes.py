@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.tasks.linear.modes import modes
+from kinegraph.tasks.modes import modes
 from tests.tasks.reference import reference
 
 

@@ -7,8 +7,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.tasks.linear.periodic import period_of
-from kinegraph.tasks.linear.time_rates import time_rates
+from kinegraph.tasks.linearize import period_of, time_rates
 from kinegraph.tasks.operating_point import operating_point
 from tests.cli.run import data, runner
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.assembly.places import is_among
+from kinegraph.assembly.initial_values import is_among
 from kinegraph.errors import TaskError
 from tests.tasks.reference import reference
 from tests.tasks.test_inverse_kinematics import PUMA

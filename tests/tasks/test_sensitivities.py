@@ -6,7 +6,7 @@ from scipy.integrate import solve_ivp
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError, TaskError
-from kinegraph.tasks.runs.sensitivities import sensitivities
+from kinegraph.tasks.sensitivities import sensitivities
 from tests.tasks.reference import reference
 
 PENDULUM = """

@@ -9,7 +9,7 @@ import kinegraph as kg
 from kinegraph.errors import SolveError, TaskError
 from kinegraph.simulate.checks.singular_coordinates import singular_coordinates
 from kinegraph.solve.methods.step_control import Adaptive
-from kinegraph.solve.results.status import Status
+from kinegraph.solve.recording import Status
 from tests.cli.run import runner
 
 BOB = "coordinates a, b; gravity 0, 0, -9.81; Bob | Rx(a), Ry(b), Sz(-1) | m(1);"

@@ -5,7 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError
-from kinegraph.tasks.runs.synthesise import synthesise
+from kinegraph.tasks.synthesize import synthesise
 
 MASS = """
     model mass;

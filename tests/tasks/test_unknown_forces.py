@@ -5,11 +5,9 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.tasks.forces.force_equations import Formation
-from kinegraph.tasks.forces.formations import compare_formations
-from kinegraph.tasks.forces.loop_motion import completed
-from kinegraph.tasks.forces.motion_law import laws_of
-from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
+from kinegraph.tasks.force_equations import Formation
+from kinegraph.tasks.prescribed_motion import completed, prescribed_functions
+from kinegraph.tasks.unknown_forces import compare_formations, inverse_dynamics
 from tests.interpreted import interpreted
 from tests.tasks.reference import reference
 
@@ -75,7 +73,7 @@ def test_torque_of_a_four_bar_crank_is_that_of_its_kernel():
     times = np.linspace(0, 2, 9)
     laws = {"crank": "0.3 + 3*t + sin(t)"}
     found = inverse_dynamics(bars, laws, times, unknown=["tau:crank"])
-    motion = completed(bars, tuple(laws), laws_of(bars, laws, times))
+    motion = completed(bars, tuple(laws), prescribed_functions(bars, laws, times))
     torque = interpreted(bars, "tau").batch(motion.q, motion.v, motion.a)[:, 0]
     np.testing.assert_allclose(found["tau:crank"], torque, atol=1e-9)
     rates = interpreted(bars, "constraint_rates").batch(motion.q, motion.v)

@@ -12,7 +12,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.cli import main
-from kinegraph.model.expression import Name, expression
+from kinegraph.model.expressions import Name, expression
 from kinegraph.model.mechanism import Axis, Body, Coordinate, Inertia, Mechanism, Parameter, Point, Rotation, Shift
 from kinegraph.view import model_page, page
 from tests.interpreted import interpreted

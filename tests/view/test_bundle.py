@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kinegraph.view.page.template import asset
+from kinegraph.view.page.solution_page import asset
 
 WEB = Path(__file__).parents[2] / "web"
 

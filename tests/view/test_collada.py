@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kinegraph.io.robot import meshes
+from kinegraph.io import meshes
 from kinegraph.io.urdf import load_urdf
 from kinegraph.model.report import FindingKind
-from kinegraph.view.page.geometry.meshes import read_mesh
+from kinegraph.view.page.meshes import read_mesh
 
 pytest.importorskip("collada", reason="pycollada is not installed")
 

@@ -7,8 +7,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.simulate import Solution
-from kinegraph.view.page import equations
-from kinegraph.view.page.write import page_text
+from kinegraph.view.page import tables as equations
+from kinegraph.view.page.solution_page import page_text
 from kinegraph.view.plot import figure
 from tests.view.test_page import drawing_of, embedded
 from tests.view.test_parts import vectors

@@ -20,14 +20,12 @@ from kinegraph.cli import main
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.errors import SolveError
 from kinegraph.io.urdf import load_urdf
-from kinegraph.solve.results.solution import Solution
-from kinegraph.view.page.closing import closing_program
-from kinegraph.view.page.drawing import Drawer, Drawing, ellipsoid
-from kinegraph.view.page.frames import Frames
-from kinegraph.view.page.geometry.meshes import Mesh, coarser, read_mesh
-from kinegraph.view.page.geometry.packing import json_for_html
-from kinegraph.view.page.states import States
-from kinegraph.view.page.write import MOST_FRAMES, drawn_rows, page, page_text
+from kinegraph.solve.solution import Solution
+from kinegraph.view.page.frames import Frames, States
+from kinegraph.view.page.meshes import PageMesh, coarser, json_for_html, read_mesh
+from kinegraph.view.page.scene import Drawer, SceneDrawing, ellipsoid
+from kinegraph.view.page.slider_page import closing_program
+from kinegraph.view.page.solution_page import MOST_FRAMES, drawn_rows, page, page_text
 
 MODELS = ["double-pendulum", "kidym-biped-new", "stanford", "free-body", "heavy-top", "five-link-tree"]
 
@@ -46,7 +44,7 @@ def frames_and_motion(mechanism: kg.Mechanism, q: np.ndarray):
     return frames, frames.motion(values), bound
 
 
-def drawing_of(mechanism: kg.Mechanism, q: np.ndarray) -> Drawing:
+def drawing_of(mechanism: kg.Mechanism, q: np.ndarray) -> SceneDrawing:
     frames, motion, bound = frames_and_motion(mechanism, q)
     columns = dict(zip(mechanism.layout.positions, q.T, strict=True))
     columns |= {name: np.zeros(len(q)) for name in ("t", *mechanism.layout.velocities)}
@@ -214,7 +212,7 @@ def test_meshes_are_read_and_made_coarser(tmp_path: Path) -> None:
     assert read_mesh(tmp_path / "broken.stl") is None and read_mesh(tmp_path / "wrong.obj") is None
     grid = np.stack(np.meshgrid(np.arange(60.0), np.arange(60.0), [0.0]), -1).reshape(-1, 3)
     square = np.array([(k, k + 1, k + 60) for k in range(60 * 59) if k % 60 < 59], dtype=np.uint32)
-    small = coarser(Mesh(grid, square), 500)
+    small = coarser(PageMesh(grid, square), 500)
     assert 100 < len(small.triangles) <= 500
     assert np.ptp(small.corners, axis=0) == pytest.approx([59, 59, 0], abs=6)
 
@@ -225,7 +223,7 @@ def test_a_page_with_sliders_says_what_they_do_with_loops(tmp_path, monkeypatch)
     assert follows in bars and opens not in bars
     arm = kg.view("double-pendulum", tmp_path / "arm.html").read_text(encoding="utf-8")
     assert follows not in arm and opens not in arm
-    monkeypatch.setattr(sys.modules["kinegraph.view.page.closing"], "MOST_NODES", 3)
+    monkeypatch.setattr(sys.modules["kinegraph.view.page.slider_page"], "MOST_NODES", 3)
     assert opens in kg.view("four-bar", tmp_path / "bars.html").read_text(encoding="utf-8")
 
 

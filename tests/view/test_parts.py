@@ -11,11 +11,11 @@ import pytest
 import kinegraph as kg
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.view import model_page
-from kinegraph.view.page import equations, facts
-from kinegraph.view.page.frames import Frames
-from kinegraph.view.page.skeleton import Skeleton
-from kinegraph.view.page.units import units
-from kinegraph.view.page.write import page_text
+from kinegraph.view.page import tables as equations
+from kinegraph.view.page import tables as facts
+from kinegraph.view.page.frames import Frames, units
+from kinegraph.view.page.scene import Skeleton
+from kinegraph.view.page.solution_page import page_text
 from kinegraph.view.plot import figure
 from tests.cli.run import data, runner
 from tests.view.test_page import drawing_of, embedded, frames_and_motion, numbers

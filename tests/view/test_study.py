@@ -10,10 +10,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import StudyError
-from kinegraph.studies.sampling.laws import read_laws
-from kinegraph.studies.sampling.samples import Design, Samples
-from kinegraph.view.study.figures import KINDS, draw, figure_of, influences, two_that_matter
-from kinegraph.view.study.page import study_page
+from kinegraph.studies.sampling import Design, Samples, read_distributions
+from kinegraph.view.study import KINDS, draw, figure_of, influences, study_page, two_that_matter
 from tests.studies.oscillator import MODEL, OPTIONS
 
 
@@ -68,7 +66,9 @@ DESIGNS = [Design.RANDOM, Design.SALTELLI] if os.environ.get("KINEGRAPH_SOAK") e
 @pytest.mark.parametrize("design", DESIGNS)
 def test_the_names_shown_are_those_that_matter(study, design):
     """What depends on `a` as on a bowl, and on h weakly but monotonely, is drawn over `a`, not over h."""
-    samples = Samples(read_laws(dict.fromkeys("habc", "uniform(-1, 1)")), dict.fromkeys("habc", 0.0), 600, design)
+    samples = Samples(
+        read_distributions(dict.fromkeys("habc", "uniform(-1, 1)")), dict.fromkeys("habc", 0.0), 600, design
+    )
     h, a, b, c = samples.rows(0, samples.total).T
     columns = {"h": h, "a": a, "b": b, "c": c, "case": np.arange(601), "status": np.full(601, "FINISHED")}
     columns |= {"low": a**2 + 0.3 * b**2 + 0.02 * h, "class": np.full(601, "flat")}

@@ -9,7 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.base_parameters import BaseParameter, BaseParameters
-from kinegraph.solve.results.solution import Solution
+from kinegraph.solve.solution import Solution
 
 
 def large_graph() -> kg.Graph:

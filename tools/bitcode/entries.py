@@ -5,36 +5,35 @@ from dataclasses import replace
 import numpy as np
 from numba import types
 
-from kinegraph.io.records.load import parse
+from kinegraph.io.language.reader import parse
 from kinegraph.jit.marks import Kind, kind_of
-from kinegraph.large import entries as large_entries
-from kinegraph.large import system as large_system
-from kinegraph.large.chains import closed_system
-from kinegraph.large.chains import run as chain_run
-from kinegraph.large.chains import system as chain_system
-from kinegraph.large.linkages import system as linkage_system
-from kinegraph.model.constraints.impacts import Impacts
-from kinegraph.passes.compiled_search.entrance import enter
-from kinegraph.solve.batch.cases import CaseProblem
-from kinegraph.solve.contacts.in_loops import LoopedContacts
-from kinegraph.solve.contacts.loop_memory import LookedAt
+from kinegraph.model.mechanism import Impacts
+from kinegraph.passes.compiled_search.anneal import enter
+from kinegraph.recursive import entries as large_entries
+from kinegraph.recursive import systems as closed_system
+from kinegraph.recursive import systems as large_system
+from kinegraph.recursive.chains import dynamics as chain_run
+from kinegraph.recursive.chains import dynamics as chain_system
+from kinegraph.recursive.linkages import pins as linkage_system
+from kinegraph.solve.contacts.compiled_phases import CompiledContactRun, ContactObservation
 from kinegraph.solve.contacts.mode import ContactSet
+from kinegraph.solve.ensemble import CaseProblem
+from kinegraph.solve.loops import contact_phases as contact_loop
+from kinegraph.solve.loops import ensemble as case_loop
 from kinegraph.solve.loops import multistep
-from kinegraph.solve.loops.contacts import phases as contact_loop
-from kinegraph.solve.loops.many import cases as case_loop
+from kinegraph.solve.loops import multistep as compiled_callbacks
 from kinegraph.solve.methods.cvode import _common, multistep_work
-from kinegraph.solve.methods.run_options import EVERY_STEP, NO_EVENTS
+from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import FixedStep
 from kinegraph.solve.methods.symplectic import Symplectic
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_8
-from kinegraph.solve.problem.problem import CauchyProblem, Closing, RightHandSide
-from kinegraph.solve.results.recording import OwnSteps, Recorder
-from kinegraph.solve.sundials import compiled_callbacks
+from kinegraph.solve.problem import CauchyProblem, Closing, RightHandSide
+from kinegraph.solve.recording import OwnSteps, Recorder
 from tools.bitcode.compile import register, types_of
 
 #: Modules whose functions make arrays.
-COUNTED = "large."
+COUNTED = "recursive."
 
 _NOTHING = np.zeros((1, 0))
 
@@ -73,7 +72,7 @@ def _solver_loops():
 
 
 def _contacts(tableau):
-    run = LoopedContacts(tableau, FixedStep(1.0), _OneContact(), (0.0, 1.0), np.zeros(1), OwnSteps())
+    run = CompiledContactRun(tableau, FixedStep(1.0), _OneContact(), (0.0, 1.0), np.zeros(1), OwnSteps())
     return contact_loop.advance, (*run._arguments, 0)
 
 
@@ -81,7 +80,7 @@ class _OneContact:
     """A system with one contact."""
 
     names, watched, stops = ("contact",), 0, frozenset()
-    looked_at = LookedAt(
+    looked_at = ContactObservation(
         1,
         tuple(
             (name, slice(k, k + 1), (1, 1) if name in ("compliance", "responses") else (1,))
@@ -141,7 +140,7 @@ def _run_trees():
         "coordinates a, b; gravity 0,0,-9; A | Rx(a) | m(1), Jx(1); B~A | Sz(1), Rx(b) | Sz(1), m(1);",
         "coordinates a, b; gravity 0,0,-9; A | Rx(a) | m(1), Jx(1); B~A | Sz(1), Rx(b - a) | Sz(1), m(1);",
     ):
-        system = large_system.LoopedSystem(parse(text))
+        system = large_system.RecursiveSystem(parse(text))
         state = np.full(2, 0.1)
         system.tau(state, state, state)
         system.qdd(state, state, state)

@@ -8,7 +8,7 @@ from numba.np.arrayobj import make_array, populate_array
 
 from kinegraph.jit import marks
 from kinegraph.solve.loops import marks as loop_marks
-from kinegraph.solve.loops import weights
+from kinegraph.solve.loops import step as weights
 from tools.bitcode.records import WORD, entry_of
 
 _POINTER = ir.PointerType(ir.DoubleType())

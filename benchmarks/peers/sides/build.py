@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from kinegraph.reproduce.measuring import cpu_model
+from kinegraph.reproduce.kernel_timing import cpu_model
 
 NATIVE = Path(__file__).parent / "native"
 

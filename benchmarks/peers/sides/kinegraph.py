@@ -14,9 +14,8 @@ import numpy as np
 from benchmarks.peers.robots import RobotCase
 from benchmarks.peers.sides.peer import THREADS, Function, Loop, Peer, Sweep, driver, in_threads
 from benchmarks.peers.states import Array, State, cross, tangent
-from kinegraph.codegen.arrays import addresses
-from kinegraph.codegen.kernel import Kernel
-from kinegraph.io.robot.report import Robot
+from kinegraph.codegen.kernel import Kernel, addresses
+from kinegraph.io.robot.findings import Robot
 
 #: The words of Kinegraph for the quantities of the bench.
 WORDS = {

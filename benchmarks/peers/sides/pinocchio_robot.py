@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pinocchio as pin
 
-from kinegraph.io.robot.report import Base, Robot
+from kinegraph.io.robot.findings import Base, Robot
 from kinegraph.model.mechanism import Coordinate
 from kinegraph.model.report import FindingKind
 

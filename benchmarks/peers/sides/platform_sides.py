@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.peers.sides.build import cpp_compiler, pinocchio_options, shared_library
 from benchmarks.peers.sides.mujoco import mujoco_library
 from kinegraph.extras import Foreign
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.problem import Floats
 
 #: Proximal terms: `constraintDynamics` needs none here, `lcaba` cannot do without.
 _PROXIMAL = {"constraintDynamics": 0.0, "lcaba": 1e-8}

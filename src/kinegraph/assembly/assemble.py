@@ -1,9 +1,4 @@
-"""`assemble`: positions and velocities that fit the loops and constraints, near those a user gives.
-
-Values that are set or declared hold (`held_values`); everything else moves as little as possible, lengths counted in
-units of the mechanism's longest lever (`Conditions.measured`), so the assembly stays on the branch the user describes.
-A mechanism that cannot be closed is an error that says by how much, and in which joint.
-"""
+"""Assemble a mechanism: find positions, velocities and accelerations that satisfy all loops and constraints."""
 
 from __future__ import annotations
 
@@ -13,18 +8,26 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.assembly.accelerations import fitting_accelerations
-from kinegraph.assembly.held_values import MovedValue, holding, moved_values, note, refusal, table
-from kinegraph.assembly.legs import ReachingLegs
-from kinegraph.assembly.places import angle_names, is_among
-from kinegraph.derive.constraints.analysis import (
-    Analysis,
-    RowsOf,
-    analysed,
-    numeric_conditions,
-    row_names_of,
+from kinegraph.assembly.initial_values import (
+    MovedValue,
+    angle_names,
+    fitting_accelerations,
+    holding,
+    is_among,
+    moved_values,
+    moved_values_note,
+    moved_values_refusal,
+    moved_values_table,
 )
-from kinegraph.derive.constraints.conditions import Conditions, Floats
+from kinegraph.derive.constraints.conditions import (
+    NEARLY_DEPENDENT,
+    Conditions,
+    Floats,
+    RowRank,
+    chosen_rows,
+    nearly_dependent,
+    row_rank,
+)
 from kinegraph.derive.constraints.positions import (
     CLOSED,
     ROUNDED,
@@ -34,13 +37,14 @@ from kinegraph.derive.constraints.positions import (
     consistent_velocities,
     searched,
 )
-from kinegraph.derive.constraints.rank import NEARLY_DEPENDENT, RowRank, chosen_rows, nearly_dependent, row_rank
+from kinegraph.derive.constraints.redundancy import Analysis, RowsOf, analysed, numeric_conditions, row_names_of
 from kinegraph.derive.quantities.derivation import constraint_graph
-from kinegraph.errors import AssemblyError
+from kinegraph.errors import AssemblyError, ModelError
 from kinegraph.graph.node import Graph
-from kinegraph.model.constraints.joint_types import Rotation as Turns
-from kinegraph.model.constraints.records import AnyLoop, Constraint, Loop, row_group, row_names
+from kinegraph.model.constraints import AnyLoop, Constraint, Loop, row_group, row_names
+from kinegraph.model.constraints import Rotation as Turns
 from kinegraph.model.evaluate import (
+    Value,
     float_values,
     initial_positions,
     initial_velocities,
@@ -48,10 +52,63 @@ from kinegraph.model.evaluate import (
     parameter_values,
     unit_quaternion,
 )
-from kinegraph.model.expression import TIME, Expression, Scalar, expression
+from kinegraph.model.expressions import TIME, Expression, Scalar, expression
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.platforms.initial_pose import leg_start
+from kinegraph.model.platforms.recognition import RecognizedLeg, legs_of
 from kinegraph.seeds import generator
+
+# Platforms are assembled from their ring: it stays, and the legs reach it by their closed forms.
+
+
+@dataclass(frozen=True)
+class ReachingLegs:
+    """The legs of a mechanism whose loops are all those of legs; none in any other mechanism."""
+
+    mechanism: Mechanism
+
+    @cached_property
+    def legs(self) -> tuple[RecognizedLeg, ...]:
+        """The legs, if there are no other loops."""
+        found = legs_of(self.mechanism)
+        return found if len(found) == len(self.mechanism.loops) and not self.mechanism.constraints else ()
+
+    def follow(self, held: Sequence[str]) -> bool:
+        """Whether the legs follow the ring: there are some, and none is held."""
+        return bool(self.legs) and not self._names & {name.removesuffix("'") for name in held}
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        return frozenset(name for leg in legs_of(self.mechanism) for name in leg.coordinates)
+
+    def without(self, names: Sequence[str]) -> tuple[str, ...]:
+        """These names without those of legs, whose initial values follow from the ring's."""
+        return tuple(name for name in names if name.removesuffix("'") not in self._names)
+
+    @cached_property
+    def others(self) -> tuple[str, ...]:
+        """The positions and velocities that are not of legs."""
+        layout = self.mechanism.layout
+        names = (*layout.positions, *layout.velocities)
+        return tuple(name for name in names if name.removesuffix("'") not in self._names)
+
+    def reaching(self, q: Floats, t: float, values: Mapping[str, Value]) -> Floats:
+        """Positions with legs that reach the ring; an error names one that does not."""
+        positions = self.mechanism.layout.positions
+        at: dict[str, Value] = {**values, "t": t, **dict(zip(positions, map(float, q), strict=True))}
+        try:
+            found = {name: x for leg in self.legs for name, x in leg_start(self.mechanism, leg, at).items()}
+        except ModelError as error:
+            raise AssemblyError(f"{self.mechanism.name} cannot be assembled: {error}") from None
+        return np.array([found.get(name, float(at[name])) for name in positions], dtype=float)
+
+
+# `assemble`: positions and velocities that fit the loops and constraints, near those a user gives.
+#
+# Values that are set or declared hold (`held_values`); everything else moves as little as possible, lengths counted in
+# units of the mechanism's longest lever (`Conditions.measured`), so the assembly stays on the branch the user
+# describes. A mechanism that cannot be closed is an error that says by how much, and in which joint.
 
 #: How much less a value that was set moves than one that was not, where both cannot stay; and one that is declared.
 _RELUCTANCE, _DECLARED_RELUCTANCE = 1e-3, 0.1
@@ -85,7 +142,7 @@ class Assembly:
     @property
     def table(self) -> list[str]:
         """What the model declares or the call sets, and what it became: lines `name  given -> assembled`."""
-        return table(self.moved)
+        return moved_values_table(self.moved)
 
     @property
     def note(self) -> str | None:
@@ -93,11 +150,11 @@ class Assembly:
 
         Where a call sets values, what the model declares for coordinates that follow is expected to move.
         """
-        return note([one for one in self.moved if one.set or not one.follows or not self.set])
+        return moved_values_note([one for one in self.moved if one.set or not one.follows or not self.set])
 
     def required(self) -> Assembly:
         """This assembly; an error if values that were given should have held and do not."""
-        message = refusal(self.model, self.moved, self.independent)
+        message = moved_values_refusal(self.model, self.moved, self.independent)
         if message:
             raise AssemblyError(message)
         return self

@@ -47,13 +47,14 @@ class Commands(TyperGroup):
 
 def loaded(name: str) -> Click:
     """A command or group of the table, ready to be called."""
-    module = import_module(f"kinegraph.cli.{COMMANDS[name].module}")
+    module, _, attribute = COMMANDS[name].target.partition(":")
+    target = getattr(import_module(module), attribute)
     if isinstance(COMMANDS[name], Group):
-        group = typer.main.get_group(module.app)
+        group = typer.main.get_group(target)
         group.name = name
         return group
     alone = typer.Typer(add_completion=False)
-    alone.command(name)(module.run)
+    alone.command(name)(target)
     return typer.main.get_command(alone)
 
 

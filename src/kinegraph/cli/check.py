@@ -10,26 +10,19 @@ from typing import TYPE_CHECKING
 from rich.tree import Tree
 
 import kinegraph as kg
-from kinegraph.cli.common import (
-    JsonOption,
-    console,
-    plural,
-    print_json,
-)
-from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.common import JsonOption, console, plural, print_json
+from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.errors import KinegraphError
-from kinegraph.export.describe import Units
+from kinegraph.export.unit import Units
 from kinegraph.io.robot.right_angles import tolerance_for
-from kinegraph.model.constraints.classify import constraint_kind
-from kinegraph.model.constraints.records import Contact, is_constrained
-from kinegraph.model.constraints.topology import tree_of_records
+from kinegraph.model.constraints import Contact, constraint_kind, is_constrained
 from kinegraph.model.elements import Element, Input, PointForce
 from kinegraph.model.evaluate import float_values, known_parameter_values, number
-from kinegraph.model.expression import PI, names
-from kinegraph.model.expression_text import text
+from kinegraph.model.expressions import PI, names, text
 from kinegraph.model.mechanism import ZERO, Body, Mechanism
 from kinegraph.model.report import MISSING, ROUNDED, Finding, FindingKind
-from kinegraph.model.robot.unused import full_report
+from kinegraph.model.robot_data import full_report
+from kinegraph.model.topology import tree_of_records
 
 if TYPE_CHECKING:
     from kinegraph.derive.quantities.mobility import Mobility
@@ -184,9 +177,9 @@ def _without_value(mechanism: Mechanism) -> list[str]:
 
 
 def _axes(mechanism: Mechanism) -> tuple[PrincipalAxes, ...]:
-    from kinegraph.model.changes.principal_axes import report  # numpy only when it is needed
+    from kinegraph.model.changes.principal_axes import principal_axes_report  # numpy only when it is needed
 
-    return report(mechanism)
+    return principal_axes_report(mechanism)
 
 
 def _lines(mechanism: Mechanism) -> Iterator[str]:
@@ -267,7 +260,8 @@ def massless(mechanism: Mechanism) -> tuple[str, ...]:
     velocities = mechanism.layout.velocities
     if is_constrained(mechanism) or len(velocities) > _MOST_WEIGHED:
         return ()
-    from kinegraph.derive.quantities.derivation import Derivation, Plan  # only when it is needed
+    from kinegraph.derive.plan import Plan  # only when it is needed
+    from kinegraph.derive.quantities.derivation import Derivation
 
     bare = replace(mechanism, elements=(), contacts=(), unknowns=())
     try:
@@ -323,7 +317,7 @@ def _placement(mechanism: Mechanism, body: Body) -> str:
 
 
 def _principal_axes(mechanism: Mechanism) -> Iterator[str]:
-    from kinegraph.model.changes.principal_velocities import in_principal_axes  # numpy only when it is needed
+    from kinegraph.model.changes.principal_axes import in_principal_axes  # numpy only when it is needed
 
     found = _axes(mechanism)
     if found:

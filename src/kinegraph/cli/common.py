@@ -14,10 +14,10 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli import completion
-from kinegraph.derive.choices import Closure
+from kinegraph.derive.plan import Closure
 from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
-from kinegraph.model.expression import Expression
+from kinegraph.model.expressions import Expression
 from kinegraph.model.names import unit_remedy
 
 if TYPE_CHECKING:  # the display is imported by what is shown: JSON needs none

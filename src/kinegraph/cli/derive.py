@@ -7,20 +7,13 @@ from typing import Annotated
 import typer
 
 import kinegraph as kg
-from kinegraph.cli.common import (
-    JsonOption,
-    PassesOption,
-    QuantityOption,
-    SetOption,
-    parameter_settings,
-    print_json,
-)
-from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.common import JsonOption, PassesOption, QuantityOption, SetOption, parameter_settings, print_json
+from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.compiler.base_parameters import base_parameters
-from kinegraph.compiler.closures import chain_of
+from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.request import request_of
 from kinegraph.errors import DerivationError
-from kinegraph.model.expression import Expression
+from kinegraph.model.expressions import Expression
 
 
 @reads_model

@@ -24,13 +24,13 @@ from kinegraph.cli.common import (
     say_assembled,
     show_error,
 )
-from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.compiler.request import arguments_of, quantities_of
-from kinegraph.derive.choices import Closure
+from kinegraph.derive.plan import Closure
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import ModelError
-from kinegraph.model.changes.start import with_start
-from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.changes.coordinates import with_start
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import (
     Value,
     initial_positions,
@@ -39,10 +39,10 @@ from kinegraph.model.evaluate import (
     parameter_values,
     unit_quaternion,
 )
-from kinegraph.model.expression import Expression
+from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.model.platforms.recognise import legs_beyond_closed_form
+from kinegraph.model.platforms.recognition import legs_beyond_closed_form
 
 
 @reads_model

@@ -19,7 +19,7 @@ from kinegraph.cli.common import (
     parameter_settings,
     print_json,
 )
-from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.export import ExportOptions, ExportReport, Fmi, FunctionLayout, Language, Precision, Sines
 from kinegraph.export import export as write_files
 

@@ -18,14 +18,14 @@ from kinegraph.cli.common import (
     parameter_settings,
     print_json,
 )
-from kinegraph.cli.model_source import ModelSource, reads_model
 from kinegraph.cli.ops import known_values
-from kinegraph.compiler.closures import chain_of
+from kinegraph.cli.options import ModelSource, reads_model
+from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.compile import straight_kernel, uses_loops
 from kinegraph.compiler.request import Request, quantities_of, same_passes
-from kinegraph.derive.choices import Closure
-from kinegraph.model.expression import Expression
-from kinegraph.passes.step import Effort
+from kinegraph.derive.plan import Closure
+from kinegraph.model.expressions import Expression
+from kinegraph.passes.effort import Effort
 
 
 class Stage(StrEnum):
@@ -111,7 +111,8 @@ def stage_text(request: Request, stage: Stage) -> str:
 def _tree(mechanism: kg.Mechanism, values: Mapping[str, Expression]) -> Iterator[str]:
     """Elementary links: what each moves about or along, and where its joint sits on the link before."""
     from kinegraph.compiler.request import bound_parameters
-    from kinegraph.derive.quantities.derivation import Derivation, Plan
+    from kinegraph.derive.plan import Plan
+    from kinegraph.derive.quantities.derivation import Derivation
     from kinegraph.graph.node import Output
     from kinegraph.notation.text import expressions
 

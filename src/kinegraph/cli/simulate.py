@@ -11,37 +11,31 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli import INTERRUPTED
-from kinegraph.cli.common import (
-    JsonOption,
-    PassesOption,
-    assignments,
-    console,
-    print_json,
-)
-from kinegraph.cli.model_source import ModelSource, reads_model
-from kinegraph.cli.run_options import (
+from kinegraph.cli.common import JsonOption, PassesOption, assignments, console, print_json
+from kinegraph.cli.options import (
     AtolOption,
     DurationOption,
     EventOption,
     InputOption,
+    ModelSource,
     QuietOption,
     RtolOption,
     RunSetOption,
     StopIfOption,
     StopOption,
+    reads_model,
 )
 from kinegraph.errors import ModelError, SolveError
 from kinegraph.files import read_input_text
 from kinegraph.model.names import did_you_mean
 
 if TYPE_CHECKING:
-    from kinegraph.model.expression import Expression
-    from kinegraph.simulate.checks.accuracy import ErrorEstimate
-    from kinegraph.simulate.constraints.baumgarte import Baumgarte
+    from kinegraph.model.expressions import Expression
     from kinegraph.simulate.inputs import Input
-    from kinegraph.solve.problem.events import Event
-    from kinegraph.solve.problem.problem import Floats
-    from kinegraph.solve.results.solution import Solution
+    from kinegraph.simulate.observation import ErrorEstimate
+    from kinegraph.simulate.stabilization import Baumgarte
+    from kinegraph.solve.problem import Event, Floats
+    from kinegraph.solve.solution import Solution
 
 
 OutputOption = Annotated[
@@ -101,7 +95,7 @@ def run(
     Example: kinegraph simulate double-pendulum --for 5 --set q1=1 --event low=tip.z+1.9 --page run.html -o run.csv
     """
     from kinegraph.simulate import Adaptive, FixedStep, Status, simulate
-    from kinegraph.simulate.checks.accuracy import error_estimates, tighter
+    from kinegraph.simulate.observation import error_estimates, tighter
 
     _require_files(output, plot, page)
     mechanism = source.mechanism()
@@ -136,7 +130,7 @@ def _require_files(output: Path | None, plot: Path | None, page: Path | None) ->
 
         picture_path(plot, SolveError)
     if output:
-        from kinegraph.solve.results.files import require_format
+        from kinegraph.solve.solution import require_format
 
         require_format(output)
 
@@ -165,7 +159,7 @@ def _write(solution: Solution, output: Path | None, plot: Path | None, page: Pat
 
 def _gains(text: str | None) -> Baumgarte | None:
     """`20,20`, `20` for both, or `auto`."""
-    from kinegraph.simulate.constraints.baumgarte import Baumgarte
+    from kinegraph.simulate.stabilization import Baumgarte
 
     if text is None or text.strip() == "auto":
         return None if text is None else Baumgarte()
@@ -190,7 +184,7 @@ def split_settings(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[d
 
 def formulas(texts: Mapping[str, str]) -> dict[str, Expression]:
     """Texts read as formulas."""
-    from kinegraph.simulate.formula import formula
+    from kinegraph.simulate.formulas import formula
 
     return {name: formula(text) for name, text in texts.items()}
 
@@ -220,7 +214,7 @@ def read_events(
     recorded: list[str] | None, stopping: list[str] | None, holding: list[str] | None = None
 ) -> list[Event]:
     """The events of --event, --stop and --stop-if."""
-    from kinegraph.solve.problem.events import Action, Direction, Event
+    from kinegraph.solve.problem import Action, Direction, Event
 
     events = [Event(name, text) for name, text in assignments(recorded or (), "--event").items()]
     events += [Event(name, text, action=Action.STOP) for name, text in assignments(stopping or (), "--stop").items()]

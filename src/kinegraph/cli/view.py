@@ -7,14 +7,8 @@ from typing import Annotated
 
 import typer
 
-from kinegraph.cli.common import (
-    JsonOption,
-    SetOption,
-    console,
-    parameter_settings,
-    print_json,
-)
-from kinegraph.cli.model_source import ModelSource, reads_model
+from kinegraph.cli.common import JsonOption, SetOption, console, parameter_settings, print_json
+from kinegraph.cli.options import ModelSource, reads_model
 
 
 @reads_model

@@ -11,9 +11,8 @@ from collections.abc import Callable, Sequence
 from math import isinf, isnan
 
 from kinegraph.codegen.program.binding import Bound
-from kinegraph.codegen.program.chunk import Chunks, cut
-from kinegraph.codegen.program.lower import lower
-from kinegraph.codegen.program.program import LEAVES, Instruction, Op, Program
+from kinegraph.codegen.program.instructions import LEAVES, Chunks, Instruction, Op, Program, cut
+from kinegraph.codegen.program.lowering import lower
 from kinegraph.errors import KernelError
 
 _HELPERS = """\

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Parameters, bound_parameters
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.display import RichDisplay
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.scalar import Scalar
-from kinegraph.graph.transfer import moved, transfer
 from kinegraph.notation.text import expressions
-from kinegraph.passes.monomials import ExtractMonomials
+from kinegraph.passes.rackovic import ExtractMonomials
 
 
 @dataclass(frozen=True)

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.closures import chain_of
-from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.compiler.chain import Chain, chain_of
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import Parameters, Quantities, Request, arguments_of, request_of, runtime_names
-from kinegraph.derive.choices import Closure
+from kinegraph.derive.plan import Closure
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Looped
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.errors import KernelError
 from kinegraph.graph.node import Graph, Symbol
-from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph, options_of
+from kinegraph.jit.kernel import KernelOptions, StraightKernel, compile_graph, options_of
 from kinegraph.jit.sparse import SparseKernel, without_zeros
-from kinegraph.jit.straight import StraightKernel
-from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.step import Effort
+from kinegraph.passes.effort import Effort
 
 #: Beyond this many velocities code is no longer written out straight: loops compile at once and run as fast.
 LARGE = 300
@@ -134,11 +133,11 @@ def _kind(mechanism: Mechanism) -> Looped:
 
 
 def _looped(request: Request) -> Kernel:
-    from kinegraph.large.kernel import LoopedKernel
+    from kinegraph.recursive.kernel import RecursiveKernel
 
     arguments = arguments_of(request.mechanism, request.quantities)
     names = [quantity.name for quantity in request.quantities]
-    return LoopedKernel(request.mechanism, names, arguments, request.parameters)
+    return RecursiveKernel(request.mechanism, names, arguments, request.parameters)
 
 
 def kernel_of(

@@ -10,20 +10,19 @@ from typing import TypeAlias
 
 from kinegraph import passes as known_passes
 from kinegraph.codegen.program.binding import Argument
-from kinegraph.derive.choices import Closure
-from kinegraph.derive.quantities.entries import check_entries
-from kinegraph.derive.quantities.quantity import Quantity, dependencies, parse_list
+from kinegraph.derive.plan import Closure
+from kinegraph.derive.quantities.quantity import Quantity, check_entries, dependencies, parse_list
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import DerivationError, KernelError, ModelError, one_of
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.jit import cache as disk
-from kinegraph.jit.contents import digest
-from kinegraph.model.constraints.underived import refuse_contact_forces
+from kinegraph.jit.cache import digest
+from kinegraph.model.constraints import refuse_contact_forces
 from kinegraph.model.evaluate import following, parameter_values
-from kinegraph.model.expression import Expression, Scalar, expression
+from kinegraph.model.expressions import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.passes.step import Effort
+from kinegraph.passes.effort import Effort
 
 Quantities: TypeAlias = str | Quantity | Sequence[str | Quantity]
 Parameters: TypeAlias = Mapping[str, Scalar]

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 
 from kinegraph.errors import SolveError
 from kinegraph.model.elements import Anchor, Bumper, Damper, Element, Span, Spring, anchors_of
-from kinegraph.model.expression import Name, names
+from kinegraph.model.expressions import Name, names
 from kinegraph.model.mechanism import Mechanism, Point, amounts
 from kinegraph.model.names import did_you_mean
-from kinegraph.model.platforms.recognise import FoundLeg, legs_of
+from kinegraph.model.platforms.recognition import RecognizedLeg, legs_of
 
 _LATCH = re.compile(r"R(\d+)")
 _NO_TARGET = "kg.with_target(model) adds a passive spacecraft with guides and latches, as `kinegraph dock` does"
@@ -244,7 +244,7 @@ def _legs(mechanism: Mechanism, chaser: str, ring: str) -> Iterator[Leg]:
             yield _of_platform(mechanism, leg)
 
 
-def _of_platform(mechanism: Mechanism, leg: FoundLeg) -> Leg:
+def _of_platform(mechanism: Mechanism, leg: RecognizedLeg) -> Leg:
     """A leg with mass. Of a crank, its angle and the force along its rod that balances the drive's moment."""
     drive, second = leg.drive, leg.second.name
     effort = _load(mechanism, Name(drive))

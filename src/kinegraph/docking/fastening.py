@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kinegraph.model.builder import Sx, Sy, Sz
-from kinegraph.model.changes.lock import lock
+from kinegraph.model.changes.coordinates import lock
 from kinegraph.model.definitions import replaced
-from kinegraph.model.expression import Defined, Expression, Name, expression, renamed
+from kinegraph.model.expressions import Defined, Expression, Name, expression, renamed
 from kinegraph.model.mechanism import (
     ONE,
     ZERO,
@@ -22,8 +22,7 @@ from kinegraph.model.mechanism import (
     QuaternionCoordinates,
     Transform,
 )
-from kinegraph.model.platforms.free_body import FreeBody, free_body, used_once
-from kinegraph.model.platforms.recognise import platform_of
+from kinegraph.model.platforms.recognition import FreeBody, free_body, platform_of, used_once
 
 Vector = Sequence[Expression]
 

@@ -10,27 +10,17 @@ from dataclasses import dataclass
 from math import pi
 from pathlib import Path
 
-from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.docking.conditions import (
-    AWAY,
-    CAPTURE,
-    OVERLOAD,
-    STROKE,
-    TOUCH,
-    contact_events,
-    interface_square,
-    leg_load,
-)
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.docking.description import Docking, docking_of
+from kinegraph.docking.events import AWAY, CAPTURE, OVERLOAD, STROKE, TOUCH, contact_events, interface_square, leg_load
 from kinegraph.errors import SolveError
-from kinegraph.model.expression import Name
+from kinegraph.model.expressions import Name
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates, Shift
+from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.step_control import Adaptive
-from kinegraph.solve.problem.execution import Native
-from kinegraph.studies.describe import StudySettings
-from kinegraph.studies.plan import Plan
+from kinegraph.studies.plan import Plan, StudySettings
 from kinegraph.studies.results import Study
-from kinegraph.studies.run import run_plan
+from kinegraph.studies.study import run_plan
 
 _DEGREE = pi / 180
 

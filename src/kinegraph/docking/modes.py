@@ -1,4 +1,4 @@
-"""The modes of a docking: free, the rings joined, and all joined; each is a mechanism of its own, joined exactly."""
+"""The modes of a docking (free, rings joined, all joined) and the impulses that join bodies in motion."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from kinegraph.compiler.chain import derived_at_once
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.compiler.stored import derived_at_once
 from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.docking.description import Docking, without_springs
 from kinegraph.docking.fastening import (
@@ -25,22 +25,28 @@ from kinegraph.docking.fastening import (
     pose_parameters,
     with_legs_held,
 )
-from kinegraph.docking.latches.held_form import HeldForm
-from kinegraph.docking.latches.rows import force_names, row_expressions, row_values, slot_names, with_points_held
-from kinegraph.docking.latches.springs import given_names, with_latches_that_hold
-from kinegraph.docking.mode_form import ModeForm, docking_balances
+from kinegraph.docking.latches import (
+    force_names,
+    given_names,
+    row_expressions,
+    row_values,
+    slot_names,
+    with_latches_that_hold,
+    with_points_held,
+)
+from kinegraph.docking.mode_equations import IMPULSES, STATE, HeldForm, ModeForm, docking_balances
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Output
-from kinegraph.model.constraints.joint_types import JointType
-from kinegraph.model.constraints.records import Frame, Joint, Loop
-from kinegraph.model.expression import Scalar
+from kinegraph.model.constraints import Frame, Joint, JointType, Loop
+from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import ZERO, Mechanism, Parameter
-from kinegraph.model.state_layout import is_force
-from kinegraph.simulate.formula import formula
-from kinegraph.simulate.state_names import StateNames
+from kinegraph.model.states import is_force
+from kinegraph.simulate.formulas import StateNames, formula
 from kinegraph.solve.methods.feedback import Samples
-from kinegraph.solve.problem.problem import Floats, Signals
+from kinegraph.solve.problem import Floats, Signals
+
+# The modes of a docking: free, the rings joined, and all joined; each is a mechanism of its own, joined exactly.
 
 #: Ring and target, chaser and target; seat: where the ring stands on the chaser then.
 CAPTURED, HARD, SEAT = "captured", "hard", "seat"
@@ -243,3 +249,60 @@ def relative_pose(first: Floats, second: Floats) -> tuple[float, ...]:
     shift = first[:3, :3].T @ (second[:3, 3] - first[:3, 3])
     x, y, z, w = Rotation.from_matrix(turn).as_quat()
     return (*map(float, shift), float(w), float(x), float(y), float(z))
+
+
+# How bodies are joined while they move: an impulse that takes away their velocity against each other, exactly.
+
+
+@dataclass(frozen=True)
+class Joining:
+    """A joint that closed: when, the impulse between the bodies, the energy that went into the latch.
+
+    impulse: force and moment impulse on the target, along the axes of the first body, at the joint [N s, N m s].
+    misalignment [m, rad]: how far the bodies stood from each other, and turned.
+    """
+
+    joint: str
+    time: float
+    impulse: Floats
+    lost: float
+    pose: tuple[float, ...]
+
+    @property
+    def shift(self) -> float:
+        """The lateral distance of the two frames [m]."""
+        return float(np.hypot(self.pose[0], self.pose[1]))
+
+    @property
+    def tilt(self) -> float:
+        """The angle between the two frames, roll included [rad]."""
+        return float(2 * np.arctan2(np.linalg.norm(self.pose[4:]), abs(self.pose[3])))
+
+
+def closed(mode: ModeEquations, time: float, state: Floats, known: Mapping[str, float]) -> tuple[Floats, Floats]:
+    """The state of all bodies after rows have closed where they are, and the impulses along the rows."""
+    form, values = mode.held, dict(zip(mode.all_names, state, strict=True))
+    row = np.concatenate([mode.taken(state), [time], mode.signals.values(np.array([time]))[0], mode.parameters(known)])
+    found = interpret(form.closing, {symbol.name: value for symbol, value in zip(form.symbols, row, strict=True)})
+    values |= {name: value for name, value in zip(form.names, found[STATE], strict=True) if name in values}
+    return np.array([values[name] for name in mode.all_names]), np.asarray(found[IMPULSES])
+
+
+def without_velocity_against(
+    mode: ModeEquations, time: float, q: Floats, v: Floats, known: Mapping[str, float]
+) -> tuple[Floats, Floats, float]:
+    """Velocities after the joints of a mode have closed, the impulses in all rows, and the energy lost.
+
+    M (v+ - v) = J^T p with J v+ = 0: what is lost is the energy of the velocities that J sees. Rows that other rows
+    contain get the least impulses.
+    """
+    inertia, rows = mode.quantities("H,constraint_jacobian", q, v, time, known)
+    opening = rows @ v
+    moved = np.linalg.solve(inertia, rows.T)
+    compliance = rows @ moved
+    seen = np.diag(compliance)
+    scale = np.divide(1, np.sqrt(seen), out=np.zeros_like(seen), where=seen > 0)
+    impulses = -scale * (np.linalg.pinv(scale[:, None] * compliance * scale, rcond=1e-10) @ (scale * opening))
+    after = v + moved @ impulses
+    lost = 0.5 * (v @ inertia @ v - after @ inertia @ after)
+    return after, impulses, float(lost)

@@ -1,16 +1,155 @@
-"""How a docking went: its outcome, phases, touches, peaks, and what was kept."""
+"""The result of a docking: outcome, phases, loads and their peaks, energy and momentum."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from enum import Enum
+from functools import cache
 
 import numpy as np
 
-from kinegraph.docking.latches.joining import Joining
-from kinegraph.docking.peaks import Peak
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.docking.description import Docking
+from kinegraph.docking.events import guide_places, interface_force, is_ring_first, squares
+from kinegraph.docking.latches import Hold, holds, in_fixed_axes, spring_holds
+from kinegraph.docking.modes import Joining, Mode, ModeEquations
+from kinegraph.simulate.observation import ENERGY, KINETIC, MOMENTA, energy_error
+from kinegraph.solve.ensemble import CaseProblem, CaseRows, Outputs
+from kinegraph.solve.execution import Execution
+from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.problem import CauchyProblem, Floats, Signals
+
+# The loads of a docking as formulas of the state: in every leg, of all legs on the ring, between the rings.
+
+LEG, LATCH, INTERFACE, BENDING, RING = "load:", "latch:", "interface", "bending", "ring"
+
+
+def signed_loads(mode: ModeEquations) -> dict[str, str]:
+    """Forces along legs, where these move."""
+    return {} if mode.mode is Mode.HARD else {f"{LEG}{leg.name}": leg.load for leg in mode.docking.legs}
+
+
+def squared_loads(mode: ModeEquations) -> dict[str, str]:
+    """Squares of the other loads: of all legs on the ring, between the rings (force, moment), in latches that hold."""
+    docking = mode.docking
+    ring = {} if mode.mode is Mode.HARD else {RING: squares(_on_ring(docking))}
+    if mode.joints:
+        force, moment = ([f"{mode.reaction}[{entry}]" for entry in some] for some in (range(3), range(3, 6)))
+        return ring | {INTERFACE: squares(force), BENDING: squares(moment)}
+    sprung = spring_holds(docking.latches) if mode.mode is Mode.SPRUNG else ()
+    holding = (*sprung, *holds([str(slot) for slot in range(mode.slots)]))
+    between = [interface_force(docking, axis, holding) for axis in range(3)]
+    latches = {f"{LATCH}{one.name}": squares(one.force) for one in holding}
+    return ring | {INTERFACE: squares(between), BENDING: squares(_moment(docking, holding))} | latches
+
+
+def _on_ring(docking: Docking) -> list[str]:
+    """The force of all legs on the ring, in fixed axes."""
+    return ["+".join(f"({leg.load})*({leg.along[axis]})" for leg in docking.legs) for axis in range(3)]
+
+
+def _moment(docking: Docking, holding: Sequence[Hold]) -> list[str]:
+    """The moment of all guides and latches on the ring, about its origin, in fixed axes."""
+    pairs = list(_forces(docking, holding))
+    turns = [(1, 2), (2, 0), (0, 1)]
+    return ["0" + "".join(f"+({at[i]}*{f[j]}-{at[j]}*{f[i]})" for at, f in pairs) for i, j in turns]
+
+
+def _forces(docking: Docking, holding: Sequence[Hold]) -> Iterator[tuple[list[str], list[str]]]:
+    """Where guides and latches press on the ring, from its origin, and the forces."""
+    origin = [f"pose:{docking.ring}[{row},3]" for row in range(3)]
+    for one, place in guide_places(docking):
+        sign = "" if is_ring_first(docking, one) else "-"
+        entries = [f"contact:{one.name}[{place},{entry}]" for entry in range(1, 7)]
+        yield _differences(entries[3:], origin), [f"({sign}{force})" for force in entries[:3]]
+    for one_more in holding:
+        point = [f"pose:{one_more.point}[{row},3]" for row in range(3)]
+        yield _differences(point, origin), [f"(-{force})" for force in in_fixed_axes(docking, one_more.force)]
+
+
+def _differences(a: Sequence[str], b: Sequence[str]) -> list[str]:
+    return [f"({one}-{other})" for one, other in zip(a, b, strict=True)]
+
+
+# The largest loads of a phase: looked for inside every step, on its dense output, as studies do.
+
+
+@dataclass(frozen=True)
+class Peak:
+    """The largest value of a load [N, N m], when, and where: the leg or the latch, else ""."""
+
+    value: float
+    time: float
+    where: str = ""
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """A phase as it was run: from which state, over what time, by what code."""
+
+    mode: ModeEquations
+    state: Floats
+    span: tuple[float, float]
+    known: Mapping[str, float]
+    signals: Signals
+    execution: Execution
+
+    def peaks(self, solver: Solver, control: Control) -> dict[str, Peak]:
+        """The largest loads by name; nothing for methods that have no dense output.
+
+        The phase is run once more, to its end and without events.
+        """
+        tableau = solver.capabilities.lanes
+        if tableau is None or not self.span[1] > self.span[0]:
+            return {}
+        signed, squared = signed_loads(self.mode), squared_loads(self.mode)
+        wanted = (*(frozenset({"high", "low"}) for _ in signed), *(frozenset({"high"}) for _ in squared))
+        graph = self.mode.graph((*signed.values(), *squared.values()))
+        outputs = Outputs(self.mode.equations.function(graph, self._native), wanted)
+        problem = self._problem()
+        rows = CaseProblem(tableau, problem, control, outputs=outputs, lanes=False).run(
+            self.state[None], problem.parameters[None]
+        )
+        return _named([*signed, *squared], rows, len(signed))
+
+    @property
+    def _native(self) -> bool:
+        return self.execution is not Execution.INTERPRETED
+
+    def _problem(self) -> CauchyProblem:
+        rhs = self.mode.equations.right_hand_side(native=self._native)
+        parameters = self.mode.parameters(self.known)
+        loops = self.execution is Execution.NATIVE
+        return CauchyProblem(rhs, self.state, *self.span, parameters, self.signals, loops)
+
+
+def _named(names: Sequence[str], rows: CaseRows, signed: int) -> dict[str, Peak]:
+    """Peaks by name: of signed loads the larger of both sides, of squares the root."""
+    found = {}
+    for place, name in enumerate(names):
+        high, low = float(rows.high[0, place]), float(rows.low[0, place])
+        if place >= signed:
+            found[name] = Peak(float(np.sqrt(max(high, 0.0))), float(rows.high_at[0, place]))
+        else:
+            at = rows.high_at if abs(high) >= abs(low) else rows.low_at
+            found[name] = Peak(max(abs(high), abs(low)), float(at[0, place]))
+    return found
+
+
+def largest(phases: Sequence[Mapping[str, Peak]]) -> dict[str, Peak]:
+    """The largest of all phases: `leg`, `latch`, `ring`, `interface`, `bending`."""
+    found: dict[str, Peak] = {}
+    for one in phases:
+        for name, peak in one.items():
+            kind, colon, where = name.partition(":")
+            kind = {LEG: "leg", LATCH: "latch"}.get(f"{kind}{colon}", kind)
+            if kind not in found or peak.value > found[kind].value:
+                found[kind] = replace(peak, where=where)
+    return found
+
+
+# How a docking went: its outcome, phases, touches, peaks, and what was kept.
 
 
 class Outcome(Enum):
@@ -116,3 +255,65 @@ class DockingRun:
             "momentum": self.momentum,
             "energy": self.energy,
         }  # fmt: skip
+
+
+# What is looked at along a docking: forces between the rings and in the legs, energy and momentum.
+
+
+@cache
+def formulas(docking: Docking) -> dict[str, str]:
+    """Columns by name that hold whatever is joined, as formulas of the state of all bodies."""
+    totals = {name: name for name in (ENERGY, KINETIC, *MOMENTA)}
+    return totals | {f"length:{leg.name}": leg.length for leg in docking.legs}
+
+
+def observed(
+    free: ModeEquations, mode: ModeEquations, times: Floats, states: Floats, own: Floats, known: Mapping[str, float]
+) -> dict[str, Floats]:
+    """The columns of one phase. Energy and momentum are those of all bodies and guides, whatever is joined.
+
+    states: of all bodies. own: what the mode integrates.
+    """
+    whole = mode if mode.mode is Mode.SPRUNG else free
+    found = _columns(whole, formulas(free.docking), times, states, known)
+    loads = _columns(free, signed_loads(free), times, states, known)
+    between = _columns(mode, squared_loads(mode), times, own, known)
+    if mode.mode is Mode.HARD:
+        between = _columns(free, squared_loads(free), times, states, known) | between
+    state = dict(zip(free.equations.names, states.T, strict=True))
+    return state | found | loads | {name: np.sqrt(column) for name, column in between.items()}
+
+
+def _columns(
+    mode: ModeEquations, texts: Mapping[str, str], times: Floats, states: Floats, known: Mapping[str, float]
+) -> dict[str, Floats]:
+    return dict(zip(texts, mode.columns(tuple(texts.values()), times, states, known).T, strict=True))
+
+
+def peaks_at(phase: Phase) -> dict[str, Peak]:
+    """The largest loads at the saved states: for methods that cannot look between them."""
+    found = {}
+    for name, column in phase.columns.items():
+        if name.partition(":")[0] in ("load", "latch", "ring", "interface", "bending"):
+            place = int(np.argmax(np.abs(column)))
+            found[name] = Peak(float(abs(column[place])), float(phase.times[place]))
+    return found
+
+
+def drift(phases: Sequence[Phase], joinings: Sequence[Joining]) -> tuple[float, float]:
+    """By how much momentum and the balance of energy moved, relative to their size; by nothing without a phase."""
+    if not phases:
+        return 0.0, 0.0
+    momenta = np.hstack([[phase.columns[name] for name in MOMENTA] for phase in phases])
+    energies = []
+    for phase in phases:
+        lost = sum(one.lost for one in joinings if one.time <= phase.times[0])
+        zero = np.zeros(len(phase.times))
+        given = phase.columns.get("supplied", zero) - phase.columns.get("dissipated", zero)
+        energies.append(phase.columns[ENERGY] - given + lost)
+    energy = np.concatenate(energies)
+    kinetic = np.concatenate([phase.columns[KINETIC] for phase in phases])
+    potential = np.concatenate([phase.columns[ENERGY] for phase in phases]) - kinetic
+    moved = np.abs(momenta - momenta[:, :1]).max() / max(np.abs(momenta).max(), np.finfo(float).tiny)
+    left = float(np.abs(energy - energy[0]).max())
+    return float(moved), energy_error(left, kinetic, potential, ())

@@ -14,18 +14,17 @@ from numpy.typing import ArrayLike
 
 from kinegraph.compiler.compile import derive
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
-from kinegraph.docking.conditions import guide_places, is_ring_first
 from kinegraph.docking.description import Docking
+from kinegraph.docking.events import guide_places, is_ring_first
 from kinegraph.docking.first_contacts import FreeBody
 from kinegraph.docking.modes import Mode, ModeEquations
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
-from kinegraph.model.expression import Scalar
-from kinegraph.simulate.formula import formula
-from kinegraph.simulate.state_names import StateNames
-from kinegraph.solve.problem.problem import Floats, Signals
+from kinegraph.model.expressions import Scalar
+from kinegraph.simulate.formulas import StateNames, formula
+from kinegraph.solve.problem import Floats, Signals
 
 
 @dataclass(frozen=True)

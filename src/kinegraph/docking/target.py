@@ -9,15 +9,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from math import isfinite
 
-from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.docking.fastening import free_by_quaternion
 from kinegraph.errors import SolveError
 from kinegraph.model.builder import Q, Sx, Sy, Sz, inertia
 from kinegraph.model.elements import Anchor, Bumper, Capsule, Element, Plane, Sphere
-from kinegraph.model.expression import Expression, Name, expression
+from kinegraph.model.expressions import Expression, Name, expression
 from kinegraph.model.mechanism import ONE, ZERO, Body, Coordinate, Mechanism, Point, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.formula import formula
+from kinegraph.simulate.formulas import formula
 
 _LETTERS = ("b", "t", "target_")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from kinegraph.errors import KernelError, one_of
-from kinegraph.model.expression import Scalar
-from kinegraph.passes.step import Effort
+from kinegraph.model.expressions import Scalar
+from kinegraph.passes.effort import Effort
 
 
 class Language(Enum):

@@ -1,4 +1,6 @@
-"""From a mechanism or a graph to a unit: derive, reduce, bind, lower, cut, and a test vector for every routine."""
+"""From a mechanism or a graph to a unit: derive, reduce, bind, lower, chunk, and add a test vector for each
+routine.
+"""
 
 from __future__ import annotations
 
@@ -8,31 +10,72 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from kinegraph.codegen.program.binding import Argument, Bound, ParameterValue, bind
-from kinegraph.codegen.program.chunk import cut
-from kinegraph.codegen.program.lower import lower_with_places
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.closures import chain_of
+from kinegraph.codegen.program.instructions import cut
+from kinegraph.codegen.program.lowering import lower_with_places
+from kinegraph.compiler.chain import Chain, chain_of
 from kinegraph.compiler.request import Quantities, arguments_of, read_quantities, request_of
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.variables import ALL
 from kinegraph.errors import DerivationError, KernelError
-from kinegraph.export.describe import Units, argument_entries, argument_meaning, quantity_entries, quantity_meaning
 from kinegraph.export.identifiers import Scope, comment, is_legal, prefix
 from kinegraph.export.options import ExportOptions, FunctionLayout
-from kinegraph.export.shared_terms import shared_terms
-from kinegraph.export.text import kinegraph_version
-from kinegraph.export.unit import Field, Routine, Unit, operations_of
-from kinegraph.export.vector import make_vector
+from kinegraph.export.self_test import make_vector
+from kinegraph.export.unit import (
+    Field,
+    Routine,
+    Unit,
+    Units,
+    argument_entries,
+    argument_meaning,
+    kinegraph_version,
+    operations_of,
+    quantity_entries,
+    quantity_meaning,
+)
 from kinegraph.graph.angle import PI
+from kinegraph.graph.build import GraphBuilder, transfer
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.text import dump
-from kinegraph.io.records.write import write
-from kinegraph.jit.contents import digest
+from kinegraph.io.language.writer import write
+from kinegraph.jit.cache import digest
 from kinegraph.model.evaluate import float_values, known_parameter_values, parameter_values
-from kinegraph.model.expression import Scalar, expression
+from kinegraph.model.expressions import Scalar, expression
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.by_name import read_passes
-from kinegraph.passes.pipeline import reduce
+from kinegraph.notation.naming import LARGEST, Naming, defined_nodes, is_angle_function
+from kinegraph.passes.pipeline import read_passes, reduce
+
+# What code calls the terms it uses several times: as `kinegraph derive` prints them, x1, x2, ...
+
+#: What code calls values without a name; no definition may be called so.
+_NUMBERED = re.compile(r"[xt]\d+", re.IGNORECASE)
+
+
+def shared_terms(printed: Graph, coded: Graph, mechanism: Mechanism | None = None) -> Mapping[int, str]:
+    """The names of terms in code, by the nodes of the graph `coded`: those that equations of `printed` have for them.
+
+    Sines and cosines are named elsewhere. Definitions of the mechanism, and their negatives, go by their own names.
+
+    Where a symbol is called x1, they are printed as y1, y2, ...; in code they are x1, x2, ... all the same.
+    Both are of the same equations; code may be made of the graph as derived where the reduced one is printed. Equal
+    expressions are one node in a builder, so they are known by that.
+    """
+    if len(printed) > LARGEST:
+        return {}
+    naming = Naming(printed, mechanism=mechanism)
+    builder = GraphBuilder()
+    places = transfer(naming.graph, builder)
+    nodes = naming.graph.nodes
+    shared = {i: label for i, label in naming.labels.items() if not is_angle_function(nodes[i])}
+    names = {places[i]: f"x{label.suffix}" for i, label in shared.items() if label.suffix}
+    found = {node: names[place] for node, place in transfer(coded, builder).items() if place in names}
+    defined = {
+        node: f"minus_{name}" if negative else name
+        for node, (name, negative) in defined_nodes(coded, mechanism).items()
+    }
+    return found | {node: name for node, name in defined.items() if not _NUMBERED.fullmatch(name)}
+
+
+# From a mechanism or a graph to a unit: derive, reduce, bind, lower, cut, and a test vector for every routine.
 
 #: What generated code calls its own variables: t1, t2, ..., shared terms x1, x2, ... and the scratch array s.
 _TEMPORARY = re.compile(r"[xXtT]\d+")
@@ -77,7 +120,7 @@ def prepare_as_it_is(graph: Graph, origin: Origin, options: ExportOptions) -> Un
 
 
 @dataclass(frozen=True)
-class Part:
+class ExportPart:
     """A routine that is given as a graph: what it takes, and what its outputs mean, by name."""
 
     name: str
@@ -86,7 +129,7 @@ class Part:
     meanings: Mapping[str, str]
 
 
-def prepare_parts(mechanism: Mechanism, parts: Sequence[Part], options: ExportOptions) -> Unit:
+def prepare_parts(mechanism: Mechanism, parts: Sequence[ExportPart], options: ExportOptions) -> Unit:
     """A unit of routines that someone else derived from a mechanism; parameters are among their arguments."""
     return _OfParts(mechanism, parts, options).unit([part.name for part in parts])
 
@@ -301,7 +344,7 @@ class _OfMechanism(_Maker):
 
 
 class _OfParts(_OfMechanism):
-    def __init__(self, mechanism: Mechanism, parts: Sequence[Part], options: ExportOptions) -> None:
+    def __init__(self, mechanism: Mechanism, parts: Sequence[ExportPart], options: ExportOptions) -> None:
         super().__init__(mechanism, replace(options, symbolic_parameters=False))
         self.known = self._known()
         self.parts = {part.name: part for part in parts}

@@ -6,27 +6,50 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Quantities
 from kinegraph.errors import KernelError
 from kinegraph.export.fmu import make_fmu
-from kinegraph.export.languages.c import c_files
-from kinegraph.export.languages.cpp import cpp_files
+from kinegraph.export.identifiers import prefix
+from kinegraph.export.languages.c import c_files, cpp_files
 from kinegraph.export.languages.fortran import fortran_files
 from kinegraph.export.languages.julia import julia_files
 from kinegraph.export.languages.latex import latex_files
 from kinegraph.export.languages.matlab import matlab_files
 from kinegraph.export.languages.python import python_files
-from kinegraph.export.languages.records import records_files
 from kinegraph.export.languages.rust import rust_files
-from kinegraph.export.languages.urdf import urdf_files
 from kinegraph.export.options import ExportOptions, Language, Precision
 from kinegraph.export.prepare import prepare
-from kinegraph.export.text import MARK
-from kinegraph.export.unit import Unit
+from kinegraph.export.unit import MARK, Unit, kinegraph_version
 from kinegraph.files import open_regular, written_to
 from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph
+from kinegraph.io.language.writer import write
+from kinegraph.io.urdf.writer import write_urdf
+from kinegraph.model.mechanism import Mechanism
+
+# The mechanism back in the model language.
+
+
+def records_files(source: Mechanism | Graph, name: str | None) -> dict[str, str]:
+    """One model file; read again it is the same mechanism."""
+    if isinstance(source, Graph):
+        raise KernelError("a graph has no records: export the mechanism it came from")
+    return {f"{prefix(name or source.name)}.kg": f"# {MARK} {kinegraph_version()}.\n{write(source)}"}
+
+
+# The mechanism as URDF.
+
+
+def urdf_files(source: Mechanism | Graph, options: ExportOptions) -> tuple[dict[str, str], tuple[str, ...]]:
+    """One file and what to know about it; parameters become numbers."""
+    if isinstance(source, Graph):
+        raise KernelError("a graph has no links and joints: export the mechanism it came from")
+    urdf = write_urdf(source, options.parameters, f"{MARK} {kinegraph_version()}.")
+    return {f"{prefix(options.name or source.name)}.urdf": urdf.text}, urdf.notes
+
+
+# The driver of exports: prepare, print in the language, write the files.
 
 
 @dataclass(frozen=True)

@@ -1,22 +1,35 @@
-"""The one door into the graph: a builder that folds exactly and gives equal expressions the same node.
-
-Sums and products are those of `SumBuilder`. Angles are linear forms, and functions of numbers are numbers where these
-are exact.
+"""The only way to make a graph: a builder that folds exactly, scalars with operators, and transfer from other
+graphs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from math import isqrt
+from typing import TypeAlias
 
 from kinegraph.errors import GraphError
-from kinegraph.graph.angle import RATIONAL_SINES, LinearForm, linear_form, quarter_turns, shifted
-from kinegraph.graph.canonical.folded import mark_folded
-from kinegraph.graph.canonical.renumber import without_dead_nodes
-from kinegraph.graph.canonical.sums import SumBuilder
-from kinegraph.graph.functions import FUNCTIONS
-from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Output
+from kinegraph.graph.angle import PI, RATIONAL_SINES, LinearForm, linear_form, quarter_turns, shifted
+from kinegraph.graph.canonical import SumBuilder, exact, mark_folded, without_dead_nodes
+from kinegraph.graph.node import (
+    FUNCTIONS,
+    Coefficient,
+    Factor,
+    Function,
+    Graph,
+    Kind,
+    Node,
+    Output,
+    Polynomial,
+    Symbol,
+    Term,
+)
+
+# The one door into the graph: a builder that folds exactly and gives equal expressions the same node.
+#
+# Sums and products are those of `SumBuilder`. Angles are linear forms, and functions of numbers are numbers where these
+# are exact.
 
 
 class GraphBuilder(SumBuilder):
@@ -152,3 +165,273 @@ class GraphBuilder(SumBuilder):
         if self.folded:
             mark_folded(graph)
         return graph
+
+
+# A node with arithmetic operators, so that mechanics can be written as it stands in a book.
+
+Number: TypeAlias = int | Fraction
+
+
+class Scalar:
+    """A node of a builder. Immutable; equal only to the same node."""
+
+    __slots__ = ("builder", "index")
+
+    def __init__(self, builder: GraphBuilder, index: int) -> None:
+        self.builder = builder
+        self.index = index
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Scalar) and other.index == self.index and other.builder is self.builder
+
+    def __hash__(self) -> int:
+        return hash(self.index)
+
+    def __repr__(self) -> str:
+        return f"%{self.index}"
+
+    def number(self, value: Coefficient) -> Scalar:
+        """A number in the same builder."""
+        return Scalar(self.builder, self.builder.number(value))
+
+    def symbol(self, kind: Kind, name: str) -> Scalar:
+        """A symbol in the same builder."""
+        return Scalar(self.builder, self.builder.symbol(kind, name))
+
+    @property
+    def value(self) -> Coefficient | None:
+        """The exact number this is, or None."""
+        return self.builder.value_of(self.index)
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether it is the number zero."""
+        return self.index == self.builder.zero
+
+    @property
+    def static(self) -> bool:
+        """True if it depends on constants and parameters only."""
+        return self.builder.static[self.index]
+
+    def __add__(self, other: Scalar | Number) -> Scalar:
+        builder = self.builder
+        index = other.index if isinstance(other, Scalar) and other.builder is builder else self._index(other)
+        if index == builder.zero:
+            return self
+        if self.index == builder.zero:
+            return Scalar(builder, index)
+        return Scalar(builder, builder.sum_of_two(self.index, index))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar | Number) -> Scalar:
+        builder = self.builder
+        index = other.index if isinstance(other, Scalar) and other.builder is builder else self._index(other)
+        if index == builder.zero:
+            return self
+        return Scalar(builder, builder.difference(self.index, index))
+
+    def __rsub__(self, other: Scalar | Number) -> Scalar:
+        return -self + other
+
+    def __neg__(self) -> Scalar:
+        return Scalar(self.builder, self.builder.negative(self.index))
+
+    def __mul__(self, other: Scalar | Number) -> Scalar:
+        if not isinstance(other, Scalar):
+            return Scalar(self.builder, self.builder.scale(other, self.index))
+        builder, first, second = self.builder, self.index, other.index
+        if other.builder is not builder:
+            self._require_same_builder(other)
+        if first == builder.zero or second == builder.one:
+            return self
+        if second == builder.zero or first == builder.one:
+            return other
+        return Scalar(builder, builder.product_of_two(first, second))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar | Number) -> Scalar:
+        if not isinstance(other, Scalar):
+            other = self.number(other)
+        return self * other.reciprocal()
+
+    def __rtruediv__(self, other: Scalar | Number) -> Scalar:
+        return self.reciprocal() * other
+
+    def __pow__(self, exponent: int) -> Scalar:
+        return Scalar(self.builder, self.builder.power(self.index, exponent))
+
+    def apply(self, function: str, *more: Scalar) -> Scalar:
+        """A function of this and further scalars."""
+        return Scalar(self.builder, self.builder.apply(function, self.index, *(self._index(s) for s in more)))
+
+    def sin(self) -> Scalar:
+        """Its sine."""
+        return self.apply("sin")
+
+    def cos(self) -> Scalar:
+        """Its cosine."""
+        return self.apply("cos")
+
+    def reciprocal(self) -> Scalar:
+        """One over it."""
+        return self.apply("reciprocal")
+
+    def _index(self, other: Scalar | Number) -> int:
+        if not isinstance(other, Scalar):
+            return self.builder.number(other)
+        self._require_same_builder(other)
+        return other.index
+
+    def _require_same_builder(self, other: Scalar) -> None:
+        if other.builder is not self.builder:
+            raise GraphError("scalars of two builders cannot be combined: carry one over with transfer")
+
+
+# Carrying nodes from one graph into a builder, with symbols replaced on the way.
+
+
+def transfer(
+    graph: Graph,
+    builder: GraphBuilder,
+    symbol: Callable[[Symbol], int] | None = None,
+    only: Sequence[bool] | None = None,
+) -> dict[int, int]:
+    """Rebuild the wanted (by default: live) nodes in a builder; returns where each old node went.
+
+    Rebuilding folds and merges whatever the builder can see, so replaced symbols propagate.
+    """
+    place: dict[int, int] = {}
+    wanted = graph.live if only is None else only
+    for index, node in enumerate(graph.nodes):
+        if wanted[index]:
+            place[index] = _rebuilt(node, builder, place, symbol)
+    return place
+
+
+def _rebuilt(
+    node: Node, builder: GraphBuilder, place: Mapping[int, int], symbol: Callable[[Symbol], int] | None
+) -> int:
+    if isinstance(node, Symbol):
+        return symbol(node) if symbol else builder.symbol(node.kind, node.name)
+    if isinstance(node, Function):
+        return builder.apply(node.name, *(place[argument] for argument in node.arguments))
+    return builder.polynomial([(c, tuple([(place[child], e) for child, e in factors])) for c, factors in node.terms])
+
+
+def copied(graph: Graph, builder: GraphBuilder, given: Mapping[int, int] | None = None) -> dict[int, int]:
+    """Like transfer, but nothing is expanded or folded: shared stays shared. Nodes in `given` are there already."""
+    place = dict(given or {})
+    for index, node in enumerate(graph.nodes):
+        if not graph.live[index] or index in place:
+            continue
+        if isinstance(node, Polynomial):
+            place[index] = _copied_sum(node, builder, place)
+        elif isinstance(node, Function):
+            place[index] = builder.intern(Function(node.name, tuple(place[a] for a in node.arguments)))
+        else:
+            place[index] = builder.symbol(node.kind, node.name)
+    return place
+
+
+def _copied_sum(node: Polynomial, builder: GraphBuilder, place: Mapping[int, int]) -> int:
+    total: dict[tuple[Factor, ...], Coefficient] = {}
+    for coefficient, factors in node.terms:
+        exponents: dict[int, int] = {}
+        for child, exponent in factors:
+            exponents[place[child]] = exponents.get(place[child], 0) + exponent
+        key = tuple(sorted(exponents.items()))
+        total[key] = total.get(key, 0) + coefficient
+    terms = tuple((exact(c), factors) for factors, c in total.items() if c)
+    if len(terms) == 1 and terms[0][0] == 1 and len(terms[0][1]) == 1 and terms[0][1][0][1] == 1:
+        return terms[0][1][0][0]
+    return builder.intern(Polynomial(terms)) if terms else builder.zero
+
+
+def moved(outputs: Sequence[Output], place: Mapping[int, int]) -> tuple[Output, ...]:
+    """Outputs pointing at where their nodes went."""
+    return tuple(output._replace(nodes=tuple(place[index] for index in output.nodes)) for output in outputs)
+
+
+def substituted(builder: GraphBuilder, nodes: Sequence[int], values: Mapping[Symbol, int]) -> tuple[int, ...]:
+    """Nodes of a builder with symbols replaced, in the same builder."""
+
+    def symbol(node: Symbol) -> int:
+        return values[node] if node in values else builder.symbol(node.kind, node.name)
+
+    graph = builder.graph([Output("nodes", (len(nodes),), tuple(nodes))])
+    return moved(graph.outputs, transfer(graph, builder, symbol))[0].nodes
+
+
+def bind(graph: Graph, values: Mapping[str, Coefficient]) -> Graph:
+    """The graph with symbols replaced by exact numbers: numeric-symbolic where some symbols remain."""
+    builder = GraphBuilder()
+
+    def symbol(node: Symbol) -> int:
+        bound = node.name in values and node != PI
+        return builder.number(values[node.name]) if bound else builder.symbol(node.kind, node.name)
+
+    return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
+
+
+def join(graphs: Sequence[Graph]) -> Graph:
+    """One graph with the outputs of several, common nodes shared."""
+    builder = GraphBuilder()
+    outputs = [output for graph in graphs for output in moved(graph.outputs, transfer(graph, builder))]
+    return builder.graph(outputs)
+
+
+# Sums within sums, written as one: the same operations, but no order of adding up is laid down.
+
+
+def flattened(graph: Graph) -> Graph:
+    """The graph with every sum that is used once, as a term of another sum, taken into that sum."""
+    builder = GraphBuilder()
+    place: dict[int, int] = {}
+    taken_in = _taken_in(graph)
+    terms: dict[int, tuple[Term, ...]] = {}
+    for index, node in enumerate(graph.nodes):
+        if not graph.live[index]:
+            continue
+        if isinstance(node, Symbol):
+            place[index] = builder.symbol(node.kind, node.name)
+        elif isinstance(node, Function):
+            place[index] = builder.intern(Function(node.name, tuple(place[child] for child in node.arguments)))
+        else:
+            inner = {child: terms[child] for child in _single(node) if child in taken_in}
+            terms[index] = _joined(node, place, inner)
+            if index not in taken_in:
+                # Where terms have cancelled the builder must look at what is left.
+                whole = len(terms[index]) == len(node.terms) + sum(len(added) - 1 for added in inner.values())
+                joined = Polynomial(terms[index])
+                place[index] = builder.intern(joined) if whole else builder.polynomial(joined.terms)
+    return builder.graph(moved(graph.outputs, place))
+
+
+def _taken_in(graph: Graph) -> set[int]:
+    found: set[int] = set()
+    for index, node in enumerate(graph.nodes):
+        if graph.live[index] and isinstance(node, Polynomial) and len(node.terms) > 1:
+            for child in _single(node):
+                inner = graph.nodes[child]
+                if graph.use_counts[child] == 1 and isinstance(inner, Polynomial) and len(inner.terms) > 1:
+                    found.add(child)
+    return found
+
+
+def _single(node: Polynomial) -> list[int]:
+    """The nodes that are added or subtracted as they are."""
+    return [f[0][0] for c, f in node.terms if len(f) == 1 and f[0][1] == 1 and abs(c) == 1]
+
+
+def _joined(node: Polynomial, place: Mapping[int, int], inner: Mapping[int, tuple[Term, ...]]) -> tuple[Term, ...]:
+    total: dict[tuple[Factor, ...], Coefficient] = {}
+    for coefficient, factors in node.terms:
+        if len(factors) == 1 and factors[0][0] in inner and abs(coefficient) == 1 and factors[0][1] == 1:
+            added = [(coefficient * c, f) for c, f in inner[factors[0][0]]]
+        else:
+            added = [(coefficient, tuple(sorted((place[child], exponent) for child, exponent in factors)))]
+        for c, f in added:
+            total[f] = total.get(f, 0) + c
+    return tuple((exact(c), f) for f, c in total.items() if c)

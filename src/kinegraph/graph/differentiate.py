@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.functions import FUNCTIONS
-from kinegraph.graph.node import Function, Node, Polynomial, Term, children
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.build import GraphBuilder, Scalar
+from kinegraph.graph.node import FUNCTIONS, Function, Node, Polynomial, Term, children
 
 
 class ForwardDerivative:

@@ -11,10 +11,9 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.differentiate import below
 from kinegraph.graph.node import Function, Node, Polynomial
-from kinegraph.graph.scalar import Scalar
 
 _UNKNOWN = 10**300
 _HALF = Fraction(1, 2)

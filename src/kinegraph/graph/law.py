@@ -7,8 +7,7 @@ from itertools import pairwise
 from typing import NoReturn
 
 from kinegraph.errors import GraphError
-from kinegraph.graph.functions import FUNCTIONS
-from kinegraph.graph.node import LARGEST_EXPONENT, Function, Graph, Node, Polynomial, Symbol
+from kinegraph.graph.node import FUNCTIONS, LARGEST_EXPONENT, Function, Graph, Node, Polynomial, Symbol
 
 #: Under this name a graph keeps that it was checked: one graph may be reduced, chosen and stored.
 _STORED = "_lawful"

@@ -1,12 +1,4 @@
-"""Graphs as text, one node a line, exactly readable back.
-
-    %0 = coordinate "q1"
-    %1 = sin %0
-    %2 = 3/2 %0 %1^2 - %0
-    output "tau" (1) = %2
-
-Lines that start with # are comments.
-"""
+"""Graphs as text, one node per line, and exact numbers as decimal text. Both can be read back exactly."""
 
 from __future__ import annotations
 
@@ -14,12 +6,50 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator
+from fractions import Fraction
 from weakref import ref
 
 from kinegraph.errors import GraphError
 from kinegraph.graph import law
-from kinegraph.graph.exact_text import exact_text, read_exact
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol, Term
+
+# Exact numbers as decimal text and back. Python converts integers of at most 4300 digits, and so do we.
+
+_NUMBER = re.compile(r"-?\d+(?:/\d+)?", re.ASCII)
+
+
+def exact_text(value: Coefficient) -> str:
+    """An integer or a fraction as text: `-12`, `3/2`."""
+    try:
+        return str(value)
+    except ValueError:
+        bits = max(value.numerator.bit_length(), value.denominator.bit_length())
+        digits = bits * 30103 // 100_000
+        raise GraphError(
+            f"a coefficient has about {digits} digits, more than can be written; no double holds such a number\n"
+            "  choose units in which the numbers of the model are smaller, or lower powers"
+        ) from None
+
+
+def read_exact(text: str) -> Coefficient:
+    """The number a text says, an integer where it is one."""
+    if _NUMBER.fullmatch(text) is None:
+        raise GraphError(f"{text[:40]!r} is no exact number such as 3/2")
+    try:
+        value = Fraction(text)
+    except (ValueError, ZeroDivisionError) as problem:
+        raise GraphError(f"{text[:40]!r} is no exact number: {problem}") from None
+    return value.numerator if value.denominator == 1 else value
+
+
+# Graphs as text, one node a line, exactly readable back.
+#
+#     %0 = coordinate "q1"
+#     %1 = sin %0
+#     %2 = 3/2 %0 %1^2 - %0
+#     output "tau" (1) = %2
+#
+# Lines that start with # are comments.
 
 #: The latest texts: records, and keys of the cache, are made of the text of one graph up to three times.
 _latest: deque[tuple[ref[Graph], str]] = deque(maxlen=2)
@@ -71,7 +101,7 @@ _OUTPUT = re.compile(r'output ("(?:[^"\\]|\\.)*") \(([\d, ]*)\) =((?: %\d+)*)$')
 _SYMBOL = re.compile(r'(\w+) ("(?:[^"\\]|\\.)*")$')
 _FUNCTION = re.compile(r"([a-z]\w*)((?: %\d+)+)$")
 _FACTOR = re.compile(r"%(\d+)(?:\^(\d+))?$")
-_NUMBER = re.compile(r"(\d+)(?:/(\d*[1-9]\d*))?$")
+_TEXT_NUMBER = re.compile(r"(\d+)(?:/(\d*[1-9]\d*))?$")
 
 
 def read(text: str) -> Graph:
@@ -129,7 +159,7 @@ def _read_term(sign: int, parts: list[str]) -> Term:
     for position, part in enumerate(parts):
         if match := _FACTOR.match(part):
             factors.append((int(match[1]), int(match[2] or 1)))
-        elif position == 0 and (match := _NUMBER.match(part)):
+        elif position == 0 and (match := _TEXT_NUMBER.match(part)):
             coefficient = sign * read_exact(match[0])
         else:
             raise ValueError(f"cannot read the factor {part!r}")

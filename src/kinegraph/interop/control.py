@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.extras import Foreign, extra
-from kinegraph.tasks.linear.linearise import Linearisation
+from kinegraph.tasks.linearize import Linearisation
 
 
 def to_control(linear: Linearisation) -> Foreign:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.io.records.load import load, parse
-    from kinegraph.io.records.write import write
+    from kinegraph.io.language.reader import load, parse
+    from kinegraph.io.language.writer import write
 
 __all__ = ["load", "parse", "write"]
 
 load_on_demand(
     __name__,
     {
-        **dict.fromkeys(("load", "parse"), "kinegraph.io.records.load"),
-        "write": "kinegraph.io.records.write",
+        **dict.fromkeys(("load", "parse"), "kinegraph.io.language.reader"),
+        "write": "kinegraph.io.language.writer",
     },
 )

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from kinegraph.io.robot.meshes import MeshFinder
-from kinegraph.io.robot.report import Base
+from kinegraph.io.meshes import MeshFinder
+from kinegraph.io.robot.findings import Base
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE, RightAngles
-from kinegraph.model.expression import Scalar
+from kinegraph.model.expressions import Scalar
 
 Gravity = tuple[Scalar, Scalar, Scalar]
 

@@ -17,8 +17,8 @@ from typing import TypeVar
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.files import read_regular
-from kinegraph.io.records.expression_text import read_expression
-from kinegraph.model.expression import Expression, expression
+from kinegraph.io.language.expressions import read_expression
+from kinegraph.model.expressions import Expression, expression
 
 T = TypeVar("T")
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
+    from kinegraph.codegen.kernel import Kernel
     from kinegraph.codegen.program.binding import Argument
-    from kinegraph.jit.kernel import Kernel, KernelOptions, compile_graph
+    from kinegraph.jit.kernel import KernelOptions, compile_graph
 
 __all__ = ["Argument", "Kernel", "KernelOptions", "compile_graph"]
 

@@ -1,19 +1,104 @@
-"""LLVM at work: text to object code, object code to callable addresses."""
+"""LLVM in the process: the target processor, text to object code, loaded code, and glue functions around it."""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache, wraps
 from itertools import count
+from threading import RLock
+from typing import TypeVar, cast
 
+import llvmlite
 from llvmlite import binding as llvm
 
-from kinegraph.codegen.llvm.functions import LIBRARY_FUNCTIONS
+from kinegraph.codegen.llvm.assembly import LIBRARY_FUNCTIONS
 from kinegraph.errors import KernelError
-from kinegraph.jit.once import once
-from kinegraph.jit.target import Target, host
+
+# Made once in a process, also when several threads ask at the same time.
+#
+# `functools.cache` lets two threads make the same thing twice and keeps one of them. For code in memory that is fatal:
+# whoever took an address in the other one runs code that is no longer there.
+
+F = TypeVar("F", bound=Callable[..., object])
+
+#: One lock for all: functions that are made once call each other, and locks of their own could wait for each other.
+making = RLock()
+
+if hasattr(os, "register_at_fork"):  # a child must not begin with a lock that a thread of its parent holds
+    os.register_at_fork(before=making.acquire, after_in_parent=making.release, after_in_child=making.release)
+
+
+def once(make: F) -> F:
+    """A function whose results are cached for good: each is made by the first thread that asks, others wait for it."""
+    cached = cache(make)
+
+    @wraps(make)
+    def made_once(*given: Hashable) -> object:
+        with making:
+            return cached(*given)
+
+    return cast(F, made_once)
+
+
+# The processor code is made for.
+
+
+@dataclass(frozen=True)
+class Target:
+    """A processor as LLVM names it."""
+
+    triple: str
+    cpu: str
+    features: str
+
+    @property
+    def fused(self) -> bool:
+        """Has it a fused multiply-add? All but older x86 processors have."""
+        if not self.triple.startswith(("x86", "i386", "i486", "i586", "i686", "amd64")):
+            return True
+        return "+fma," in f"{self.features},"
+
+    @property
+    def lanes(self) -> int:
+        """The number of lanes that is fastest for batches."""
+        return 8 if "+avx512f," in f"{self.features}," else 4
+
+    def machine(self) -> llvm.TargetMachine:
+        """A new LLVM target machine."""
+        initialize()
+        target = llvm.Target.from_triple(self.triple)
+        # Position independent and small: literals are read relative to the code, in one instruction.
+        return target.create_target_machine(
+            cpu=self.cpu, features=self.features, opt=3, reloc="pic", codemodel="small", jit=True
+        )
+
+
+@cache
+def host() -> Target:
+    """This machine."""
+    initialize()
+    features = llvm.get_host_cpu_features()
+    return Target(llvm.get_process_triple(), llvm.get_host_cpu_name(), features.flatten() if features else "")
+
+
+@cache
+def initialize() -> None:
+    """Prepare LLVM for this machine, once."""
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+
+
+def versions() -> str:
+    """What makes the code, for cache keys."""
+    return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
+
+
+# LLVM at work: text to object code, object code to callable addresses.
 
 #: Functions of the C library that code may call, with their arities; loops need powers beside those of graphs.
 IMPORTED_FUNCTIONS = {**LIBRARY_FUNCTIONS, "pow": 2}
@@ -93,3 +178,101 @@ def _libraries() -> Iterator[ctypes.CDLL]:
             continue
     if sys.platform != "win32":
         yield ctypes.CDLL(None)
+
+
+# Small functions around code that is already loaded: what a caller knows by one address alone.
+#
+# They hold addresses of this process, so they are written anew in each and never stored on disk.
+
+_ENTRY = "kinegraph_glue"
+_HEAD = f"define void @{_ENTRY}(ptr %x, ptr %y)"
+_MEMORY = (
+    "declare ptr @kinegraph_malloc(i64)\ndeclare void @kinegraph_free(ptr)\n"
+    "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)"
+)
+_NO_NUMBER = "0x7FF8000000000000"
+_DOUBLE = 8  # bytes
+
+
+class Memory(Enum):
+    """Where numbers stand during a call: what arrives, what is returned, and what is taken for the call alone."""
+
+    X = "%x"
+    Y = "%y"
+    WORK = "%work"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """An entry of one of the arrays."""
+
+    memory: Memory
+    start: int = 0
+
+
+@dataclass(frozen=True)
+class Call:
+    """Call the code at an address: it reads from one place on and writes from another on."""
+
+    address: int
+    source: Entry
+    target: Entry
+
+
+@dataclass(frozen=True)
+class Copy:
+    """Copy so many numbers."""
+
+    source: Entry
+    target: Entry
+    count: int
+
+
+class Glue:
+    """A C function `void f(const double *x, double *y)`; it lives as long as this object does."""
+
+    def __init__(self, text: str) -> None:
+        self._code = LoadedCode(object_code(text, host()), _ENTRY)
+        self.address = self._code.address(_ENTRY)
+
+
+def with_tables(address: int, tables: Sequence[int]) -> Glue:
+    """Call a function with the addresses of tables before x and y."""
+    given = ", ".join([*(f"ptr {_pointer(table)}" for table in tables), "ptr %x", "ptr %y"])
+    return Glue(f"{_HEAD} {{\n  call void {_pointer(address)}({given})\n  ret void\n}}\n")
+
+
+def repeated(address: int, times: int) -> Glue:
+    """Call a function so many times with the same x and y: as a compiled caller would, to be timed."""
+    call = f"  call void {_pointer(address)}(ptr %x, ptr %y)"
+    counting = ["  %next = add i64 %count, 1", f"  %done = icmp eq i64 %next, {times}"]
+    lines = ["  br label %again", "again:", "  %count = phi i64 [0, %0], [%next, %again]", call, *counting]
+    return Glue(
+        "\n".join([f"{_HEAD} {{", *lines, "  br i1 %done, label %end, label %again", "end:", "  ret void", "}", ""])
+    )
+
+
+def in_turn(steps: Sequence[Call | Copy], work: int) -> Glue:
+    """Do the steps one after the other, with memory for `work` numbers; without memory the first result is NaN."""
+    lines = [f"  %work = call ptr @kinegraph_malloc(i64 {_DOUBLE * max(work, 1)})",
+             "  %none = icmp eq ptr %work, null", "  br i1 %none, label %failed, label %begin", "failed:",
+             f"  store double {_NO_NUMBER}, ptr %y", "  ret void", "begin:"]  # fmt: skip
+    for number, step in enumerate(steps):
+        lines += [_element(f"%from{number}", step.source), _element(f"%to{number}", step.target), _done(number, step)]
+    lines += ["  call void @kinegraph_free(ptr %work)", "  ret void"]
+    return Glue("\n".join([_MEMORY, f"{_HEAD} {{", *lines, "}", ""]))
+
+
+def _done(number: int, step: Call | Copy) -> str:
+    if isinstance(step, Call):
+        return f"  call void {_pointer(step.address)}(ptr %from{number}, ptr %to{number})"
+    size = f"i64 {_DOUBLE * step.count}"
+    return f"  call void @llvm.memcpy.p0.p0.i64(ptr %to{number}, ptr %from{number}, {size}, i1 false)"
+
+
+def _element(name: str, place: Entry) -> str:
+    return f"  {name} = getelementptr double, ptr {place.memory.value}, i64 {place.start}"
+
+
+def _pointer(address: int) -> str:
+    return f"inttoptr (i64 {address} to ptr)"

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from kinegraph.codegen.arrays import Doubles
-from kinegraph.codegen.kernel import Code, Kernel, Outputs, Recipe, Result
+from kinegraph.codegen.kernel import Code, Doubles, Kernel, Outputs, Recipe, Result
 from kinegraph.errors import KernelError
 from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph, Output, Polynomial
-from kinegraph.jit.straight import StraightKernel
+from kinegraph.jit.kernel import StraightKernel
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from kinegraph import io
 from kinegraph.errors import ModelError
+from kinegraph.lazy_imports import Functions
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.on_demand import Functions
 
 if TYPE_CHECKING:
     from kinegraph.library import families

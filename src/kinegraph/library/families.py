@@ -5,9 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from kinegraph.io import parse
-from kinegraph.model.builder import Builder, Ry, Rz, Sx, Sz, inertia
-from kinegraph.model.constraints.builder import frame
-from kinegraph.model.expression import PI, Expression, Name
+from kinegraph.model.builder import Builder, Ry, Rz, Sx, Sz, frame, inertia
+from kinegraph.model.expressions import PI, Expression, Name
 from kinegraph.model.mechanism import Body, Mechanism, Transform
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
     from kinegraph.model.axes import Axes
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         Spring,
     )
     from kinegraph.model.evaluate import initial_positions, initial_velocities, number, parameter_values, value
-    from kinegraph.model.expression import Call, Expression, Name, Number, Operation, Scalar, expression
+    from kinegraph.model.expressions import Call, Expression, Name, Number, Operation, Scalar, expression
     from kinegraph.model.mechanism import (
         Axis,
         Body,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         Shift,
         Transform,
     )
-    from kinegraph.model.robot.data import (
+    from kinegraph.model.robot_data import (
         Extra,
         JointArmature,
         JointFriction,
@@ -165,7 +165,7 @@ load_on_demand(
             "kinegraph.model.evaluate",
         ),
         **dict.fromkeys(
-            ("Call", "Expression", "Name", "Number", "Operation", "Scalar", "expression"), "kinegraph.model.expression"
+            ("Call", "Expression", "Name", "Number", "Operation", "Scalar", "expression"), "kinegraph.model.expressions"
         ),
         **dict.fromkeys(
             (
@@ -195,7 +195,7 @@ load_on_demand(
                 "ShapeKind",
                 "ShapeRole",
             ),
-            "kinegraph.model.robot.data",
+            "kinegraph.model.robot_data",
         ),
         "validate": "kinegraph.model.validation.mechanism",
     },

@@ -12,9 +12,8 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from kinegraph.errors import ModelError
-from kinegraph.model.changes.rewrite import rewritten
-from kinegraph.model.expression import Defined, Expression, Name, as_written, renamed
-from kinegraph.model.places import Places
+from kinegraph.model.expressions import Defined, Expression, Name, as_written, renamed, rewritten
+from kinegraph.model.report import Places
 
 if TYPE_CHECKING:
     from kinegraph.model.mechanism import Mechanism

@@ -36,7 +36,7 @@ from kinegraph.model.elements import (
     Torus,
     Triple,
 )
-from kinegraph.model.expression import Expression, Name, Scalar, expression
+from kinegraph.model.expressions import Expression, Name, Scalar, expression
 from kinegraph.model.mechanism import Body, Point
 
 _LAWS: dict[str, type[Linear | ForceLaw | EnergyLaw]] = {

@@ -13,7 +13,7 @@ from typing import TypeAlias
 
 from kinegraph.errors import ModelError, one_of
 from kinegraph.model.axes import Axes
-from kinegraph.model.expression import Expression, Name, expression, names
+from kinegraph.model.expressions import Expression, Name, expression, names
 from kinegraph.model.mechanism import ZERO
 from kinegraph.model.names import component
 

@@ -12,7 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TypeAlias
 
 from kinegraph.errors import ModelError, Place
-from kinegraph.model.expression import (
+from kinegraph.model.expressions import (
     PI,
     Call,
     Compound,
@@ -24,11 +24,11 @@ from kinegraph.model.expression import (
     expression,
     names,
     postorder,
+    text,
 )
-from kinegraph.model.expression_text import text
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.model.places import Places
+from kinegraph.model.report import Places
 
 Value: TypeAlias = Fraction | float
 _Formulas: TypeAlias = Mapping[str, Expression | None]

@@ -1,4 +1,4 @@
-"""What a mechanism is: frozen records, nothing derived, nothing numeric."""
+"""The mechanism: frozen records of bodies, joints, coordinates and parameters. Nothing here is derived or numeric."""
 
 from __future__ import annotations
 
@@ -10,16 +10,50 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kinegraph.display import RichDisplay
-from kinegraph.model.constraints.impacts import Impacts
-from kinegraph.model.expression import Expression, expression, names
+from kinegraph.model.expressions import Expression, expression, names
 from kinegraph.model.report import Report
-from kinegraph.model.state_layout import StateLayout
+from kinegraph.model.states import StateLayout
 
 if TYPE_CHECKING:
-    from kinegraph.model.constraints.records import AnyLoop, Constraint, Contact, Cut, Unknown
+    from kinegraph.model.constraints import AnyLoop, Constraint, Contact, Cut, Unknown
     from kinegraph.model.definitions import Definition, QuasiVelocity
     from kinegraph.model.elements import Element, Input
-    from kinegraph.model.robot.data import Extra
+    from kinegraph.model.robot_data import Extra
+
+
+# What happens when contacts close with a speed: the law of restitution, and how several impacts at once are taken.
+
+
+class ImpactLaw(Enum):
+    """What restitution is a ratio of.
+
+    NEWTON: the velocities along the normal, after and before. POISSON: the impulses of expansion and compression.
+    """
+
+    NEWTON = "newton"
+    POISSON = "poisson"
+
+
+class ImpactOrder(Enum):
+    """How impacts at one time are taken.
+
+    SIMULTANEOUS: all contacts at once, as one complementarity problem. SEQUENTIAL: one contact after the other, the
+    fastest first, until none closes any more.
+    """
+
+    SIMULTANEOUS = "simultaneous"
+    SEQUENTIAL = "sequential"
+
+
+@dataclass(frozen=True, slots=True)
+class Impacts:
+    """`impacts poisson, sequential;`: how all contacts of a model meet."""
+
+    law: ImpactLaw = ImpactLaw.NEWTON
+    order: ImpactOrder = ImpactOrder.SIMULTANEOUS
+
+
+# What a mechanism is: frozen records, nothing derived, nothing numeric.
 
 ZERO = expression(0)
 ONE = expression(1)

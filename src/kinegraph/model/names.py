@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from typing import NamedTuple
 
-from kinegraph.model.expression import RESERVED
+from kinegraph.model.expressions import RESERVED
 
 #: Words that begin a statement of the model language; no body may be called so.
 STATEMENTS = (

@@ -1,23 +1,119 @@
-"""What a reader sees of a graph: which nodes get a name of their own, and in what order.
-
-Sines and cosines of moving angles are hoisted (`s23` is the sine of q2 + q3), nodes used more than once become x1, x2,
-..., everything else is written where it is used. Both `formula` and `latex` print what is decided here.
-"""
+"""Names that a reader sees: of shared nodes, of expressions that the model defines, of the entries of outputs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import count as counter
 from typing import TypeAlias
 
+from kinegraph.derive.elements.element_values import ElementNames
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.derive.quantities.record import Letter
+from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, group_word
+from kinegraph.derive.tree.expressions import Names
+from kinegraph.errors import DerivationError, KinegraphError
 from kinegraph.graph.angle import linear_form
-from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.node import GUARDED, Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol
+from kinegraph.graph.proof import values_at_one_point
+from kinegraph.model.definitions import named_expressions
+from kinegraph.model.expressions import Expression, names
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.notation.defined import defined_nodes
-from kinegraph.notation.guards import without_guards
+from kinegraph.model.names import component
+from kinegraph.model.states import moved_by
+
+# Guards of a graph: where a value means nothing they make it no number. They are no part of the equations.
+
+
+def without_guards(graph: Graph) -> Graph:
+    """The equations as they are written for readers: guards left out."""
+    stands = list(range(len(graph)))
+    for index, node in enumerate(graph.nodes):
+        if isinstance(node, Function) and node.name == GUARDED:
+            stands[index] = stands[node.arguments[0]]
+    if stands == list(range(len(graph))):
+        return graph
+    outputs = tuple(one._replace(nodes=tuple(stands[index] for index in one.nodes)) for one in graph.outputs)
+    return Graph(tuple(_pointing(node, stands) for node in graph.nodes), outputs)
+
+
+def _pointing(node: Node, stands: Sequence[int]) -> Node:
+    if isinstance(node, Function):
+        return Function(node.name, tuple(stands[argument] for argument in node.arguments))
+    if isinstance(node, Polynomial):
+        return Polynomial(tuple((c, tuple((stands[x], e) for x, e in factors)) for c, factors in node.terms))
+    return node
+
+
+# Which nodes of a graph are expressions that the model has a name for (`define`, `quasivelocity`).
+#
+# They are known by their values at a random point of a prime field, as in proofs: however the reduction has written an
+# expression, it is the one that was defined, up to its sign.
+
+#: Equations beyond this many nodes are printed for nobody.
+LARGEST = 20_000
+
+
+def defined_nodes(graph: Graph, mechanism: Mechanism | None) -> dict[int, tuple[str, bool]]:
+    """By node the name of the definition it is, and whether with the other sign; one node for each definition.
+
+    Definitions that the reduction has not left whole are not found.
+    """
+    if mechanism is None or not named_expressions(mechanism) or len(graph) > LARGEST:
+        return {}
+    try:
+        definitions = _definitions(graph, mechanism)
+        values, wanted, prime = values_at_one_point(graph, definitions)
+    except KinegraphError:  # no name is worth a failure
+        return {}
+    places: dict[int, int] = {}
+    for index, value in enumerate(values):
+        if not isinstance(graph.nodes[index], Symbol) and not graph.static[index]:
+            places.setdefault(value, index)
+    found: dict[int, tuple[str, bool]] = {}
+    for output in definitions.outputs:
+        value = wanted[output.nodes[0]]
+        negative = value not in places
+        place = places.get(-value % prime if negative else value)
+        if place is not None and place not in found:
+            found[place] = output.name, negative
+    return found
+
+
+def _definitions(graph: Graph, mechanism: Mechanism) -> Graph:
+    """The definitions as graphs; parameters that the equations know as numbers are numbers here too."""
+    known = _names(mechanism, _bound(graph, mechanism))
+    outputs: list[Output] = []
+    for one in named_expressions(mechanism):
+        try:
+            outputs.append(Output(one.name, (), (known.scalar(one.value).index,)))
+        except KinegraphError:  # no name is worth a failure
+            continue
+    return known.builder.graph(outputs)
+
+
+def _names(mechanism: Mechanism, bound: Mapping[str, Expression]) -> Names:
+    """What names stand for; where points are followed, only if a definition uses some."""
+    used = {name for one in named_expressions(mechanism) for name in names(one.value)}
+    if not any(map(component, used)):
+        return Names(GraphBuilder(), mechanism, bound)
+    return ElementNames(mechanism, bound, Derivation(mechanism, bound, Plan()).layout)
+
+
+def _bound(graph: Graph, mechanism: Mechanism) -> Mapping[str, Expression]:
+    symbols = {symbol.name for symbol in graph.symbols(Kind.PARAMETER)}
+    return {one.name: one.value for one in mechanism.parameters if one.name not in symbols and one.value is not None}
+
+
+# What a reader sees of a graph: which nodes get a name of their own, and in what order.
+#
+# Sines and cosines of moving angles are hoisted (`s23` is the sine of q2 + q3), nodes used more than once become x1,
+# x2, ..., everything else is written where it is used. Both `formula` and `latex` print what is decided here.
 
 #: An expression with more parts than this gets a name even if it is used once: nobody reads it.
 LONGEST = 30
@@ -283,3 +379,76 @@ def _letters() -> Iterator[str]:
     for round_ in counter():
         for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZ":
             yield f"{letter}{round_ or ''}"
+
+
+# What the entries of outputs are called on a page: letters of the table of quantities, names of the coordinates.
+
+
+@dataclass(frozen=True)
+class EntryName:
+    """The name of an entry of an output.
+
+    It is a `variable` itself (an acceleration, a generalized force), or the letter of a quantity, or a word, with
+    indices, which are numbers or names. `by` are the variables it is differentiated by.
+    """
+
+    word: str
+    letter: Letter | None = None
+    of: str = ""
+    frame: str = ""
+    variable: Symbol | None = None
+    indices: tuple[str, ...] = ()
+    by: tuple[Symbol, ...] = ()
+
+
+def entry_name(output: str, indices: tuple[int, ...], mechanism: Mechanism | None) -> EntryName:
+    """What one entry (indices from one; none: the whole output) is called; a mechanism knows names of its variables."""
+    try:
+        quantity = Quantity.parse(output)
+    except DerivationError:  # the outputs of a graph may have any name
+        return EntryName(output, indices=tuple(map(str, indices)))
+    groups = [_Group(word, mechanism) for word in quantity.by]
+    inner = len(indices) - sum(group.indexed for group in groups)
+    if indices and inner < 0:
+        return EntryName(output, indices=tuple(map(str, indices)))
+    rest = iter(indices[inner:] if indices else ())
+    by = tuple(group.symbol(next(rest, 0) if group.indexed else 0) for group in groups)
+    own = indices[:inner] if indices else ()
+    variable = _variable(quantity, own, mechanism)
+    names = _named_indices(quantity, own, mechanism)
+    word = str(quantity.undifferentiated)
+    return EntryName(word, quantity.record.letter, quantity.of, quantity.frame, variable, names, by)
+
+
+def _variable(quantity: Quantity, indices: tuple[int, ...], mechanism: Mechanism | None) -> Symbol | None:
+    entries = quantity.record.entries
+    if mechanism is None or entries is None or not quantity.record.variables or len(indices) != 1:
+        return None
+    return entries.symbols(mechanism)[indices[0] - 1]
+
+
+def _named_indices(quantity: Quantity, indices: tuple[int, ...], mechanism: Mechanism | None) -> tuple[str, ...]:
+    entries = quantity.record.entries
+    if mechanism is None or entries is None or len(indices) != 1:
+        return tuple(map(str, indices))
+    name = entries.names(mechanism)[indices[0] - 1]
+    return (moved_by(name),) if entries is Variables.FORCES else (name,)
+
+
+class _Group:
+    """What one derivative is taken by: a group of variables, or a single one."""
+
+    def __init__(self, word: str, mechanism: Mechanism | None) -> None:
+        group = group_word(word, mechanism)
+        self.word = group or word
+        self.mechanism = mechanism
+        self.indexed = group in (*Variables, DISPLACEMENTS) and group != Variables.TIME
+
+    def symbol(self, index: int) -> Symbol:
+        """The variable of an index from one; zero means the group as a whole, or the single variable."""
+        if self.mechanism is not None and self.indexed and index and self.word != DISPLACEMENTS:
+            return Variables(self.word).symbols(self.mechanism)[index - 1]
+        stem = "q" if self.word == DISPLACEMENTS else self.word
+        if not self.indexed or not index:
+            return Symbol(Kind.PARAMETER, stem)
+        return Symbol(Kind.PARAMETER, f"{stem}{index}")

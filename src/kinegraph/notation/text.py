@@ -7,8 +7,7 @@ from fractions import Fraction
 
 from kinegraph.graph.node import Graph, Symbol
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.notation.naming import Label, Naming, Section
-from kinegraph.notation.outputs import entry_name
+from kinegraph.notation.naming import Label, Naming, Section, entry_name
 from kinegraph.notation.writing import Equation, Piece, Writer, joined, number_text
 
 _INDENT = "    "

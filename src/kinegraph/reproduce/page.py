@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from kinegraph.reproduce.document import Reproduction, Section
-from kinegraph.reproduce.entry import Entry, Verdict
+from kinegraph.reproduce.document import Entry, Reproduction, Section, Verdict
 
 _HEAD = ("quantity", "printed", "ours", "", "reason")
 #: Longer tables show what differs, and keep the rest folded.

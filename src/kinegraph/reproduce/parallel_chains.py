@@ -22,15 +22,14 @@ from pathlib import Path
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.load import load
+from kinegraph.compiler.mechanism_source import load
 from kinegraph.extras import extra
 from kinegraph.io import parse, write
-from kinegraph.large.chains.exchange import Exchange, Ranks, Serial, Threads, Traffic
-from kinegraph.large.chains.run import Finished, integrated
-from kinegraph.large.chains.system import ChainSystem, Stabilised
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.reproduce.measuring import cpu_model
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.recursive.chains.dynamics import ChainSystem, Finished, Stabilised, integrated
+from kinegraph.recursive.chains.exchange import Exchange, Ranks, Serial, Threads, Traffic
+from kinegraph.reproduce.kernel_timing import cpu_model
+from kinegraph.solve.problem import Floats
 
 SIZES = (15, 51, 151, 301, 1001, 10001)
 DURATIONS = (1, 5, 10, 20, 30, 40, 50, 60)

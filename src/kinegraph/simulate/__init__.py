@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.simulate.constraints.baumgarte import Baumgarte
     from kinegraph.simulate.run import simulate
+    from kinegraph.simulate.stabilization import Baumgarte
     from kinegraph.simulate.sweep import Sweep, sweep
-    from kinegraph.solve.methods.by_name import Method
+    from kinegraph.solve.methods.method import Method
     from kinegraph.solve.methods.step_control import Adaptive, FixedStep
-    from kinegraph.solve.problem.events import Action, Direction, Event
-    from kinegraph.solve.problem.problem import Sampled
-    from kinegraph.solve.results.solution import Solution
-    from kinegraph.solve.results.status import Status
+    from kinegraph.solve.problem import Action, Direction, Event, Sampled
+    from kinegraph.solve.recording import Status
+    from kinegraph.solve.solution import Solution
 
 __all__ = [
     "Action", "Adaptive", "Baumgarte", "Direction", "Event", "FixedStep", "Method", "Sampled", "Solution", "Status",
@@ -25,14 +24,14 @@ __all__ = [
 load_on_demand(
     __name__,
     {
-        "Baumgarte": "kinegraph.simulate.constraints.baumgarte",
+        "Baumgarte": "kinegraph.simulate.stabilization",
         "simulate": "kinegraph.simulate.run",
         **dict.fromkeys(("Sweep", "sweep"), "kinegraph.simulate.sweep"),
-        "Method": "kinegraph.solve.methods.by_name",
+        "Method": "kinegraph.solve.methods.method",
         **dict.fromkeys(("Adaptive", "FixedStep"), "kinegraph.solve.methods.step_control"),
-        **dict.fromkeys(("Action", "Direction", "Event"), "kinegraph.solve.problem.events"),
-        "Sampled": "kinegraph.solve.problem.problem",
-        "Solution": "kinegraph.solve.results.solution",
-        "Status": "kinegraph.solve.results.status",
+        **dict.fromkeys(("Action", "Direction", "Event"), "kinegraph.solve.problem"),
+        "Sampled": "kinegraph.solve.problem",
+        "Solution": "kinegraph.solve.solution",
+        "Status": "kinegraph.solve.recording",
     },
 )

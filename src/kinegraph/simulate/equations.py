@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, ClassVar, Self
 import numpy as np
 
 from kinegraph import passes as known_passes
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.compiler.closures import chain_of
+from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.constraints.projection import MISSED, PROJECTED, projected_in, projection
@@ -25,21 +27,22 @@ from kinegraph.derive.dynamics.state_rate import (
     state_names,
     state_rate,
 )
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import Scalar as GraphScalar
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.scalar import Scalar as GraphScalar
-from kinegraph.jit.kernel import Argument, Kernel, compile_graph
-from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.expression import TIME, Expression, Scalar
+from kinegraph.jit.kernel import compile_graph
+from kinegraph.model.constraints import is_constrained
+from kinegraph.model.expressions import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.passes.step import AT_ONCE
-from kinegraph.solve.problem.problem import Floats, RightHandSide, Signals
-from kinegraph.solve.results.recording import Run
+from kinegraph.passes.effort import AT_ONCE
+from kinegraph.solve.problem import Floats, RightHandSide, Signals
+from kinegraph.solve.recording import Run
 
 if TYPE_CHECKING:
-    from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
+    from kinegraph.derive.quantities.platforms import ClosedLegs
 
 _LARGEST_REDUCED = 4000
 _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start

@@ -10,46 +10,73 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import same_passes
 from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.errors import SolveError
 from kinegraph.graph.interpret import interpret
 from kinegraph.interrupt import Interrupt
-from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import Value, float_values, parameter_values
-from kinegraph.model.expression import TIME, Scalar
+from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate import contacts
-from kinegraph.simulate.arguments import check_inputs, check_method, check_rows, initial_values, span_of
 from kinegraph.simulate.checks.diagnosis import named_ending
-from kinegraph.simulate.checks.momentum import momentum_checks
 from kinegraph.simulate.checks.singular_coordinates import singular_coordinates, singular_words
-from kinegraph.simulate.constraints.baumgarte import Baumgarte, BaumgarteForm
-from kinegraph.simulate.constraints.drift import without_drift
-from kinegraph.simulate.constraints.form_for import form_for
 from kinegraph.simulate.equations import Equations, VelocityForm
-from kinegraph.simulate.event_kernels import Endings, read
-from kinegraph.simulate.formula import formula
-from kinegraph.simulate.inputs import Input, controllers_of, is_autonomous, read_inputs, with_given_inputs
-from kinegraph.simulate.large.looped import LoopedForm, looped_observation, takes_loops
-from kinegraph.simulate.observe import Rows, checks, drift_checks, drift_facts, named, observation
-from kinegraph.simulate.pace import paced_by_events
-from kinegraph.simulate.start import Start, start_of
-from kinegraph.simulate.task import Task
-from kinegraph.solve.methods.by_name import Method, solver_of
+from kinegraph.simulate.events import Endings, paced_by_events, read
+from kinegraph.simulate.formulas import formula
+from kinegraph.simulate.hamiltonian import ClosedMomentumForm, MomentumForm
+from kinegraph.simulate.inputs import (
+    Input,
+    Start,
+    check_inputs,
+    check_method,
+    check_rows,
+    controllers_of,
+    initial_values,
+    is_autonomous,
+    read_inputs,
+    span_of,
+    start_of,
+    with_given_inputs,
+)
+from kinegraph.simulate.observation import Rows, checks, drift_checks, drift_facts, momentum_checks, named, observation
+from kinegraph.simulate.recursive import RecursiveForm, recursive_observation, takes_recursion
+from kinegraph.simulate.run_task import Task
+from kinegraph.simulate.stabilization import Baumgarte, BaumgarteForm, IndexTwoForm, without_drift
+from kinegraph.solve.execution import Decision, Native
 from kinegraph.solve.methods.feedback import FeedbackSolver, Samples, View
-from kinegraph.solve.methods.method import Solver
+from kinegraph.solve.methods.method import Method, Solver, StateForm, solver_of
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
-from kinegraph.solve.problem.events import Event
-from kinegraph.solve.problem.execution import Decision, Native
-from kinegraph.solve.problem.problem import Feedback, Floats, Signals, require_span
-from kinegraph.solve.results.recording import Grid, OwnSteps, Run, Save
-from kinegraph.solve.results.solution import Check, SimulatedModel, Solution
+from kinegraph.solve.problem import Event, Feedback, Floats, Signals, require_span
+from kinegraph.solve.recording import Grid, OwnSteps, Run, Save
+from kinegraph.solve.solution import Check, SimulatedModel, Solution
 
 if TYPE_CHECKING:
-    from kinegraph.simulate.large.linkages import LinkageForm
+    from kinegraph.simulate.linkages import LinkageForm
+
+
+# In which form the equations of motion of a mechanism are integrated.
+
+#: The equations of motion in the variables a method integrates.
+FORMS: Mapping[StateForm, type[Equations]] = {StateForm.VELOCITIES: VelocityForm, StateForm.MOMENTA: MomentumForm}
+
+
+def form_for(mechanism: Mechanism, solver: Solver) -> type[Equations]:
+    """The form that a method takes for a mechanism, but for loops over bodies."""
+    if mechanism.contacts:
+        return contacts.OpenForm
+    wanted = solver.capabilities.form
+    if wanted is StateForm.MULTIPLIERS:
+        return IndexTwoForm
+    if wanted is StateForm.MOMENTA and is_constrained(mechanism):
+        return ClosedMomentumForm
+    return FORMS[wanted]
+
+
+# `simulate`: from a mechanism to its motion.
 
 Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
 
@@ -128,7 +155,7 @@ def simulate(
     state = equations.pack(q, v, np.zeros(0), span[0])
     chosen = paced_by_events(chosen, equations, event_list, state, span)
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
-    solver = asking(solver, controllers, samples, partial(_by_name, equations))
+    solver = with_feedback(solver, controllers, samples, partial(_by_name, equations))
     kind = contacts.ContactTask if mechanism.contacts else Task
     task = kind(
         equations, solver, chosen, state, span, signal, event_list, save, progress,
@@ -151,7 +178,7 @@ def _endings(equations: Equations) -> Endings | None:
     """What ends the equations of a platform with cranks; what that takes is imported where there are loops."""
     if not equations.mechanism.loops:
         return None
-    from kinegraph.simulate.constraints.stretched_cranks import crank_endings
+    from kinegraph.simulate.stretched_cranks import crank_endings
 
     return crank_endings(equations)
 
@@ -159,21 +186,21 @@ def _endings(equations: Equations) -> Endings | None:
 def _beyond_closed_form(
     task: Task, run: Run, decision: Decision, native: Native, controlled: bool
 ) -> tuple[Task, Run, Decision]:
-    from kinegraph.simulate.constraints.stretched_cranks import ended, further
+    from kinegraph.simulate.stretched_cranks import continued_with_loops, ended_at_stretched_crank
 
-    return (task, ended(run), decision) if controlled else further(task, run, native)
+    return (task, ended_at_stretched_crank(run), decision) if controlled else continued_with_loops(task, run, native)
 
 
 def _linkage_form() -> type[LinkageForm]:
     """Brings SciPy's sparse matrices with it, so it is imported where a long linkage is run."""
-    from kinegraph.simulate.large.linkages import LinkageForm
+    from kinegraph.simulate.linkages import LinkageForm
 
     return LinkageForm
 
 
 def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value], t: float) -> Start:
     """Where a run starts; long linkages are assembled by loops of their own."""
-    if isinstance(equations, LoopedForm) and is_constrained(equations.mechanism):
+    if isinstance(equations, RecursiveForm) and is_constrained(equations.mechanism):
         assert isinstance(equations, _linkage_form())
         return equations.assembled(given, numbers)
     return start_of(equations.mechanism, given, numbers, t)
@@ -200,8 +227,8 @@ def _refuse_singular_start(equations: Equations, state: Floats, t: float, number
 
 def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None, passes: str = "") -> type[Equations]:
     """The equations of motion in the form a run of this mechanism takes."""
-    if not mechanism.contacts and takes_loops(mechanism, solver, loops, passes):
-        return _linkage_form() if is_constrained(mechanism) else LoopedForm
+    if not mechanism.contacts and takes_recursion(mechanism, solver, loops, passes):
+        return _linkage_form() if is_constrained(mechanism) else RecursiveForm
     return form_for(mechanism, solver)
 
 
@@ -231,7 +258,7 @@ def read_events(events: Events) -> list[Event]:
     return [read(event) for event in events]
 
 
-def asking(solver: Solver, controllers: tuple[Feedback, ...], samples: Samples, view: View) -> Solver:
+def with_feedback(solver: Solver, controllers: tuple[Feedback, ...], samples: Samples, view: View) -> Solver:
     """The method that asks controllers; the method itself if there are none."""
     return FeedbackSolver(solver, controllers, samples, view) if controllers else solver
 
@@ -270,7 +297,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     balances = dict(zip(equations.balances, run.states.T[len(run.states.T) - len(equations.balances) :], strict=True))
     rows = Rows(run.times, q, v, balances, nothing, fitting)
     own = _own_columns(equations, run, rows)
-    observe = looped_observation if equations.by_loops else observation
+    observe = recursive_observation if equations.by_loops else observation
     found, integrals = observe(equations, rows)
     columns = own | balances | found | further
     gained: tuple[Check, ...] = ()
@@ -282,7 +309,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     return Solution(
         model=mechanism.name,
         method=finished.solver.name,
-        columns={name: np.ascontiguousarray(column) for name, column in _told_apart(columns, own).items()},
+        columns={name: np.ascontiguousarray(column) for name, column in _disambiguated(columns, own).items()},
         positions=mechanism.layout.positions,
         velocities=mechanism.layout.velocities,
         ending=run.ending,
@@ -305,7 +332,7 @@ def _own_columns(equations: Equations, run: Run, rows: Rows) -> dict[str, Floats
     return own | named(equations, rows)
 
 
-def _told_apart(columns: dict[str, Floats], own: dict[str, Floats]) -> dict[str, Floats]:
+def _disambiguated(columns: dict[str, Floats], own: dict[str, Floats]) -> dict[str, Floats]:
     """A name of the model means what the model says; a total of the same name, as the momentum pz, gets a prefix."""
     hidden = {f"total.{name}": columns[name] for name in own if columns[name] is not own[name]}
     return columns | own | hidden

@@ -1,11 +1,12 @@
-"""`sweep`: thousands of initial conditions or parameter sets of one mechanism, as one table."""
+"""`sweep`: many initial conditions or parameter sets of one mechanism, as one table."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,37 +14,159 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.compiler.compile import LARGE
-from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
-from kinegraph.model.constraints.records import is_constrained
+from kinegraph.jit.parallel import cores
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import parameter_values
-from kinegraph.model.expression import TIME, Scalar, names
+from kinegraph.model.expressions import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.arguments import check_inputs, check_method, span_of
 from kinegraph.simulate.checks.diagnosis import NOT_LOOKED_INTO, Ends, named_endings
-from kinegraph.simulate.constraints.drift import closed_runs
-from kinegraph.simulate.constraints.form_for import form_for
-from kinegraph.simulate.contacts.sweep_task import ContactSweepTask
+from kinegraph.simulate.contacts.equations import ContactCode, OpenForm
+from kinegraph.simulate.contacts.runs import ContactSolver, with_flags
 from kinegraph.simulate.equations import Equations
-from kinegraph.simulate.inputs import Input, read_inputs, with_given_inputs
-from kinegraph.simulate.large.looped import takes_loops
-from kinegraph.simulate.run import Events, read_events
-from kinegraph.simulate.start import normalise, start_of
-from kinegraph.simulate.sweep_task import SweepTask
-from kinegraph.solve.methods.by_name import Method, solver_of
-from kinegraph.solve.methods.method import Solver
+from kinegraph.simulate.events import event_set
+from kinegraph.simulate.inputs import (
+    Input,
+    check_inputs,
+    check_method,
+    normalise,
+    read_inputs,
+    span_of,
+    start_of,
+    with_given_inputs,
+)
+from kinegraph.simulate.recursive import takes_recursion
+from kinegraph.simulate.run import Events, form_for, read_events
+from kinegraph.simulate.stabilization import closed_runs
+from kinegraph.solve.ensemble import SweepRun, integrate_each, integrate_rows
+from kinegraph.solve.execution import WORTH_COMPILING, Decision, Execution, Native, Progress, bar, forced
+from kinegraph.solve.methods.method import NO_EVENTS, Method, Solver, solver_of
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
-from kinegraph.solve.problem.execution import Decision, Execution, Native
-from kinegraph.solve.problem.problem import Floats, require_span
-from kinegraph.solve.results.files import arrow_table, save_columns
-from kinegraph.solve.results.recording import EventRecord, Grid
-from kinegraph.solve.results.status import Ending, Status
+from kinegraph.solve.problem import CauchyProblem, Event, Floats, Signals, require_span
+from kinegraph.solve.recording import Ending, EventRecord, Grid, Status
+from kinegraph.solve.solution import arrow_table, save_columns
 
 if TYPE_CHECKING:
     import pyarrow
+
+
+# The runs of a sweep: a few short ones interpreted, else compiled.
+
+
+@dataclass(frozen=True)
+class SweepTask:
+    """Equations, where each run starts, and how they are to be integrated."""
+
+    equations: Equations
+    solver: Solver
+    control: Control
+    states: Floats
+    parameters: Floats
+    span: tuple[float, float]
+    grid: Grid | None
+    threads: int | None
+    progress: bool | None
+    inputs: Signals = field(default_factory=Signals.none)
+    events: Sequence[Event] = ()
+    interrupt: Interrupt = field(default_factory=Interrupt)
+
+    @property
+    def in_lanes(self) -> bool:
+        """Whether compiled runs go side by side in vector lanes; else they run one by one."""
+        able = self.solver.capabilities
+        return able.lanes is not None and not self.events
+
+    def run(self, native: Native) -> tuple[SweepRun, Decision]:
+        """Integrate as asked for; "auto" compiles unless all runs together are short."""
+        wanted = forced(native)
+        if wanted is Execution.INTERPRETED:
+            return self._each(self._problem(False), self.control, 1), Decision(wanted, forced=True)
+        limited = self._limited() if wanted is None else None
+        if limited is not None:
+            runs = self._each(self._problem(False), limited, 1)
+            if limited is self.control or Status.TOO_MANY_STEPS not in runs.statuses:
+                return runs, Decision(Execution.INTERPRETED)
+        return self._compiled(), Decision(Execution.NATIVE, forced=wanted is not None)
+
+    def _limited(self) -> Control | None:
+        """The controller with at most as many steps as are worth interpreting; None for runs worth compiling."""
+        most = WORTH_COMPILING // (self.solver.capabilities.evaluations * len(self.states))
+        if self.control.adaptive and most:
+            return replace(self.control, max_steps=most) if most < self.control.max_steps else self.control
+        if self.control.adaptive or ceil((self.span[1] - self.span[0]) / self.control.step) > most:
+            return None
+        return self.control
+
+    def _problem(self, native: bool) -> CauchyProblem:
+        rhs = self.equations.right_hand_side(self.solver.capabilities.jacobian, native)
+        first = self.states[0].copy(), self.parameters[0].copy()
+        return CauchyProblem(rhs, first[0], *self.span, first[1], self.inputs, native)
+
+    def _bar(self) -> Progress:
+        return bar(self.progress, 0, len(self.states), "runs", self.equations.mechanism.name)
+
+    def _each(self, problem: CauchyProblem, control: Control, threads: int) -> SweepRun:
+        events = event_set(self.equations, self.events, problem.native)
+        return integrate_each(
+            self.solver, problem, self.states, self.parameters, control, self.grid, self._bar(), events, threads,
+            self.interrupt,
+        )  # fmt: skip
+
+    def _compiled(self) -> SweepRun:
+        if not self.in_lanes:
+            return self._each(self._problem(True), self.control, self.threads or cores())
+        return integrate_rows(
+            self.solver, self._problem(True), self.states, self.parameters, self.control, self.grid, self._bar(),
+            self.threads, self.interrupt,
+        )  # fmt: skip
+
+
+# Sweeps of mechanisms with contacts: every run has modes of its own.
+
+
+@dataclass(frozen=True)
+class ContactSweepTask(SweepTask):
+    """Equations with contacts, where each run starts, and how they are to be integrated."""
+
+    @property
+    def in_lanes(self) -> bool:
+        return False
+
+    def _problem(self, native: bool) -> CauchyProblem:
+        rhs = self._contact_solver(native).code.open_rhs
+        first = with_flags(self.parameters[:1], self._contact_solver(native).code)[0]
+        return CauchyProblem(rhs, self.states[0].copy(), *self.span, first, self.inputs, native)
+
+    def _each(self, problem: CauchyProblem, control: Control, threads: int) -> SweepRun:
+        solver = self._contact_solver(problem.native)
+        parameters = with_flags(self.parameters, solver.code)
+        return integrate_each(
+            solver, problem, self.states, parameters, control, self.grid, self._bar(), NO_EVENTS, threads,
+            self.interrupt,
+        )  # fmt: skip
+
+    def _contact_solver(self, native: bool) -> ContactSolver:
+        return self._compiled_solver if native else self._interpreted_solver
+
+    @cached_property
+    def _interpreted_solver(self) -> ContactSolver:
+        return self._solver_of(False)
+
+    @cached_property
+    def _compiled_solver(self) -> ContactSolver:
+        return self._solver_of(True)
+
+    def _solver_of(self, native: bool) -> ContactSolver:
+        form = self.equations
+        assert isinstance(form, OpenForm)
+        return ContactSolver(self.solver, ContactCode(form, self.events, native, self.solver.capabilities.jacobian))
+
+
+# `sweep`: thousands of initial conditions or parameter sets of one mechanism, as one table.
 
 
 @dataclass(frozen=True)
@@ -143,7 +266,7 @@ def sweep(
     """
     mechanism = mechanism_of(mechanism)
     solver = solver_of(method)
-    if len(mechanism.layout.velocities) > LARGE and takes_loops(mechanism, solver, None):
+    if len(mechanism.layout.velocities) > LARGE and takes_recursion(mechanism, solver, None):
         raise SolveError(
             f"{mechanism.name} is too large for a sweep: simulate its runs one by one, by loops over bodies"
         )
@@ -169,9 +292,11 @@ def sweep(
     runs, decision = task.run(native)
     runs = replace(runs, states=closed_runs(equations, runs.times, runs.states, columns))
     if mechanism.loops:
-        from kinegraph.simulate.constraints.stretched_cranks import again  # what legs take is imported where loops are
+        from kinegraph.simulate.stretched_cranks import (
+            repeated_with_loops,  # what legs take is imported where loops are
+        )
 
-        equations, runs = again(task, runs, native)
+        equations, runs = repeated_with_loops(task, runs, native)
     endings = named_endings(equations, runs.endings, Ends(span[0], states, runs.finals, columns), signal)
     return Sweep(
         mechanism.name, varied, equations.names, runs.times, runs.states, tuple(one.status for one in endings),

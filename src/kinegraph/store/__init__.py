@@ -12,22 +12,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.store.query.sql import query
-    from kinegraph.store.read.check import check
-    from kinegraph.store.read.code import code
-    from kinegraph.store.read.evaluate import evaluate
-    from kinegraph.store.read.expression import Form, form_expressions
-    from kinegraph.store.read.load import load, load_part
-    from kinegraph.store.schema.open import Store, open_store
-    from kinegraph.store.schema.records import GraphRecord, ModelRecord, PassRecord, SavedModel
-    from kinegraph.store.write.add import add, kernel
-    from kinegraph.store.write.history import diff, prune
-    from kinegraph.store.write.reduce import reduce_stored
-    from kinegraph.store.write.rewrite import eliminate
-    from kinegraph.store.write.save import save, save_run, save_source
+    from kinegraph.store.catalog import GraphRecord, ModelRecord, PassRecord, SavedModel
+    from kinegraph.store.database import Store, open_store
+    from kinegraph.store.elimination import eliminate
+    from kinegraph.store.evaluation import evaluate
+    from kinegraph.store.expressions import Form, form_expressions
+    from kinegraph.store.graphs import load, load_part
+    from kinegraph.store.maintenance import check, diff, prune
+    from kinegraph.store.models import add, kernel
+    from kinegraph.store.queries import query
+    from kinegraph.store.reduction import reduce_stored
+    from kinegraph.store.saving import save, save_run, save_source
+    from kinegraph.store.source_code import code
 
 __all__ = [
     "Form", "GraphRecord", "ModelRecord", "PassRecord", "SavedModel", "Store", "add", "check", "code", "diff",
@@ -38,18 +37,18 @@ __all__ = [
 load_on_demand(
     __name__,
     {
-        "query": "kinegraph.store.query.sql",
-        "check": "kinegraph.store.read.check",
-        "code": "kinegraph.store.read.code",
-        "evaluate": "kinegraph.store.read.evaluate",
-        **dict.fromkeys(("Form", "form_expressions"), "kinegraph.store.read.expression"),
-        **dict.fromkeys(("load", "load_part"), "kinegraph.store.read.load"),
-        **dict.fromkeys(("Store", "open_store"), "kinegraph.store.schema.open"),
-        **dict.fromkeys(("GraphRecord", "ModelRecord", "PassRecord", "SavedModel"), "kinegraph.store.schema.records"),
-        **dict.fromkeys(("add", "kernel"), "kinegraph.store.write.add"),
-        **dict.fromkeys(("diff", "prune"), "kinegraph.store.write.history"),
-        "reduce_stored": "kinegraph.store.write.reduce",
-        "eliminate": "kinegraph.store.write.rewrite",
-        **dict.fromkeys(("save", "save_run", "save_source"), "kinegraph.store.write.save"),
+        "query": "kinegraph.store.queries",
+        "check": "kinegraph.store.maintenance",
+        "code": "kinegraph.store.source_code",
+        "evaluate": "kinegraph.store.evaluation",
+        **dict.fromkeys(("Form", "form_expressions"), "kinegraph.store.expressions"),
+        **dict.fromkeys(("load", "load_part"), "kinegraph.store.graphs"),
+        **dict.fromkeys(("Store", "open_store"), "kinegraph.store.database"),
+        **dict.fromkeys(("GraphRecord", "ModelRecord", "PassRecord", "SavedModel"), "kinegraph.store.catalog"),
+        **dict.fromkeys(("add", "kernel"), "kinegraph.store.models"),
+        **dict.fromkeys(("diff", "prune"), "kinegraph.store.maintenance"),
+        "reduce_stored": "kinegraph.store.reduction",
+        "eliminate": "kinegraph.store.elimination",
+        **dict.fromkeys(("save", "save_run", "save_source"), "kinegraph.store.saving"),
     },
 )

@@ -1,25 +1,45 @@
-"""The plan of a study: all that decides its results, and nothing of where it runs. It is what travels to workers."""
+"""The plan of a study: everything that decides its results, made from a user's settings and sent to workers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinegraph.derive.dynamics.state_rate import Forces
-from kinegraph.jit.contents import digest
-from kinegraph.model.expression import Expression
-from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.constraints.form_for import form_for
+from kinegraph.errors import KinegraphError, StudyError
+from kinegraph.jit.cache import digest
+from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.expressions import TIME, Expression, Name, Scalar, expression, names
+from kinegraph.model.mechanism import Mechanism, Parameter
+from kinegraph.model.names import did_you_mean, name_fault
+from kinegraph.model.states import is_force
 from kinegraph.simulate.equations import Equations
-from kinegraph.solve.methods.method import Solver
-from kinegraph.solve.methods.step_control import Control
-from kinegraph.solve.problem.events import Event
-from kinegraph.solve.problem.problem import Floats, Signals
-from kinegraph.studies.outcomes.table import OutcomeTable
-from kinegraph.studies.sampling.samples import Samples
+from kinegraph.simulate.formulas import formula
+from kinegraph.simulate.inputs import (
+    Input,
+    check_inputs,
+    check_length,
+    check_method,
+    read_inputs,
+    seconds,
+    with_given_inputs,
+)
+from kinegraph.simulate.run import Events, form_for, read_events, save_at
+from kinegraph.solve.execution import Native, forced
+from kinegraph.solve.methods.method import Method, Solver, solver_of
+from kinegraph.solve.methods.step_control import Adaptive, Control
+from kinegraph.solve.problem import Event, Floats, Signals
+from kinegraph.solve.recording import Grid
+from kinegraph.studies.outcomes import OutcomeTable, default_outcomes, output_graph
+from kinegraph.studies.sampling import Design, Distribution, Law, Samples, read_distributions
+
+# The plan of a study: all that decides its results, and nothing of where it runs. It is what travels to workers.
 
 
 @dataclass(frozen=True)
@@ -100,3 +120,178 @@ class Plan:
     def grid_times(self) -> Floats:
         """The times at which states are stored."""
         return np.array(self.grid, dtype=float)
+
+
+# From what a user asks for to a plan: which names are parameters, initial values or inputs, and what is nominal.
+
+Vary: TypeAlias = "Mapping[str, Law] | Mapping[tuple[str, ...], Law]"
+
+_FEW = 16  # cases that are over before a compiler would have begun
+_CHUNKS, _LARGEST_CHUNK = 100, 1000
+
+
+@dataclass(frozen=True)
+class StudySettings:
+    """What a user asks for, as it was written; see `study`."""
+
+    mechanism: Mechanism
+    duration: float
+    vary: Vary
+    cases: int = 100
+    outcomes: Mapping[str, str] = field(default_factory=dict)
+    classes: Mapping[str, str] = field(default_factory=dict)
+    success: str | None = None
+    events: Events = ()
+    initial: Mapping[str, Scalar] = field(default_factory=dict)
+    parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    inputs: Mapping[str, Input] = field(default_factory=dict)
+    method: str | Method | Solver = Method.DOP853
+    control: Control = field(default_factory=Adaptive)
+    start: float = 0.0
+    trajectories: int | ArrayLike | None = None
+    design: str | Design = Design.RANDOM
+    seed: int = 0
+    chunk: int | None = None
+    native: Native = "auto"
+    folder: Path | None = None
+
+    def plan(self) -> Plan:
+        """The plan, with everything checked that can be checked before the first case."""
+        return _Planning(self).plan()
+
+
+class _Planning:
+    """One plan in the making."""
+
+    def __init__(self, settings: StudySettings) -> None:
+        self.settings = settings
+        self.laws = read_distributions(settings.vary, settings.folder)
+        self.names = tuple(name for group in self.laws for name in group)
+        if not self.names:
+            raise StudyError("vary: name at least one thing and its law, e.g. {'q1': 'uniform(-0.1, 0.1)'}")
+        check_inputs(settings.inputs)
+        self.initial = {name: formula(value, name) for name, value in settings.initial.items()}
+        self.parameters = {name: formula(value, name) for name, value in settings.parameters.items()}
+        self.events = read_events(settings.events)
+
+    def plan(self) -> Plan:
+        settings = self.settings
+        begin = seconds("start", settings.start)
+        span = begin, begin + seconds("duration", settings.duration)
+        check_length(span, settings.control)
+        sources, inputs, mechanism = self._sorted()
+        forces, signals = read_inputs(mechanism, inputs)
+        mechanism = with_given_inputs(mechanism, forces)
+        design = settings.design if isinstance(settings.design, Design) else Design.named(settings.design)
+        nominal = self._nominal(mechanism, sources)
+        samples = Samples(self.laws, nominal, settings.cases, design, settings.seed)
+        wanted, solver = forced(settings.native), solver_of(settings.method)
+        check_method(solver, mechanism, self.events)
+        made = Plan(
+            mechanism, span, samples, sources, self.initial, self.parameters, forces, signals, tuple(self.events),
+            self._outcome_table(mechanism), solver, solver.accept(settings.control), _grid(settings.trajectories, span),
+            settings.cases > _FEW if wanted is None else bool(settings.native), self._chunk(),
+        )  # fmt: skip
+        self._check(made)
+        return made
+
+    def _chunk(self) -> int:
+        given = self.settings.chunk
+        if given is not None and given < 1:
+            raise StudyError(f"chunk is {given}: give at least one case")
+        return given or min(max(self.settings.cases // _CHUNKS, 1), _LARGEST_CHUNK)
+
+    def _outcome_table(self, mechanism: Mechanism) -> OutcomeTable:
+        settings = self.settings
+        layout = mechanism.layout
+        outcomes = dict(settings.outcomes) or default_outcomes((*layout.positions, *layout.velocities))
+        events = tuple(event.name for event in self.events)
+        return OutcomeTable(outcomes, dict(settings.classes), settings.success, self.names, events)
+
+    def _sorted(self) -> tuple[dict[str, str], dict[str, Input], Mechanism]:
+        """Parameters that vary with the names they follow, inputs, and the mechanism with all parameters."""
+        mechanism, inputs = self.settings.mechanism, dict(self.settings.inputs)
+        sources: dict[str, str] = {}
+        added: list[Parameter] = []
+        layout = mechanism.layout
+        state = {*layout.positions, *layout.velocities}
+        own = {parameter.name for parameter in mechanism.parameters}
+        acting = {given.name for given in mechanism.inputs} | set(layout.forces)
+        for name in self.names:
+            if name in state:
+                continue
+            parameter = name
+            if name in acting:
+                parameter = "varied$" + name.replace(":", "$").replace("'", "$")
+                inputs[name] = Name(parameter)
+            elif name not in own:
+                self._require_used(name, (*state, *own, *acting))
+            if parameter not in own:
+                added.append(Parameter(parameter, expression(0)))
+            sources[parameter] = name
+        return sources, inputs, replace(mechanism, parameters=(*mechanism.parameters, *added))
+
+    def _require_used(self, name: str, known: Sequence[str]) -> None:
+        """A name the model does not know must appear in a formula of the study."""
+        inputs = [formula(one) for one in self.settings.inputs.values() if isinstance(one, str | Expression)]
+        conditions = [formula(event.condition) for event in self.events]
+        resets = [formula(value) for event in self.events for value in event.reset.values()]
+        used = (*self.initial.values(), *self.parameters.values(), *inputs, *conditions, *resets)
+        if name == TIME or name_fault(name) or not any(name in names(one) for one in used):
+            where = f"{self.settings.mechanism.name} has no {name!r}, and no formula of the study uses it"
+            raise StudyError(f"vary: {where}\n  {did_you_mean(name, known)}")
+
+    def _nominal(self, mechanism: Mechanism, sources: Mapping[str, str]) -> dict[str, float]:
+        """The values of the nominal case: what the model and the settings say, else the centre of the law."""
+        found = _centres(self.laws)
+        own = {parameter.name for parameter in self.settings.mechanism.parameters}
+        new: dict[str, Scalar] = {name: found[source] for name, source in sources.items() if name not in own}
+        valueless = {p.name for p in mechanism.parameters if p.value is None} - {*self.parameters}
+        new |= {name: found[source] for name, source in sources.items() if name in valueless}
+        values = parameter_values(mechanism, {**self.parameters, **new})
+        found |= {source: float(values[name]) for name, source in sources.items() if name in own}
+        found |= self._nominal_inputs(values)
+        return found | self._nominal_state(mechanism, values)
+
+    def _nominal_inputs(self, values: Mapping[str, Value]) -> dict[str, float]:
+        found = {name: 0.0 for name in self.names if is_force(name)}
+        declared = {given.name: given.value for given in self.settings.mechanism.inputs if given.value is not None}
+        for name in self.names:
+            given = self.settings.inputs.get(name, declared.get(name))
+            if isinstance(given, str | int | float | Expression):
+                try:
+                    found[name] = number(formula(given), values)
+                except KinegraphError:
+                    raise StudyError(f"{name} is varied: its nominal value {given!r} must be a number") from None
+        return found
+
+    def _nominal_state(self, mechanism: Mechanism, values: Mapping[str, Value]) -> dict[str, float]:
+        layout = mechanism.layout
+        state = dict(zip(layout.positions, initial_positions(mechanism, values), strict=True))
+        state |= zip(layout.velocities, initial_velocities(mechanism, values), strict=True)
+        for name in self.initial:
+            if name not in state:
+                raise StudyError(f"initial: {mechanism.name} has no {name!r}\n  {did_you_mean(name, state)}")
+        state |= {name: number(given, values) for name, given in self.initial.items()}
+        return {name: value for name, value in state.items() if name in self.names}
+
+    def _check(self, plan: Plan) -> None:
+        """Outcomes and outputs that cannot be read are errors before anything runs."""
+        _ = plan.outcome_table.read
+        if plan.outcome_table.outputs:
+            output_graph(plan.equations(), plan.outcome_table.outputs)
+
+
+def _centres(laws: Mapping[tuple[str, ...], Distribution]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for group, law in laws.items():
+        found |= zip(group, law.centre(len(group)).tolist(), strict=True)
+    return found
+
+
+def _grid(given: int | ArrayLike | None, span: tuple[float, float]) -> tuple[float, ...]:
+    if given is None:
+        return ()
+    save = save_at(given, span)
+    assert isinstance(save, Grid)
+    return tuple(save.times.tolist())

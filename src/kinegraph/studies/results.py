@@ -14,21 +14,23 @@ from numpy.typing import NDArray
 from kinegraph.display import RichDisplay
 from kinegraph.errors import StudyError
 from kinegraph.model.names import did_you_mean
-from kinegraph.solve.results.files import arrow_table, save_columns
-from kinegraph.solve.results.status import Status
-from kinegraph.studies.column import Column
+from kinegraph.solve.recording import Status
+from kinegraph.solve.solution import arrow_table, save_columns
+from kinegraph.studies.cases import Case, nominal_note
+from kinegraph.studies.outcomes import Column
 from kinegraph.studies.plan import Plan
-from kinegraph.studies.running.one_case import Case
-from kinegraph.studies.running.starts import nominal_note
-from kinegraph.studies.sampling.samples import Design
-from kinegraph.studies.statistics.intervals import Estimate, clopper_pearson, quantile, wilson
-from kinegraph.studies.statistics.summaries import (
+from kinegraph.studies.sampling import Design
+from kinegraph.studies.statistics import (
+    Estimate,
     Sensitivity,
     Summary,
     class_probabilities,
+    clopper_pearson,
     first_order_indices,
+    quantile,
     sobol_indices,
     summary,
+    wilson,
 )
 
 if TYPE_CHECKING:

@@ -1,17 +1,15 @@
-"""The folder of a study: what it is a study of, and one file for every chunk that is finished.
-
-A chunk's file is written under another name and then renamed: killed at any moment, the folder holds whole chunks and
-nothing else. Running the same study again runs the chunks that are missing.
-"""
+"""Files of a study: its folder with one file per finished chunk, and tables of its results."""
 
 from __future__ import annotations
 
 import errno
 import json
 import os
+import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 from threading import get_ident
 from typing import BinaryIO, Protocol
@@ -19,10 +17,18 @@ from typing import BinaryIO, Protocol
 import numpy as np
 
 from kinegraph.errors import StudyError
+from kinegraph.extras import Foreign, extra
 from kinegraph.files import open_regular, read_input_text
-from kinegraph.studies.column import Column
+from kinegraph.solve.solution import save_columns
+from kinegraph.studies.cases import CaseTable
+from kinegraph.studies.outcomes import Column
 from kinegraph.studies.plan import Plan
-from kinegraph.studies.running.cases import CaseTable
+from kinegraph.studies.results import Study
+
+# The folder of a study: what it is a study of, and one file for every chunk that is finished.
+#
+# A chunk's file is written under another name and then renamed: killed at any moment, the folder holds whole chunks and
+# nothing else. Running the same study again runs the chunks that are missing.
 
 MANIFEST, CHUNKS, LOCK = "study.json", "chunks", "lock"
 _LARGEST_MANIFEST = 100_000_000
@@ -198,3 +204,42 @@ def explained(path: Path) -> Iterator[None]:
 def joined(tables: list[CaseTable]) -> dict[str, Column]:
     """The columns of many chunks as one table."""
     return {name: np.concatenate([table.columns[name] for table in tables]) for name in tables[0].columns}
+
+
+# The results of a study as files: one row a case (Parquet, or .npz without pyarrow), trajectories as a Zarr group.
+
+RESULTS, TRAJECTORIES = "results", "trajectories.zarr"
+
+
+def require_zarr() -> Foreign:
+    """Zarr; an error says how to install it."""
+    return extra("zarr", "keeping trajectories of a study")
+
+
+def write_results(study: Study, folder: Path) -> Path:
+    """Write the table, and the trajectories if there are any; each appears whole."""
+    ending = "parquet" if find_spec("pyarrow") else "npz"
+    target, temporary = folder / f"{RESULTS}.{ending}", folder / f".{RESULTS}.{os.getpid()}.{ending}"
+    with explained(target):
+        save_columns(temporary, study.columns)
+        temporary.replace(target)
+        if study.plan.grid:
+            _write_trajectories(study, folder)
+    return target
+
+
+def _write_trajectories(study: Study, folder: Path) -> None:
+    """`states` (case, time, entry), `case` and `t`; the attribute `names` says what the entries are."""
+    zarr = require_zarr()
+    target, temporary = folder / TRAJECTORIES, folder / f".{TRAJECTORIES}.{os.getpid()}"
+    shutil.rmtree(temporary, ignore_errors=True)
+    group = zarr.open_group(str(temporary), mode="w")
+    rows = max(min(study.plan.chunk, len(study)), 1)
+    states = group.create_array("states", shape=study.states.shape, chunks=(rows, *study.states.shape[1:]), dtype="f8")
+    states[:] = study.states
+    for name, values in (("case", study["case"]), ("t", study.plan.grid_times())):
+        array = group.create_array(name, shape=values.shape, dtype=values.dtype)
+        array[:] = values
+    group.attrs["names"] = list(study.plan.equations().names)
+    shutil.rmtree(target, ignore_errors=True)
+    temporary.replace(target)

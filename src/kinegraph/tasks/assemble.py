@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kinegraph.assembly.assemble import Assembler, Assembly
-from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.model.expression import Scalar
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.model.expressions import Scalar
 from kinegraph.tasks.operating_point import named_values
 
 

@@ -1,7 +1,4 @@
-"""`equilibria`: all positions of rest or steady motion that are found from many starts, each with its stability.
-
-Newton's method on the equations of rest (`balance.py`), with exact Jacobians, all starts at once in one batch.
-"""
+"""`equilibria`: find all positions of rest or steady motion from many starts, each with its stability."""
 
 from __future__ import annotations
 
@@ -10,27 +7,36 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from kinegraph.assembly.places import angle_names, is_among, wrapped
-from kinegraph.compiler.load import MechanismSource, mechanism_of
-from kinegraph.derive.constraints.analysis import holonomic_rows, row_names_of
+from kinegraph.assembly.initial_values import angle_names, is_among, wrapped
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.derive.constraints.redundancy import holonomic_rows, row_names_of
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.expression import Scalar
+from kinegraph.model.constraints import is_constrained
+from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
-from kinegraph.tasks.balance import Balance, balance
-from kinegraph.tasks.continua import Hit, Path, classified, grouped, path_along, usual_slopes
-from kinegraph.tasks.cyclic import cyclic_velocities
-from kinegraph.tasks.equations import force_kernel, row_kernel
-from kinegraph.tasks.kernels import called
-from kinegraph.tasks.linear.linearise import Linearisation, linearised_at
-from kinegraph.tasks.linear.periodic import Floquet, floquet, period_of
-from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
-from kinegraph.tasks.search_box import search_box
-from kinegraph.tasks.singular import SingularPlace, apart, singular_places
-from kinegraph.tasks.steady_circling import SteadyCircling, resting_matrix, steady_circling
+from kinegraph.tasks.linearize import Floquet, Linearisation, floquet, linearised_at, period_of
+from kinegraph.tasks.operating_point import (
+    Floats,
+    OperatingPoint,
+    called,
+    force_kernel,
+    operating_point,
+    row_kernel,
+    search_box,
+)
+from kinegraph.tasks.steady.balance import (
+    Balance,
+    SteadyCircling,
+    balance,
+    cyclic_velocities,
+    resting_matrix,
+    steady_circling,
+)
+from kinegraph.tasks.steady.continua import Hit, Path, classified, grouped, path_along, usual_slopes
+from kinegraph.tasks.tangent_space import SingularPlace, apart, singular_places
 
 _STEPS = 60
 _LARGEST_STEP = 0.5

@@ -1,17 +1,23 @@
-"""The state a task looks at: positions, velocities, forces, inputs and time as arrays in the layout's order."""
+"""The state a task works at, and the kernels that tasks evaluate there."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import isfinite
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.assembly.initial_values import angle_names
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.compiler.compile import compile
+from kinegraph.compiler.request import Quantities, quantities_of
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import (
     Value,
     initial_positions,
@@ -20,10 +26,13 @@ from kinegraph.model.evaluate import (
     parameter_values,
     unit_quaternion,
 )
-from kinegraph.model.expression import Scalar
+from kinegraph.model.expressions import Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.formula import formula
+from kinegraph.passes.effort import AT_ONCE
+from kinegraph.simulate.formulas import formula
+
+# The state a task looks at: positions, velocities, forces, inputs and time as arrays in the layout's order.
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -119,3 +128,145 @@ def _unit_quaternions(mechanism: Mechanism, q: Floats) -> Floats:
         part = slice(start, start + 4)
         q[part] = unit_quaternion(mechanism.layout.positions[part], q[part].tolist())
     return q
+
+
+# Tasks that take coordinates alone say what to do with quaternions.
+
+
+def refuse_quaternions(mechanism: Mechanism, task: str) -> None:
+    """TaskError with the two ways on: hold the body that turns freely, or turn it by three angles."""
+    layout = mechanism.layout
+    if not layout.quaternions:
+        return
+    start = layout.quaternions[0]
+    names = layout.positions[start : start + 4]
+    held = ", ".join(f"'{name}'" for name in names)
+    raise TaskError(
+        f"{mechanism.name} has the quaternion ({', '.join(names)}), and {task} only coordinates\n"
+        f"  hold the body it turns where it stands, kg.lock(model, {held}) or --lock {','.join(names)}, "
+        f"or turn it by three angles, Rz(a) Ry(b) Rx(c) in place of Q({','.join(names)})"
+    )
+
+
+# Where tasks look for positions: an interval for every coordinate.
+
+
+def search_box(mechanism: Mechanism, within: Mapping[str, tuple[float, float]], length: float) -> Floats:
+    """A row (from, to) for every coordinate: what `within` says, else one turn for angles and +-length for others."""
+    names = mechanism.layout.positions
+    for name, (least, most) in within.items():
+        if name not in names:
+            raise TaskError(f"there is no coordinate {name!r}; there are {', '.join(names)}")
+        if not (isfinite(most - least) and least <= most):
+            raise TaskError(f"within: {name} goes from {least:g} to {most:g}; give two finite numbers, the lower first")
+    angles = angle_names(mechanism)
+    usual = {name: (-np.pi, np.pi) if name in angles else (-length, length) for name in names}
+    return np.array([within.get(name, usual[name]) for name in names], dtype=float).reshape(-1, 2)
+
+
+# Kernels as tasks use them: written out straight, and called with everything that is known.
+
+#: Equations of so few bodies would be written out to save operations. Kernels of tasks are called some thousand times:
+#: that saves less than it takes.
+_FEW = 8
+
+
+def kernel_of(
+    mechanism: Mechanism,
+    quantities: Quantities,
+    parameters: Mapping[str, Scalar] | None = None,
+    runtime: tuple[str, ...] = (),
+) -> Kernel:
+    """Machine code for quantities, with numbers for all parameters but those of `runtime`, which it takes as p."""
+    wanted = _words(tuple(quantities) if isinstance(quantities, list) else quantities)
+    given = tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
+    return _remembered(mechanism, wanted, given, runtime)
+
+
+@lru_cache(maxsize=256)
+def _words(quantities: Quantities) -> tuple[str, ...]:
+    """Quantities as they are written; reading them takes longer than calling a kernel."""
+    return tuple(str(quantity) for quantity in quantities_of(quantities))
+
+
+@lru_cache(maxsize=32)
+def _remembered(
+    mechanism: Mechanism,
+    quantities: tuple[str, ...],
+    parameters: tuple[tuple[str, Expression], ...],
+    runtime: tuple[str, ...],
+) -> Kernel:
+    """A task at many states, a search for a critical speed, asks for one kernel over and over."""
+    passes = AT_ONCE if len(mechanism.bodies) <= _FEW else ""
+    return compile(mechanism, quantities, parameters=dict(parameters), runtime=runtime, loops=False, passes=passes)
+
+
+def taken(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats | float]:
+    """Of all that is known, what the kernel takes."""
+    return {argument.name: values[argument.name] for argument in kernel.arguments}
+
+
+def called(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats]:
+    """All results at one state, by name."""
+    return dict(kernel.by_name(kernel(**taken(kernel, values))))
+
+
+def called_at(
+    mechanism: Mechanism, quantities: Quantities, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None
+) -> dict[str, Floats]:
+    """All results at one point, by name; TaskError naming the rows where a singular position leaves no values."""
+    kernel = kernel_of(mechanism, quantities, parameters)
+    found = called(kernel, point.arguments())
+    lost = [name for name, values in found.items() if not np.isfinite(values).all()]
+    if lost and is_constrained(mechanism):
+        message = Assembler(mechanism, parameters).singular_message(", ".join(lost), point.q, point.t)
+        if message:
+            raise TaskError(message)
+    return found
+
+
+def called_rows(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats]:
+    """All results for rows of states, by name."""
+    return dict(kernel.by_name(kernel.batch(**taken(kernel, values))))
+
+
+# The equations of motion in numbers: forces of the tree and rows of the constraints, with exact slopes.
+
+FORCE, INERTIA = "tau", "H"
+VALUE, JACOBIAN, RATE, ACCELERATION = (
+    "constraints", "constraint_jacobian", "constraint_rates", "constraint_accelerations",
+)  # fmt: skip
+
+
+def slope(quantity: str, by: str) -> str:
+    """The derivative of a quantity by a group of variables: dq, v, tau, u."""
+    return f"d({quantity})/d(all:{by})"
+
+
+def parameter_slope(quantity: str, name: str) -> str:
+    """The derivative of a quantity by one parameter."""
+    return f"d({quantity})/d({name})"
+
+
+def force_kernel(
+    mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, runtime: tuple[str, ...] = ()
+) -> Kernel:
+    """The forces of the tree that is left when all loops and constraints are taken away, and their slopes."""
+    by = ["dq", "v", *(["u"] if mechanism.layout.inputs else [])]
+    wanted = [FORCE, INERTIA, *(slope(FORCE, item) for item in by)]
+    wanted += [parameter_slope(FORCE, name) for name in runtime]
+    return kernel_of(_tree(mechanism), wanted, parameters, runtime)
+
+
+@lru_cache(maxsize=32)
+def _tree(mechanism: Mechanism) -> Mechanism:
+    """The mechanism without loops and constraints; one object, which is found again sooner than an equal one."""
+    return replace(mechanism, loops=(), constraints=())
+
+
+def row_kernel(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, runtime: tuple[str, ...] = ()) -> Kernel:
+    """What loops and constraints miss by position, velocity and acceleration, and the slopes of all of it."""
+    wanted = [VALUE, JACOBIAN, RATE, ACCELERATION, slope(JACOBIAN, "dq"), slope(RATE, "dq")]
+    wanted += [slope(ACCELERATION, "dq"), slope(ACCELERATION, "v")]
+    wanted += [parameter_slope(quantity, name) for name in runtime for quantity in (VALUE, JACOBIAN, RATE)]
+    return kernel_of(mechanism, wanted, parameters, runtime)

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.view.page.pose import model_page as model_page
-    from kinegraph.view.page.write import page as page
+    from kinegraph.view.page.slider_page import model_page as model_page
+    from kinegraph.view.page.solution_page import page as page
     from kinegraph.view.plot import plot as plot
 
 
 load_on_demand(
     __name__,
     {
-        "model_page": "kinegraph.view.page.pose",
-        "page": "kinegraph.view.page.write",
+        "model_page": "kinegraph.view.page.slider_page",
+        "page": "kinegraph.view.page.solution_page",
         "plot": "kinegraph.view.plot",
     },
 )

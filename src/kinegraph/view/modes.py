@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.load import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import bound_parameters
-from kinegraph.derive.constraints.analysis import moved_positions
+from kinegraph.derive.constraints.redundancy import moved_positions
 from kinegraph.errors import AssemblyError, TaskError
-from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.expression import TIME, Scalar
+from kinegraph.model.constraints import is_constrained
+from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.solve.problem.problem import Floats
-from kinegraph.solve.results.solution import SimulatedModel, Solution
-from kinegraph.solve.results.status import Ending, Status
-from kinegraph.tasks.linear.modes import Mode, Modes
-from kinegraph.tasks.linear.tangent import tangent
+from kinegraph.solve.problem import Floats
+from kinegraph.solve.recording import Ending, Status
+from kinegraph.solve.solution import SimulatedModel, Solution
+from kinegraph.tasks.modes import Mode, Modes
+from kinegraph.tasks.tangent_space import tangent
 from kinegraph.view.page import page
 
 #: Seconds and swings that each mode is shown, and pictures of it.

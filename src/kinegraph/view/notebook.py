@@ -17,12 +17,12 @@ import numpy as np
 from kinegraph.compiler.base_parameters import BaseParameters
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph
-from kinegraph.io.records.write import write
+from kinegraph.io.language.writer import write
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.latex import latex as graph_latex
 from kinegraph.passes.pipeline import Reduction
 from kinegraph.simulate.sweep import Sweep
-from kinegraph.solve.results.solution import Solution
+from kinegraph.solve.solution import Solution
 from kinegraph.view.plot import figure
 
 _MOST_TYPESET = 600  # operations of equations that are still worth reading

@@ -7,13 +7,12 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.closures import settled
+from kinegraph.compiler.chain import Chain, resolve_closure
+from kinegraph.compiler.choose import finalists
 from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.request import request_of
-from kinegraph.compiler.stages.fastest_closure import finalists
-from kinegraph.derive.choices import Closure
-from kinegraph.derive.constraints.cuts.recut import other_cuts, recut
+from kinegraph.derive.constraints.cuts import other_cuts, recut
+from kinegraph.derive.plan import Closure
 from kinegraph.errors import DerivationError, ProofError
 from tests.derive.constraints.test_random_linkages import linkage, values
 
@@ -101,9 +100,9 @@ def test_the_proof_would_see_another_mechanism():
 
 def test_the_cut_that_the_model_names_is_kept():
     plain, fixed = kg.parse(SHORT_ROW), kg.parse(SHORT_ROW + "cut C;")
-    request = settled(request_of(fixed, "qdd", numeric=True), ())
+    request = resolve_closure(request_of(fixed, "qdd", numeric=True), ())
     assert request.cut == ("C",)
-    assert settled(request_of(fixed, "qdd", numeric=True, closure="fastest"), ()).cut == ("C",)
+    assert resolve_closure(request_of(fixed, "qdd", numeric=True, closure="fastest"), ()).cut == ("C",)
     q, v, tau = place(plain)
     kernels = [kg.compile(one, "qdd") for one in (plain, fixed)]
     np.testing.assert_allclose(kernels[1](q, v, tau), kernels[0](q, v, tau), rtol=1e-10)
@@ -147,5 +146,5 @@ def test_cuts_in_space_say_that_they_are_not_derived():
 
 def test_quantities_of_the_records_take_no_other_cut():
     request = request_of(kg.load("slider-crank"), "qdd,multipliers", numeric=True, closure="fastest")
-    found = settled(request, (), cache=False)
+    found = resolve_closure(request, (), cache=False)
     assert found.cut == () and found.closure is not Closure.FASTEST

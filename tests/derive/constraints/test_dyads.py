@@ -7,14 +7,14 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.derive.constraints.dyads.roots import without_squared_roots
-from kinegraph.derive.quantities.definitions.accelerations import driving_forces
-from kinegraph.derive.quantities.derivation import Derivation, Plan
-from kinegraph.derive.quantities.values import output
+from kinegraph.derive.constraints.trigonometric_polynomials import without_squared_roots
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.dynamics import driving_forces
+from kinegraph.derive.tree.expressions import output
 from kinegraph.errors import DerivationError
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Kind
-from kinegraph.graph.scalar import Scalar
 from tests.cli.run import data, runner
 from tests.derive.constraints.test_random_linkages import linkage
 from tests.interpreted import interpreted

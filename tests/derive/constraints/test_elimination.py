@@ -3,10 +3,9 @@
 import numpy as np
 
 import kinegraph as kg
-from kinegraph.derive.constraints.elimination import Elimination
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.derive.constraints.partitioning import Elimination
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Kind
-from kinegraph.graph.scalar import Scalar
 from tests.interpreted import interpreted
 
 

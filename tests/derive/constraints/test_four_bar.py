@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.derive.quantities.definitions.accelerations import driving_forces
-from kinegraph.derive.quantities.derivation import Derivation, Plan
-from kinegraph.derive.quantities.values import output
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.dynamics import driving_forces
+from kinegraph.derive.tree.expressions import output
 
 REFERENCE = json.loads((Path(__file__).parents[2] / "data/closed_loops/fourbar_grashof.json").read_text("utf-8"))
 FOUR_BAR = """

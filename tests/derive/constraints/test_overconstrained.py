@@ -11,9 +11,10 @@ import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
-from kinegraph.derive.constraints.analysis import analysed
 from kinegraph.derive.constraints.positions import ROUNDED
-from kinegraph.derive.quantities.derivation import Derivation, Plan, constraint_graph
+from kinegraph.derive.constraints.redundancy import analysed
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation, constraint_graph
 from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import AssemblyError

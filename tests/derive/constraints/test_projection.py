@@ -5,7 +5,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.derive.constraints.projection import projection
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.assemble import assemble
 from tests.derive.constraints.test_four_bar import FOUR_BAR

@@ -11,11 +11,12 @@ import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
-from kinegraph.derive.constraints.rank import row_rank
-from kinegraph.derive.quantities.definitions.accelerations import driving_forces
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.constraints.conditions import row_rank
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.dynamics import driving_forces
 from kinegraph.derive.quantities.mobility import mobility
-from kinegraph.derive.quantities.values import output
+from kinegraph.derive.tree.expressions import output
 
 COUNT = 500 if os.environ.get("KINEGRAPH_SOAK") else 4
 #: Closing joints with the rows they have.

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.derive.constraints.analysis import moved_positions
-from kinegraph.derive.tree.quasi_velocities import unit_quaternions
+from kinegraph.derive.constraints.redundancy import moved_positions
+from kinegraph.derive.tree.displacements import unit_quaternions
 from tests.interpreted import interpreted
 
 #: Two chains of three and two joints about skew axes, on a base that moves, closed by a joint between their ends.

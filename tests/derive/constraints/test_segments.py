@@ -7,15 +7,15 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.choose import fastest_segments
 from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import arguments_of, request_of
-from kinegraph.compiler.stages.segments import fastest_segments
-from kinegraph.derive.quantities.plan import Plan
-from kinegraph.derive.quantities.plans import PlanSearch
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.plan_search import PlanSearch
 from kinegraph.derive.quantities.quantity import parse_list
 from kinegraph.graph.node import Graph
-from kinegraph.graph.proof.prove import prove
+from kinegraph.graph.proof import prove
 from kinegraph.jit.kernel import KernelOptions, compile_graph
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.constraints.rings import ring

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import SolveError, TaskError
 from tests.cli.run import data, runner

@@ -10,7 +10,8 @@ import numpy as np
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.compiler.request import arguments_of, bound_parameters
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import parse_list
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph

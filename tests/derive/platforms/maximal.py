@@ -12,8 +12,8 @@ import numpy as np
 
 from kinegraph.model.evaluate import number
 from kinegraph.model.mechanism import Body, Mechanism, Quaternion, Rotation, amounts
-from kinegraph.model.platforms.recognise import FoundLeg, legs_of
-from kinegraph.model.platforms.records import LegType
+from kinegraph.model.platforms.leg_table import LegType
+from kinegraph.model.platforms.recognition import RecognizedLeg, legs_of
 
 Floats = np.ndarray
 
@@ -144,7 +144,7 @@ class Maximal:
         before = np.eye(4) if body.base is None else self._pose(self.mechanism.body(body.base))
         return before @ pose(body.transforms, self.at)
 
-    def _leg(self, k: int, leg: FoundLeg) -> None:
+    def _leg(self, k: int, leg: RecognizedLeg) -> None:
         first, second, rows = 1 + 2 * k, 2 + 2 * k, self.rows
         base = pose(leg.at_base, self.at)
         ring = pose(leg.loop.second.transforms, self.at)

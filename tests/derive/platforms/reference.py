@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 import kinegraph as kg
-from kinegraph.model.builder import Builder, Rx, Ry, Rz, Sx, Sy, Sz, inertia
+from kinegraph.model.builder import Builder, Rx, Ry, Rz, Sx, Sy, Sz, drive, inertia, leg
 from kinegraph.model.mechanism import Inertia, Mechanism, Transform
-from kinegraph.model.platforms.builder import drive, leg
-from kinegraph.model.platforms.records import LegRow
+from kinegraph.model.platforms.leg_table import LegRow
 
 FOLDER = Path(__file__).parents[2] / "data" / "parallel"
 

@@ -11,7 +11,7 @@ import pytest
 import kinegraph as kg
 from kinegraph import library
 from kinegraph.errors import AssemblyError, DerivationError, ModelError, TaskError
-from kinegraph.tasks.platforms.ring_poses import RingPoses
+from kinegraph.tasks.platforms.platform_poses import PlatformPoses
 from tests.derive.platforms.test_model import table
 
 HEXAGON = [f"| {name}: Rz({k}*pi/3), Sx(0.6) > Rz({k}*pi/3), Sx(0.4)" for k, name in enumerate("ABCDEF")]
@@ -122,7 +122,7 @@ DRIVES = dict.fromkeys(("A_l", "B_l", "C_l", "D_l", "E_l", "F_l"), 1.3)
 
 
 @cache
-def in_metres() -> RingPoses:
+def in_metres() -> PlatformPoses:
     return kg.ring_poses("stewart", DRIVES)
 
 

@@ -8,8 +8,8 @@ from kinegraph.assembly.assemble import Assembler
 from kinegraph.model.builder import Builder, Sx, Sy, Sz
 from kinegraph.model.element_builder import at
 from kinegraph.model.mechanism import Mechanism, Transform
-from kinegraph.model.platforms.recognise import legs_of, platform_of
-from kinegraph.model.platforms.records import LegRow
+from kinegraph.model.platforms.leg_table import LegRow
+from kinegraph.model.platforms.recognition import legs_of, platform_of
 from tests.derive.platforms.evaluate import evaluated
 from tests.derive.platforms.reference import Case, data, part, rows, turns
 

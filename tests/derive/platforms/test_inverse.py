@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.derive.platforms.substitute import in_ring_coordinates
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.platforms.platform_dynamics import in_platform_coordinates
 from kinegraph.derive.quantities.derivation import Derivation
-from kinegraph.derive.quantities.plan import Plan
 from kinegraph.derive.quantities.variables import Variables
-from kinegraph.derive.tree.quasi_velocities import unit_quaternions
+from kinegraph.derive.tree.displacements import unit_quaternions
+from kinegraph.graph.build import Scalar
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.proof import prove
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.platforms.evaluate import AS_LOOPS, derived, evaluated
 from tests.derive.platforms.test_moving_base import BODIES, CROOKED, STRAIGHT, craft, state
@@ -91,5 +91,5 @@ def in_ring(mechanism: Mechanism, graph: Graph) -> Graph:
     motion = dynamics.given_motion([Scalar(builder, builder.symbol(*one)) for one in symbols])
     legs = {f"{name}'": item for name, item in dynamics.leg_accelerations(motion).items()}
     (output,) = graph.outputs
-    found = in_ring_coordinates(graph, output.nodes, dynamics, legs)
+    found = in_platform_coordinates(graph, output.nodes, dynamics, legs)
     return builder.graph([Output(output.name, output.shape, tuple(one.index for one in found))])

@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.model.builder import Builder, Rx, Ry, Rz, Sx, Sy, Sz, inertia
+from kinegraph.model.builder import Builder, Rx, Ry, Rz, Sx, Sy, Sz, inertia, leg
 from kinegraph.model.mechanism import Inertia, Mechanism
-from kinegraph.model.platforms.builder import leg
-from kinegraph.model.platforms.records import LegType
+from kinegraph.model.platforms.leg_table import LegType
 from tests.derive.platforms.evaluate import AS_LOOPS, evaluated
 from tests.derive.platforms.maximal import Maximal
 

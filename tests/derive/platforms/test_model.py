@@ -7,13 +7,12 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.derive.constraints.analysis import moved_positions
+from kinegraph.derive.constraints.redundancy import moved_positions
 from kinegraph.errors import KinegraphError, ModelError
-from kinegraph.model.builder import Builder, Sx, Sy, Sz, inertia
+from kinegraph.model.builder import Builder, Sx, Sy, Sz, drive, inertia, leg
 from kinegraph.model.evaluate import number
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.platforms.builder import drive, leg
-from kinegraph.model.platforms.recognise import legs_of, platform_of
+from kinegraph.model.platforms.recognition import legs_of, platform_of
 from tests.derive.platforms.evaluate import AS_LOOPS, evaluated
 
 RING = """coordinates x, y, z = 0.6; quaternion (e0, e1, e2, e3) velocity (wx, wy, wz); gravity 0, 0, -9.81;

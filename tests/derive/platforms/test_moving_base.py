@@ -7,15 +7,16 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.derive.platforms import state as platform_state
-from kinegraph.derive.platforms.substitute import in_ring_coordinates
-from kinegraph.derive.quantities.derivation import Derivation, Plan
-from kinegraph.derive.tree.quasi_velocities import unit_quaternions
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.platforms import platform_state
+from kinegraph.derive.platforms.platform_dynamics import in_platform_coordinates
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.tree.displacements import unit_quaternions
 from kinegraph.graph.node import Graph, Output
-from kinegraph.graph.proof.prove import prove
+from kinegraph.graph.proof import prove
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.platforms.recognise import platform_of
-from kinegraph.tasks.platforms.legs import LegsInNumbers, platform_in
+from kinegraph.model.platforms.recognition import platform_of
+from kinegraph.tasks.platforms.workspace import PlatformLegs, platform_in
 from tests.derive.platforms.evaluate import AS_LOOPS, derived, evaluated
 from tests.derive.platforms.turning_struts import TurningStrut
 
@@ -130,7 +131,7 @@ def bodies_alone(mechanism: Mechanism, graph: Graph) -> Graph:
     assert platform is not None and platform.platform.base is not None
     names = (*platform.platform.ring.velocities, *platform.platform.base.velocities)
     wanted = [graph.outputs[0].nodes[mechanism.layout.velocities.index(name)] for name in names]
-    found = in_ring_coordinates(graph, wanted, platform.dynamics)
+    found = in_platform_coordinates(graph, wanted, platform.dynamics)
     return derivation.builder.graph([Output("bodies", (12,), tuple(one.index for one in found))])
 
 
@@ -168,7 +169,7 @@ def test_legs_in_numbers_reach_from_where_the_craft_is() -> None:
     mechanism = kg.parse(
         kg.write(craft("UPS", STRAIGHT, rows=f"{A} | {B}")).replace("coordinates cx;", "coordinates cx = 0.2;")
     )
-    legs = LegsInNumbers(*platform_in(mechanism))
+    legs = PlatformLegs(*platform_in(mechanism))
     starts, ends = legs.segments(legs.start[None])
     np.testing.assert_allclose(np.linalg.norm(ends - starts, axis=2), legs.drives(legs.start[None]), rtol=1e-12)
     assert legs.start[mechanism.layout.positions.index("cx")] == 0.2

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
-from kinegraph.derive.platforms import state
-from kinegraph.derive.platforms.legs.round_struts import RoundStrut
-from kinegraph.derive.platforms.substitute import in_ring_coordinates
-from kinegraph.derive.quantities.derivation import Derivation, Plan, constraint_graph
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.platforms import platform_state as state
+from kinegraph.derive.platforms.platform_dynamics import in_platform_coordinates
+from kinegraph.derive.platforms.struts import RoundStrut
+from kinegraph.derive.quantities.derivation import Derivation, constraint_graph
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.tree.quasi_velocities import unit_quaternions
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.derive.tree.displacements import unit_quaternions
+from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.transfer import moved, transfer
+from kinegraph.graph.proof import prove
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.platforms.evaluate import derived
 from tests.derive.platforms.test_model import RING
@@ -51,7 +51,7 @@ def ring_alone(mechanism: Mechanism, graph: Graph) -> Graph:
     assert derivation.platform is not None
     first = mechanism.layout.velocities.index("x'")
     wanted = graph.outputs[0].nodes[first : first + 6]
-    found = in_ring_coordinates(graph, wanted, derivation.platform.dynamics)
+    found = in_platform_coordinates(graph, wanted, derivation.platform.dynamics)
     return derivation.builder.graph([Output("ring_acceleration", (6,), tuple(one.index for one in found))])
 
 

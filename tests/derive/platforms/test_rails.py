@@ -9,14 +9,15 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.derive.platforms.rails import RailPlatform
-from kinegraph.derive.platforms.substitute import in_ring_coordinates
-from kinegraph.derive.quantities.derivation import Derivation, Plan
-from kinegraph.derive.tree.quasi_velocities import unit_quaternions
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.platforms.moving_base import RailPlatform
+from kinegraph.derive.platforms.platform_dynamics import in_platform_coordinates
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.tree.displacements import unit_quaternions
 from kinegraph.graph.node import Graph, Output
-from kinegraph.graph.proof.prove import prove
+from kinegraph.graph.proof import prove
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.platforms.recognise import platform_of
+from kinegraph.model.platforms.recognition import platform_of
 from kinegraph.tasks.platforms.workspace import Verdict
 from tests.derive.platforms.evaluate import AS_LOOPS, derived, evaluated
 from tests.derive.platforms.test_model import RING, momentum_change
@@ -105,7 +106,7 @@ def ring_and_rails(mechanism: Mechanism, graph: Graph) -> Graph:
     assert isinstance(derivation.platform.dynamics, RailPlatform)
     names = [*derivation.platform.platform.ring.velocities, "s'"]
     wanted = [graph.outputs[0].nodes[mechanism.layout.velocities.index(name)] for name in names]
-    found = in_ring_coordinates(graph, wanted, derivation.platform.dynamics)
+    found = in_platform_coordinates(graph, wanted, derivation.platform.dynamics)
     return derivation.builder.graph([Output("some", (7,), tuple(one.index for one in found))])
 
 

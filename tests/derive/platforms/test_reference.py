@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.model.platforms.recognise import platform_of
+from kinegraph.model.platforms.recognition import platform_of
 from tests.derive.platforms.evaluate import evaluated
 from tests.derive.platforms.reference import Case, case, data
 

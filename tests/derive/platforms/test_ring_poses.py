@@ -7,16 +7,16 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError
-from kinegraph.tasks.platforms import homotopy
-from kinegraph.tasks.platforms.homotopy import (
+from kinegraph.tasks.platforms import platform_poses as homotopy
+from kinegraph.tasks.platforms.platform_poses import (
     Distances,
     Ends,
     all_tracked,
     distinct,
-    found_anew,
     generic,
+    monodromy_solutions,
+    path_between,
     tracked,
-    way,
 )
 
 DRIVES = ["A", "B", "C", "D", "E", "F"]
@@ -35,7 +35,7 @@ def test_the_generic_platform_has_forty_poses() -> None:
 
 
 def test_loops_of_parameters_find_more_poses() -> None:
-    anew = found_anew(2, most=3)
+    anew = monodromy_solutions(2, most=3)
     assert len(anew.poses) >= 3 and np.max(np.abs(misses(anew.distances, anew.poses))) < 1e-10
 
 
@@ -49,7 +49,7 @@ def test_poses_of_a_real_platform() -> None:
     rest = np.sum(base**2 + ring**2, axis=1) - lengths**2
     wanted = Distances(base + 0j, ring + 0j, rest + 0j)
     start = generic()
-    ends = tracked(way(start.distances, wanted), start.poses, start.plane)
+    ends = tracked(path_between(start.distances, wanted), start.poses, start.plane)
     assert np.all(ends.arrived) and len(distinct([*ends.x])) == 40
     rows = ends.x / np.linalg.norm(ends.x, axis=1, keepdims=True)
     overlaps = np.abs(rows @ rows.T)  # of each with the conjugate of each

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 from functools import cached_property
 
-from kinegraph.derive.platforms.legs.leg import Acceleration, Forces, Momenta
-from kinegraph.derive.platforms.legs.round_struts import RoundStrut
-from kinegraph.derive.platforms.legs.swing import isotropic, symmetric_sum
-from kinegraph.derive.platforms.vectors import added, skew, square
-from kinegraph.derive.tree.algebra import Matrix, Vector, cross, dot, minus, plus, times, zero_vector
-from kinegraph.derive.tree.inertia import MassMoments
-from kinegraph.graph.scalar import Scalar
+from kinegraph.derive.platforms.free_motion import added, skew, square
+from kinegraph.derive.platforms.legs import JointAcceleration, LegForces, LegMomenta, isotropic, symmetric_sum
+from kinegraph.derive.platforms.struts import RoundStrut
+from kinegraph.derive.tree.algebra import MassMoments, Matrix, Vector, cross, dot, minus, plus, times, zero_vector
+from kinegraph.graph.build import Scalar
 
 
 class TurningStrut(RoundStrut):
@@ -66,7 +64,7 @@ class TurningStrut(RoundStrut):
         """S' / (2 S)."""
         return (self._far - self._ahead * self._relative_rise) * self._inverse_aside_square
 
-    def _base_changes(self, acceleration: Acceleration) -> tuple[Scalar, Scalar]:
+    def _base_changes(self, acceleration: JointAcceleration) -> tuple[Scalar, Scalar]:
         """(W . d)' and (W . a)'."""
         along = dot(self._base_spin, self.joint.velocity)
         if acceleration.base is None:
@@ -74,12 +72,12 @@ class TurningStrut(RoundStrut):
         own = dot(acceleration.base, self.joint.place)
         return along + own, dot(acceleration.base, self.joint.base_axis)
 
-    def _normal_change(self, acceleration: Acceleration) -> Scalar:
+    def _normal_change(self, acceleration: JointAcceleration) -> Scalar:
         """(m . v)'."""
         turned = self._ahead * dot(self._base_spin, self.joint.velocity) - self._along_place * self._rise
         return dot(self._normal, acceleration.seen) + turned
 
-    def _relative_change(self, acceleration: Acceleration) -> Scalar:
+    def _relative_change(self, acceleration: JointAcceleration) -> Scalar:
         """alpha'', here with the other sign."""
         along, axial = self._base_changes(acceleration)
         changed = self._normal_change(acceleration) - self._relative_rise * self._along_place - self._ahead * along
@@ -102,7 +100,7 @@ class TurningStrut(RoundStrut):
     def _spin(self) -> Scalar:
         return (self._square * self._shift - self._ahead * self._along_normal) * self._inverse_spread
 
-    def _spin_change(self, acceleration: Acceleration) -> Scalar:
+    def _spin_change(self, acceleration: JointAcceleration) -> Scalar:
         along, axial = self._base_changes(acceleration)
         shifted = along - self._relative_rise * self._along_axis - self._ahead * axial
         grown = 2 * (self._far * self._shift) + self._square * shifted
@@ -112,12 +110,12 @@ class TurningStrut(RoundStrut):
 
     # loads
 
-    def _aside(self, forces: Forces) -> Scalar:
+    def _aside(self, forces: LegForces) -> Scalar:
         slowed = self._slowing * (self._climb * self._slant)
         spun = self._about * self._spin * self._turn * self.inverse_length
         return slowed - spun + forces.beta * self._inverse_aside
 
-    def _round_about(self, acceleration: Acceleration, forces: Forces) -> Scalar:
+    def _round_about(self, acceleration: JointAcceleration, forces: LegForces) -> Scalar:
         spun = self._climb * self._inverse_aside_square * self._spin + self._spin_row * self._spin_change(acceleration)
         pushed = forces.alpha * self._inverse_aside_square
         return pushed - self._about * self.inverse_length * spun - self._turn * self._slowing
@@ -139,14 +137,14 @@ class TurningStrut(RoundStrut):
         spread = symmetric_sum(isotropic(second.xx), [(times(along * self._inverse_square, place), place)])
         return MassMoments(self.length.number(0), times(self._first_by_length, place), spread)
 
-    def momenta(self) -> Momenta:
+    def momenta(self) -> LegMomenta:
         across, place = self._first_by_length, self.joint.place
         swung = symmetric_sum(isotropic(across), [(times(-(across * self._inverse_square), place), place)])
         lever = self._across * self.inverse_length + self.numbers.upper.first[2] - self.numbers.lower.first[2]
         spun = times(-(self._about * self._inverse_square * self._spin_row), self._normal)
-        return Momenta(square(swung), added([skew(times(lever * self.inverse_length, place)), _dyad(place, spun)]))
+        return LegMomenta(square(swung), added([skew(times(lever * self.inverse_length, place)), _dyad(place, spun)]))
 
-    def momentum_rate(self, acceleration: Acceleration) -> tuple[Vector, Vector]:
+    def momentum_rate(self, acceleration: JointAcceleration) -> tuple[Vector, Vector]:
         lower, upper = self.numbers.lower.first[2], self.numbers.upper.first[2]
         place, velocity, stretch = self.joint.place, self.joint.velocity, self._stretch
         bent = minus(acceleration.seen, times(2 * stretch, velocity))
@@ -165,13 +163,13 @@ class TurningStrut(RoundStrut):
     def rates(self) -> tuple[Scalar, ...]:
         return self.extension_rate, -self._relative_turn, self._relative_climb * self._inverse_aside
 
-    def accelerations(self, acceleration: Acceleration) -> tuple[Scalar, ...]:
+    def accelerations(self, acceleration: JointAcceleration) -> tuple[Scalar, ...]:
         climbed = self._relative_climb * (self._relative_climb * self._slant)
         lifted = self._lean * (self._stretched(acceleration) + self._climbed - climbed)
         rest = self._rise_change(acceleration) - lifted - 2 * (self._relative_climb * self._stretch)
         return self._growth(acceleration), -self._relative_change(acceleration), rest * self._inverse_aside
 
-    def _rise_change(self, acceleration: Acceleration) -> Scalar:
+    def _rise_change(self, acceleration: JointAcceleration) -> Scalar:
         """h''."""
         found = dot(self.joint.base_axis, acceleration.seen) + 2 * dot(self._carried, self.joint.velocity)
         found = found + dot(cross(self._base_spin, self._carried), self.joint.place)

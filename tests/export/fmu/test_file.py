@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import kinegraph as kg
 from kinegraph.errors import KernelError, ModelError
 from kinegraph.export import ExportOptions, Fmi, Precision, export
-from kinegraph.export.fmu.variables import safe_name
+from kinegraph.export.fmu.description import safe_name
 from tests.export.fmu.hosting import (
     VERSIONS,
     Maker,

@@ -8,12 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.proof.angles import angle_tables, degree
-from kinegraph.graph.proof.field import CIRCLE_DIVISOR, PrimeField
-from kinegraph.graph.proof.point import FieldArithmetic, UnluckyPoint
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.prime_field import CIRCLE_DIVISOR, FieldArithmetic, PrimeField, UnluckyPoint, angle_tables, degree
 
 FIELD = PrimeField.drawn(1)
 OFFSETS = range(20)

@@ -12,11 +12,10 @@ from hypothesis import assume, given
 
 from kinegraph.errors import ProofError
 from kinegraph.graph import text
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.proof.field import PrimeField
-from kinegraph.graph.proof.prove import Proof, prove
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.prime_field import PrimeField
+from kinegraph.graph.proof import Proof, prove
 from tests.graph.corrupt import corrupt, differs
 from tests.graph.mechanics import newton_euler, rotation_product
 from tests.graph.strategies import graphs

@@ -2,10 +2,9 @@
 
 from fractions import Fraction
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Kind, Output, Symbol
-from kinegraph.graph.proof.relations import relations
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.proof import relations
 
 
 def found(make, **more):

@@ -6,14 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph import proof as proofs
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.graph.proof import prove as proofs
-from kinegraph.graph.proof.field import PrimeField
-from kinegraph.graph.proof.point import FieldArithmetic, UnluckyPoint
-from kinegraph.graph.proof.prove import prove
-from kinegraph.graph.proof.roots import Element, RootArithmetic
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.prime_field import Element, FieldArithmetic, PrimeField, RootArithmetic, UnluckyPoint
+from kinegraph.graph.proof import prove
 from tests.graph.proof.test_prove import Write, graph_of, proven
 
 FIELD = PrimeField.drawn(2)

@@ -8,8 +8,7 @@ from tests.interpreted import interpreted
 
 import kinegraph as kg
 from kinegraph.errors import ModelError
-from kinegraph.io.vectors import load_vectors, read_vectors
-from kinegraph.io.vectors.zero_pose import quaternion, zero_pose
+from kinegraph.io.vectors import load_vectors, quaternion, read_vectors, zero_pose
 
 HERE = Path(__file__).parent
 

@@ -6,14 +6,12 @@ import numpy as np
 import pytest
 
 from kinegraph.errors import ModelError
-from kinegraph.large import looped
-from kinegraph.large.flat.affine import affine
-from kinegraph.large.flat.flatten import flatten
-from kinegraph.large.flat.numbers import Numbers
-from kinegraph.large.forward import ForwardLoops
-from kinegraph.large.records import INERTIA, MASS, MOMENT, OFFSET, PARENT, PLACEMENT
-from kinegraph.model.expression import Call, Name, Operation, expression
+from kinegraph.model.expressions import Call, Name, Operation, expression
 from kinegraph.model.mechanism import ZERO, Axis, Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Shift
+from kinegraph.recursive import recursive_system
+from kinegraph.recursive.arrays import INERTIA, MASS, MOMENT, OFFSET, PARENT, PLACEMENT
+from kinegraph.recursive.flatten import Numbers, affine, flatten
+from kinegraph.recursive.forward import ForwardRecursion
 from tests.effort import calls
 from tests.mechanisms import PLAIN_JOINTS, Joint, chain, random_state, random_tree
 
@@ -103,12 +101,14 @@ def test_interpreted_displacements_give_the_same_numbers():
     assert flatten(disguised).nonlinear is not None
     assert flatten(plain).nonlinear is None
     state = random_state(plain, 5)
-    np.testing.assert_allclose(looped(disguised).tau(*state), looped(plain).tau(*state), rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(
+        recursive_system(disguised).tau(*state), recursive_system(plain).tau(*state), rtol=1e-12, atol=1e-13
+    )
 
 
 def sliding(distance):
     bodies = (Body("B", None, (Shift(Axis.X, distance),), UNIT),)
-    return looped(Mechanism("m", bodies, (Coordinate("q"),)))
+    return recursive_system(Mechanism("m", bodies, (Coordinate("q"),)))
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,14 @@ def test_functions_of_one_coordinate(distance, slope, curvature):
 
 
 def test_methods_follow_the_structure():
-    assert looped(chain(4)).method is ForwardLoops.ARTICULATED
-    assert looped(chain(4, absolute=True)).method is ForwardLoops.INDEPENDENT
+    assert recursive_system(chain(4)).method is ForwardRecursion.ARTICULATED
+    assert recursive_system(chain(4, absolute=True)).method is ForwardRecursion.INDEPENDENT
     screws = random_tree(1, bodies=5, joints=(Joint.SCREW, Joint.NONLINEAR, Joint.PRESCRIBED))
-    assert looped(screws).method is ForwardLoops.ARTICULATED
-    assert looped(random_tree(1, bodies=5, joints=PLAIN_JOINTS)).method is ForwardLoops.ARTICULATED
-    assert looped(random_tree(2, bodies=5, joints=(Joint.SCREW, Joint.GEARED))).method is ForwardLoops.DENSE
+    assert recursive_system(screws).method is ForwardRecursion.ARTICULATED
+    assert recursive_system(random_tree(1, bodies=5, joints=PLAIN_JOINTS)).method is ForwardRecursion.ARTICULATED
+    assert (
+        recursive_system(random_tree(2, bodies=5, joints=(Joint.SCREW, Joint.GEARED))).method is ForwardRecursion.DENSE
+    )
 
 
 @pytest.mark.parametrize("base", ["Nobody", "B"])

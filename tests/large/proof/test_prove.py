@@ -8,20 +8,20 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import ProofError
-from kinegraph.graph.proof.angles import angle_tables
-from kinegraph.graph.proof.point import FieldEvaluation
-from kinegraph.graph.proof.whole import LoopsProof
-from kinegraph.large import articulated, kinematics, recursion
-from kinegraph.large.chains import planar
-from kinegraph.large.chains.closed_system import ClosedSystem
-from kinegraph.large.flat import flatten
-from kinegraph.large.flat.frames import Frame
-from kinegraph.large.forward import ForwardLoops
-from kinegraph.large.linkages import sweeps
-from kinegraph.large.proof import prove
-from kinegraph.large.proof.over_field import INSTEAD
-from kinegraph.large.proof.point import PointOfMechanism, Stated
-from kinegraph.large.system import LoopedSystem
+from kinegraph.graph.certificate import RecursiveProof
+from kinegraph.graph.prime_field import FieldEvaluation, angle_tables
+from kinegraph.recursive import articulated_body as articulated
+from kinegraph.recursive import flatten
+from kinegraph.recursive import newton_euler as kinematics
+from kinegraph.recursive import newton_euler as recursion
+from kinegraph.recursive.flatten import Frame
+from kinegraph.recursive.forward import ForwardRecursion
+from kinegraph.recursive.linkages import bars as planar
+from kinegraph.recursive.linkages import pins as sweeps
+from kinegraph.recursive.proof import prove
+from kinegraph.recursive.proof.point import PointOfMechanism, Stated
+from kinegraph.recursive.proof.prove import INSTEAD
+from kinegraph.recursive.systems import ClosedSystem, RecursiveSystem
 from tests.derive.constraints.rings import ring
 from tests.large.chains_case import TRUSS
 from tests.mechanisms import PLAIN_JOINTS, random_tree
@@ -32,18 +32,18 @@ EVERYTHING = ("tau", "qdd", "energy")
 @pytest.mark.parametrize("seed", range(12))
 def test_trees_with_every_kind_of_joint(seed):
     tree = random_tree(seed)
-    found = prove.proved(LoopedSystem(tree), tree, EVERYTHING, None)
+    found = prove.proved(RecursiveSystem(tree), tree, EVERYTHING, None)
     assert (found.bodies, found.velocities, found.rows) == (6, len(tree.layout.velocities), 0)
 
 
 def test_these_trees_need_every_method():
-    assert {LoopedSystem(random_tree(seed)).method for seed in range(12)} == set(ForwardLoops)
+    assert {RecursiveSystem(random_tree(seed)).method for seed in range(12)} == set(ForwardRecursion)
 
 
 def articulated_tree():
     """A tree of joints of their own, which turn and shift, on several branches."""
     tree = random_tree(5, joints=PLAIN_JOINTS)
-    assert LoopedSystem(tree).method is ForwardLoops.ARTICULATED
+    assert RecursiveSystem(tree).method is ForwardRecursion.ARTICULATED
     return tree
 
 
@@ -71,10 +71,10 @@ def test_wrong_loops_are_found(monkeypatch, part, other, quantity):
     tree = articulated_tree()
     monkeypatch.setattr(prove, "INSTEAD", {**INSTEAD, part: other})
     if quantity is None:
-        prove.proved(LoopedSystem(tree), tree, EVERYTHING, None)
+        prove.proved(RecursiveSystem(tree), tree, EVERYTHING, None)
         return
     with pytest.raises(ProofError, match=f"differ from Newton's law in '{quantity}'"):
-        prove.proved(LoopedSystem(tree), tree, (quantity,), None)
+        prove.proved(RecursiveSystem(tree), tree, (quantity,), None)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_wrong_closed_loops_are_found(monkeypatch, name, part, other):
 
 def test_wrong_tables_are_found(monkeypatch):
     tree = articulated_tree()
-    loops = LoopedSystem(tree)
+    loops = RecursiveSystem(tree)
     right = flatten._mass_properties
 
     def in_origins(rigid, steps, numbers):
@@ -110,7 +110,7 @@ def test_wrong_tables_are_found(monkeypatch):
 
 def test_steps_that_rounding_leaves_out_are_named():
     tree = articulated_tree()
-    loops = LoopedSystem(tree)
+    loops = RecursiveSystem(tree)
     link = loops.flat.tree.link.copy()
     link[-1, 2] = (link[-1, 2] + 1) % 3
     loops.flat = replace(loops.flat, tree=loops.flat.tree._replace(link=link))
@@ -134,7 +134,7 @@ def test_newtons_law_in_the_fixed_frame_is_the_derived_one(name):
 def test_kernels_carry_their_proof(tmp_path, monkeypatch):
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path))
     kernel = kg.compile("pendulum-4", "qdd", loops=True)
-    assert isinstance(kernel.proof, LoopsProof)
+    assert isinstance(kernel.proof, RecursiveProof)
     assert "qdd by loops over bodies proved to obey Newton's law" in str(kernel.proof)
     again = kg.compile("pendulum-4", "qdd", loops=True)
     assert again.proof == kernel.proof  # to the time it took: it came from the disk

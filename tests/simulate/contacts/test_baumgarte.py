@@ -4,7 +4,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import SolveError
-from kinegraph.simulate.constraints.baumgarte import Baumgarte
+from kinegraph.simulate.stabilization import Baumgarte
 
 
 def test_contacts_refuse_rows_that_decay() -> None:

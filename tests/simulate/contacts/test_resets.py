@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
-from kinegraph.solve.problem.events import Event
+from kinegraph.solve.problem import Event
 
 MODEL = kg.parse("""
 model beside;

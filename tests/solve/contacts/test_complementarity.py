@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from kinegraph.solve.contacts.complementarity import solve_complementarity
-from kinegraph.solve.contacts.coulomb import respond
-from kinegraph.solve.contacts.response import ActingContact
+from kinegraph.solve.contacts.friction import ActingContact, respond
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.model.constraints.impacts import Impacts
-from kinegraph.simulate.contacts.mode_flags import mode_flags
-from kinegraph.simulate.contacts.system import ContactSystem
-from kinegraph.solve.contacts.coulomb import respond
-from kinegraph.solve.contacts.loop_memory import LookedAt, contact_memory, mode_of, numbers_of
+from kinegraph.model.mechanism import Impacts
+from kinegraph.simulate.contacts.equations import mode_flags
+from kinegraph.simulate.contacts.runs import ContactSystem
+from kinegraph.solve.contacts.compiled_phases import ContactObservation, contact_memory, mode_of, numbers_of
+from kinegraph.solve.contacts.friction import ActingContact, respond
 from kinegraph.solve.contacts.mode import ContactMode, ContactSet, Watched
-from kinegraph.solve.contacts.response import ActingContact
-from kinegraph.solve.loops.contacts import laws
-from kinegraph.solve.loops.contacts.memory import write_flags
-from kinegraph.solve.problem.problem import CauchyProblem, RightHandSide
+from kinegraph.solve.loops import contact_forces as laws
+from kinegraph.solve.loops.contact_memory import write_flags
+from kinegraph.solve.problem import CauchyProblem, RightHandSide
 
 NAMES = ("gaps", "spans", "reaches", "rates", "speeds", "free", "compliance", "responses")
 
@@ -27,7 +26,7 @@ def memory(slips, friction, flags=0):
         tuple(f"c{k}" for k in range(count)), (0.5,) * count, friction, slips, Impacts(), None, slice(0, 1), 1.0
     )
     problem = CauchyProblem(RightHandSide(1, ("y",), parameters=flags), np.zeros(1), 0.0, 1.0, np.zeros(flags))
-    return contact_memory(contacts, LookedAt(1, parts), problem, 2, 0)
+    return contact_memory(contacts, ContactObservation(1, parts), problem, 2, 0)
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -2,27 +2,106 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import NamedTuple
 
-from kinegraph.codegen.llvm.batch import Row, batch_function
-from kinegraph.codegen.llvm.body import angle_lanes, body_functions
-from kinegraph.codegen.llvm.cache_lines import PREFETCH_DECLARATION
-from kinegraph.codegen.llvm.emission import SCALAR_ENTRY, Emission
-from kinegraph.codegen.llvm.functions import LIBRARY_FUNCTIONS, library_declarations, library_function
-from kinegraph.codegen.llvm.lanes import Lanes
-from kinegraph.codegen.llvm.scratch import HEAP_DECLARATIONS, Scratch, fill_with_nan
+from kinegraph.codegen.llvm.assembly import LIBRARY_FUNCTIONS, Lanes, Writer, library_declarations, library_function
+from kinegraph.codegen.llvm.batch import (
+    HEAP_DECLARATIONS,
+    PREFETCH_DECLARATION,
+    Row,
+    Scratch,
+    batch_function,
+    fill_with_nan,
+)
+from kinegraph.codegen.llvm.body import angle_lanes, body_functions, body_with_substitution, substitute_function
 from kinegraph.codegen.llvm.sincos import sincos_function
-from kinegraph.codegen.llvm.substitute import body_with_substitution, substitute_function
-from kinegraph.codegen.llvm.writer import Writer
-from kinegraph.codegen.program.binding import Bound
-from kinegraph.codegen.program.chunk import Chunks, cut
-from kinegraph.codegen.program.estimated import take
-from kinegraph.codegen.program.expand import expansion
-from kinegraph.codegen.program.lower import lower
-from kinegraph.codegen.program.program import Op, Program
+from kinegraph.codegen.program.binding import SCALAR_ENTRY, Bound, Emission
+from kinegraph.codegen.program.instructions import Chunks, Instruction, Op, Program, cut
+from kinegraph.codegen.program.lowering import lower, rounded
 from kinegraph.codegen.simd import lower_side_by_side
+from kinegraph.graph.interpret import extended_precision
 from kinegraph.graph.node import Graph, Output
+
+# Results put together from few values.
+#
+# The inertia matrix of a humanoid has 2,500 entries, of which 560 differ: most are zero or stand in it twice. A batch
+# computes the distinct values alone and writes the rows of results from them.
+
+
+class Expansion(NamedTuple):
+    """`binding` computes the distinct values; `entries` has for every result what its entries are: the number of a
+    distinct value, or a constant."""
+
+    binding: Bound
+    entries: tuple[tuple[int | float, ...], ...]
+
+
+def expansion(binding: Bound) -> Expansion:
+    """How to write the results of a graph from its distinct values."""
+    graph = binding.graph
+    nodes = dict.fromkeys(node for output in graph.outputs for node in output.nodes)
+    distinct = tuple(node for node in nodes if node not in binding.statics)
+    values = Graph(graph.nodes, (Output("values", (len(distinct),), distinct),))
+    number: dict[int, int | float] = {node: place for place, node in enumerate(distinct)}
+    with extended_precision():
+        number |= {node: rounded(binding.statics[node]) for node in nodes if node in binding.statics}
+    entries = tuple(tuple(number[node] for node in output.nodes) for output in graph.outputs)
+    return Expansion(replace(binding, graph=values), entries)
+
+
+# Programs that are kept from the estimate of their running time until the code of one of them is written.
+#
+# Lowering a graph takes a third of both, and the estimate's arguments differ from the kernel's in their order alone.
+
+
+@dataclass(frozen=True)
+class _Estimated:
+    """A program and what it was lowered from."""
+
+    program: Program
+    binding: Bound
+    group: int
+    fuse: bool
+
+    def fits(self, binding: Bound, group: int, fuse: bool) -> bool:
+        """Would lowering differ in the places of inputs alone? Values of parameters might be others."""
+        same_graph = self.binding.graph is binding.graph and self.binding.inputs.keys() == binding.inputs.keys()
+        return same_graph and (self.group, self.fuse) == (group, fuse) and not binding.parameters
+
+    def with_inputs_of(self, binding: Bound) -> Program:
+        """The program with its inputs where another binding has them."""
+        places = {old: binding.inputs[node] for node, old in self.binding.inputs.items()}
+
+        def moved(one: Instruction) -> Instruction:
+            return one._replace(detail=places[int(one.detail)]) if one.op is Op.INPUT else one
+
+        return Program(tuple(map(moved, self.program.instructions)), binding.input_size, binding.output_size)
+
+
+#: Two graphs are compared by their estimates; what is not asked for makes room for the next two.
+_programs: deque[_Estimated] = deque(maxlen=2)
+
+
+def keep(program: Program, binding: Bound, group: int, fuse: bool) -> None:
+    """Keep a program for whoever writes its code."""
+    if not binding.parameters:
+        _programs.append(_Estimated(program, binding, group, fuse))
+
+
+def take(binding: Bound, group: int, fuse: bool) -> Program | None:
+    """The program of a bound graph if it is kept; from then on none is."""
+    found = next((one for one in tuple(_programs) if one.fits(binding, group, fuse)), None)
+    if found is None:
+        return None
+    _programs.clear()
+    return found.with_inputs_of(binding)
+
+
+# Whole LLVM modules: the scalar kernel with its C interface, and the batch kernel.
 
 # Beyond this many, sines are calls: inlined they would be most of the code.
 _INLINED_SINES = 64

@@ -12,9 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kinegraph.codegen.llvm.functions import library_function
-from kinegraph.codegen.llvm.lanes import Lanes
-from kinegraph.codegen.llvm.writer import Writer
+from kinegraph.codegen.llvm.assembly import Lanes, Writer, library_function
 
 _TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
 # Adding 1.5 * 2^52 rounds to an integer and leaves it in the low bits.

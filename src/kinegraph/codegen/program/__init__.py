@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.codegen.program.statics import static_values
+    from kinegraph.codegen.program.lowering import static_values
 
 __all__ = ["static_values"]
 
-load_on_demand(__name__, {"static_values": "kinegraph.codegen.program.statics"})
+load_on_demand(__name__, {"static_values": "kinegraph.codegen.program.lowering"})

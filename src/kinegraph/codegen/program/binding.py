@@ -1,10 +1,11 @@
-"""Which symbols arrive when code runs, and what is known beforehand."""
+"""The input of code generation: a graph with bound symbols, a final back-substitution, and how code is emitted."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from math import isfinite
 from numbers import Rational, Real
 from typing import TYPE_CHECKING, TypeAlias
@@ -12,10 +13,16 @@ from typing import TYPE_CHECKING, TypeAlias
 from kinegraph.codegen import program
 from kinegraph.errors import KernelError
 from kinegraph.graph.angle import PI
-from kinegraph.graph.node import Graph, Symbol
+from kinegraph.graph.count import Operations
+from kinegraph.graph.node import Graph, Output, Symbol
 
 if TYPE_CHECKING:
     import flint
+
+    from kinegraph.codegen.simd import Exchanged
+
+
+# Which symbols arrive when code runs, and what is known beforehand.
 
 ParameterValue: TypeAlias = Fraction | int | float
 
@@ -138,3 +145,64 @@ def _inputs(graph: Graph, positions: Mapping[Symbol, int], values: Mapping[str, 
             f"nothing says what {named}{more} is: put it in an Argument, or give its value in `parameters`"
         )
     return inputs
+
+
+# The last step of derivatives of accelerations: many right-hand sides of one factorised linear system.
+#
+# H = L^T D L has been factorised and the right-hand sides computed by straight code; solving for a hundred columns by
+# straight code would be most of it. As loops over the columns it is short, and runs in the lanes of vectors.
+
+
+@dataclass(frozen=True)
+class BackSubstitution:
+    """X = - (L^T D L)^-1 R for square matrices R.
+
+    The graph before it has as many outputs as `solved`, each a right-hand side or, where `solved` is false, a result
+    to be copied; then `lower`, the entries L_ij of the pairs (i, j); then `inverse`, one over the entries of D.
+    """
+
+    size: int
+    order: tuple[int, ...]
+    lower: tuple[tuple[int, int], ...]
+    solved: tuple[bool, ...]
+
+    def results(self, graph: Graph) -> tuple[Output, ...]:
+        """The outputs that are left."""
+        return graph.outputs[: len(self.solved)]
+
+    def starts(self, graph: Graph) -> list[int]:
+        """Where in the values of the graph its outputs begin."""
+        return list(accumulate((len(output.nodes) for output in graph.outputs), initial=0))
+
+    def operations(self) -> Operations:
+        """What it adds to the operations of the graph."""
+        columns = self.size * sum(self.solved)
+        pairs = 2 * len(self.lower) * columns
+        return Operations(mul=pairs + self.size * columns, add=pairs)
+
+
+# What the writing of code depends on beside the graph.
+
+#: The names of the functions that modules define.
+SCALAR_ENTRY = "kinegraph_scalar"
+BATCH_ENTRY = "kinegraph_batch"
+
+#: Pairs of symbols, the second in place of the first.
+Exchange: TypeAlias = "tuple[tuple[Exchanged, Exchanged], ...]"
+
+
+@dataclass(frozen=True)
+class Emission:
+    """How code is written: lanes of the batch, instructions per function (None: what runs fastest), whether the
+    processor has fused multiply-add, what comes after the graph, and which symbols to exchange so that limbs of one
+    shape become each other, to be computed side by side."""
+
+    lanes: int
+    chunk: int | None
+    fused: bool
+    tail: BackSubstitution | None = None
+    exchange: Exchange = ()
+
+    def results(self, graph: Graph) -> tuple[Output, ...]:
+        """What the code gives back."""
+        return self.tail.results(graph) if self.tail else graph.outputs

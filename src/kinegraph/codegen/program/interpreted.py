@@ -15,12 +15,10 @@ from typing import cast
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.codegen.arrays import Doubles, vector
-from kinegraph.codegen.kernel import Kernel, Outputs, Recipe, Result
+from kinegraph.codegen.kernel import Doubles, Kernel, Outputs, Recipe, Result, refuse_zero_quaternions, vector
 from kinegraph.codegen.program.binding import Argument, bind
-from kinegraph.codegen.program.lower import lower
-from kinegraph.codegen.program.program import FORMS, Instruction, Op, Program
-from kinegraph.codegen.program.zero_quaternions import refuse_zero_quaternions
+from kinegraph.codegen.program.instructions import FORMS, Instruction, Op, Program
+from kinegraph.codegen.program.lowering import lower
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph

@@ -2,20 +2,171 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
+from typing import NamedTuple
 
 import flint
 
 from kinegraph.codegen.program.binding import Bound
-from kinegraph.codegen.program.lower import Lowering, Summand, as_ball, rounded
-from kinegraph.codegen.program.program import Op, Program
-from kinegraph.codegen.program.schedule import AngleGroup, schedule
-from kinegraph.codegen.simd.classes import Classes, LaneOfClass
-from kinegraph.codegen.simd.folded import Folded, uses_of_values
-from kinegraph.codegen.simd.orbits import Exchanged, Signed
+from kinegraph.codegen.program.instructions import Op, Program
+from kinegraph.codegen.program.lowering import AngleGroup, Lowering, Summand, Uses, as_ball, rounded, schedule
+from kinegraph.codegen.simd.orbits import Exchanged, Signed, exchanged_nodes, orbits, without_sign
 from kinegraph.graph.interpret import extended_precision
-from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial
+from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Node, Output, Polynomial, Symbol, children
+
+# The nodes that are one value of several lanes.
+
+
+class LaneOfClass(NamedTuple):
+    """A node is sign times this lane of the value whose formula is that of `first`."""
+
+    first: int
+    lane: int
+    sign: int
+
+
+class Classes:
+    """The nodes that are computed side by side."""
+
+    def __init__(self, binding: Bound, exchange: Mapping[Exchanged, Exchanged]) -> None:
+        self.binding = binding
+        self.graph = binding.graph
+        self.orbits = orbits(binding.graph, exchange)
+        #: Nodes with formulas of their own: single numbers, joined where they are used.
+        self.single = frozenset(exchanged_nodes(binding.graph.nodes, exchange))
+        #: The lanes of every value of several, by the node that is its first.
+        self.lanes: dict[int, tuple[Signed, ...]] = {}
+        self.places: dict[int, LaneOfClass] = {}
+        for index in range(len(self.graph)):
+            if index in self.orbits and index not in binding.statics and index not in self.places:
+                self._add(index)
+
+    def _add(self, index: int) -> None:
+        orbit = self.orbits[index][:-1]
+        node = self.graph.nodes[index]
+        if len(orbit) == 1 or isinstance(node, Symbol) or index in self.single:
+            return  # what arrives as single numbers is joined where it is used
+        first = max((one.node for one in orbit), key=self._aligned)
+        self.lanes[first] = self.orbits[first][:-1]
+        for lane, one in enumerate(self.lanes[first]):
+            self.places[one.node] = LaneOfClass(first, lane, one.sign)
+
+    def _aligned(self, index: int) -> tuple[int, int]:
+        """How many operands are first lanes themselves; then they need not be moved from lane to lane."""
+        count = sum(self.places[child].lane == 0 for child in children(self.graph.nodes[index]) if child in self.places)
+        return count, -index
+
+    def width(self, index: int) -> int:
+        """How many lanes the value has that a node is computed in."""
+        return len(self.members(self.first(index)))
+
+    def lanes_of(self, index: int, width: int) -> list[int]:
+        """The nodes that a value of so many lanes is made of, where one of its operands is this node in the first."""
+        if width == 1 or index not in self.orbits:
+            return [index]
+        return list(dict.fromkeys(self.exchanged(index, lane).node for lane in range(width)))
+
+    def members(self, first: int) -> tuple[Signed, ...]:
+        """What the lanes of a value are."""
+        return self.lanes.get(first, (Signed(1, first),))
+
+    def first(self, index: int) -> int:
+        """The node whose formula computes this one."""
+        place = self.places.get(index)
+        return place.first if place else index
+
+    def without_sign(self, index: int) -> Signed:
+        """A node without the signs in front of it."""
+        return without_sign(self.graph.nodes, index)
+
+    def exchanged(self, index: int, times: int) -> Signed:
+        """What a node becomes by so many exchanges."""
+        *orbit, again = self.orbits[index]
+        rounds, rest = divmod(times, len(orbit))
+        return Signed(orbit[rest].sign * again.sign**rounds, orbit[rest].node)
+
+
+# What waits for what, with one node for every value, and how values are used.
+
+
+class Folded:
+    """A graph with one node for every value, which says what waits for what; `binding.graph` is only for scheduling."""
+
+    def __init__(self, classes: Classes) -> None:
+        self.classes = classes
+        binding, graph = classes.binding, classes.graph
+        self.nodes: list[int] = []
+        self.number: dict[int, int] = {}
+        self.outputs = tuple(
+            output._replace(nodes=tuple(classes.first(classes.without_sign(node).node) for node in output.nodes))
+            for output in graph.outputs
+        )
+        for output in self.outputs:
+            for root in output.nodes:
+                self._visit(root)
+        nodes = tuple(self._folded(index) for index in self.nodes)
+        moved = tuple(Output(o.name, o.shape, tuple(self.number[node] for node in o.nodes)) for o in self.outputs)
+        statics = {self.number[index]: binding.statics[index] for index in self.nodes if index in binding.statics}
+        inputs = {self.number[index]: binding.inputs[index] for index in self.nodes if index in binding.inputs}
+        self.binding = replace(binding, graph=Graph(nodes, moved), known=statics, inputs=inputs)
+
+    def needs(self, index: int) -> Iterator[int]:
+        """The nodes whose lanes a node reads."""
+        if index not in self.classes.binding.statics:
+            width = self.classes.width(index)
+            for child in children(self.classes.graph.nodes[index]):
+                lanes = self.classes.lanes_of(self.classes.without_sign(child).node, width)
+                yield from dict.fromkeys(self.classes.first(node) for node in lanes)
+
+    def _visit(self, root: int) -> None:
+        stack = [root]
+        while stack:
+            index = stack[-1]
+            waiting = [] if index in self.number else [n for n in self.needs(index) if n not in self.number]
+            if waiting:
+                stack.extend(waiting)
+                continue
+            stack.pop()
+            if index not in self.number:
+                self.number[index] = len(self.nodes)
+                self.nodes.append(index)
+
+    def _folded(self, index: int) -> Node:
+        node = self.classes.graph.nodes[index]
+        needed = [self.number[child] for child in self.needs(index)]
+        if isinstance(node, Symbol):
+            return node
+        if isinstance(node, Function) and needed:
+            return Function(node.name, tuple(needed))
+        return Polynomial(tuple((1, ((child, 1),)) for child in needed))
+
+
+def uses_of_values(folded: Folded) -> Uses:
+    """How values are used; as terms and factors only where lane meets lane."""
+    uses, classes = Uses(), folded.classes
+    for index in folded.nodes:
+        node = classes.graph.nodes[index]
+        if index in classes.binding.statics or isinstance(node, Symbol):
+            continue
+        uses.total.update(folded.needs(index))
+        if isinstance(node, Polynomial):
+            width = classes.width(index)
+            terms = ((abs(c) == 1, _fitting(classes, width, factors)) for c, factors in node.terms)
+            uses.add_terms(terms, len(node.terms) > 1)
+    for output in folded.outputs:
+        uses.total.update(output.nodes)
+    return uses
+
+
+def _fitting(classes: Classes, width: int, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
+    """The factors of a term without their signs, if all are used lane by lane as they are computed."""
+    unsigned = tuple((classes.without_sign(child).node, exponent) for child, exponent in factors)
+    return unsigned if all(classes.first(i) == i and classes.width(i) == width for i, _ in unsigned) else ()
+
+
+# From scheduled values to instructions: one formula for all lanes, with the numbers of each.
 
 #: Functions that vectors have instructions for.
 _IN_LANES = ("sqrt",)

@@ -7,34 +7,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.derive.constraints.analysis import analysed, row_names_of
-    from kinegraph.derive.constraints.cuts.recut import recut, refuse_cuts
-    from kinegraph.derive.constraints.dyads.choice import Choice
-    from kinegraph.derive.constraints.dyads.dynamics import Dyads, NoClosedForm
-    from kinegraph.derive.constraints.dynamics import ConstrainedDynamics
+    from kinegraph.derive.constraints.closed_form import ClosedFormChoice, Dyads
+    from kinegraph.derive.constraints.constrained_dynamics import ConstrainedDynamics
+    from kinegraph.derive.constraints.constraint_rows import ConstraintEquations
+    from kinegraph.derive.constraints.cuts import recut, refuse_cuts
     from kinegraph.derive.constraints.quasi_velocities import QuasiVelocitySystem, quasi_velocity_rows
-    from kinegraph.derive.constraints.segments.dynamics import SegmentedRing, lengths_of
-    from kinegraph.derive.constraints.segments.lanes import WIDTH, Lanes, lane_groups, without_lanes
-    from kinegraph.derive.constraints.segments.ring import planar_ring
-    from kinegraph.derive.constraints.ties import Ties
+    from kinegraph.derive.constraints.redundancy import analysed, row_names_of
+    from kinegraph.derive.constraints.segments import (
+        WIDTH,
+        SegmentedLoop,
+        SegmentLanes,
+        lane_groups,
+        lengths_of,
+        planar_loop,
+        without_lanes,
+    )
+    from kinegraph.derive.constraints.trigonometric_polynomials import NoClosedForm
 
 __all__ = [
     "WIDTH",
-    "Choice",
+    "ClosedFormChoice",
     "ConstrainedDynamics",
+    "ConstraintEquations",
     "Dyads",
-    "Lanes",
     "NoClosedForm",
     "QuasiVelocitySystem",
-    "SegmentedRing",
-    "Ties",
+    "SegmentLanes",
+    "SegmentedLoop",
     "analysed",
     "lane_groups",
     "lengths_of",
-    "planar_ring",
+    "planar_loop",
     "quasi_velocity_rows",
     "recut",
     "refuse_cuts",
@@ -45,23 +51,23 @@ __all__ = [
 load_on_demand(
     __name__,
     {
-        "Choice": "kinegraph.derive.constraints.dyads.choice",
-        "ConstrainedDynamics": "kinegraph.derive.constraints.dynamics",
-        "Dyads": "kinegraph.derive.constraints.dyads.dynamics",
-        "Lanes": "kinegraph.derive.constraints.segments.lanes",
-        "NoClosedForm": "kinegraph.derive.constraints.dyads.dynamics",
+        "ClosedFormChoice": "kinegraph.derive.constraints.closed_form",
+        "ConstrainedDynamics": "kinegraph.derive.constraints.constrained_dynamics",
+        "Dyads": "kinegraph.derive.constraints.closed_form",
+        "SegmentLanes": "kinegraph.derive.constraints.segments",
+        "NoClosedForm": "kinegraph.derive.constraints.closed_form",
         "QuasiVelocitySystem": "kinegraph.derive.constraints.quasi_velocities",
-        "SegmentedRing": "kinegraph.derive.constraints.segments.dynamics",
-        "Ties": "kinegraph.derive.constraints.ties",
-        "WIDTH": "kinegraph.derive.constraints.segments.lanes",
-        "analysed": "kinegraph.derive.constraints.analysis",
-        "lane_groups": "kinegraph.derive.constraints.segments.lanes",
-        "lengths_of": "kinegraph.derive.constraints.segments.dynamics",
-        "planar_ring": "kinegraph.derive.constraints.segments.ring",
+        "SegmentedLoop": "kinegraph.derive.constraints.segments",
+        "ConstraintEquations": "kinegraph.derive.constraints.constraint_rows",
+        "WIDTH": "kinegraph.derive.constraints.segments",
+        "analysed": "kinegraph.derive.constraints.redundancy",
+        "lane_groups": "kinegraph.derive.constraints.segments",
+        "lengths_of": "kinegraph.derive.constraints.segments",
+        "planar_loop": "kinegraph.derive.constraints.segments",
         "quasi_velocity_rows": "kinegraph.derive.constraints.quasi_velocities",
-        "recut": "kinegraph.derive.constraints.cuts.recut",
-        "refuse_cuts": "kinegraph.derive.constraints.cuts.recut",
-        "row_names_of": "kinegraph.derive.constraints.analysis",
-        "without_lanes": "kinegraph.derive.constraints.segments.lanes",
+        "recut": "kinegraph.derive.constraints.cuts",
+        "refuse_cuts": "kinegraph.derive.constraints.cuts",
+        "row_names_of": "kinegraph.derive.constraints.redundancy",
+        "without_lanes": "kinegraph.derive.constraints.segments",
     },
 )

@@ -16,8 +16,7 @@ from math import sqrt
 
 import numpy as np
 
-from kinegraph.derive.constraints.conditions import Conditions, Floats
-from kinegraph.derive.constraints.rank import DEPENDENT, usual_lengths
+from kinegraph.derive.constraints.conditions import DEPENDENT, Conditions, Floats, usual_lengths
 
 #: No coordinate moves further than this in one step (radians, levers): far enough to arrive, too short to jump.
 LARGEST_STEP = 0.3

@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING
 
 from kinegraph.derive import platforms
 from kinegraph.derive.quantities.derivation import Derivation
-from kinegraph.derive.quantities.values import output
-from kinegraph.derive.tree.quasi_velocities import position_rates
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.derive.tree.displacements import position_rates
+from kinegraph.derive.tree.expressions import output
+from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
 from kinegraph.graph.node import Graph, Output
-from kinegraph.graph.scalar import Scalar
-from kinegraph.graph.transfer import moved, transfer
 
 if TYPE_CHECKING:
-    from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
+    from kinegraph.derive.quantities.platforms import ClosedLegs
 
 PROJECTED, MISSED, PIVOTS = "projected", "missed", "pivots"
 

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 
-from kinegraph.derive.constraints.dyads.blocks import BlockElimination, Sample, triangular_blocks
-from kinegraph.derive.constraints.partition import ReducedSystem
-from kinegraph.derive.constraints.ties import TieRow, Ties
-from kinegraph.derive.tree.coordinates import Square
-from kinegraph.graph.scalar import Scalar
+from kinegraph.derive.constraints.closed_form import BlockElimination, Sample, triangular_blocks
+from kinegraph.derive.constraints.constraint_rows import ConstraintEquations, ConstraintRow
+from kinegraph.derive.constraints.partitioning import ReducedSystem
+from kinegraph.derive.dynamics.composite_body import Square
+from kinegraph.graph.build import Scalar
 
 
-def quasi_velocity_rows(ties: Ties) -> list[TieRow]:
+def quasi_velocity_rows(ties: ConstraintEquations) -> list[ConstraintRow]:
     """The quasi-velocities of a model as rows: `rate` is u, `jacobian` W, `bias` what changes u at v' = 0."""
     named = ties.mechanism.quasivelocities
     return [ties.nonholonomic(one.name, ties.names.scalar(one.value)) for one in named]
@@ -25,7 +25,9 @@ def quasi_velocity_rows(ties: Ties) -> list[TieRow]:
 class QuasiVelocitySystem(ReducedSystem):
     """The equations of motion in quasi-velocities. sample: by name the entries of constraint rows at some state."""
 
-    def __init__(self, rows: Sequence[TieRow], quasi: Sequence[TieRow], sample: dict[str, tuple[float, ...]]) -> None:
+    def __init__(
+        self, rows: Sequence[ConstraintRow], quasi: Sequence[ConstraintRow], sample: dict[str, tuple[float, ...]]
+    ) -> None:
         self._rows, self._quasi = rows, quasi
         self.reduced_names = [one.name for one in quasi]
         self._matrix: Square = [list(row.jacobian) for row in (*rows, *quasi)]

@@ -13,6 +13,7 @@ from kinegraph.derive.dynamics.composite_body import Column, Screw, unit_screws
 from kinegraph.derive.dynamics.energy import link_velocities
 from kinegraph.derive.dynamics.newton_euler import LinkMotion, inertial_wrench
 from kinegraph.derive.tree.algebra import (
+    MassMoments,
     Matrix,
     Symmetric,
     Vector,
@@ -28,8 +29,7 @@ from kinegraph.derive.tree.algebra import (
 )
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
-from kinegraph.derive.tree.inertia import MassMoments
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.build import Scalar
 
 
 @dataclass(frozen=True)

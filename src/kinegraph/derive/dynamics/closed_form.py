@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from kinegraph.derive.dynamics.christoffel import Key
-from kinegraph.derive.dynamics.composite_body import Column
+from kinegraph.derive.dynamics.composite_body import Column, Key
 from kinegraph.derive.tree.algebra import (
     Matrix,
     Symmetric,
@@ -35,7 +34,7 @@ from kinegraph.derive.tree.algebra import (
 )
 from kinegraph.derive.tree.links import Joint, JointKind, Tree
 from kinegraph.errors import DerivationError
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.build import Scalar
 
 
 @dataclass(frozen=True)

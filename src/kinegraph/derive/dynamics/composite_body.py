@@ -1,14 +1,33 @@
-"""Inertia matrix and gravity forces from composite bodies: everything beyond a joint, moving as one."""
+"""The composite-body algorithm: inertia matrix, gravity forces and the three-index array, for joints and for
+coordinates.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
-from kinegraph.derive.tree.algebra import Vector, cross, dot, negative, plus, signed_axis, times, zero_vector
+from kinegraph.derive.tree.algebra import (
+    MassMoments,
+    Symmetric,
+    Vector,
+    axial_inertia,
+    cross,
+    dot,
+    negative,
+    plus,
+    signed_axis,
+    times,
+    zero_vector,
+)
+from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
-from kinegraph.derive.tree.inertia import MassMoments, axial_inertia
 from kinegraph.derive.tree.links import JointKind
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.build import GraphBuilder, Scalar
+from kinegraph.graph.differentiate import ForwardDerivative
+
+# Inertia matrix and gravity forces from composite bodies: everything beyond a joint, moving as one.
 
 
 class Screw(NamedTuple):
@@ -166,3 +185,172 @@ def gravity_forces(layout: FrameAssignment) -> list[tuple[Scalar, ...]]:
             )
         )
     return forces
+
+
+# The three-index array C: tau_i = sum_kh C^i_kh v_k v_h, by recursion instead of differentiating H.
+#
+# With u_k(x) the velocity of a point x when joint component k moves alone at unit rate, and w_h the angular velocity of
+# component h, everything follows from D_{i,kh} = sum over the mass beyond k of m u_i . (w_h x u_k), for i and h at or
+# below k. For h below k the pair (k, h) accelerates a point by 2 w_h x u_k; two components of one ball joint
+# accelerate it by w_h x u_k + w_k x u_h.
+
+Key = tuple[Column, Column, Column]
+
+
+def christoffel(layout: FrameAssignment, wanted: frozenset[Column]) -> dict[Key, Scalar]:
+    """C in joint components, key (i, k, h); entries that vanish identically are left out."""
+    base = _basic_products(layout, wanted)
+    entries: dict[Key, Scalar] = {}
+    for i, k, h in base:
+        if k.link == h.link:
+            value = (base[i, k, h] + base[i, h, k]) / 2 if k != h else base[i, k, k]
+        else:
+            value = base[i, k, h]
+        _store(entries, i, k, h, value)
+        if i.link < k.link and h.link <= i.link:
+            _store(entries, k, i, h, _from_below(base, i, k, h))
+    return entries
+
+
+def _from_below(base: dict[Key, Scalar], i: Column, k: Column, h: Column) -> Scalar:
+    """Joint k beyond the pair (i, h): u_k . (w_h x u_i) = - u_i . (w_h x u_k)."""
+    if i.link == h.link and i != h:
+        return (base[i, k, h] + base[h, k, i]) / -2
+    return -base[i, k, h]
+
+
+def _store(entries: dict[Key, Scalar], i: Column, k: Column, h: Column, value: Scalar) -> None:
+    if not value.is_zero:
+        entries[i, k, h] = entries[i, h, k] = value
+
+
+def _basic_products(layout: FrameAssignment, wanted: frozenset[Column]) -> dict[Key, Scalar]:
+    """D_{i,kh} for every k and all i, h at or below it."""
+    composites = composite_moments(layout)
+    screws = all_screws(layout, wanted)
+    products: dict[Key, Scalar] = {}
+    for index in range(1, len(layout.tree.links)):
+        for k in own_columns(layout, index, wanted):
+            own = screws[index][k]
+            for h, other in screws[index].items():
+                force, moment = _rotational_wrench(composites[index], own, other.angular)
+                for i, screw in screws[index].items():
+                    products[i, k, h] = power(screw, force, moment)
+    return products
+
+
+def _rotational_wrench(moments: MassMoments, screw: Screw, w: Vector) -> tuple[Vector, Vector]:
+    """Force and moment about the origin of sum m (w x u(x)) for the composite body's own unit motion u = v + e x."""
+    p = plus(times(moments.mass, screw.linear), cross(screw.angular, moments.first))
+    force = cross(w, p)
+    # sum m x x (w x (e x x)) = - e x S w, and mc x (w x v) for a prismatic joint
+    moment = plus(_minus_cross(screw.angular, moments.second, w), cross(moments.first, cross(w, screw.linear)))
+    return force, moment
+
+
+def _minus_cross(e: Vector, s: Symmetric, w: Vector) -> Vector:
+    """- e x S w."""
+    return cross(s.apply(w), e)
+
+
+# From joint components back to the coordinates: sums over dp/dq.
+
+Square = list[list[Scalar]]
+
+
+def driven_columns(motion: Motion) -> frozenset[Column]:
+    """The joint components some coordinate moves; prescribed motions are left out."""
+    return frozenset(
+        Column(link, component)
+        for link, columns in enumerate(motion.columns)
+        for component, column in enumerate(columns)
+        if column
+    )
+
+
+def inertia_matrix(motion: Motion, entries: Mapping[tuple[Column, Column], Scalar], zero: Scalar) -> Square:
+    """H_kl = sum_ij (dp_i/dq_k) h_ij (dp_j/dq_l)."""
+    size = len(motion.velocities)
+    matrix = [[zero] * size for _ in range(size)]
+    for (i, j), value in entries.items():
+        for k, left in motion.columns[i.link][i.component].items():
+            for m, right in motion.columns[j.link][j.component].items():
+                if k <= m:
+                    matrix[k][m] = matrix[k][m] + left * right * value
+    for k in range(size):
+        for m in range(k):
+            matrix[k][m] = matrix[m][k]
+    return matrix
+
+
+def three_index(
+    builder: GraphBuilder,
+    motion: Motion,
+    entries: Mapping[Key, Scalar],
+    inertia: Mapping[tuple[Column, Column], Scalar],
+    coordinates: Mapping[int, int],
+    zero: Scalar,
+) -> list[Square]:
+    """C^k_lm = sum P_ik P_jl P_hm c_{i,jh} + sum P_ik h_ij d2p_j/dq_l dq_m."""
+    size = len(motion.velocities)
+    array = [[[zero] * size for _ in range(size)] for _ in range(size)]
+
+    def add(k: int, m: int, n: int, value: Scalar) -> None:
+        array[k][m][n] = array[k][m][n] + value
+
+    for (i, j, h), value in entries.items():
+        for k, first in motion.columns[i.link][i.component].items():
+            for m, second in motion.columns[j.link][j.component].items():
+                for n, third in motion.columns[h.link][h.component].items():
+                    add(k, m, n, first * second * third * value)
+    curvature = _curvatures(builder, motion, coordinates)
+    for (i, j), value in inertia.items():
+        for (m, n), bend in curvature.get(j, {}).items():
+            for k, first in motion.columns[i.link][i.component].items():
+                add(k, m, n, first * bend * value)
+    return array
+
+
+def _curvatures(
+    builder: GraphBuilder, motion: Motion, coordinates: Mapping[int, int]
+) -> dict[Column, dict[tuple[int, int], Scalar]]:
+    """d2p_j/dq_l dq_m where they do not vanish; `coordinates` maps coordinate symbols to indices of velocities."""
+    found: dict[Column, dict[tuple[int, int], Scalar]] = {}
+    for link, columns in enumerate(motion.columns):
+        for component, column in enumerate(columns):
+            for m, slope in column.items():
+                if slope.static:
+                    continue
+                for symbol, n in coordinates.items():
+                    bend = Scalar(builder, ForwardDerivative(builder, {symbol: builder.one})(slope.index))
+                    if not bend.is_zero:
+                        found.setdefault(Column(link, component), {})[m, n] = bend
+    return found
+
+
+# Inertia in the coordinates themselves, such as that of rotors seen through their gears.
+#
+# It adds J_k to the diagonal of the inertia matrix, and so J_k a_k to the forces and 1/2 J_k v_k^2 to the kinetic
+# energy. It belongs to no body: momentum in space, gravity and centrifugal forces know nothing of it.
+
+
+def add_armature_forces(forces: Sequence[Scalar], armature: Sequence[Scalar], motion: Motion) -> list[Scalar]:
+    """Generalized forces together with those that accelerate the armature."""
+    moved = zip(forces, armature, motion.accelerations, strict=True)
+    return [force + inertia * acceleration for force, inertia, acceleration in moved]
+
+
+def add_armature_inertia(matrix: Square, armature: Sequence[Scalar]) -> Square:
+    """The inertia matrix of the bodies with the armature on its diagonal."""
+    added = [list(row) for row in matrix]
+    for index, inertia in enumerate(armature):
+        added[index][index] = added[index][index] + inertia
+    return added
+
+
+def armature_energy(armature: Sequence[Scalar], motion: Motion, zero: Scalar) -> Scalar:
+    """The kinetic energy of the armature alone."""
+    total = zero
+    for inertia, velocity in zip(armature, motion.velocities, strict=True):
+        total = total + inertia * velocity**2
+    return Fraction(1, 2) * total

@@ -1,27 +1,178 @@
-"""The Coriolis matrix: C_ik = sum of m u_i . (du_k/dt), u_k the velocity field of joint component k at unit rate.
-
-This is Christoffel's matrix (dH/dt - 2C is skew), formed in O(n depth) steps. With e_k the axis and e' its rate,
-du_k/dt = e' x x + e x (V - V_k): P, L and N of a component, propagated inwards, give its row,
-the wrench of du/dt its column.
-"""
+"""The Coriolis matrix, from the moving mass beyond each link."""
 
 from __future__ import annotations
 
-from kinegraph.derive.derivatives.moving_mass import moving_masses, origin_steps
-from kinegraph.derive.derivatives.propagated_momentum import (
-    PropagatedMomentum,
-    Wrench,
-    at_ancestors,
-    of_prismatic,
-    of_revolute,
-)
+from collections.abc import Iterator
+from typing import NamedTuple
+
 from kinegraph.derive.dynamics.composite_body import Column, composite_moments, inertia_times, own_columns, unit_screws
 from kinegraph.derive.dynamics.energy import link_velocities
-from kinegraph.derive.tree.algebra import Vector, cross, dot, plus, times
+from kinegraph.derive.tree.algebra import (
+    MassMoments,
+    Matrix,
+    Vector,
+    apply,
+    cross,
+    dot,
+    minus,
+    plus,
+    times,
+    transpose,
+    vector,
+    zero_vector,
+)
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
-from kinegraph.derive.tree.links import is_prismatic
-from kinegraph.graph.scalar import Scalar
+from kinegraph.derive.tree.links import JointKind, is_prismatic
+from kinegraph.graph.build import Scalar
+
+# The moving mass beyond a link: sum m (V - V_O) and sum m x (V - V_O)^T, x from the link's origin O.
+#
+# Together with the composite moments it says what any rate of a velocity field costs in force and moment.
+
+
+class MovingMass(NamedTuple):
+    """sum m (V - V_O) and B = sum m x (V - V_O)^T of all that hangs on a link."""
+
+    first: Vector
+    second: Matrix
+
+    def moment(self, e: Vector) -> Vector:
+        """sum m x x (e x (V - V_O)) = e tr B - B^T e."""
+        return minus(times(self._trace, e), apply(transpose(self.second), e))
+
+    def transposed_moment(self, e: Vector) -> Vector:
+        """sum m (V - V_O) x (e x x) = e tr B - B e."""
+        return minus(times(self._trace, e), apply(self.second, e))
+
+    @property
+    def _trace(self) -> Scalar:
+        return self.second[0][0] + self.second[1][1] + self.second[2][2]
+
+
+def origin_steps(layout: FrameAssignment, spins: list[Vector], motion: Motion) -> list[Vector]:
+    """For every link: the velocity of its origin less that of its parent's, in the parent's frame.
+
+    `spins` are the links' angular velocities.
+    """
+    return [zero_vector(layout.tree.like), *(_step(layout, i, spins, motion) for i in range(1, len(spins)))]
+
+
+def _step(layout: FrameAssignment, index: int, spins: list[Vector], motion: Motion) -> Vector:
+    result = cross(spins[layout.tree.links[index].parent], layout.offsets[index])
+    joint = layout.tree.links[index].joint
+    axis = layout.link_frames[index].joint_axis
+    if joint is not None and joint.kind is JointKind.PRISMATIC and axis is not None:
+        result = plus(result, times(motion.rates[index].velocity[0], axis))
+    return result
+
+
+def moving_masses(layout: FrameAssignment, spins: list[Vector], steps: list[Vector]) -> list[MovingMass]:
+    """For every link: the moving mass of all that hangs on it, in its frame of computation."""
+    found = [_own(moments, spin) for moments, spin in zip(layout.moments, spins, strict=True)]
+    composites = composite_moments(layout)
+    for index in range(len(found) - 1, 0, -1):
+        parent = layout.tree.links[index].parent
+        joining = _inward(layout, index, found[index], composites[index], steps[index])
+        found[parent] = _joined(found[parent], joining)
+    return found
+
+
+def _own(moments: MassMoments, spin: Vector) -> MovingMass:
+    """sum m x (w x x)^T = - S [w]x, whose rows are w x (rows of S)."""
+    rows = [cross(spin, moments.second.column(i)) for i in range(3)]
+    return MovingMass(cross(spin, moments.first), (rows[0], rows[1], rows[2]))
+
+
+def _joined(a: MovingMass, b: MovingMass) -> MovingMass:
+    rows = [plus(x, y) for x, y in zip(a.second, b.second, strict=True)]
+    return MovingMass(plus(a.first, b.first), (rows[0], rows[1], rows[2]))
+
+
+def _inward(layout: FrameAssignment, index: int, mass: MovingMass, moments: MassMoments, step: Vector) -> MovingMass:
+    offset = layout.offsets[index]
+    half = [layout.inward(index, row) for row in mass.second]
+    columns = [layout.inward(index, vector(column)) for column in zip(*half, strict=True)]
+    turned = transpose((columns[0], columns[1], columns[2]))
+    first = layout.inward(index, mass.first)
+    centre = layout.inward(index, moments.first)
+    rows = [
+        plus(turned[i], plus(times(offset[i], first), times(centre[i] + moments.mass * offset[i], step)))
+        for i in range(3)
+    ]
+    return MovingMass(plus(first, times(moments.mass, step)), (rows[0], rows[1], rows[2]))
+
+
+# Vectors of a joint component propagated to its ancestors, where each gives the entry of a pair with one product.
+#
+# With u the component's velocity field at unit rate: P = sum m u, L = sum m x x u, N = sum m (V - V_O) x u over all
+# that hangs on it, about the origin O of the link that has been reached; and wrenches of its fields' rates.
+
+
+class Wrench(NamedTuple):
+    force: Vector
+    moment: Vector
+
+
+class PropagatedMomentum(NamedTuple):
+    """P, L and N, and any wrenches."""
+
+    momentum: Vector
+    angular: Vector
+    counter: Vector
+    wrenches: tuple[Wrench, ...]
+
+
+def of_prismatic(
+    moments: MassMoments, moving: MovingMass, axis: Vector, wrenches: tuple[Wrench, ...]
+) -> PropagatedMomentum:
+    """What a prismatic joint sends: its field is the axis everywhere."""
+    momentum = (moments.mass * axis[0], moments.mass * axis[1], moments.mass * axis[2])
+    return PropagatedMomentum(momentum, cross(moments.first, axis), cross(moving.first, axis), wrenches)
+
+
+def of_revolute(
+    moments: MassMoments, moving: MovingMass, axis: Vector, wrenches: tuple[Wrench, ...]
+) -> PropagatedMomentum:
+    """What a revolute joint sends: its field is axis x x."""
+    return PropagatedMomentum(
+        cross(axis, moments.first), inertia_times(moments, axis), moving.transposed_moment(axis), wrenches
+    )
+
+
+def at_ancestors(
+    layout: FrameAssignment, column: Column, propagated: PropagatedMomentum, steps: list[Vector]
+) -> Iterator[tuple[int, PropagatedMomentum]]:
+    """Every ancestor's link, the component's own first, with what has been propagated to it.
+
+    `steps` are the velocities of the links' origins less those of their parents', in the measure `counter` has.
+    """
+    index = column.link
+    while index > 0:
+        yield index, propagated
+        propagated = _propagated_inward(layout, index, propagated, steps[index])
+        index = layout.tree.links[index].parent
+
+
+def _propagated_inward(
+    layout: FrameAssignment, index: int, propagated: PropagatedMomentum, step: Vector
+) -> PropagatedMomentum:
+    offset = layout.offsets[index]
+    momentum, angular, counter = (layout.inward(index, part) for part in propagated[:3])
+    wrenches = []
+    for wrench in propagated.wrenches:
+        force, moment = layout.inward(index, wrench.force), layout.inward(index, wrench.moment)
+        wrenches.append(Wrench(force, plus(moment, cross(offset, force))))
+    return PropagatedMomentum(
+        momentum, plus(angular, cross(offset, momentum)), plus(counter, cross(step, momentum)), tuple(wrenches)
+    )
+
+
+# The Coriolis matrix: C_ik = sum of m u_i . (du_k/dt), u_k the velocity field of joint component k at unit rate.
+#
+# This is Christoffel's matrix (dH/dt - 2C is skew), formed in O(n depth) steps. With e_k the axis and e' its rate,
+# du_k/dt = e' x x + e x (V - V_k): P, L and N of a component, propagated inwards, give its row,
+# the wrench of du/dt its column.
 
 Entries = dict[tuple[Column, Column], Scalar]
 

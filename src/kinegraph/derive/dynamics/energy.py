@@ -8,7 +8,7 @@ from kinegraph.derive.dynamics.composite_body import Screw, composite_moments, m
 from kinegraph.derive.tree.algebra import Vector, cross, dot, plus, times, zero_vector
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.build import Scalar
 
 
 def link_velocities(layout: FrameAssignment, motion: Motion) -> list[Screw]:

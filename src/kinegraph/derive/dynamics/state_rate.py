@@ -1,39 +1,76 @@
-"""The motion as one system of first order: y = [q, v, balances], y' = [N(q) v, qdd(q, v, tau, u, t), powers].
-
-The balances say where energy went: the work of forces in joints, what elements dissipated and what they supplied,
-with what laws of time supply.
-"""
+"""The equations of motion as a first-order system, with the energy balances of elements and prescribed motions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from random import Random
 
-from kinegraph.derive.dynamics.laws_of_time import bodies_moved_by_laws, contacts_moved_by_laws, moved_by_laws
 from kinegraph.derive.elements.forces import is_steered
-from kinegraph.derive.tree.convert import Names
-from kinegraph.derive.tree.quasi_velocities import position_rates
+from kinegraph.derive.tree.displacements import position_rates
+from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import DerivationError
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
 from kinegraph.graph.differentiate import ForwardDerivative, jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.graph.scalar import Scalar
-from kinegraph.graph.transfer import moved, transfer
-from kinegraph.model.elements import (
-    Bumper,
-    Element,
-    ForceLaw,
-    Limit,
-    Potential,
-    Spring,
-    mentions,
-    uses_points,
-)
-from kinegraph.model.expression import TIME, Expression, expression
+from kinegraph.model.constraints import Constraint, ConstraintKind, constraint_kind
+from kinegraph.model.elements import Bumper, Element, ForceLaw, Limit, Potential, Spring, mentions, uses_points
+from kinegraph.model.expressions import TIME, Expression, expression, expressions, names
 from kinegraph.model.mechanism import ZERO, Mechanism
-from kinegraph.model.state_layout import is_force, moved_by
+from kinegraph.model.names import component
+from kinegraph.model.states import is_force, moved_by
+
+# Which mechanisms laws of time move: what drives them so does work, although no force is written down for it.
+
+
+def has_prescribed_motion(mechanism: Mechanism) -> bool:
+    """Whether transforms, gravity, loops or constraints move by themselves; contacts do not count."""
+    placed = (mechanism.gravity, *(body.transforms for body in mechanism.bodies))
+    tied = (*mechanism.loops, *mechanism.constraints)
+    return _timed(mechanism, (*placed, *tied)) or any(_drives(mechanism, one) for one in mechanism.constraints)
+
+
+def has_prescribed_bodies(mechanism: Mechanism) -> bool:
+    """Whether bodies, and points of them, move by themselves."""
+    return _timed(mechanism, [body.transforms for body in mechanism.bodies])
+
+
+def has_prescribed_contacts(mechanism: Mechanism) -> bool:
+    """Whether a surface that bodies touch moves by itself."""
+    if _timed(mechanism, mechanism.contacts):
+        return True
+    return any(_leads(mechanism, slip) for contact in mechanism.contacts for slip in contact.slip)
+
+
+def _timed(mechanism: Mechanism, records: Iterable[object]) -> bool:
+    """Whether an expression of the records names time, or an input that is a law of time."""
+    laws = {one.name for one in mechanism.inputs if one.value is not None and TIME in names(one.value)}
+    return any(names(one) & {TIME, *laws} for record in records for one in expressions(record))
+
+
+def _drives(mechanism: Mechanism, constraint: Constraint) -> bool:
+    """Whether a constraint of velocities asks for some: `q1' = 2` drives, `x' = r*q1'` does not."""
+    of_velocities = constraint_kind(mechanism, constraint) is ConstraintKind.NONHOLONOMIC
+    return of_velocities and _leads(mechanism, constraint.residual)
+
+
+def _leads(mechanism: Mechanism, rate: Expression) -> bool:
+    """Whether a rate is other than zero while all velocities are zero."""
+    builder = GraphBuilder()
+    zero = Scalar(builder, builder.zero)
+    meanings = dict.fromkeys(mechanism.layout.velocities, zero)
+    for name in names(rate):
+        found = component(name)
+        if found is not None:
+            meanings[name] = zero if found.rate else Scalar(builder, builder.symbol(Kind.COORDINATE, name))
+    return not Names(builder, mechanism, {}).scalar(rate, meanings).is_zero
+
+
+# The motion as one system of first order: y = [q, v, balances], y' = [N(q) v, qdd(q, v, tau, u, t), powers].
+#
+# The balances say where energy went: the work of forces in joints, what elements dissipated and what they supplied,
+# with what laws of time supply.
 
 #: The balances: energy changes by work - dissipated + supplied.
 WORK, DISSIPATED, SUPPLIED = "work", "dissipated", "supplied"
@@ -90,7 +127,7 @@ def input_symbol(mechanism: Mechanism, name: str) -> str:
 
 def balance_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
     """The entries of y beyond q and v: only what can be other than zero."""
-    working, led = _elements_work(mechanism), moved_by_laws(mechanism) or contacts_moved_by_laws(mechanism)
+    working, led = _elements_work(mechanism), has_prescribed_motion(mechanism) or has_prescribed_contacts(mechanism)
     led = led or _elements_are_led(mechanism)
     return (WORK,) * forces.in_joints + (DISSIPATED,) * working + (SUPPLIED,) * (working or led)
 
@@ -98,7 +135,7 @@ def balance_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str
 def motion_words(mechanism: Mechanism) -> tuple[str, ...]:
     """The quantities from which the rates of the state are made."""
     power = _elements_work(mechanism) or _elements_are_led(mechanism)
-    return ("qdd", *(POWER,) * power, *(LAW_POWER,) * moved_by_laws(mechanism))
+    return ("qdd", *(POWER,) * power, *(LAW_POWER,) * has_prescribed_motion(mechanism))
 
 
 def _elements_work(mechanism: Mechanism) -> bool:
@@ -107,7 +144,7 @@ def _elements_work(mechanism: Mechanism) -> bool:
 
 def _elements_are_led(mechanism: Mechanism) -> bool:
     """Whether springs or potentials hang on points that prescribed motions of bodies move."""
-    return bodies_moved_by_laws(mechanism) and any(uses_points(element) for element in mechanism.elements)
+    return has_prescribed_bodies(mechanism) and any(uses_points(element) for element in mechanism.elements)
 
 
 def _stores(element: Element, mechanism: Mechanism) -> bool:

@@ -1,18 +1,4 @@
-"""What elements add to the equations: generalized forces, potential energy, power lost and supplied.
-
-Following KiDyM every element works on a target gamma(q, t) with a force f and contributes f dgamma/dq through its row
-of the structure matrix; a target that is a rate beta(q, v, t), linear in v, contributes f dbeta/dv. All rows together
-are one gradient by reverse accumulation, in which the forces stand as symbols until it is done.
-
-Time may move targets by itself. With gamma_t the explicit part of the rate and V the potential of the elements:
-
-    dissipated = sum f gamma' over dampers, friction and the damping of limits
-    supplied   = sum f (gamma' - gamma_t) over forces + sum f gamma_t over dampers + dV/dt at fixed q
-    d/dt (kinetic + potential) = supplied - dissipated + v . tau + D
-
-D is the power of laws of time, `law_power`: what moves the bare mechanism where its transforms, gravity or constraints
-depend on time; else it is zero.
-"""
+"""Springs, dampers and other elements: generalized forces, energy, power, and the structure matrix of each element."""
 
 from __future__ import annotations
 
@@ -20,25 +6,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import cached_property
 
-from kinegraph.derive.elements.bumper_contacts import BumperContacts, ContactPlace
-from kinegraph.derive.elements.bumpers import Distances
-from kinegraph.derive.elements.element_names import ElementNames
-from kinegraph.derive.elements.stored_energy import integral
-from kinegraph.derive.elements.work import Storing, Work
+from kinegraph.derive.dynamics.composite_body import Square
+from kinegraph.derive.elements.compliant_contacts import CompliantContacts, ContactPlace, ShapeDistances
+from kinegraph.derive.elements.element_values import ElementNames, ElementWork, Storing
+from kinegraph.derive.tree import kinematics
 from kinegraph.derive.tree.algebra import Vector, dot, minus, vector
-from kinegraph.derive.tree.displacements import Motion
+from kinegraph.derive.tree.displacements import Motion, velocity_forces
+from kinegraph.derive.tree.expressions import Names, operation
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
-from kinegraph.derive.tree.quasi_velocities import velocity_forces
-from kinegraph.graph.build import GraphBuilder
-from kinegraph.graph.differentiate import gradient
+from kinegraph.derive.tree.links import Placement
+from kinegraph.graph.build import GraphBuilder, Scalar, substituted
+from kinegraph.graph.differentiate import ForwardDerivative, gradient
 from kinegraph.graph.node import Kind, Symbol
-from kinegraph.graph.scalar import Scalar
-from kinegraph.graph.transfer import substituted
 from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
     Bumper,
+    Capsule,
+    Cylinder,
     Damper,
     Element,
     EnergyLaw,
@@ -47,6 +33,7 @@ from kinegraph.model.elements import (
     Limit,
     Linear,
     Moment,
+    Plane,
     PointForce,
     Potential,
     Span,
@@ -54,8 +41,104 @@ from kinegraph.model.elements import (
     Target,
     expressions,
 )
-from kinegraph.model.expression import Expression, names
+from kinegraph.model.expressions import Call, Expression, Name, Number, Operation, names, postorder
 from kinegraph.model.mechanism import ZERO, Mechanism
+
+# The energy of a force law: its integral over the deformation, where the law is a polynomial.
+
+#: Polynomials of a higher degree are not integrated.
+MAX_DEGREE = 50
+
+Coefficients = list[Scalar]  # of the powers of the variable, from the zeroth
+
+
+def integral(names: Names, law: Expression, variable: str, upper: Scalar) -> Scalar | None:
+    """The integral of the law from zero to `upper`; None if the law is no polynomial in the variable."""
+    coefficients = _coefficients(names, law, variable)
+    if coefficients is None:
+        return None
+    total = names.number(0)
+    for power in range(len(coefficients), 0, -1):  # Horner
+        total = (total + coefficients[power - 1] * Fraction(1, power)) * upper
+    return total
+
+
+def _coefficients(names: Names, root: Expression, variable: str) -> Coefficients | None:
+    done: list[Coefficients] = []
+    for node in postorder(root):
+        if isinstance(node, Number):
+            done.append([names.number(node.value)])
+        elif isinstance(node, Name):
+            zero, one = names.number(0), names.number(1)
+            done.append([zero, one] if node.text == variable else [names[node.text]])
+        elif isinstance(node, Operation | Call):
+            parts = done[-len(node.parts) :]
+            del done[-len(node.parts) :]
+            combined = _combined(node, parts)
+            if combined is None or len(combined) > MAX_DEGREE + 1:
+                return None
+            done.append(combined)
+    return done[0]
+
+
+def _combined(node: Operation | Call, parts: list[Coefficients]) -> Coefficients | None:
+    if all(len(part) == 1 for part in parts):
+        return [operation(node, [part[0] for part in parts])]
+    if isinstance(node, Call):
+        return None
+    match node.operator:
+        case "neg":
+            return [-item for item in parts[0]]
+        case "+":
+            return _polynomial_sum(parts[0], parts[1])
+        case "-":
+            return _polynomial_sum(parts[0], [-item for item in parts[1]])
+        case "*":
+            return _product(parts[0], parts[1])
+        case "/" if len(parts[1]) == 1:
+            return [item / parts[1][0] for item in parts[0]]
+        case "^" if len(parts[1]) == 1:
+            return _power(parts[0], parts[1][0])
+    return None
+
+
+def _polynomial_sum(a: Coefficients, b: Coefficients) -> Coefficients:
+    longer, shorter = (a, b) if len(a) >= len(b) else (b, a)
+    return [item + shorter[i] if i < len(shorter) else item for i, item in enumerate(longer)]
+
+
+def _product(a: Coefficients, b: Coefficients) -> Coefficients:
+    result = [a[0].number(0)] * (len(a) + len(b) - 1)
+    for i, left in enumerate(a):
+        for j, right in enumerate(b):
+            result[i + j] = result[i + j] + left * right
+    return result
+
+
+def _power(base: Coefficients, exponent: Scalar) -> Coefficients | None:
+    value = exponent.value
+    if value is None or value.denominator != 1 or not 0 <= value * (len(base) - 1) <= MAX_DEGREE:
+        return None
+    result = [base[0].number(1)]
+    for _ in range(int(value)):
+        result = _product(result, base)
+    return result
+
+
+# What elements add to the equations: generalized forces, potential energy, power lost and supplied.
+#
+# Following KiDyM every element works on a target gamma(q, t) with a force f and contributes f dgamma/dq through its row
+# of the structure matrix; a target that is a rate beta(q, v, t), linear in v, contributes f dbeta/dv. All rows together
+# are one gradient by reverse accumulation, in which the forces stand as symbols until it is done.
+#
+# Time may move targets by itself. With gamma_t the explicit part of the rate and V the potential of the elements:
+#
+#     dissipated = sum f gamma' over dampers, friction and the damping of limits
+#     supplied   = sum f (gamma' - gamma_t) over forces + sum f gamma_t over dampers + dV/dt at fixed q
+#     d/dt (kinetic + potential) = supplied - dissipated + v . tau + D
+#
+# D is the power of laws of time, `law_power`: what moves the bare mechanism where its transforms, gravity or
+# constraints depend on time; else it is zero.
 
 _HALF = Fraction(1, 2)
 
@@ -71,8 +154,8 @@ class Elements:
         self.names = ElementNames(mechanism, bound, layout)
         self.potentials: list[Scalar] = []
         self.storing: list[Storing] = []
-        self.resisting: list[Work] = []  # their force is against the growth of the target
-        self.driving: list[Work] = []
+        self.resisting: list[ElementWork] = []  # their force is against the growth of the target
+        self.driving: list[ElementWork] = []
         self.moments: list[list[Scalar]] = []  # generalized forces of each
         self._motion = motion
         self._velocity_names = frozenset(mechanism.layout.velocities)
@@ -101,7 +184,7 @@ class Elements:
     def forces(self) -> list[Scalar]:
         """The generalized forces of all elements."""
         against = [*self.resisting, *(one.work for one in self.storing)]
-        works = [*self.driving, *(Work(-work.force, work.target, work.is_rate) for work in against)]
+        works = [*self.driving, *(ElementWork(-work.force, work.target, work.is_rate) for work in against)]
         totals = self._weighted_rows(works)
         for moment in self.moments:
             totals = [total + item for total, item in zip(totals, moment, strict=True)]
@@ -126,17 +209,17 @@ class Elements:
     def _zero(self) -> Scalar:
         return self.names.number(0)
 
-    def rate(self, work: Work) -> Scalar:
+    def rate(self, work: ElementWork) -> Scalar:
         """The rate of what a force works on."""
         return work.target if work.is_rate else self.names.total_rate(work.target)
 
-    def _explicit(self, work: Work) -> Scalar:
+    def _explicit(self, work: ElementWork) -> Scalar:
         if not work.is_rate:
             return self.names.explicit_rate(work.target)
         at_rest = {Symbol(Kind.VELOCITY, name): self.builder.zero for name in self.mechanism.layout.velocities}
         return self.replaced([work.target.index], at_rest)[0]
 
-    def _weighted_rows(self, works: Sequence[Work]) -> list[Scalar]:
+    def _weighted_rows(self, works: Sequence[ElementWork]) -> list[Scalar]:
         """sum f dgamma/dq - dV/dq, with q along the velocities, and sum f dbeta/dv."""
         weights = {Symbol(Kind.INPUT, f"element:{index}"): work.force.index for index, work in enumerate(works)}
         position_work, rate_work = -self._differentiated, self._zero
@@ -180,7 +263,7 @@ class Elements:
                 self._add_friction(element)
             case Force():
                 target, is_rate = self.target(element.on)
-                self.driving.append(Work(self.names.scalar(element.value), target, is_rate))
+                self.driving.append(ElementWork(self.names.scalar(element.value), target, is_rate))
             case PointForce():
                 self._add_point_force(element)
             case Moment():
@@ -217,7 +300,7 @@ class Elements:
         if stored is not None:
             self.potentials.append(stored)
         else:
-            self.driving.append(Work(-self.law(spring, stretch, STRETCH.text), target))
+            self.driving.append(ElementWork(-self.law(spring, stretch, STRETCH.text), target))
 
     def _stored(self, spring: Spring, stretch: Scalar) -> Scalar | None:
         if isinstance(spring.law, Linear):
@@ -236,13 +319,13 @@ class Elements:
 
     def _add_damper(self, damper: Damper) -> None:
         target, is_rate = self.target(damper.on)
-        rate = self.rate(Work(self._zero, target, is_rate))
-        self.resisting.append(Work(self.law(damper, rate, RATE.text), target, is_rate))
+        rate = self.rate(ElementWork(self._zero, target, is_rate))
+        self.resisting.append(ElementWork(self.law(damper, rate, RATE.text), target, is_rate))
 
     def _add_friction(self, friction: Friction) -> None:
         target, is_rate = self.target(friction.on)
-        rate = self.rate(Work(self._zero, target, is_rate))
-        self.resisting.append(Work(self.rubbing(friction, rate), target, is_rate))
+        rate = self.rate(ElementWork(self._zero, target, is_rate))
+        self.resisting.append(ElementWork(self.rubbing(friction, rate), target, is_rate))
 
     def rubbing(self, friction: Friction, rate: Scalar) -> Scalar:
         """Dry and viscous friction at a rate."""
@@ -257,7 +340,7 @@ class Elements:
             components = points.turned_out(points.frame(force.at.of), components)
         for value, coordinate in zip(components, points.anchored(force.at), strict=True):
             if not value.is_zero:
-                self.driving.append(Work(value, coordinate))
+                self.driving.append(ElementWork(value, coordinate))
 
     def _add_moment(self, moment: Moment) -> None:
         points = self.names.points
@@ -272,7 +355,7 @@ class Elements:
         for depth, _ in self.depths(limit):
             self.potentials.append(_HALF * (stiffness * depth.apply("select", depth**2, self._zero)))
             if not self.names.scalar(limit.damping).is_zero:
-                self.resisting.append(Work(self.stop_loss(limit, depth), depth))
+                self.resisting.append(ElementWork(self.stop_loss(limit, depth), depth))
 
     def depths(self, limit: Limit) -> Iterator[tuple[Scalar, int]]:
         """How deep each bound is passed, and whether that grows or shrinks with what is limited."""
@@ -299,8 +382,8 @@ class Elements:
         return self._bumper_contacts.contact_places(bumper, self.names.total_derivative)
 
     @cached_property
-    def _bumper_contacts(self) -> BumperContacts:
-        return BumperContacts(Distances(self.names.points, self.names), self._motion)
+    def _bumper_contacts(self) -> CompliantContacts:
+        return CompliantContacts(ShapeDistances(self.names.points, self.names), self._motion)
 
 
 def is_steered(spring: Spring, mechanism: Mechanism) -> bool:
@@ -314,3 +397,97 @@ def _sum(items: Sequence[Scalar], zero: Scalar) -> Scalar:
     for item in items:
         total = total + item
     return total
+
+
+# What one element acts with: the forces its structure matrix carries to the coordinates.
+
+
+def efforts(elements: Elements, element: Element) -> list[Scalar]:
+    """The components an element acts with, along the rows of its structure matrix."""
+    match element:
+        case Force():
+            return [elements.names.scalar(element.value)]
+        case PointForce() | Moment():
+            return [elements.names.scalar(item) for item in element.components]
+        case Potential():
+            return [elements.names.number(-1)]
+        case Bumper():
+            return [-place_of_contact.pressing for place_of_contact in elements.contact_places(element)]
+        case Limit():
+            return [_limit(elements, element)]
+        case Spring():
+            return [-_spring(elements, element)]
+        case Damper() | Friction():
+            return [-_resistance(elements, element)]
+
+
+def _spring(elements: Elements, spring: Spring) -> Scalar:
+    target, _ = elements.target(spring.on)
+    stretch = target - elements.names.scalar(spring.rest)
+    if not isinstance(spring.law, EnergyLaw):
+        return elements.law(spring, stretch, STRETCH.text)
+    builder = elements.builder
+    symbol = Symbol(Kind.INPUT, f"element:{spring.name}")
+    free = Scalar(builder, builder.symbol(symbol.kind, symbol.name))
+    energy = elements.names.scalar(spring.law.energy, {STRETCH.text: free})
+    slope = ForwardDerivative(builder, {free.index: builder.one})(energy.index)
+    return elements.replaced([slope], {symbol: stretch.index})[0]
+
+
+def _resistance(elements: Elements, element: Damper | Friction) -> Scalar:
+    target, is_rate = elements.target(element.on)
+    rate = elements.rate(ElementWork(target, target, is_rate))
+    return elements.law(element, rate, RATE.text) if isinstance(element, Damper) else elements.rubbing(element, rate)
+
+
+def _limit(elements: Elements, limit: Limit) -> Scalar:
+    """Back from the bounds, along the growth of what is limited."""
+    total = elements.names.number(0)
+    for depth, sign in elements.depths(limit):
+        pressed = depth.apply("select", elements.names.scalar(limit.stiffness) * depth, total.number(0))
+        total = total - sign * (pressed + elements.stop_loss(limit, depth))
+    return total
+
+
+# The structure matrix of one element: how what it works on follows the velocities.
+#
+# In KiDyM's words these are d rho/dq of the points forces act on, d beta/dq' of dampers and d gamma/dq of springs. The
+# generalized forces of an element are W^T times the components it acts with.
+
+
+def structure_matrix(elements: Elements, element: Element, at_rest: Motion) -> Square:
+    """W, one row for each component the element acts with, one column for each velocity.
+
+    A spring, damper, friction, limit or force acts with one component along its target, a force on a point or a moment
+    with three, along the axes they are given in. The row of a potential is its gradient, which acts with -1.
+    """
+    match element:
+        case PointForce():
+            return _jacobian(elements, elements.names.points.placed(element.at), element.axes, at_rest)[:3]
+        case Moment():
+            return _jacobian(elements, elements.names.points.frame(element.on), element.axes, at_rest)[3:]
+        case Potential():
+            return [elements.row(elements.names.scalar(element.energy), is_rate=False)]
+        case Spring() | Damper() | Friction() | Force() | Limit():
+            return [elements.row(*elements.target(element.on))]
+        case Bumper():
+            return [
+                elements.row(-place_of_contact.place.gap, is_rate=False)
+                for place_of_contact in elements.contact_places(element)
+            ]
+
+
+def component_count(element: Element) -> int:
+    """How many components an element acts with: the rows of its structure matrix."""
+    if isinstance(element, Bumper):
+        long = any(isinstance(shape, Capsule | Cylinder) for shape in element.shapes)
+        return 2 if long and any(isinstance(shape, Plane) for shape in element.shapes) else 1
+    return 3 if isinstance(element, PointForce | Moment) else 1
+
+
+def _jacobian(elements: Elements, place: Placement, axes: Axes, at_rest: Motion) -> Square:
+    """Velocity of a point above the angular velocity of its body, in fixed axes or those of the body."""
+    layout = elements.names.points.layout
+    viewer = place if axes is Axes.BODY else kinematics.fixed_frame(layout.tree.like)
+    screws = kinematics.point_screws(layout, kinematics.seen_from(layout, viewer), place)
+    return kinematics.jacobian(screws, at_rest.columns, len(at_rest.velocities), layout.tree.like.number(0))

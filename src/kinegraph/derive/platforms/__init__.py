@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.derive.platforms.projection import put_back
+    from kinegraph.derive.platforms.platform_dynamics import put_back
 
 __all__ = ["put_back"]
 
-load_on_demand(__name__, {"put_back": "kinegraph.derive.platforms.projection"})
+load_on_demand(__name__, {"put_back": "kinegraph.derive.platforms.platform_dynamics"})

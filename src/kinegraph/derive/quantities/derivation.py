@@ -1,60 +1,117 @@
-"""One derivation: a mechanism lowered into one builder by one plan, and what its quantities share."""
+"""A derivation: a mechanism lowered into one builder by one plan, and the intermediate results its quantities
+share.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache, cached_property, lru_cache
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from kinegraph.derive import constraints
-from kinegraph.derive.choices import ForwardMethod, InertiaMethod
-from kinegraph.derive.derivatives.forces_and_accelerations import displacement_seeds
-from kinegraph.derive.dynamics import armature, composite_body, newton_euler
+from kinegraph.derive.dynamics import composite_body, newton_euler
+from kinegraph.derive.dynamics import composite_body as armature
+from kinegraph.derive.dynamics.base_parameters import (
+    BaseRegressor,
+    armature_parameters,
+    base_regressor,
+    parametrised,
+    regrouped,
+)
 from kinegraph.derive.dynamics.closed_form import ClosedForm
-from kinegraph.derive.dynamics.composite_body import Column
-from kinegraph.derive.dynamics.forward import Factorised, base_to_tip
-from kinegraph.derive.dynamics.massless import massless_remedy, require_inertia
-from kinegraph.derive.elements.element_names import ElementNames
-from kinegraph.derive.elements.forces import Elements
-from kinegraph.derive.elements.structure import component_count
-from kinegraph.derive.parameters.regressor import BaseRegressor, armature_parameters, base_regressor, parametrised
-from kinegraph.derive.parameters.regroup import regrouped
-from kinegraph.derive.quantities.definitions.elements import named_element
+from kinegraph.derive.dynamics.composite_body import Column, Square, driven_columns, inertia_matrix
+from kinegraph.derive.dynamics.derivatives import displacement_seeds
+from kinegraph.derive.dynamics.inertia_factorization import Factorized, base_to_tip, massless_remedy, require_inertia
+from kinegraph.derive.elements.element_values import ElementNames
+from kinegraph.derive.elements.forces import Elements, component_count
+from kinegraph.derive.plan import InertiaMethod, Plan
 from kinegraph.derive.quantities.derivatives import derivative
-from kinegraph.derive.quantities.lowered import LoweredTrees
-from kinegraph.derive.quantities.plan import Plan
+from kinegraph.derive.quantities.elements import named_element
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.record import Extent
-from kinegraph.derive.quantities.values import output
 from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, group_word
-from kinegraph.derive.tree.convert import Names
-from kinegraph.derive.tree.coordinates import Square, driven_columns, inertia_matrix
 from kinegraph.derive.tree.displacements import Motion, MotionBuilder
-from kinegraph.derive.tree.frame_assignment import FrameAssignment, arrange, parallel_runs
+from kinegraph.derive.tree.expressions import Names, output
+from kinegraph.derive.tree.frame_assignment import FrameAssignment, arrange, parallel_runs, with_shifted_origins
 from kinegraph.derive.tree.kinematics import fixed_frame
 from kinegraph.derive.tree.limbs import LimbsSideBySide, SideBySide, limbs_side_by_side
 from kinegraph.derive.tree.links import Placement, Tree, build_tree, moved_by_constants
-from kinegraph.derive.tree.origin_shift import with_shifted_origins
 from kinegraph.errors import DerivationError, MasslessError
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Graph, Output
-from kinegraph.graph.scalar import Scalar
-from kinegraph.model.expression import Expression
+from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.model.platforms.recognise import legs_of, platform_of
+from kinegraph.model.platforms.recognition import legs_of, platform_of
 
 if TYPE_CHECKING:
-    from kinegraph.derive.constraints.dyads.dynamics import Dyads
-    from kinegraph.derive.constraints.dynamics import ConstrainedDynamics
-    from kinegraph.derive.constraints.partition import ReducedSystem
-    from kinegraph.derive.constraints.segments.dynamics import SegmentedRing
-    from kinegraph.derive.constraints.segments.ring import Ring
-    from kinegraph.derive.constraints.ties import Ties
-    from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
+    from kinegraph.derive.constraints.closed_form import Dyads
+    from kinegraph.derive.constraints.constrained_dynamics import ConstrainedDynamics
+    from kinegraph.derive.constraints.constraint_rows import ConstraintEquations
+    from kinegraph.derive.constraints.partitioning import ReducedSystem
+    from kinegraph.derive.constraints.segments import PlanarLoop, SegmentedLoop
+    from kinegraph.derive.quantities.platforms import ClosedLegs
 
-__all__ = ["Derivation", "ForwardMethod", "InertiaMethod", "Plan"]
+
+# Trees lowered once for all derivations of one mechanism that differ in their plans alone.
+#
+# Lowering a mechanism takes a quarter of a derivation, and a search derives by several plans. A builder in which
+# nothing was derived yet begins with a copy of what lowering left in another one: all nodes get the numbers they would
+# have got.
+
+#: A tuple of trees, or of what is made of them.
+Trees = TypeVar("Trees", bound=tuple[object, ...])
+
+
+class LoweredTrees:
+    """The trees that were made first thing in a builder, by a word for how; with the builder as it was then."""
+
+    def __init__(self) -> None:
+        self._trees_by_plan: dict[str, tuple[GraphBuilder, object]] = {}
+        self._regular = False
+
+    def require_once(self, require: Callable[[], None]) -> None:
+        """Ask once whether the inertia matrix can be solved with: all plans have the same."""
+        if not self._regular:
+            require()
+            self._regular = True
+
+    def trees(self, how: str, builder: GraphBuilder, make: Callable[[], Trees]) -> Trees:
+        """The trees in a builder in which nothing was derived yet: those known by this word, or what `make` makes."""
+        if how not in self._trees_by_plan:
+            made = make()
+            self._trees_by_plan[how] = builder.copy(), made
+            return made
+        known, trees = self._trees_by_plan[how]
+        builder.become(known)
+        return cast("Trees", _in_builder(trees, builder))
+
+
+def _in_builder(value: object, builder: GraphBuilder) -> object:
+    """The same value with its scalars in another builder, which has the same nodes."""
+    if isinstance(value, Scalar):
+        return Scalar(builder, value.index)
+    make: Callable[..., object] = type(value)
+    if isinstance(value, tuple):
+        parts = [_in_builder(part, builder) for part in value]
+        return make(*parts) if hasattr(value, "_fields") else tuple(parts)
+    names = _field_names(make)
+    if names:
+        return make(**{name: _in_builder(getattr(value, name), builder) for name in names})
+    if isinstance(value, Mapping):
+        return {name: _in_builder(part, builder) for name, part in value.items()}
+    return value
+
+
+@cache
+def _field_names(kind: Callable[..., object]) -> tuple[str, ...]:
+    """The fields of a dataclass, found out once: a tree has thousands of records of few types."""
+    return tuple(one.name for one in fields(kind)) if isinstance(kind, type) and is_dataclass(kind) else ()
+
+
+# One derivation: a mechanism lowered into one builder by one plan, and what its quantities share.
 
 #: What `@world` asks for, unless a body or point is called so.
 WORLD = "world"
@@ -285,14 +342,14 @@ class Derivation:
     def inertia(self) -> Square:
         """H."""
         bodies = inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
-        return armature.add_inertia(bodies, self.armature)
+        return armature.add_armature_inertia(bodies, self.armature)
 
     @cached_property
-    def factorised(self) -> Factorised:
+    def factorised(self) -> Factorized:
         """H ready to be solved with."""
         order = base_to_tip(self.motion(velocities=True))
         try:
-            found = Factorised(self.inertia, order, self.mechanism.layout.velocities)
+            found = Factorized(self.inertia, order, self.mechanism.layout.velocities)
         except MasslessError as error:
             raise DerivationError(f"{error}{massless_remedy(self.mechanism, error.velocity)}") from None
         self._lowered.require_once(lambda: require_inertia(self.mechanism, self.inertia, found))
@@ -304,11 +361,11 @@ class Derivation:
         return bool(self.mechanism.loops or self.mechanism.constraints)
 
     @cached_property
-    def ties(self) -> Ties:
+    def ties(self) -> ConstraintEquations:
         """The rows of loops and constraints."""
         names = ElementNames(self.mechanism, self.bound, self.layout)
         seeds = displacement_seeds(self.mechanism, self.builder)
-        return constraints.Ties(self.mechanism, self.layout, self.motion(velocities=True), names, seeds)
+        return constraints.ConstraintEquations(self.mechanism, self.layout, self.motion(velocities=True), names, seeds)
 
     @cached_property
     def constrained(self) -> ConstrainedDynamics:
@@ -323,11 +380,15 @@ class Derivation:
         layout = arrange(tree, parallel_runs(tree))
         motion = self._motions.motion(tree, velocities=True, accelerations=False)
         names = ElementNames(self.mechanism, self.bound, layout)
-        ties = constraints.Ties(self.mechanism, layout, motion, names, displacement_seeds(self.mechanism, self.builder))
+        ties = constraints.ConstraintEquations(
+            self.mechanism, layout, motion, names, displacement_seeds(self.mechanism, self.builder)
+        )
         if self.constrained.analysis.clusters:
             return None
         rows = constraints.ConstrainedDynamics(ties, lambda: self.factorised, self.constrained.analysis, {}).taken
-        blocks = constraints.Choice(ties, rows, [row.name for row in rows], self._motions.velocity_of).blocks()
+        blocks = constraints.ClosedFormChoice(
+            ties, rows, [row.name for row in rows], self._motions.velocity_of
+        ).blocks()
         if not blocks:
             return None
         return constraints.Dyads(self.builder, tuple(blocks), rows, self.mechanism.layout.velocities)
@@ -376,19 +437,21 @@ class Derivation:
         return [force + item for force, item in zip(symbols, self.element_forces, strict=True)]
 
     @cached_property
-    def ring(self) -> Ring | None:
+    def ring(self) -> PlanarLoop | None:
         """The mechanism as a planar loop of bars, if it is one and both directions of the plane restrict it."""
-        ring = constraints.planar_ring(self.mechanism, self.described_tree, self.motion(velocities=True))
+        ring = constraints.planar_loop(self.mechanism, self.described_tree, self.motion(velocities=True))
         return ring if ring and self.constrained.places == sorted(ring.rows) else None
 
     @cached_property
-    def segmented(self) -> SegmentedRing | None:
+    def segmented(self) -> SegmentedLoop | None:
         """The ring in the plan's segments; None where the plan has none."""
         if not self.plan.segment or self.ring is None:
             return None
         lengths = constraints.lengths_of(self.ring, self.plan.segment)
-        lanes = constraints.Lanes(constraints.lane_groups(lengths, constraints.WIDTH)) if self.side_by_side else None
-        return constraints.SegmentedRing(
+        lanes = (
+            constraints.SegmentLanes(constraints.lane_groups(lengths, constraints.WIDTH)) if self.side_by_side else None
+        )
+        return constraints.SegmentedLoop(
             self.ring, tuple(lengths), self.given_forces, self.mechanism.layout.velocities, lanes
         )
 
@@ -412,7 +475,7 @@ class Derivation:
         if found is None:
             return None
         # Few mechanisms have legs, whose equations are twenty modules: only they import them.
-        from kinegraph.derive.quantities.definitions.platforms import ClosedLegs
+        from kinegraph.derive.quantities.platforms import ClosedLegs
 
         return ClosedLegs(self, found)
 
@@ -427,7 +490,7 @@ class Derivation:
         forces = newton_euler.joint_forces(layout, motion, newton_euler.without_products(layout))
         bodies = newton_euler.generalized(motion, forces, self.size, self.zero)
         symbols = [own[name].symbol if name in own else self.zero for name in self.mechanism.layout.velocities]
-        roots = armature.add_forces(bodies, symbols, motion)
+        roots = armature.add_armature_forces(bodies, symbols, motion)
         return base_regressor(self.builder, roots, [*parameters, *dict.fromkeys(own.values())])
 
     def _link_names(self) -> list[str]:

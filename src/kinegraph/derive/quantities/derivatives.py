@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kinegraph.derive.quantities.quantity import Quantity, dependencies
-from kinegraph.derive.quantities.values import output
 from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, group_word
+from kinegraph.derive.tree.expressions import output
 from kinegraph.errors import DerivationError
+from kinegraph.graph.build import Scalar
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Kind, Output
-from kinegraph.graph.scalar import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from kinegraph.derive.constraints.analysis import row_names_of
-from kinegraph.derive.quantities.derivation import Derivation, Plan
+from kinegraph.derive.constraints.redundancy import row_names_of
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.errors import KinegraphError
-from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.expression import Expression
+from kinegraph.model.constraints import is_constrained
+from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Mechanism
 
 

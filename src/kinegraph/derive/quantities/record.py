@@ -12,7 +12,7 @@ from kinegraph.derive.quantities.variables import Variables
 if TYPE_CHECKING:
     from kinegraph.derive.quantities.derivation import Derivation
     from kinegraph.derive.quantities.quantity import Quantity
-    from kinegraph.derive.quantities.values import Values
+    from kinegraph.derive.tree.expressions import Values
 
 
 class Extent(Enum):

@@ -8,8 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from kinegraph.graph.node import Kind, Symbol
-from kinegraph.model.changes.rewrite import expressions
-from kinegraph.model.expression import TIME, names
+from kinegraph.model.expressions import TIME, expressions, names
 from kinegraph.model.mechanism import Mechanism
 
 #: What derivatives along displacements are taken by: one for every velocity, where `q` means one for every position.

@@ -20,7 +20,7 @@ from kinegraph.derive.tree.algebra import (
 )
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import JointKind, Placement
-from kinegraph.graph.scalar import Scalar
+from kinegraph.graph.build import Scalar
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 from kinegraph.codegen.simd import Exchanged
-from kinegraph.derive.tree.algebra import Matrix, Symmetric, Vector
-from kinegraph.derive.tree.inertia import MassMoments
+from kinegraph.derive.tree.algebra import MassMoments, Matrix, Symmetric, Vector
 from kinegraph.derive.tree.links import Joint, JointKind, Link, Placement, Tree
 from kinegraph.graph.angle import PI
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import exact_statics
 from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
-from kinegraph.graph.scalar import Scalar
-from kinegraph.model.state_layout import force_on
+from kinegraph.model.states import force_on
 
 #: Half turns and no turn, as the signs they give to the axes.
 Signs = tuple[int, int, int]

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.export.fmu.build import Fmu, make_fmu
+    from kinegraph.export.fmu.package import Fmu, make_fmu
 
 __all__ = ["Fmu", "make_fmu"]
 
 load_on_demand(
     __name__,
     {
-        **dict.fromkeys(("Fmu", "make_fmu"), "kinegraph.export.fmu.build"),
+        **dict.fromkeys(("Fmu", "make_fmu"), "kinegraph.export.fmu.package"),
     },
 )

@@ -6,26 +6,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.closures import chain_of
+from kinegraph.codegen.program.binding import Argument
+from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.request import Quantities, bound_parameters, request_of
-from kinegraph.derive.constraints.analysis import holonomic_rows
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED, projection
+from kinegraph.derive.constraints.redundancy import holonomic_rows
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
-from kinegraph.derive.quantities.derivation import Derivation, Plan, constraint_graph
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation, constraint_graph
 from kinegraph.errors import KernelError
 from kinegraph.export.options import ExportOptions
-from kinegraph.export.prepare import Part
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.export.prepare import ExportPart
+from kinegraph.graph.build import GraphBuilder, Scalar, join, moved, transfer
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Graph, Kind, Output, Symbol, children
-from kinegraph.graph.scalar import Scalar
-from kinegraph.graph.transfer import join, moved, transfer
-from kinegraph.jit.kernel import Argument
-from kinegraph.model.constraints.records import is_constrained
-from kinegraph.model.expression import PI, TIME, Expression, names
+from kinegraph.model.constraints import is_constrained
+from kinegraph.model.expressions import PI, TIME, Expression, names
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.effort import Effort
 from kinegraph.passes.pipeline import reduce
-from kinegraph.passes.step import Effort
 
 DERIVATIVES, OUTPUTS, TANGENT, CLOSED, ROWS = "derivatives", "outputs", "tangent", "closed", "rows"
 _ENERGIES = ("kinetic", "potential", "energy")
@@ -145,12 +144,12 @@ def _observed(mechanism: Mechanism, bound: Mapping[str, Expression], options: Ex
     return builder.graph([Output(OUTPUTS, (len(nodes),), nodes)])
 
 
-def parts(system: FmuEquations) -> tuple[Part, ...]:
+def parts(system: FmuEquations) -> tuple[ExportPart, ...]:
     """The functions of the C code: x', outputs, and the derivative of both along a direction of the knowns; with loops
     also a step of the states onto them, and its derivative."""
     known = Argument("known", system.known)
     along = Argument("along", tuple(map(_seed, system.known)))
-    closing: tuple[Part, ...] = ()
+    closing: tuple[ExportPart, ...] = ()
     if system.closing is not None and system.rows is not None:
         missed = {
             "missed": "what loops and constraints miss by position", "jacobian": "of rows by displacements",
@@ -158,18 +157,20 @@ def parts(system: FmuEquations) -> tuple[Part, ...]:
         }  # fmt: skip
         step = {CLOSED: "states, nearer to closed loops", PIVOTS: "how independent the rows are"}
         closing = (
-            Part(CLOSED, system.closing, (known,), step),
-            Part(
+            ExportPart(CLOSED, system.closing, (known,), step),
+            ExportPart(
                 f"{CLOSED}_{TANGENT}", _tangent(_only(system.closing, CLOSED), system.known), (known, along),
                 {f"d_{CLOSED}": "change of the step along a direction"},
             ),
-            Part(ROWS, system.rows, (known,), missed),
+            ExportPart(ROWS, system.rows, (known,), missed),
         )  # fmt: skip
     return (
         *closing,
-        Part(DERIVATIVES, _only(system.graph, DERIVATIVES), (known,), {DERIVATIVES: "derivatives of the states"}),
-        Part(OUTPUTS, _only(system.graph, OUTPUTS), (known,), {OUTPUTS: "energies, then places of output points"}),
-        Part(
+        ExportPart(DERIVATIVES, _only(system.graph, DERIVATIVES), (known,), {DERIVATIVES: "derivatives of the states"}),
+        ExportPart(
+            OUTPUTS, _only(system.graph, OUTPUTS), (known,), {OUTPUTS: "energies, then places of output points"}
+        ),
+        ExportPart(
             TANGENT,
             _tangent(system.graph, system.known),
             (known, along),

@@ -17,8 +17,7 @@ from kinegraph.export.languages.syntax import (
     numbered,
     wrapped,
 )
-from kinegraph.export.text import folded, heading, routine_text, self_test_text
-from kinegraph.export.unit import Field, Routine, Unit
+from kinegraph.export.unit import Field, Routine, Unit, folded, heading, routine_text, self_test_text
 
 _SAME = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "cosh", "tanh", "abs")
 

@@ -10,14 +10,13 @@ from kinegraph.compiler.request import Quantities
 from kinegraph.export.identifiers import Scope, comment, prefix
 from kinegraph.export.options import ExportOptions, FunctionLayout
 from kinegraph.export.prepare import NamedGraph, digest_of, prepare_graphs
-from kinegraph.export.text import MARK, kinegraph_version
+from kinegraph.export.unit import MARK, kinegraph_version
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Node, Output, Symbol
 from kinegraph.graph.text import dump
-from kinegraph.io.records.write import write
+from kinegraph.io.language.writer import write
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.notation.latex import latex
-from kinegraph.notation.latex_names import LatexNames, needs_cyrillic
+from kinegraph.notation.latex import LatexNames, latex, needs_cyrillic
 from kinegraph.notation.naming import natural
 
 _KINDS = {

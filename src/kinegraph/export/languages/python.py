@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kinegraph.export.languages.syntax import Syntax, emit, indented, indexed, number_lines, number_text, numbered
-from kinegraph.export.text import folded, heading, routine_text, self_test_text
-from kinegraph.export.unit import Routine, Unit
+from kinegraph.export.unit import Routine, Unit, folded, heading, routine_text, self_test_text
 
 _NAMES = {"asin": "arcsin", "acos": "arccos", "atan": "arctan"}
 _SAME = ("sin", "cos", "sqrt", "exp", "log", "sinh", "cosh", "tanh", "abs", "sign", *_NAMES)

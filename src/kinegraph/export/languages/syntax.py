@@ -1,4 +1,4 @@
-"""How a language writes assignments, numbers, functions and array entries, and the one emitter for all of them."""
+"""How a language writes assignments, numbers, functions and array entries, and the one emitter for all languages."""
 
 from __future__ import annotations
 
@@ -8,10 +8,64 @@ from math import copysign, isinf, isnan
 
 import numpy as np
 
-from kinegraph.codegen.program.program import FORMS, LEAVES, Instruction, Op
-from kinegraph.export.languages.temporaries import temporaries
+from kinegraph.codegen.program.instructions import FORMS, LEAVES, Instruction, Op
+from kinegraph.export.identifiers import LONGEST, Scope, identifier
 from kinegraph.export.options import Precision
 from kinegraph.export.unit import Field, Routine
+
+# Names of the values a routine computes: a function is named after itself and its argument, `cos_q2`, a shared term as
+# `kinegraph derive` prints it, `x3`; all others are t and a number.
+
+#: Names of sums and products of angles, made of the names of their parts.
+_WORDS = {Op.ADD: "{0}_plus_{1}", Op.SUBTRACT: "{0}_minus_{1}", Op.MULTIPLY: "{0}_times_{1}", Op.NEGATE: "minus_{0}"}
+
+
+def temporaries(routine: Routine) -> dict[int, str]:
+    """By the position of an instruction the name of its value; t and its number where nothing better is short."""
+    scope = Scope([*(field.name for field in routine.fields), "s"])
+    found: dict[int, str] = {}
+    for index, one in enumerate(routine.program.instructions):
+        label = _label(routine, one) if one.op in (Op.SINCOS, Op.SIN, Op.COS) else ""
+        label = label or routine.shared.get(index, "")
+        found[index] = scope.take(label) if label else f"t{index}"
+    return found
+
+
+def _label(routine: Routine, one: Instruction) -> str:
+    if one.op is Op.SINCOS:
+        angle, word = one.operands[0], "sincos"
+    else:
+        pair = routine.program.instructions[one.operands[0]]
+        angle, word = pair.operands[int(one.detail)], one.op.name.lower()
+    said = _operand_text(routine, angle)
+    label = f"{word}_{said}"
+    return label if said and len(label) <= LONGEST else ""
+
+
+def _operand_text(routine: Routine, index: int) -> str:
+    """An angle in words, or nothing."""
+    one = routine.program.instructions[index]
+    if one.op is Op.INPUT:
+        return _entry(routine, int(one.detail))
+    if one.op is Op.LITERAL and float(one.detail).is_integer() and one.detail > 0:  # type: ignore[operator]
+        return str(int(one.detail))
+    if one.op in _WORDS:
+        parts = [_operand_text(routine, operand) for operand in one.operands]
+        return _WORDS[one.op].format(*parts) if all(parts) else ""
+    return ""
+
+
+def _entry(routine: Routine, position: int) -> str:
+    """The name of an entry of the arguments, as an identifier."""
+    for field in routine.inputs:
+        if position < field.size:
+            name = field.entries[position].split(" ")[0].rstrip(",:") if field.entries else ""
+            return identifier(name).strip("_") if name else ""
+        position -= field.size
+    return ""
+
+
+# How a language writes assignments, numbers, functions and array entries, and the one emitter for all of them.
 
 #: An entry of an array as code: the array's name, the index counted from zero, the shape.
 Element = Callable[[str, tuple[int, ...], tuple[int, ...]], str]
@@ -190,3 +244,108 @@ def wrapped(items: Sequence[str], width: int = 100, separator: str = ",") -> lis
         else:
             lines[-1] += f" {text}" if lines[-1] else text
     return lines
+
+
+# Sine and cosine together for languages that get no library: C and Rust share the text, which differs in few words.
+#
+# The algorithm is that of the compiled kernels (`backends.llvm.sincos`, without fused multiply-add): the angle is
+# reduced to |r| <= pi/4 by subtracting a multiple of pi/2 kept in parts (Cody and Waite) so short that their
+# products with the multiple are exact. Beyond the near bound the multiple is split in two, so that products stay
+# exact up to the far bound, where neighbouring numbers are 0.1 mrad (double) or 0.06 rad (float) apart; angles beyond
+# it have no meaningful sine, and give NaN.
+
+_TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
+
+
+@dataclass(frozen=True)
+class AngleReduction:
+    """Constants of one precision. `split` is how large a multiple may be whose products with `parts` are exact."""
+
+    parts: tuple[float, ...]
+    split: float
+    near: float
+    far: float
+    sine: tuple[float, ...]
+    cosine: tuple[float, ...]
+
+
+#: Parts of 33 bits, polynomials of fdlibm (k_sin.c, k_cos.c).
+DOUBLE = AngleReduction(
+    parts=tuple(
+        map(float.fromhex, ("0x1.921fb544p+0", "0x1.0b4611a6p-34", "0x1.3198a2ep-69", "0x1.b839a252049c1p-104"))
+    ),
+    split=2.0**20,
+    near=2.0**20,
+    far=2.0**40,
+    sine=(
+        -1.66666666666666324348e-01, 8.33333333332248946124e-03, -1.98412698298579493134e-04,
+        2.75573137070700676789e-06, -2.50507602534068634195e-08, 1.58969099521155010221e-10,
+    ),
+    cosine=(
+        4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767294178e-05,
+        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11,
+    ),
+)  # fmt: skip
+
+#: Parts of 12 bits, polynomials of Cephes (sinf.c).
+FLOAT = AngleReduction(
+    parts=tuple(map(float.fromhex, ("0x1.92p+0", "0x1.fb4p-12", "0x1.444p-24", "0x1.68c234p-39"))),
+    split=2.0**12,
+    near=2.0**12,
+    far=2.0**20,
+    sine=(-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4),
+    cosine=(4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
+)
+
+REDUCTIONS = {Precision.DOUBLE: DOUBLE, Precision.FLOAT: FLOAT}
+
+
+@dataclass(frozen=True)
+class SinCosWords:
+    """The few words in which C and Rust differ inside the function."""
+
+    constant: str
+    variable: str
+    number: Callable[[float], str]
+    rounded: str
+    quadrant: str
+    finish: tuple[str, ...]
+    not_a_number: tuple[str, ...]
+
+
+def sincos_body(words: SinCosWords, precision: Precision) -> list[str]:
+    """Statements that compute `sine` and `cosine` of `x`."""
+    table, number = REDUCTIONS[precision], words.number
+    near, far = number(table.near), number(table.far)
+    return [
+        f"if (!(x > -{far} && x < {far})) {{", *(f"    {line}" for line in words.not_a_number), "}",
+        f"{words.constant} turns = x*{number(_TWO_OVER_PI)};",
+        f"{words.variable} high = {number(0.0)};",
+        f"if (x <= -{near} || x >= {near}) {{",
+        f"    high = {number(table.split)}*{words.rounded.format(f'turns*{number(1 / table.split)}')};",
+        "}",
+        f"{words.constant} low = {words.rounded.format('turns - high')};",
+        f"{words.variable} r = x;",
+        f"if (high != {number(0.0)}) {{",
+        *(f"    r = (r - high*{number(part)}) - low*{number(part)};" for part in table.parts),
+        "} else {",
+        *(f"    r = r - low*{number(part)};" for part in table.parts),
+        "}",
+        f"{words.constant} z = r*r;",
+        f"{words.constant} near_sine = r + r*z*{_horner(table.sine, number)};",
+        f"{words.constant} near_cosine = {number(1.0)} + z*(z*{_horner(table.cosine, number)} - {number(0.5)});",
+        words.quadrant,
+        f"{words.variable} sine = near_sine;",
+        f"{words.variable} cosine = near_cosine;",
+        "if ((quadrant & 1) != 0) {", "    sine = near_cosine;", "    cosine = near_sine;", "}",
+        "if ((quadrant & 2) != 0) {", "    sine = -sine;", "}",
+        "if (((quadrant + 1) & 2) != 0) {", "    cosine = -cosine;", "}",
+        *words.finish,
+    ]  # fmt: skip
+
+
+def _horner(coefficients: Sequence[float], number: Callable[[float], str]) -> str:
+    text = number(coefficients[-1])
+    for coefficient in reversed(coefficients[:-1]):
+        text = f"({number(coefficient)} + z*{text})"
+    return text

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.io.mjcf.load import load_mjcf, parse_mjcf
+    from kinegraph.io.mjcf.reader import load_mjcf, parse_mjcf
 
 __all__ = ["load_mjcf", "parse_mjcf"]
 
 load_on_demand(
     __name__,
     {
-        **dict.fromkeys(("load_mjcf", "parse_mjcf"), "kinegraph.io.mjcf.load"),
+        **dict.fromkeys(("load_mjcf", "parse_mjcf"), "kinegraph.io.mjcf.reader"),
     },
 )

@@ -1,24 +1,24 @@
-"""Joints of MJCF bodies: hinge, slide, ball and free, several on one body, each about its own point."""
+"""Joints of MJCF bodies: motion, range, friction, springs, armature."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf.numeric import cleaned, pose
-from kinegraph.io.mjcf.orientation import DIGITS, Orienter
-from kinegraph.io.mjcf.settings import Settings
-from kinegraph.io.robot.attributes import Written, vector
-from kinegraph.io.robot.joint_motion import JointMotion, Orientation, ball, free
-from kinegraph.io.robot.naming import NameTable
+from kinegraph.io.mjcf.settings import Flags, Settings
+from kinegraph.io.mjcf.transforms import DIGITS, Orienter, cleaned, pose
+from kinegraph.io.robot.joint_motion import JointMotion, NameTable, Orientation, ball, free
 from kinegraph.io.robot.placement import linear, negative, shifts
-from kinegraph.io.robot.xml import Element
-from kinegraph.model.expression import Expression, Name, Number
+from kinegraph.io.robot.xml import Element, Written, numbers, single, vector
+from kinegraph.model.expressions import Expression, Name, Number
 from kinegraph.model.mechanism import ZERO, Coordinate, Transform
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.robot_data import Extra, JointArmature, JointFriction, JointLimits, JointSpring
+
+# Joints of MJCF bodies: hinge, slide, ball and free, several on one body, each about its own point.
 
 _UP = (Written(Fraction(0)), Written(Fraction(0)), Written(Fraction(1)))
 _ORIGIN = (Fraction(0), Fraction(0), Fraction(0))
@@ -59,7 +59,7 @@ def joint_kind(element: Element) -> MjcfJointKind:
         raise ModelError(f"a joint is of an unknown type `{word}`", element.place, remedy) from None
 
 
-class JointReader:
+class MjcfJointReader:
     """Reads joints by the settings of one model."""
 
     def __init__(self, names: NameTable, orienter: Orienter, settings: Settings) -> None:
@@ -125,3 +125,128 @@ class JointReader:
 
 def _difference(to: Sequence[Fraction], start: Sequence[Fraction]) -> list[Fraction]:
     return [a - b for a, b in zip(to, start, strict=True)]
+
+
+# What MJCF says about a joint beyond its motion: range, friction, spring and armature.
+
+#: MuJoCo's forces are polynomials of this degree.
+_DEGREE = 3
+
+Coefficients = tuple[Expression, ...]
+
+
+@dataclass(frozen=True)
+class SpringDamper:
+    """Stiffness and damping that give a joint a wanted time constant and damping ratio."""
+
+    time_constant: Fraction
+    damping_ratio: Fraction
+
+    def stiffness(self, inertia: float) -> Expression:
+        """The stiffness for an inertia that the joint moves."""
+        return _number(inertia / (float(self.time_constant) * float(self.damping_ratio)) ** 2)
+
+    def damping(self, inertia: float) -> Expression:
+        """The damping for an inertia that the joint moves."""
+        return _number(2 * inertia / float(self.time_constant))
+
+
+def spring_damper(joint: MjcfJoint) -> SpringDamper | None:
+    """What `springdamper` states; two zeros are nothing."""
+    written = vector(joint.element, "springdamper", 2)
+    if written is None or not any(item.value for item in written):
+        return None
+    if min(item.value for item in written) <= 0:
+        message = f"springdamper of the joint {joint.name} is not positive"
+        raise ModelError(message, joint.element.place, "write a time constant and a damping ratio above zero")
+    return SpringDamper(written[0].value, written[1].value)
+
+
+def armature(joint: MjcfJoint, motion: JointMotion) -> Iterator[JointArmature]:
+    """The armature of all coordinates of a joint."""
+    stated = single(joint.element, "armature")
+    if stated:
+        yield from (JointArmature(joint.name, moved, Number(stated)) for moved in motion.displacements)
+
+
+class JointRecords:
+    """Reads what joints say by the settings of one model."""
+
+    def __init__(self, reader: MjcfJointReader) -> None:
+        self.reader = reader
+        self.flags: Flags = reader.settings.flags
+
+    def records(self, joint: MjcfJoint, motion: JointMotion, inertia: float | None) -> Iterator[Extra]:
+        """All records of a joint. `inertia` is what the joint moves where it starts, needed for `springdamper`."""
+        stiffness, *higher_stiffness = self._polynomial(joint, "stiffness")
+        damping, *higher_damping = self._polynomial(joint, "damping")
+        automatic = spring_damper(joint)
+        if automatic is not None and inertia is not None:
+            stiffness, damping = automatic.stiffness(inertia), automatic.damping(inertia)
+        yield from self._limits(joint, motion)
+        yield from self._friction(joint, motion, (damping, *higher_damping))
+        yield from self._springs(joint, motion, (stiffness, *higher_stiffness))
+        yield from armature(joint, motion)
+
+    def _polynomial(self, joint: MjcfJoint, name: str) -> Coefficients:
+        """The coefficients of a force, the linear one first; the others as far as they are not zero."""
+        found = numbers(joint.element, name) or ()
+        if len(found) > _DEGREE:
+            message = f"{name} of the joint {joint.name} takes up to {_DEGREE} numbers, found {len(found)}"
+            raise ModelError(message, joint.element.place, "write the coefficients of x, x^2 and x^3")
+        values = [item.value for item in found]
+        while len(values) > 1 and not values[-1]:
+            values.pop()
+        return tuple(Number(value) for value in values or [Fraction(0)])
+
+    def _springs(self, joint: MjcfJoint, motion: JointMotion, coefficients: Coefficients) -> Iterator[JointSpring]:
+        if not self.flags.springs or not any(item != ZERO for item in coefficients):
+            return
+        linear, *higher = coefficients
+        for displacement, rest in self._rests(joint, motion):
+            yield JointSpring(joint.name, displacement, linear, rest, tuple(higher))
+
+    def _rests(self, joint: MjcfJoint, motion: JointMotion) -> Iterator[tuple[Coefficients, Coefficients]]:
+        """What springs work on, and where they do not pull: as stated for hinge and slide, else where it starts."""
+        if joint.kind in (MjcfJointKind.HINGE, MjcfJointKind.SLIDE):
+            yield motion.displacements[0], (self.reader.amount(joint, "springref") or ZERO,)
+            return
+        *lengths, turned = motion.displacements
+        *starts, orientation = motion.coordinates
+        if lengths:
+            start = tuple(one.position for one in starts if isinstance(one, Coordinate))
+            yield tuple(item for (item,) in lengths), start
+        assert not isinstance(orientation, Coordinate)
+        yield turned, orientation.position
+
+    def _friction(self, joint: MjcfJoint, motion: JointMotion, coefficients: Coefficients) -> Iterator[JointFriction]:
+        linear, *higher = coefficients if self.flags.dampers else (ZERO,)
+        dry = single(joint.element, "frictionloss") if self.flags.dry_friction else None
+        if linear == ZERO and not higher and not dry:
+            return
+        for displacement in motion.displacements:
+            yield JointFriction(joint.name, displacement, linear, Number(dry or Fraction(0)), tuple(higher))
+
+    def _limits(self, joint: MjcfJoint, motion: JointMotion) -> Iterator[JointLimits]:
+        """The range, and for a single coordinate the limit of forces; a free joint has neither."""
+        if joint.kind is MjcfJointKind.FREE:
+            return
+        within = self._switched(joint, "limited", "range") if self.flags.limits else None
+        ball = joint.kind is MjcfJointKind.BALL
+        force = None if ball else self._switched(joint, "actuatorfrclimited", "actuatorfrcrange")
+        if within is None and force is None:
+            return
+        lower, upper = (self.reader.position(item, joint) for item in within) if within else (None, None)
+        effort = Number(max(abs(item.value) for item in force)) if force else None
+        yield JointLimits(joint.name, motion.displacements[0], lower, upper, None, effort)
+
+    def _switched(self, joint: MjcfJoint, switch: str, name: str) -> tuple[Written, ...] | None:
+        """A range, if it is in force: by its switch, or by being stated where that is enough."""
+        word = joint.element.get(switch) or "auto"
+        if word == "false" or (word == "auto" and not self.reader.settings.automatic_limits):
+            return None
+        return vector(joint.element, name, 2)
+
+
+def _number(value: float) -> Number:
+    return Number(Fraction(repr(value)))

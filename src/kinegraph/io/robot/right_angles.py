@@ -14,10 +14,10 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from kinegraph.errors import ModelError
-from kinegraph.model.expression import PI, Expression, Name, Number, Operation
+from kinegraph.model.expressions import PI, Expression, Name, Number, Operation
 
 if TYPE_CHECKING:
-    from kinegraph.io.robot.attributes import Written
+    from kinegraph.io.robot.xml import Written
 
 #: Good to 1e-50: enough to judge every decimal a file may hold.
 PI_VALUE = Fraction("3.14159265358979323846264338327950288419716939937510")

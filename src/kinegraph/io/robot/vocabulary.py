@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
-from kinegraph.io.robot.report import Findings
+from kinegraph.io.robot.findings import Findings
 from kinegraph.io.robot.xml import Element
 from kinegraph.model.report import FindingKind
 

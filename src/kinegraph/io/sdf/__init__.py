@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.io.sdf.load import load_sdf, parse_sdf
+    from kinegraph.io.sdf.reader import load_sdf, parse_sdf
 
 __all__ = ["load_sdf", "parse_sdf"]
 
 load_on_demand(
     __name__,
     {
-        **dict.fromkeys(("load_sdf", "parse_sdf"), "kinegraph.io.sdf.load"),
+        **dict.fromkeys(("load_sdf", "parse_sdf"), "kinegraph.io.sdf.reader"),
     },
 )

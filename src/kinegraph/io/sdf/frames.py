@@ -1,21 +1,106 @@
-"""Links, joints and frames of a model: where each stands, and on which link."""
+"""Frames of an SDF model: the pose of each link, joint and frame, as short exact transforms."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.robot.attributes import Written, numbers
-from kinegraph.io.robot.placement import AngleReader, inverse, shifts
+from kinegraph.io.robot.placement import AngleReader, inverse, negative, plus, shifts
 from kinegraph.io.robot.right_angles import pi_multiple
-from kinegraph.io.robot.xml import Element
-from kinegraph.io.sdf.simplify import simplified
-from kinegraph.io.sdf.values import stated
-from kinegraph.model.expression import Expression
-from kinegraph.model.mechanism import ZERO, Axis, Rotation, Transform
+from kinegraph.io.robot.xml import Element, Written, numbers
+from kinegraph.model.evaluate import value
+from kinegraph.model.expressions import PI, Expression, Number, names
+from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Shift, Transform
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.report import FindingKind
+
+# Fixed transforms one behind the other, written as briefly as they can be without rounding.
+
+
+def simplified(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
+    """The same motion: shifts beside each other and turns about the same axis are added, what cancels is gone."""
+    found: list[Transform] = []
+    for transform in transforms:
+        _append(found, transform)
+    return tuple(found)
+
+
+def rotations(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
+    """The turns alone: the orientation that transforms lead to."""
+    return simplified(one for one in transforms if not isinstance(one, Shift))
+
+
+def _append(found: list[Transform], new: Transform) -> None:
+    if isinstance(new, Shift):
+        _shift(found, new)
+    elif isinstance(new, Quaternion) and found and (found[-1],) == inverse((new,)):
+        found.pop()
+    elif isinstance(new, Rotation) and found and isinstance(last := found[-1], Rotation) and last.axis is new.axis:
+        found.pop()
+        angle = _total(last.angle, new.angle)
+        if angle != ZERO:
+            found.append(Rotation(new.axis, angle))
+    else:
+        found.append(new)
+
+
+def _shift(found: list[Transform], new: Shift) -> None:
+    """Shifts commute: one along the same axis may stand before others."""
+    for place in range(len(found) - 1, -1, -1):
+        old = found[place]
+        if not isinstance(old, Shift):
+            break
+        if old.axis is new.axis:
+            distance = _total(old.distance, new.distance)
+            found[place : place + 1] = [Shift(new.axis, distance)] if distance != ZERO else []
+            return
+    found.append(new)
+
+
+def _total(first: Expression, second: Expression) -> Expression:
+    if isinstance(first, Number) and isinstance(second, Number):
+        return Number(first.value + second.value)
+    if second == negative(first):
+        return ZERO
+    turns = [_turns(first), _turns(second)]
+    if turns[0] is not None and turns[1] is not None:
+        return pi_multiple(turns[0] + turns[1])
+    return plus(first, second)
+
+
+def _turns(angle: Expression) -> Fraction | None:
+    """The factor of a multiple of pi; None for other angles."""
+    if names(angle) != {PI}:
+        return None
+    nothing, once, twice = (value(angle, {PI: Fraction(amount)}) for amount in (0, 1, 2))
+    exact = isinstance(once, Fraction) and nothing == 0 and twice == 2 * once
+    return Fraction(once) if exact else None
+
+
+# What SDFormat writes as text of elements: flags, names, and numbers that are read as attributes of other formats.
+
+_FLAGS = {"true": True, "1": True, "false": False, "0": False}
+
+
+def stated(element: Element) -> Element:
+    """The element with the texts of its children as attributes, the first of each."""
+    texts = {child.tag: child.text for child in reversed(element.children)}
+    return Element(element.tag, texts, element.place)
+
+
+def flag(element: Element, tag: str) -> bool:
+    """Whether a child says `true`; a missing one says `false`."""
+    child = element.first(tag)
+    if child is None:
+        return False
+    if child.text not in _FLAGS:
+        raise ModelError(f"<{tag}> is `{child.text[:40]}`", child.place, "write true or false")
+    return _FLAGS[child.text]
+
+
+# Links, joints and frames of a model: where each stands, and on which link.
 
 WORLD = "world"
 MODEL = "__model__"

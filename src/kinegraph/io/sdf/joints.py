@@ -1,27 +1,26 @@
-"""Joints of an SDF model: how each moves in the tree, how it closes a loop, what is said about it beyond that."""
+"""Joints of an SDF model: motion, loops, mimic constraints, and the tree of links."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.robot.attributes import bound, single, vector
-from kinegraph.io.robot.joint_motion import JointMotion, ball
-from kinegraph.io.robot.naming import NameTable
+from kinegraph.io.robot.joint_motion import JointMotion, NameTable, ball
 from kinegraph.io.robot.placement import Direction, inverse, linear
-from kinegraph.io.robot.xml import Element
-from kinegraph.io.sdf.frames import MODEL, Frames, end_of
-from kinegraph.io.sdf.simplify import rotations, simplified
-from kinegraph.io.sdf.values import flag, stated
-from kinegraph.model.constraints.joint_types import JointType
-from kinegraph.model.constraints.records import Frame, Joint, Loop
-from kinegraph.model.expression import PI, Expression, Name, Number, Operation
+from kinegraph.io.robot.xml import Element, bound, single, vector
+from kinegraph.io.sdf.frames import MODEL, WORLD, Frames, end_of, flag, rotations, simplified, stated
+from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop
+from kinegraph.model.expressions import PI, Expression, Name, Number, Operation
 from kinegraph.model.mechanism import ZERO, Coordinate, Shift, Transform
 from kinegraph.model.names import did_you_mean
-from kinegraph.model.robot.data import Extra, JointFriction, JointLimits, JointSpring
+from kinegraph.model.report import Places
+from kinegraph.model.robot_data import Extra, JointFriction, JointLimits, JointSpring
+from kinegraph.model.topology import GROUND, Edge, SpanningTree, Vertex, shortest_tree
+
+# Joints of an SDF model: how each moves in the tree, how it closes a loop, what is said about it beyond that.
 
 #: Limits at least as far as this are none.
 _FAR = Fraction(10) ** 16
@@ -93,7 +92,7 @@ def _joint(element: Element, frames: Frames) -> SdfJoint:
     return SdfJoint(name, kind, parent, child, element)
 
 
-class JointReader:
+class SdfJointReader:
     """Reads the joints of one model; `old` says that axes stand in the model's frame, as before version 1.5."""
 
     def __init__(self, frames: Frames, joints: Iterable[SdfJoint], old: bool) -> None:
@@ -235,3 +234,120 @@ def _dynamics(joint: SdfJoint, axis: Element, displacement: tuple[Expression, ..
         yield JointFriction(joint.name, displacement, damping, dry)
     if stiffness != ZERO:
         yield JointSpring(joint.name, displacement, stiffness, (rest,))
+
+
+# <mimic>: an axis of a joint that follows an axis of another, as a constraint on their coordinates.
+
+Motions = Mapping[str, JointMotion]
+
+
+def mimic_constraints(
+    joints: Mapping[str, SdfJoint], motions: Motions, forbidden: Iterable[str], places: Places
+) -> tuple[Constraint, ...]:
+    """follower = multiplier (leader - reference) + offset, for every axis with <mimic>; `motions` are those of joints
+    in the tree, `forbidden` names that are taken."""
+    names = NameTable((), forbidden)
+    return tuple(
+        places.mark(_constraint(joint, tag, mimic, joints, motions, names), mimic.place)
+        for joint in joints.values()
+        for tag, mimic in _mimics(joint)
+    )
+
+
+def _mimics(joint: SdfJoint) -> Iterator[tuple[str, Element]]:
+    for tag in joint.kind.axes:
+        axis = joint.element.first(tag)
+        mimic = axis.first("mimic") if axis is not None else None
+        if mimic is not None:
+            yield tag, mimic
+
+
+def follows_or_leads(joint: SdfJoint, joints: Iterable[SdfJoint]) -> bool:
+    """Whether a joint needs a coordinate, for it mimics another or is mimicked."""
+    leaders = {mimic.get("joint") for one in joints for _, mimic in _mimics(one)}
+    return joint.name in leaders or any(_mimics(joint))
+
+
+def _constraint(
+    joint: SdfJoint,
+    tag: str,
+    mimic: Element,
+    joints: Mapping[str, SdfJoint],
+    motions: Motions,
+    names: NameTable,
+) -> Constraint:
+    leader = mimic.required("joint")
+    if leader not in joints:
+        message = f"{joint.what} mimics {leader}, which is no joint"
+        raise ModelError(message, mimic.place, did_you_mean(leader, joints))
+    own = _coordinate(joint, tag, motions, mimic)
+    other = _coordinate(joints[leader], mimic.get("axis") or "axis", motions, mimic)
+    values = stated(mimic)
+    factor, offset, reference = (single(values, word) for word in ("multiplier", "offset", "reference"))
+    factor = Fraction(1) if factor is None else factor
+    shift = (offset or Fraction(0)) - factor * (reference or Fraction(0))
+    return Constraint(names.fresh(f"mimic_{joint.name}"), own, linear(factor, other, Number(shift)))
+
+
+def _coordinate(joint: SdfJoint, tag: str, motions: Motions, mimic: Element) -> Expression:
+    if tag not in joint.kind.axes or joint.name not in motions:
+        message = f"<mimic> needs the {tag} of {joint.what}, which has no coordinate of its own"
+        raise ModelError(message, mimic.place, "name an axis of a joint that moves and closes no loop")
+    (own,) = motions[joint.name].displacements[joint.kind.axes.index(tag)]
+    return own
+
+
+# Which joints of a model carry its links, and which close its loops.
+
+#: Before the name of a link: the joint with six degrees of freedom of one that nothing ties to the world.
+FREE = "::free::"
+
+
+def link_tree(frames: Frames, joints: Collection[SdfJoint], reader: SdfJointReader) -> SpanningTree:
+    """The tree with the shortest chains; joints with springs, friction or limits carry links where they can."""
+    edges = [_edge(joint, reader, follows_or_leads(joint, joints)) for joint in joints]
+    free = [
+        Edge(FREE + link, GROUND, link, False, False, may_stand=True, stays=True) for link in _roots(frames, joints)
+    ]
+    return shortest_tree([*free, *edges])
+
+
+def _edge(joint: SdfJoint, reader: SdfJointReader, related: bool) -> Edge:
+    may_close = reader.can_close(joint)
+    stays = not may_close or related or any(_says_more(joint))
+    return Edge(joint.name, _vertex(joint.parent), _vertex(joint.child), False, may_close, may_stand=True, stays=stays)
+
+
+def _says_more(joint: SdfJoint) -> Iterator[bool]:
+    for tag in joint.kind.axes:
+        axis = joint.element.first(tag)
+        yield axis is not None and axis.first("dynamics") is not None
+
+
+def _vertex(link: str) -> Vertex:
+    return GROUND if link == WORLD else link
+
+
+def _roots(frames: Frames, joints: Collection[SdfJoint]) -> list[str]:
+    """A link of every part of the model that no joint ties to the world: one that is no child, if there is one."""
+    around: dict[str, list[str]] = {link: [] for link in (WORLD, *frames.links)}
+    for joint in joints:
+        around[joint.parent].append(joint.child)
+        around[joint.child].append(joint.parent)
+    children = {joint.child for joint in joints}
+    reached: set[str] = set()
+    found: list[str] = []
+    for link in (WORLD, *sorted(frames.links, key=lambda one: one in children)):
+        if link not in reached:
+            found.append(link)
+            _reach(link, around, reached)
+    return found[1:]
+
+
+def _reach(start: str, around: dict[str, list[str]], reached: set[str]) -> None:
+    pending = [start]
+    while pending:
+        here = pending.pop()
+        if here not in reached:
+            reached.add(here)
+            pending.extend(around[here])

@@ -1,26 +1,215 @@
-"""Joints of a URDF: how each moves, and what the file says about its limits and friction."""
+"""Links and joints of a URDF: the tree, the motion of each joint, loop joints."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
+from typing import TypeVar
 
 from kinegraph.errors import ModelError
-from kinegraph.io.robot.attributes import Written, bound, single, vector
-from kinegraph.io.robot.joint_motion import JointMotion, free, planar
-from kinegraph.io.robot.naming import NameTable
+from kinegraph.io.robot.findings import Findings
+from kinegraph.io.robot.joint_motion import JointMotion, NameTable, free, planar
 from kinegraph.io.robot.placement import AngleReader, Direction, linear
-from kinegraph.io.robot.xml import Element
-from kinegraph.io.urdf.tree import UrdfJoint, UrdfJointKind, UrdfTree
-from kinegraph.model.expression import Expression, Name, Number
+from kinegraph.io.robot.xml import Element, Written, bound, single, vector
+from kinegraph.io.urdf.links import placed
+from kinegraph.model.constraints import Frame, Joint, JointType, Loop
+from kinegraph.model.expressions import Expression, Name, Number
 from kinegraph.model.mechanism import ZERO, Coordinate
 from kinegraph.model.names import did_you_mean
-from kinegraph.model.robot.data import Extra, JointFriction, JointLimits
+from kinegraph.model.report import FindingKind
+from kinegraph.model.robot_data import Extra, JointFriction, JointLimits
+
+# Macros: a xacro file looks like URDF and becomes one only when `xacro` has expanded it.
+
+_EXPAND = "expand the file first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
+
+
+def refuse_xacro(root: Element) -> None:
+    """Raise a ModelError if a macro, or an expression of one, stands anywhere in the document."""
+    pending = [root]
+    while pending:
+        here = pending.pop()
+        if here.tag.startswith("xacro:"):
+            raise ModelError(f"<{here.tag}> is a macro, not URDF", here.place, _EXPAND)
+        for name, value in here.attributes.items():
+            if "${" in value and not name.startswith("xmlns"):
+                raise ModelError(f"{name} of <{here.tag}> is `{value}`, an expression of xacro", here.place, _EXPAND)
+        pending.extend(reversed(here.children))
+
+
+# Links and joints of a URDF as a tree, or an error that says where it is none.
+
+T = TypeVar("T")
+
+
+class UrdfJointKind(Enum):
+    """The joint types of URDF."""
+
+    FIXED = "fixed"
+    REVOLUTE = "revolute"
+    CONTINUOUS = "continuous"
+    PRISMATIC = "prismatic"
+    FLOATING = "floating"
+    PLANAR = "planar"
+
+    @property
+    def single(self) -> bool:
+        """Moves by one coordinate."""
+        return self in (UrdfJointKind.REVOLUTE, UrdfJointKind.CONTINUOUS, UrdfJointKind.PRISMATIC)
+
+
+@dataclass(frozen=True, eq=False)
+class UrdfJoint:
+    """A joint between two links."""
+
+    name: str
+    kind: UrdfJointKind
+    parent: str
+    child: str
+    element: Element
+
+
+@dataclass(frozen=True, eq=False)
+class UrdfTree:
+    """A robot: `order` lists every link after its parent, the root first, children as their joints are written."""
+
+    name: str
+    links: dict[str, Element]
+    joints: dict[str, UrdfJoint]
+    order: tuple[str, ...]
+    joint_to: dict[str, UrdfJoint]
+
+    @property
+    def root(self) -> str:
+        """The link that no joint moves."""
+        return self.order[0]
+
+    @property
+    def ordered_joints(self) -> list[UrdfJoint]:
+        """Joints in the order of the links they lead to."""
+        return [self.joint_to[link] for link in self.order[1:]]
+
+
+def read_tree(root: Element, findings: Findings) -> UrdfTree:
+    """The tree of the links below a <robot> element."""
+    refuse_xacro(root)
+    links: dict[str, Element] = {}
+    joints: dict[str, UrdfJoint] = {}
+    for element in root.children:
+        if element.tag == "link":
+            _enter(links, element.required("name"), element, element)
+        elif element.tag == "joint" and element.get("type") is not None:
+            joint = _joint(element)
+            _enter(joints, joint.name, joint, element)
+        elif element.tag == "joint":
+            findings.count(FindingKind.NOT_UNDERSTOOD, "joints without a type", "<joint> without a type", element.place)
+    if not links:
+        remedy = 'write at least one <link name="...">'
+        if root.first("include"):
+            remedy = "the file only includes others, which is not URDF: expand it with `xacro` first"
+        elif root.first("group") or root.first("disable_collisions"):
+            remedy = "this is SRDF, which says more about the robot of a URDF: give that URDF"
+        raise ModelError("the robot has no links", root.place, remedy)
+    _add_world(links, joints.values(), findings)
+    joint_to = _joints_by_child(links, joints.values())
+    order = _ordered(links, joint_to, root)
+    return UrdfTree(root.get("name") or "robot", links, joints, order, joint_to)
+
+
+def _add_world(links: dict[str, Element], joints: Iterable[UrdfJoint], findings: Findings) -> None:
+    """Drake welds robots to a link `world` that no file declares: it is the fixed frame."""
+    welds = [joint for joint in joints if joint.parent == _WORLD]
+    if _WORLD not in links and welds:
+        place = welds[0].element.place
+        links[_WORLD] = Element("link", {"name": _WORLD}, place)
+        findings.add(FindingKind.ASSUMED, "the link world, which the file does not declare, is the fixed frame", place)
+
+
+_WORLD = "world"
+
+
+def _enter(table: dict[str, T], name: str, item: T, element: Element) -> None:
+    if name in table:
+        message = f"there are two elements <{element.tag}> called {name}"
+        raise ModelError(message, element.place, "rename or remove one of them")
+    table[name] = item
+
+
+def _joint(element: Element) -> UrdfJoint:
+    name = element.required("name")
+    word = element.required("type")
+    try:
+        kind = UrdfJointKind(word)
+    except ValueError:
+        remedy = did_you_mean(word, [kind.value for kind in UrdfJointKind])
+        raise ModelError(f"the joint {name} is of an unknown type `{word}`", element.place, remedy) from None
+    return UrdfJoint(name, kind, _end(element, name, "parent"), _end(element, name, "child"), element)
+
+
+def _end(element: Element, joint: str, which: str) -> str:
+    found = element.first(which)
+    if found is None:
+        raise ModelError(f"the joint {joint} has no <{which}>", element.place, f'write <{which} link="..."/>')
+    return found.required("link")
+
+
+def _joints_by_child(links: dict[str, Element], joints: Iterable[UrdfJoint]) -> dict[str, UrdfJoint]:
+    """The joint that leads to each link, after checking that it is one and that all links exist."""
+    found: dict[str, UrdfJoint] = {}
+    for joint in joints:
+        for which, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in links:
+                place = (joint.element.first(which) or joint.element).place
+                message = f"the {which} of the joint {joint.name} is {link}, which is no link"
+                raise ModelError(message, place, did_you_mean(link, links))
+        if joint.child in found:
+            message = f"the link {joint.child} hangs on two joints: {found[joint.child].name} and {joint.name}"
+            remedy = "URDF describes trees: remove one of the joints; closed loops need a constraint instead"
+            raise ModelError(message, joint.element.place, remedy)
+        found[joint.child] = joint
+    return found
+
+
+def _ordered(links: dict[str, Element], joint_to: dict[str, UrdfJoint], root: Element) -> tuple[str, ...]:
+    roots = [link for link in links if link not in joint_to]
+    if len(roots) > 1:
+        listed = ", ".join(roots[:8]) + (", ..." if len(roots) > 8 else "")
+        message = f"the robot has {len(roots)} roots: no joint leads to {listed}"
+        raise ModelError(message, links[roots[1]].place, "connect them with fixed joints, or remove what is not used")
+    children: dict[str, list[str]] = {link: [] for link in links}
+    for joint in joint_to.values():
+        children[joint.parent].append(joint.child)
+    order: list[str] = []
+    stack = list(roots)
+    while stack:
+        link = stack.pop()
+        order.append(link)
+        stack.extend(reversed(children[link]))
+    if len(order) < len(links):
+        _complain_of_circle(next(link for link in links if link not in set(order)), joint_to)
+    return tuple(order)
+
+
+def _complain_of_circle(link: str, joint_to: dict[str, UrdfJoint]) -> None:
+    """Follow parents from a link that no root leads to until they repeat."""
+    path: dict[str, None] = {}
+    while link not in path:
+        path[link] = None
+        link = joint_to[link].parent
+    circle = [*list(path)[list(path).index(link) :], link]
+    listed = " <- ".join(circle[:8]) + (" <- ..." if len(circle) > 8 else "")
+    remedy = "one of these links must be the root: remove the joint that leads to it"
+    raise ModelError(f"the joints go in a circle: {listed}", joint_to[link].element.place, remedy)
+
+
+# Joints of a URDF: how each moves, and what the file says about its limits and friction.
 
 _DEFAULT_AXIS = (Written(Fraction(1)), Written(Fraction(0)), Written(Fraction(0)))
 
 
-class JointReader:
+class UrdfJointReader:
     """Reads the joints of one tree; every joint that moves by itself gives its name to its coordinate.
 
     Unless `coupled`, joints that mimic another move by themselves as well.
@@ -104,3 +293,65 @@ def read_extras(joint: UrdfJoint, motion: JointMotion) -> Iterator[Extra]:
 def _stated(element: Element, name: str, missing: Fraction | None = None) -> Expression | None:
     value = bound(element, name) if element.get(name) is not None else missing
     return None if value is None else Number(value)
+
+
+# <loop_joint>: joints that close loops, an extension of URDF in use with Isaac Sim and, earlier, with Drake.
+#
+#     <loop_joint name="pin" type="revolute">
+#       <link1 link="coupler" xyz="1.2 0 0" rpy="0 0 0"/>
+#       <link2 link="rocker" xyz="0.8 0 0" rpy="0 0 0"/>
+#       <axis xyz="0 0 1"/>
+#     </loop_joint>
+#
+# The two frames are made to fit; an axis is given in them. Isaac Sim's own page writes both ends as <link1>.
+
+_TYPES = {
+    "spherical": JointType.SPHERICAL,
+    "ball": JointType.SPHERICAL,
+    "revolute": JointType.REVOLUTE,
+    "continuous": JointType.REVOLUTE,
+    "prismatic": JointType.PRISMATIC,
+    "fixed": JointType.FIXED,
+}
+_WITH_AXIS = (JointType.REVOLUTE, JointType.PRISMATIC)
+
+
+def read_loops(root: Element, tree: UrdfTree, links: NameTable, angle_reader: AngleReader) -> tuple[Loop, ...]:
+    """The loops of a <robot> element."""
+    elements = list(root.all("loop_joint"))
+    names = NameTable([element.required("name") for element in elements], links.values)
+    return tuple(_LoopReader(tree, links, angle_reader).loop(one, names[one.required("name")]) for one in elements)
+
+
+class _LoopReader:
+    def __init__(self, tree: UrdfTree, links: NameTable, angle_reader: AngleReader) -> None:
+        self._tree, self._links, self._angle_reader = tree, links, angle_reader
+
+    def loop(self, element: Element, name: str) -> Loop:
+        what = f"the loop joint {element.required('name')}"
+        kind = self._kind(element, what)
+        ends = [*element.all("link1"), *element.all("link2")]
+        if len(ends) != 2:
+            remedy = 'write <link1 link="..." xyz="..." rpy="..."/> and <link2 .../>'
+            raise ModelError(f"{what} ties {len(ends)} links in place of two", element.place, remedy)
+        directions = (self._direction(element, what),) if kind in _WITH_AXIS else ()
+        turns = directions[0].turns if directions else ()
+        first, second = (Frame(self._body(end, what), (*placed(end, self._angle_reader, what), *turns)) for end in ends)
+        return Loop(name, Joint(kind, tuple(one.axis for one in directions)), first, second)
+
+    def _kind(self, element: Element, what: str) -> JointType:
+        written = element.required("type")
+        if written not in _TYPES:
+            raise ModelError(f"{what} is of type {written}", element.place, f"write one of {', '.join(_TYPES)}")
+        return _TYPES[written]
+
+    def _body(self, end: Element, what: str) -> str:
+        link = end.required("link")
+        if link not in self._tree.links:
+            raise ModelError(f"{what} ties {link}, which is no link", end.place, did_you_mean(link, self._tree.links))
+        return self._links[link]
+
+    def _direction(self, element: Element, what: str) -> Direction:
+        axis = element.first("axis")
+        xyz = (vector(axis, "xyz", 3) if axis is not None else None) or _DEFAULT_AXIS
+        return self._angle_reader.direction(xyz, axis or element, what)

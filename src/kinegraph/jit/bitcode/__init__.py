@@ -22,9 +22,7 @@ from llvmlite import binding as llvm
 
 from kinegraph.errors import KernelError
 from kinegraph.jit import cache as disk
-from kinegraph.jit.engine import LoadedCode
-from kinegraph.jit.once import once
-from kinegraph.jit.target import host, versions
+from kinegraph.jit.engine import LoadedCode, host, once, versions
 
 FOLDER = Path(__file__).parent
 

@@ -1,20 +1,35 @@
-"""Principal axes (K1): bodies with products of inertia, and their principal moments.
-
-Numeric, for an eigenvalue problem has no short exact solution; parameters take the model's values.
+"""Principal axes of inertia (K1): a report of bodies with products of inertia, and quasi-velocities about principal
+axes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import Value, known_parameter_values, number
-from kinegraph.model.expression import PI, names
-from kinegraph.model.mechanism import ZERO, Body, Mechanism
+from kinegraph.model.expressions import PI, Expression, Name, expression, names
+from kinegraph.model.mechanism import (
+    ZERO,
+    Axis,
+    Body,
+    Inertia,
+    Mechanism,
+    Quaternion,
+    QuaternionCoordinates,
+    Rotation,
+    Shift,
+    Transform,
+)
+
+# Principal axes (K1): bodies with products of inertia, and their principal moments.
+#
+# Numeric, for an eigenvalue problem has no short exact solution; parameters take the model's values.
 
 Vector3 = tuple[float, float, float]
 _MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
@@ -34,7 +49,7 @@ class PrincipalAxes:
     quaternion: tuple[float, float, float, float]
 
 
-def report(mechanism: Mechanism) -> tuple[PrincipalAxes, ...]:
+def principal_axes_report(mechanism: Mechanism) -> tuple[PrincipalAxes, ...]:
     """The principal axes of every body that has products of inertia and whose moments have values."""
     values = known_parameter_values(mechanism)
     found = (_principal(body, values) for body in mechanism.bodies if _has_products(body, values))
@@ -90,3 +105,139 @@ def _quaternion(matrix: NDArray[np.float64]) -> tuple[float, float, float, float
 def _triple(values: NDArray[np.float64]) -> Vector3:
     x, y, z = (float(value) for value in values)
     return x, y, z
+
+
+# Quasi-velocities about principal axes (K1): a body with products of inertia, turned by a quaternion, as two records.
+#
+# `Body_principal` has the principal axes and the inertia, and the quaternion turns it, so that Euler's equations get
+# their short form; `Body` stands on it in the axes the model was written in, with everything that hangs there.
+
+_REMEDY = "give the inertia as numbers, with nothing but shifts between Q(...) and the centre of mass"
+
+
+def in_principal_axes(mechanism: Mechanism) -> Mechanism:
+    """The same mechanism with the angular velocities of quaternions about principal axes where that is shorter.
+
+    Quaternions of bodies with products of inertia then turn the principal axes, and their velocities are about them;
+    start and motion are the same. `pose:Body` and all other quantities of bodies keep the axes of the model.
+    """
+    found = _candidates(mechanism)
+    return _with_principal_axes(mechanism, found, velocities=True) if found else mechanism
+
+
+def declared_principal(mechanism: Mechanism, groups: Collection[tuple[str, ...]]) -> Mechanism:
+    """The same for quaternions whose velocities are declared to be about principal axes: these keep their values."""
+    found = {group: one for group, one in _candidates(mechanism).items() if group in groups}
+    for group in groups:
+        if group not in found and (body := _body_of(mechanism, group)) and _states_products(body):
+            message = f"principal axes of {body.name}, which ({', '.join(group)}) turns, cannot be taken"
+            raise ModelError(message, remedy=_REMEDY)
+    return _with_principal_axes(mechanism, found, velocities=False) if found else mechanism
+
+
+def _states_products(body: Body) -> bool:
+    return any(item != ZERO for item in (body.inertia.Jxy, body.inertia.Jyz, body.inertia.Jxz))
+
+
+def _candidates(mechanism: Mechanism) -> dict[tuple[str, ...], tuple[Body, PrincipalAxes]]:
+    """By the names of a quaternion the body it turns, if that has products of inertia and only shifts follow."""
+    axes = {one.body: one for one in principal_axes_report(mechanism)}
+    found: dict[tuple[str, ...], tuple[Body, PrincipalAxes]] = {}
+    for group in mechanism.coordinates:
+        if isinstance(group, QuaternionCoordinates):
+            body = _body_of(mechanism, group.names)
+            if body is not None and body.name in axes and _only_shifts((*_split(body)[1], *body.inertia.central)):
+                found[group.names] = body, axes[body.name]
+    return found
+
+
+def _body_of(mechanism: Mechanism, group: Sequence[str]) -> Body | None:
+    """The body whose record holds the quaternion."""
+    e0, e1, e2, e3 = map(Name, group)
+    wanted = Quaternion((e0, e1, e2, e3))
+    return next((body for body in mechanism.bodies if wanted in body.transforms), None)
+
+
+def _split(body: Body) -> tuple[tuple[Transform, ...], tuple[Transform, ...]]:
+    """The transforms up to the quaternion, and those after it."""
+    last = max(k for k, one in enumerate(body.transforms) if isinstance(one, Quaternion))
+    return body.transforms[: last + 1], body.transforms[last + 1 :]
+
+
+def _only_shifts(transforms: Sequence[Transform]) -> bool:
+    return not any(isinstance(one, Quaternion | Rotation) for one in transforms)
+
+
+def _with_principal_axes(
+    mechanism: Mechanism, found: Mapping[tuple[str, ...], tuple[Body, PrincipalAxes]], velocities: bool
+) -> Mechanism:
+    bodies: list[Body] = []
+    by_name = {body.name: axes for body, axes in found.values()}
+    for body in mechanism.bodies:
+        bodies += _two_records(body, by_name[body.name]) if body.name in by_name else [body]
+    coordinates = tuple(
+        _turned_start(one, found[one.names][1], velocities)
+        if isinstance(one, QuaternionCoordinates) and one.names in found
+        else one
+        for one in mechanism.coordinates
+    )
+    return replace(mechanism, bodies=tuple(bodies), coordinates=coordinates)
+
+
+def _two_records(body: Body, axes: PrincipalAxes) -> list[Body]:
+    before, after = _split(body)
+    name = f"{body.name}_principal"
+    e0, e1, e2, e3 = axes.quaternion
+    turned = _exact((e0, -e1, -e2, -e3))
+    back = Quaternion((turned[0], turned[1], turned[2], turned[3]))
+    jx, jy, jz = _exact(axes.moments)
+    central = _seen((*after, *body.inertia.central), axes)
+    inertia = Inertia(body.inertia.mass, jx, jy, jz, central=central, accepted=body.inertia.accepted)
+    return [Body(name, body.base, before, inertia), Body(body.name, name, (back, *after))]
+
+
+def _seen(shifts: Sequence[Transform], axes: PrincipalAxes) -> tuple[Transform, ...]:
+    """The way to the centre of mass in principal axes."""
+    way: list[Expression] = [ZERO, ZERO, ZERO]
+    for one in shifts:
+        if isinstance(one, Shift):
+            way[one.axis.value] = way[one.axis.value] + one.distance
+    if all(item == ZERO for item in way):
+        return ()
+    return tuple(Shift(axis, _short(_dot(vector, way))) for axis, vector in zip(Axis, axes.axes, strict=True))
+
+
+def _turned_start(group: QuaternionCoordinates, axes: PrincipalAxes, velocities: bool) -> QuaternionCoordinates:
+    """The start of the principal axes: the quaternion of the body, then that of its axes."""
+    e0, e1, e2, e3 = map(_short, _product(group.position, _exact(axes.quaternion)))
+    turned = replace(group, position=(e0, e1, e2, e3))
+    if not velocities:
+        return turned
+    x, y, z = (_short(_dot(axis, group.velocity)) for axis in axes.axes)
+    return replace(turned, velocity=(x, y, z))
+
+
+def _exact(values: Sequence[float]) -> tuple[Expression, ...]:
+    return tuple(expression(item) for item in values)
+
+
+def _short(item: Expression) -> Expression:
+    """One number where nothing but numbers stands."""
+    return item if names(item) - {PI} else expression(float(number(item, {})))
+
+
+def _dot(vector: Sequence[float], items: Sequence[Expression]) -> Expression:
+    x, y, z = (a * b for a, b in zip(_exact(vector), items, strict=True))
+    return x + y + z
+
+
+def _product(p: Sequence[Expression], q: Sequence[Expression]) -> tuple[Expression, Expression, Expression, Expression]:
+    """Hamilton's product: the turn p, then q in the turned axes."""
+    a, b, c, d = p
+    e, f, g, h = q
+    return (
+        a * e - b * f - c * g - d * h,
+        a * f + b * e + c * h - d * g,
+        a * g - b * h + c * e + d * f,
+        a * h + b * g - c * f + d * e,
+    )

@@ -13,13 +13,13 @@ from itertools import product
 import numpy as np
 
 from kinegraph.errors import ModelError
-from kinegraph.model.constraints.records import Contact
+from kinegraph.model.constraints import Contact
 from kinegraph.model.evaluate import number, parameter_values
-from kinegraph.model.expression import Expression, Name, Scalar, expression
+from kinegraph.model.expressions import Expression, Name, Scalar, expression
 from kinegraph.model.mechanism import ZERO, Mechanism, Point
-from kinegraph.model.platforms.start import Floats, pose
+from kinegraph.model.platforms.initial_pose import Floats, pose
 from kinegraph.model.report import Finding, FindingKind, Report
-from kinegraph.model.robot.data import Shape, ShapeKind, ShapeRole
+from kinegraph.model.robot_data import Shape, ShapeKind, ShapeRole
 
 _TOPIC = "contacts"
 

@@ -1,30 +1,43 @@
-"""Whether loops, constraints and contacts are well described: as far as it can be said without deriving anything."""
+"""Validate loops, constraints, contacts, definitions, quasi-velocities and unknown forces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
 from kinegraph.errors import ModelError, Place
-from kinegraph.model.constraints.records import (
+from kinegraph.model.constraints import (
     AnyLoop,
     Constraint,
     Contact,
     Coupling,
     Frame,
     Loop,
+    all_constraints,
     described,
     frames,
-    ties,
 )
-from kinegraph.model.constraints.topology import SpanningTree, edges, is_massless, spanning_tree, tree_of_records
+from kinegraph.model.elements import Element, Force, Moment, PointForce, expressions
 from kinegraph.model.evaluate import Value, known_parameter_values, number
-from kinegraph.model.expression import PI, Expression, names
+from kinegraph.model.expressions import PI, Expression, names
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Mechanism, Quaternion, amounts
 from kinegraph.model.names import did_you_mean, name_fault
-from kinegraph.model.places import Places
-from kinegraph.model.validation.expressions import Scope, Site
-from kinegraph.model.validation.kinds import GIVEN, MOVING, PARAMETERS, POSITIONS, RATES, VELOCITIES
-from kinegraph.model.validation.linearity import degree
+from kinegraph.model.report import Places
+from kinegraph.model.topology import SpanningTree, edges, is_massless, spanning_tree, tree_of_records
+from kinegraph.model.validation.expressions import (
+    ANYTHING,
+    GIVEN,
+    MOVING,
+    PARAMETERS,
+    POSITIONS,
+    RATES,
+    UNKNOWN,
+    VELOCITIES,
+    Scope,
+    Site,
+    degree,
+)
+
+# Whether loops, constraints and contacts are well described: as far as it can be said without deriving anything.
 
 _FIXED_NAMES = frozenset({"ground", "world", "base", "fixed", "frame", "origin"})
 
@@ -71,7 +84,7 @@ def _contact_sites(contact: Contact, places: Places) -> Iterator[Site]:
 
 def check_constraints(mechanism: Mechanism, scope: Scope, places: Places) -> None:
     """Raise a ModelError unless every loop, constraint and contact ties something that moves."""
-    if not ties(mechanism) and not mechanism.cuts:
+    if not all_constraints(mechanism) and not mechanism.cuts:
         return
     values = known_parameter_values(mechanism)
     _check_names(mechanism, places)
@@ -92,7 +105,7 @@ def check_constraints(mechanism: Mechanism, scope: Scope, places: Places) -> Non
 def _check_names(mechanism: Mechanism, places: Places) -> None:
     bodies = {body.name for body in mechanism.bodies}
     seen: dict[str, str] = {}
-    for tie in ties(mechanism):
+    for tie in all_constraints(mechanism):
         what, place = described(tie), places.of(tie)
         if fault := name_fault(tie.name):
             raise ModelError(f"{what} {fault}", place, "choose another name")
@@ -255,3 +268,56 @@ def _known(root: Expression | None, values: Mapping[str, Value], what: str, plac
         return number(root, values)
     except ModelError as error:
         raise ModelError(f"{what}: {error}", place) from None
+
+
+# Whether definitions, quasi-velocities and unknown forces are well described.
+
+_OWN_RATES = RATES - {"point", "point velocity"}
+
+
+def definition_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
+    """Every expression that gets a name."""
+    for definition in mechanism.definitions:
+        what = f"the definition of {definition.name}"
+        yield Site(definition.value, what, ANYTHING | UNKNOWN, places.of(definition))
+    for quasivelocity in mechanism.quasivelocities:
+        what = f"the quasi-velocity {quasivelocity.name}"
+        yield Site(quasivelocity.value, what, _OWN_RATES, places.of(quasivelocity))
+
+
+def check_definitions(mechanism: Mechanism, scope: Scope, places: Places) -> None:
+    """Raise a ModelError unless quasi-velocities are linear in velocities, and forces in what is unknown."""
+    for quasivelocity in mechanism.quasivelocities:
+        found = degree(quasivelocity.value, lambda name: scope.kind(name) in VELOCITIES)
+        if found != 1:
+            lacks = "holds no velocity" if not found else "is not linear in the velocities"
+            remedy = f"write a sum of velocities with factors, e.g. `quasivelocity {quasivelocity.name} = q1' + q2';`"
+            raise ModelError(f"the quasi-velocity {quasivelocity.name} {lacks}", places.of(quasivelocity), remedy)
+    if mechanism.unknowns:
+        _check_unknowns(mechanism, places)
+
+
+def _check_unknowns(mechanism: Mechanism, places: Places) -> None:
+    """Every unknown stands in some force or moment, and linearly."""
+    unknowns = {unknown.name for unknown in mechanism.unknowns}
+    used: set[str] = set()
+    for element in mechanism.elements:
+        for root in expressions(element):
+            own = names(root) & unknowns
+            used |= own
+            if own and degree(root, lambda name: name in unknowns) > 1:
+                message = f"{element.name} is not linear in {', '.join(sorted(own))}, which is to be found"
+                remedy = "write the unknown as a factor: `value(-S*cos(theta))`"
+                raise ModelError(message, places.of(element, _clause(element, root)), remedy)
+    for unknown in mechanism.unknowns:
+        if unknown.name not in used:
+            message = f"no force or moment depends on the unknown {unknown.name}"
+            remedy = f"write e.g. `force P | value({unknown.name}), on(q1);`, or remove it"
+            raise ModelError(message, places.of(unknown), remedy)
+
+
+def _clause(element: Element, root: Expression) -> str:
+    """The clause of a force or moment that holds an expression."""
+    if isinstance(element, PointForce | Moment):
+        return element.axes.value
+    return "value" if isinstance(element, Force) and root is element.value else ""

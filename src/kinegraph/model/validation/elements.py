@@ -35,12 +35,11 @@ from kinegraph.model.elements import (
     anchors_of,
 )
 from kinegraph.model.evaluate import Value, known_parameter_values, number
-from kinegraph.model.expression import PI, Expression, names
+from kinegraph.model.expressions import PI, Expression, names
 from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.names import did_you_mean, name_fault
-from kinegraph.model.places import Places
-from kinegraph.model.validation.expressions import Scope, Site
-from kinegraph.model.validation.kinds import (
+from kinegraph.model.report import Places
+from kinegraph.model.validation.expressions import (
     ANYTHING,
     GIVEN,
     MOVING,
@@ -50,8 +49,10 @@ from kinegraph.model.validation.kinds import (
     STEERED,
     UNKNOWN,
     VELOCITIES,
+    Scope,
+    Site,
+    degree,
 )
-from kinegraph.model.validation.linearity import degree
 
 _LOADS = ANYTHING | UNKNOWN
 

@@ -1,12 +1,13 @@
-"""Whether one expression of a mechanism is well formed and uses only names that may stand there."""
+"""Validate a single expression: names, kinds of names, size, nesting, degree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 from kinegraph.errors import ModelError, Place
-from kinegraph.model.expression import (
+from kinegraph.model.expressions import (
     FUNCTIONS,
     Call,
     Compound,
@@ -18,11 +19,14 @@ from kinegraph.model.expression import (
     as_written,
     expression,
     names,
+    nesting,
+    postorder,
     size,
 )
-from kinegraph.model.expression_text import nesting
 from kinegraph.model.names import CHOICE_REMEDY, CHOICES, component, did_you_mean, unit_remedy, velocity_meant
-from kinegraph.model.places import Places
+from kinegraph.model.report import Places
+
+# Whether one expression of a mechanism is well formed and uses only names that may stand there.
 
 #: Limits that no honest model meets; beyond them a clear error is better than a long wait.
 MAX_NESTING = 200
@@ -213,3 +217,52 @@ def _check_operation(operation: Operation, site: Site) -> None:
         raise ModelError(message, site.place, "operators are + - * / ^ with two operands and neg with one")
     if operation.operator == "/" and operation.operands[1] == _ZERO:
         raise ModelError(f"{site.what} divides by zero", site.place, "write a divisor that is not zero")
+
+
+# The kinds of names, and which of them may stand where.
+
+PARAMETERS = frozenset({"parameter"})
+#: Known for all times before anything moves.
+GIVEN = PARAMETERS | {"time", "prescribed input"}
+STEERED = GIVEN | {"input"}
+POSITIONS = GIVEN | {"coordinate", "quaternion coordinate", "point"}
+RATES = POSITIONS | {"velocity", "point velocity"}
+#: What laws of forces may use.
+ANYTHING = RATES | {"input"}
+MOVING = RATES - GIVEN
+VELOCITIES = frozenset({"velocity", "point velocity"})
+UNKNOWN = frozenset({"unknown"})
+
+
+# The degree of an expression in some of its names: forces work on rates, and constraints hold, that are linear.
+
+
+def degree(root: Expression, counts: Callable[[str], bool]) -> float:
+    """The degree in the names that count; infinite where the expression is no polynomial of them."""
+    results: list[float] = []
+    for here in postorder(root):
+        if isinstance(here, Compound):
+            count = len(here.parts)
+            parts = results[len(results) - count :]
+            del results[len(results) - count :]
+            results.append(_degree_of(here, parts))
+        else:
+            results.append(float(isinstance(here, Name) and counts(here.text)))
+    return results[0]
+
+
+def _degree_of(here: Compound, parts: list[float]) -> float:
+    if not any(parts):
+        return 0.0
+    if not isinstance(here, Operation):
+        return inf
+    match here.operator:
+        case "neg" | "+" | "-":
+            return max(parts)
+        case "*":
+            return sum(parts)
+        case "/":
+            return parts[0] if not parts[1] else inf
+    power = here.operands[1]
+    whole = isinstance(power, Number) and power.value.denominator == 1 and power.value >= 0
+    return parts[0] * float(power.value) if whole and isinstance(power, Number) else inf

@@ -1,15 +1,18 @@
-"""Whether a mechanism is well described. Every complaint says where, what was found, and what to write instead."""
+"""Validate a mechanism: declarations, bodies, inertia, shapes, values. Each error says where, what, and what to
+write instead.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from kinegraph.errors import ModelError, Place
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.evaluate import Value, known_parameter_values, number
-from kinegraph.model.expression import PI, TIME, Expression, Name, names
-from kinegraph.model.expression_text import text
+from kinegraph.model.expressions import PI, TIME, Expression, Name, names, text
 from kinegraph.model.mechanism import (
     ZERO,
     Body,
@@ -21,14 +24,108 @@ from kinegraph.model.mechanism import (
     amounts,
 )
 from kinegraph.model.names import STATEMENTS, did_you_mean, model_name_fault, name_fault
-from kinegraph.model.places import Places
-from kinegraph.model.validation.constraints import check_constraints, constraint_sites
-from kinegraph.model.validation.definitions import check_definitions, definition_sites
+from kinegraph.model.report import Places
+from kinegraph.model.robot_data import FORMS, Shape
+from kinegraph.model.validation.constraints import (
+    check_constraints,
+    check_definitions,
+    constraint_sites,
+    definition_sites,
+)
 from kinegraph.model.validation.elements import check_elements, element_sites
-from kinegraph.model.validation.expressions import Scope, Site, check_expression
-from kinegraph.model.validation.inertia import MOMENTS, check_inertia
-from kinegraph.model.validation.kinds import PARAMETERS
-from kinegraph.model.validation.shapes import check_shapes, shape_sites
+from kinegraph.model.validation.expressions import PARAMETERS, Scope, Site, check_expression
+
+# Whether a body's mass and moments of inertia can be those of a real body.
+
+MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
+
+_ROUNDING = 1e-9  # relative: a thin plate meets Jz = Jx + Jy with equality
+
+
+def check_inertia(body: Body, values: Mapping[str, Value], places: Places) -> None:
+    """Raise a ModelError for a negative mass, a tensor that is not positive semidefinite, or a broken inequality.
+
+    Only what has a value is judged. The triangle inequality is asked only of a body whose three moments are all
+    stated: a wheel that turns about z alone needs no more than Jz. Of a body with `accepted` inertia only the
+    mass is judged.
+    """
+    stated = {letter for letter in ("mass", *MOMENTS) if getattr(body.inertia, letter) != ZERO}
+    found = {}
+    for letter in stated:
+        written = getattr(body.inertia, letter)
+        if names(written) <= values.keys() | {PI}:
+            found[letter] = _amount(body, letter, written, values, places)
+    for letter in ("mass",) if body.inertia.accepted else ("mass", "Jx", "Jy", "Jz"):
+        if found.get(letter, 0.0) < 0:
+            message = f"{letter} of {body.name} is negative: {found[letter]:g}"
+            remedy = "masses and moments of inertia are positive or zero"
+            if letter != "mass":
+                remedy += f"; `accept inertia {body.name};` takes moments as they are stated"
+            raise ModelError(message, places.of(body, letter), remedy)
+    if found.keys() == stated and not body.inertia.accepted:
+        _check_tensor(body, {letter: found.get(letter, 0.0) for letter in MOMENTS}, stated, places)
+
+
+def _amount(body: Body, letter: str, written: Expression, values: Mapping[str, Value], places: Places) -> float:
+    try:
+        return number(written, values)
+    except ModelError as error:
+        raise ModelError(f"{letter} of {body.name}: {error}", places.of(body, letter)) from None
+
+
+def _check_tensor(body: Body, J: dict[str, float], stated: set[str], places: Places) -> None:
+    tensor = np.array([
+        [J["Jx"], -J["Jxy"], -J["Jxz"]],
+        [-J["Jxy"], J["Jy"], -J["Jyz"]],
+        [-J["Jxz"], -J["Jyz"], J["Jz"]],
+    ])  # fmt: skip
+    slack = _ROUNDING * float(np.abs(tensor).max())
+    principal = sorted(np.linalg.eigvalsh(tensor)) if any(J[p] for p in MOMENTS[3:]) else sorted(tensor.diagonal())
+    moments_text = ", ".join(f"{moment:g}" for moment in principal)
+    if principal[0] < -slack:
+        message = f"the inertia of {body.name} is not positive: its principal moments are {moments_text}"
+        remedy = f"make the products of inertia smaller, or write `accept inertia {body.name};` to take them as stated"
+        raise ModelError(message, places.of(body, "Jx"), remedy)
+    broken = principal[2] > principal[0] + principal[1] + slack
+    if broken and {"Jx", "Jy", "Jz"} <= stated:
+        message = (
+            f"no real body has the inertia of {body.name}: of its principal moments {moments_text} one exceeds the sum"
+        )
+        remedy = f"correct the moments, or write `accept inertia {body.name};` to take them as stated"
+        raise ModelError(f"{message} of the other two", places.of(body, "Jx"), remedy)
+
+
+# Whether the shapes of a mechanism are well described.
+
+
+def shape_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
+    """Every expression of the shapes: only parameters and numbers may be used."""
+    for shape in _shapes(mechanism):
+        what = f"a {shape.kind.value} on {shape.body or 'the fixed frame'}"
+        placed = (amount for transform in shape.place for amount in amounts(transform))
+        for item in (*shape.sizes, *placed):
+            yield Site(item, what, PARAMETERS, places.of(shape))
+
+
+def check_shapes(mechanism: Mechanism, places: Places) -> None:
+    """Shapes stand on bodies that exist, and none has a negative size."""
+    known = {body.name for body in mechanism.bodies}
+    values = known_parameter_values(mechanism, places)
+    for shape in _shapes(mechanism):
+        if shape.body is not None and shape.body not in known:
+            message = f"a {shape.kind.value} belongs to {shape.body}, which is no body"
+            raise ModelError(message, places.of(shape), did_you_mean(shape.body, known))
+        for size in shape.sizes if shape.kind in FORMS else ():
+            if names(size) <= values.keys() | {PI} and number(size, values) < 0:
+                message = f"a {shape.kind.value} on {shape.body or 'the fixed frame'} has a negative size"
+                raise ModelError(message, places.of(shape), "write lengths that are not below zero")
+
+
+def _shapes(mechanism: Mechanism) -> Iterator[Shape]:
+    return (extra for extra in mechanism.extras if isinstance(extra, Shape))
+
+
+# Whether a mechanism is well described. Every complaint says where, what was found, and what to write instead.
 
 _AND_TIME = frozenset({"parameter", "time"})
 _NAME_IT = "; what depends on the motion is a definition: `define f = -2*q';`"

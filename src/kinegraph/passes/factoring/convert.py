@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, transfer
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Output, Polynomial, Symbol
-from kinegraph.graph.transfer import transfer
-from kinegraph.passes.factoring.coefficients import ONE, CoefficientTable, Static
-from kinegraph.passes.factoring.system import System
+from kinegraph.passes.factoring.polynomials import ONE, CoefficientTable, Static, System
 
 #: A static sum longer than this is one opaque quantity.
 STATIC_TERMS = 24
@@ -171,7 +169,7 @@ class _Powers:
         return known
 
 
-class Emission:
+class GraphEmission:
     """Writing a system into a builder, children first."""
 
     def __init__(self, translation: Translation) -> None:
@@ -277,4 +275,4 @@ class Emission:
 
 def to_graph(translation: Translation) -> Graph:
     """The system as a graph again."""
-    return Emission(translation).graph()
+    return GraphEmission(translation).graph()

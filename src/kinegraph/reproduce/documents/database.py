@@ -7,30 +7,27 @@ from fractions import Fraction
 
 import numpy as np
 
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.closed_form import in_closed_form
 from kinegraph.compiler.compile import compile, derive
-from kinegraph.compiler.load import load
+from kinegraph.compiler.derive import in_closed_form
+from kinegraph.compiler.mechanism_source import load
 from kinegraph.compiler.request import request_of
-from kinegraph.derive.tree.convert import Names
+from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import Place
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Output
-from kinegraph.graph.proof.prove import prove
-from kinegraph.io.records.expression_text import read_expression
+from kinegraph.graph.proof import prove
+from kinegraph.io.language.expressions import read_expression
 from kinegraph.io.vectors import read_vectors
-from kinegraph.jit.kernel import Kernel
-from kinegraph.model.expression import Expression, Number
-from kinegraph.passes.like_rackovic import Case, like_rackovic
-from kinegraph.passes.step import Effort
-from kinegraph.reproduce.document import Chapter, Document
-from kinegraph.reproduce.entry import Entry, Verdict, fewer, number
+from kinegraph.model.expressions import Expression, Number
+from kinegraph.passes.effort import Effort
+from kinegraph.passes.rackovic import Case, like_rackovic
+from kinegraph.reproduce.document import Chapter, Document, Entry, Verdict, fewer, number
 from kinegraph.reproduce.printed import table, text
-from kinegraph.reproduce.rackovic.elements import complete_expressions, simplified_expressions
-from kinegraph.reproduce.rackovic.h11 import printed_h11
-from kinegraph.reproduce.rackovic.model_3_1 import model_3_1
-from kinegraph.reproduce.rackovic.series import first_series, second_series, third_series, totals, whole_walker
+from kinegraph.reproduce.rackovic_elements import complete_expressions, model_3_1, printed_h11, simplified_expressions
+from kinegraph.reproduce.rackovic_walker import first_series, second_series, third_series, totals, whole_walker
 
 _ALL = "H,C,gravity"
 

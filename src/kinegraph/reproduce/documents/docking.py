@@ -12,13 +12,10 @@ from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import request_of
 from kinegraph.errors import ModelError
 from kinegraph.graph.count import Operations, count
-from kinegraph.model.platforms.records import LegType, leg_type
-from kinegraph.passes.step import Effort
-from kinegraph.reproduce.docking.model import Floats, State, in_contact, state_of, value, with_legs
-from kinegraph.reproduce.docking.step import Step
-from kinegraph.reproduce.docking.two_spacecraft import TwoSpacecraft
-from kinegraph.reproduce.document import Chapter, Document
-from kinegraph.reproduce.entry import Entry, fewer, held, measured
+from kinegraph.model.platforms.leg_table import LegType, leg_type
+from kinegraph.passes.effort import Effort
+from kinegraph.reproduce.docking_step import Floats, State, Step, TwoSpacecraft, in_contact, state_of, value, with_legs
+from kinegraph.reproduce.document import Chapter, Document, Entry, fewer, held, measured
 
 _PLACE = {"x": 0.01, "y": -0.02, "z": 0.628, "e1": 0.02, "e2": -0.03}
 _MOTION = (0.02, -0.01, 0.08, 0.03, -0.02, 0.01)

@@ -8,18 +8,14 @@ from functools import cache
 
 import numpy as np
 
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.compile import compile
-from kinegraph.compiler.load import load
+from kinegraph.compiler.mechanism_source import load
 from kinegraph.errors import KinegraphError
-from kinegraph.jit.kernel import Kernel
-from kinegraph.model.expression import Scalar
-from kinegraph.reproduce.document import Chapter, Document
-from kinegraph.reproduce.entry import Entry, Verdict, held, measured, number
-from kinegraph.reproduce.figure import Floats, curves
-from kinegraph.tasks.forces.formations import compare_formations
-from kinegraph.tasks.forces.unknown_forces import inverse_dynamics
-from kinegraph.tasks.kinematics.follow import PathMotion, follow
-from kinegraph.tasks.kinematics.spring_follow import follow_by_spring
+from kinegraph.model.expressions import Scalar
+from kinegraph.reproduce.document import Chapter, Document, Entry, Floats, Verdict, curves, held, measured, number
+from kinegraph.tasks.follow import PathMotion, follow, follow_by_spring
+from kinegraph.tasks.unknown_forces import compare_formations, inverse_dynamics
 
 CRANE_LAW: dict[str, Scalar] = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
 

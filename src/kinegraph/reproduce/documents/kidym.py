@@ -9,12 +9,11 @@ from kinegraph.compiler.request import request_of
 from kinegraph.graph.count import Operations, count
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism, Rotation
-from kinegraph.passes.step import Effort
-from kinegraph.reproduce.document import Chapter, Document
-from kinegraph.reproduce.entry import Entry, Verdict, fewer, held, measured, number
-from kinegraph.reproduce.kidym import rule
-from kinegraph.reproduce.kidym.counts import FUNCTIONS, Form, Tally, both_forms, both_nearest
-from kinegraph.reproduce.kidym.table_2 import EXAMPLES, Row, measure
+from kinegraph.passes.effort import Effort
+from kinegraph.reproduce import kidym_native_code as rule
+from kinegraph.reproduce.document import Chapter, Document, Entry, Verdict, fewer, held, measured, number
+from kinegraph.reproduce.kidym_counts import FUNCTIONS, Form, Tally, both_forms, both_nearest
+from kinegraph.reproduce.kidym_native_code import EXAMPLES, Row, measure_table_2
 
 _UNSAID = "the document does not say what is computed and what is counted"
 
@@ -90,7 +89,7 @@ def _operations(mechanism: Mechanism, quantity: str) -> Operations:
 
 def native_code() -> tuple[Entry, ...]:
     """Table 2: time without native code, size of the source, time to compile, time with native code."""
-    return tuple(entry for example in EXAMPLES for entry in _native_entries(measure(example, repeats=1)))
+    return tuple(entry for example in EXAMPLES for entry in _native_entries(measure_table_2(example, repeats=1)))
 
 
 _OTHER = "another machine; the document says neither spans of time nor tolerances"
@@ -111,7 +110,7 @@ def _native_entries(row: Row) -> Iterator[Entry]:
 
 def cube_root() -> tuple[Entry, ...]:
     """How the gain grows with the size of the source."""
-    rows = [rule.measure(model) for model in rule.MODELS]
+    rows = [rule.measure_gain(model) for model in rule.MODELS]
     reason = (
         "KiDyM walks trees and marks what it has computed, which costs more the larger the model; our interpreter runs "
         "the same straight line as the machine code, so its loss does not depend on the size"

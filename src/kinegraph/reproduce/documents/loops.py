@@ -9,26 +9,16 @@ from time import perf_counter
 import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.compile import compile
-from kinegraph.compiler.load import load
+from kinegraph.compiler.mechanism_source import load
 from kinegraph.derive.quantities.mobility import mobility
-from kinegraph.jit.kernel import Kernel
-from kinegraph.large.chains.exchange import Serial, Threads
-from kinegraph.large.chains.system import ChainSystem, Stabilised
-from kinegraph.reproduce.document import Chapter, Document
-from kinegraph.reproduce.entry import Entry, Verdict, held, measured
-from kinegraph.reproduce.figure import curves
-from kinegraph.reproduce.parallel_chains import (
-    PUBLISHED,
-    STEPS,
-    Timed,
-    crank_run,
-    loop_run,
-    on_ranks,
-    polygon,
-)
+from kinegraph.recursive.chains.dynamics import ChainSystem, Stabilised
+from kinegraph.recursive.chains.exchange import Serial, Threads
+from kinegraph.reproduce.document import Chapter, Document, Entry, Verdict, curves, held, measured
+from kinegraph.reproduce.parallel_chains import PUBLISHED, STEPS, Timed, crank_run, loop_run, on_ranks, polygon
 from kinegraph.simulate.run import simulate
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.problem import Floats
 
 _CRANK = "spatial-slider-crank"
 _SIZES = (15, 51, 151, 251, 301)

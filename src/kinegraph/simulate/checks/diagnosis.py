@@ -13,17 +13,15 @@ from functools import lru_cache
 import numpy as np
 
 from kinegraph.derive.constraints.projection import MISSED
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Output
-from kinegraph.graph.transfer import moved, transfer
-from kinegraph.simulate.checks.conserved import random_states
+from kinegraph.simulate.checks.first_integrals import random_states
 from kinegraph.simulate.checks.singular_coordinates import ENDED, singular_in
-from kinegraph.simulate.derivatives.variational import switching_conditions
 from kinegraph.simulate.equations import Equations, row_values, state_symbols
-from kinegraph.solve.problem.problem import Floats, Signals
-from kinegraph.solve.results.recording import Run
-from kinegraph.solve.results.status import Ending, Status
+from kinegraph.simulate.sensitivities import switching_conditions
+from kinegraph.solve.problem import Floats, Signals
+from kinegraph.solve.recording import Ending, Run, Status
 
 _LOOKED_AT = (
     Status.STALLED, Status.STEP_TOO_SMALL, Status.NOT_A_NUMBER, Status.NO_CONVERGENCE, Status.SINGULAR, Status.OPEN,

@@ -13,16 +13,16 @@ from typing import TypeAlias
 
 import numpy as np
 
-from kinegraph.assembly.places import angle_names
+from kinegraph.assembly.initial_values import angle_names
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.compile import compile
 from kinegraph.graph.node import Graph, Kind
-from kinegraph.jit.kernel import Kernel
-from kinegraph.model.constraints.records import is_constrained
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import float_values, initial_positions, parameter_values
-from kinegraph.model.expression import TIME, Scalar
+from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import row_values
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.solve.problem import Floats
 
 #: A pivot below the first part of the usual one is singular: positions are then nearer than 1e-5 to a singular one, and
 #: rates right to fewer than six digits. Runs that end badly end near such positions: the second part.

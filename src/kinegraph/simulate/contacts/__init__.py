@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kinegraph.on_demand import load_on_demand
+from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
-    from kinegraph.simulate.contacts.checks import contact_checks
-    from kinegraph.simulate.contacts.forms import OpenForm
-    from kinegraph.simulate.contacts.task import ContactTask
+    from kinegraph.simulate.contacts.equations import OpenForm
+    from kinegraph.simulate.contacts.runs import ContactTask, contact_checks
 
 __all__ = ["ContactTask", "OpenForm", "contact_checks"]
 
 load_on_demand(
     __name__,
     {
-        "ContactTask": "kinegraph.simulate.contacts.task",
-        "OpenForm": "kinegraph.simulate.contacts.forms",
-        "contact_checks": "kinegraph.simulate.contacts.checks",
+        "ContactTask": "kinegraph.simulate.contacts.runs",
+        "OpenForm": "kinegraph.simulate.contacts.equations",
+        "contact_checks": "kinegraph.simulate.contacts.runs",
     },
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.solve.loops.contacts.thresholds import SMALL, TIE
+from kinegraph.solve.loops.contact_tolerances import SMALL, TIE
 
 Floats = NDArray[np.float64]
 

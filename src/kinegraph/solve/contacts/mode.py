@@ -1,17 +1,19 @@
-"""The mode of a run with contacts: which of them act, and how; and the numbers that decide on it."""
+"""The mode of a run with contacts: which of them act and how, the quantities that decide it, and failures."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
 import numpy as np
 
-from kinegraph.model.constraints.impacts import Impacts
+from kinegraph.model.mechanism import Impacts
 from kinegraph.solve.contacts.complementarity import Floats
-from kinegraph.solve.loops.contacts.thresholds import BELOW, FLOOR, SHIFT, UNSEEN
+from kinegraph.solve.loops.contact_tolerances import BELOW, FLOOR, SHIFT, UNSEEN
+
+# The mode of a run with contacts: which of them act, and how; and the numbers that decide on it.
 
 
 class Watched(Enum):
@@ -118,3 +120,24 @@ class ContactSet:
         """The rows of a contact's slip directions."""
         first = self.normals[contact] + 1
         return tuple(range(first, first + self.slips[contact]))
+
+
+# What may go wrong at a contact: the run ends there and says what.
+
+
+class Trouble(Enum):
+    """Why no mode was found; the value is the message."""
+
+    PENETRATES = "the gap is negative at the start"
+    ENERGY = "the impact would create energy: with friction this law of restitution contradicts itself here"
+    NO_IMPULSE = "no impulse obeys the laws of impact and friction"
+    NO_FORCE = "no force obeys Coulomb's law, and no impulse along the surface ends the slip (Painleve)"
+    CHATTER = "the mode changes again and again at one time"
+
+
+class ContactTrouble(Exception):
+    """The contacts concerned, by name."""
+
+    def __init__(self, trouble: Trouble, names: Sequence[str], amount: str = "") -> None:
+        self.trouble, self.names = trouble, tuple(names)
+        super().__init__(f"{', '.join(names)}: {trouble.value}{amount}")

@@ -17,19 +17,15 @@ import numpy as np
 
 from kinegraph.interrupt import Interrupt
 from kinegraph.solve.contacts.complementarity import Floats
-from kinegraph.solve.contacts.mode import Mode, Phase
-from kinegraph.solve.contacts.settle import Rebound, Settled
-from kinegraph.solve.contacts.trouble import ContactTrouble, Trouble
+from kinegraph.solve.contacts.mode import ContactTrouble, Mode, Phase, Trouble
+from kinegraph.solve.contacts.transition import ModeDecision, Rebound
+from kinegraph.solve.execution import Progress, Silent
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import onto_constraints, set_inputs
-from kinegraph.solve.methods.method import Solver
-from kinegraph.solve.methods.run_options import RunOptions
+from kinegraph.solve.methods.method import RunOptions, Solver
 from kinegraph.solve.methods.step_control import Control
-from kinegraph.solve.problem.events import EventSet
-from kinegraph.solve.problem.problem import CauchyProblem, code_of
-from kinegraph.solve.problem.progress import Progress, Silent
-from kinegraph.solve.results.recording import EventRecord, Grid, OwnSteps, Run, Save, Statistics
-from kinegraph.solve.results.status import Ending, Status
+from kinegraph.solve.problem import CauchyProblem, EventSet, code_of
+from kinegraph.solve.recording import Ending, EventRecord, Grid, OwnSteps, Run, Save, Statistics, Status
 
 _MOST_AT_ONCE = 100  # phases without any time
 _FIRST, _LONGEST = 1 / 8, 1 / 8  # steps of a rebound, of the time it takes
@@ -53,7 +49,9 @@ class ModalSystem(Protocol):
     def stops(self) -> frozenset[str]:
         """Events of the user that stop the run."""
 
-    def settle(self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float) -> Settled:
+    def settle(
+        self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float
+    ) -> ModeDecision:
         """The mode to go on with; `ended` are the events that ended the one before, `coarse` is one unless modes
         follow each other without getting on."""
 
@@ -88,7 +86,7 @@ class _Record:
         total = {name: getattr(self.cost, name) + value for name, value in vars(run.statistics).items()}
         self.cost = Statistics(**total)
 
-    def settle(self, system: ModalSystem, settled: Settled, time: float, state: Floats) -> None:
+    def settle(self, system: ModalSystem, settled: ModeDecision, time: float, state: Floats) -> None:
         """Note a new phase, and what led to it."""
         self.phases.append(Phase(settled.mode, time, self.rows))
         for one in settled.happened:
@@ -210,7 +208,7 @@ def _settled(
     ended: frozenset[str],
     coarse: float,
     at_once: int,
-) -> Settled:
+) -> ModeDecision:
     if at_once > _MOST_AT_ONCE:
         raise ContactTrouble(Trouble.CHATTER, system.names)
     return system.settle(time, state, mode, ended, coarse)
@@ -220,7 +218,7 @@ def _phase(
     solver: Solver,
     control: Control,
     system: ModalSystem,
-    settled: Settled,
+    settled: ModeDecision,
     events: EventSet,
     span: tuple[float, float],
     save: Save,

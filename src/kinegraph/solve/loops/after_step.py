@@ -1,12 +1,13 @@
-"""What comes before the first step and after every step, the same for every method: events, saving, the clock."""
+"""The start of a run and the end of every step, for all methods: events, saved states, the clock; a Hermite cubic
+where a method has no dense output.
+"""
 
 from __future__ import annotations
 
-from kinegraph.solve.loops.events.act import react
-from kinegraph.solve.loops.events.in_run import begin_events, watch_step
-from kinegraph.solve.loops.events.watch import MOST_DIPS, Watch
-from kinegraph.solve.loops.marks import Floats, Integers, part
-from kinegraph.solve.loops.record import (
+from kinegraph.jit.marks import part
+from kinegraph.solve.loops.events import begin_events, react, watch_step
+from kinegraph.solve.loops.marks import Floats, Integers
+from kinegraph.solve.loops.step import (
     BASE,
     BEGUN,
     CUT,
@@ -23,11 +24,17 @@ from kinegraph.solve.loops.record import (
     STEPS,
     TIME,
     Saving,
+    System,
+    Work,
+    evaluate,
     has_grid_until,
+    interpolate,
     save,
     save_step,
 )
-from kinegraph.solve.loops.step import System, Work, interpolate
+from kinegraph.solve.loops.zero_crossings import MOST_DIPS, Watch
+
+# What comes before the first step and after every step, the same for every method: events, saving, the clock.
 
 
 @part
@@ -145,3 +152,36 @@ def cut_step(
     counters[SINCE_START] = 0
     clock[LAST_ERROR] = 1e-4
     return CUT if code == RUNNING else int(code)
+
+
+# The end of a step that has no dense output of its own: the cubic of Hermite serves.
+
+
+@part
+def prepare_cubic(system: System, work: Work, t: float, h: float) -> None:
+    """Terms of the cubic of Hermite over the step, as dense output."""
+    size = len(work.y)
+    for d in range(size):
+        work.x[d] = work.y[d]
+    evaluate(system, work, t, work.errors, 0)
+    for d in range(size):
+        work.dense[0, d] = work.end[d] - work.y[d]
+        work.dense[1, d] = h * work.errors[0, d] - work.dense[0, d]
+        work.x[d] = work.end[d]
+    evaluate(system, work, t + h, work.errors, 0)
+    for d in range(size):
+        work.dense[2, d] = work.dense[0, d] - h * work.errors[0, d] - work.dense[1, d]
+
+
+@part
+def finish_with_cubic(
+    system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers, h: float
+) -> int:
+    """As `finish_step`, with the cubic prepared; where the step stands, its end becomes the state."""
+    if needs_dense(watch, saving, counters, end_of(clock, h)):
+        prepare_cubic(system, work, clock[TIME], h)
+    code = finish_step(system, work, clock, watch, saving, counters, h)
+    if code == RUNNING:
+        for d in range(len(work.y)):
+            work.y[d] = work.end[d]
+    return int(code)

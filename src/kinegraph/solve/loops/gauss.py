@@ -9,11 +9,10 @@ from __future__ import annotations
 from math import isfinite
 from typing import NamedTuple
 
-from kinegraph.solve.loops.after_step import begin_run, fixed_step, may_step
-from kinegraph.solve.loops.cubic import finish_with_cubic
-from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.marks import Floats, Integers, loop, part
-from kinegraph.solve.loops.record import (
+from kinegraph.jit.marks import loop, part
+from kinegraph.solve.loops.after_step import begin_run, finish_with_cubic, fixed_step, may_step
+from kinegraph.solve.loops.marks import Floats, Integers
+from kinegraph.solve.loops.step import (
     BEGUN,
     COMPONENT,
     CUT,
@@ -25,8 +24,11 @@ from kinegraph.solve.loops.record import (
     RUNNING,
     TIME,
     Saving,
+    System,
+    Work,
+    evaluate,
 )
-from kinegraph.solve.loops.step import System, Work, evaluate
+from kinegraph.solve.loops.zero_crossings import Watch
 
 _MOST_ITERATIONS = 60
 

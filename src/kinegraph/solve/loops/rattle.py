@@ -15,11 +15,10 @@ from math import isfinite
 from typing import NamedTuple
 
 from kinegraph.codegen.kernel import Code
-from kinegraph.solve.loops.after_step import begin_run, fixed_step, may_step
-from kinegraph.solve.loops.cubic import finish_with_cubic
-from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.marks import Floats, Integers, call, loop, part
-from kinegraph.solve.loops.record import (
+from kinegraph.jit.marks import loop, part
+from kinegraph.solve.loops.after_step import begin_run, finish_with_cubic, fixed_step, may_step
+from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.step import (
     BEGUN,
     COMPONENT,
     CUT,
@@ -32,8 +31,10 @@ from kinegraph.solve.loops.record import (
     SINGULAR_PLACE,
     TIME,
     Saving,
+    System,
+    Work,
 )
-from kinegraph.solve.loops.step import System, Work
+from kinegraph.solve.loops.zero_crossings import Watch
 
 _MOST_ITERATIONS = 100
 _SMALL = 1e-10  # changes below this that do not become smaller are rounding: of lambda, 1/h^2 times that of positions

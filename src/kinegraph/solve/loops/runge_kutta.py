@@ -5,20 +5,26 @@ from __future__ import annotations
 from math import inf, isfinite
 from typing import NamedTuple
 
+from kinegraph.jit.marks import inlined, loop, part
 from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, may_step, needs_dense
-from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.marks import Floats, Integers, inlined, loop, part
-from kinegraph.solve.loops.record import (
+from kinegraph.solve.loops.marks import Floats, Integers
+from kinegraph.solve.loops.step import (
+    BEGINNING,
     BEGUN,
     COMPONENT,
     CUT,
     DONE,
     END,
     EVALUATIONS,
+    HIGHEST,
     LAST_ERROR,
+    LATEST,
+    LEFT,
     LOOPS_OPEN,
+    LOWEST,
     NOT_A_NUMBER,
     REJECTED,
+    ROW,
     RUNNING,
     SINGULAR_PLACE,
     STEP,
@@ -26,15 +32,8 @@ from kinegraph.solve.loops.record import (
     TIME,
     TOO_MANY_STEPS,
     TOO_SMALL,
+    CompiledTableau,
     Saving,
-)
-from kinegraph.solve.loops.step import (
-    BEGINNING,
-    HIGHEST,
-    LATEST,
-    LEFT,
-    LOWEST,
-    ROW,
     System,
     Work,
     begin_notes,
@@ -45,7 +44,7 @@ from kinegraph.solve.loops.step import (
     take_step,
     worst_component,
 )
-from kinegraph.solve.loops.weights import Method
+from kinegraph.solve.loops.zero_crossings import Watch
 
 # Positions with a pivot below this part of the usual one are singular to rounding errors: steps go over them, of
 # lengths that let no stage fall on that position. After so many tries the least error stands, if rounding explains it.
@@ -81,7 +80,7 @@ class Control(NamedTuple):
 
 @part
 def begin(
-    system: System, method: Method, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
+    system: System, method: CompiledTableau, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
     counters: Integers,
 ) -> int:  # fmt: skip
     """The first saved state, what events do at once, the first slope and the first step; says how the run goes on."""
@@ -94,7 +93,7 @@ def begin(
 
 
 @part
-def start_steps(system: System, method: Method, control: Control, work: Work, clock: Floats) -> None:
+def start_steps(system: System, method: CompiledTableau, control: Control, work: Work, clock: Floats) -> None:
     """The slope at work.y and, if the controller chooses it, the first step from there."""
     size, t = len(work.y), clock[TIME]
     for d in range(size):
@@ -162,7 +161,7 @@ def finite(end: Floats, slopes: Floats, start: int) -> bool:
 
 
 @inlined
-def sound(method: Method, work: Work) -> bool:
+def sound(method: CompiledTableau, work: Work) -> bool:
     """Whether the step just taken ended in numbers."""
     return finite(work.end, work.slopes[method.stages], 0)
 
@@ -209,7 +208,7 @@ def judge(
 
 @part
 def one_step(
-    system: System, method: Method, control: Control, work: Work, clock: Floats, counters: Integers
+    system: System, method: CompiledTableau, control: Control, work: Work, clock: Floats, counters: Integers
 ) -> tuple[int, float]:
     """Take a step that the controller accepts; returns how it went and the length."""
     stands, again, tries, least, best = False, False, 0, tolerated_error(control), 0.0
@@ -235,7 +234,7 @@ def one_step(
 
 
 @part
-def fixed_ending(method: Method, control: Control, work: Work, counters: Integers, constrained: bool) -> int:
+def fixed_ending(method: CompiledTableau, control: Control, work: Work, counters: Integers, constrained: bool) -> int:
     """How a step of fixed length went: its slopes mean something, or a stage was not on the constraints, or fell on a
     singular position."""
     if constrained and work.projected[LOWEST] < MEANINGLESS:
@@ -248,14 +247,14 @@ def fixed_ending(method: Method, control: Control, work: Work, counters: Integer
 
 
 @part
-def failed(method: Method, control: Control, work: Work, counters: Integers, code: int) -> int:
+def failed(method: CompiledTableau, control: Control, work: Work, counters: Integers, code: int) -> int:
     """Note where a step failed; says NOT_A_NUMBER where that is why, else the code."""
     counters[COMPONENT] = worst_component(method, work, control.rtol, control.atol)
     return code if sound(method, work) else NOT_A_NUMBER
 
 
 @part
-def too_small(method: Method, control: Control, work: Work, counters: Integers, constrained: bool) -> int:
+def too_small(method: CompiledTableau, control: Control, work: Work, counters: Integers, constrained: bool) -> int:
     """Why no step is short enough: a singular position is near, or something else."""
     if constrained and near_singular(work, LOWEST):
         counters[COMPONENT] = int(work.projected[ROW])
@@ -265,7 +264,8 @@ def too_small(method: Method, control: Control, work: Work, counters: Integers, 
 
 @part
 def finish_with_dense(
-    system: System, method: Method, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers,
+    system: System, method: CompiledTableau, work: Work, clock: Floats, watch: Watch, saving: Saving,
+    counters: Integers,
     h: float,
 ) -> int:  # fmt: skip
     """As `finish_step`, with the method's dense output prepared where it is asked for."""
@@ -284,7 +284,7 @@ def move_on(work: Work, row: int) -> None:
 
 @loop
 def advance(
-    system: System, method: Method, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
+    system: System, method: CompiledTableau, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
     counters: Integers, slice_steps: int,
 ) -> int:  # fmt: skip
     """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do."""

@@ -1,13 +1,90 @@
-"""Compiled parts of an explicit Runge-Kutta step: slopes, error estimate, dense output."""
+"""One step in a compiled loop: the system, its memory, weighted sums of slopes, error estimate, dense output, saved
+states.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from math import isfinite, sqrt
 from typing import NamedTuple
 
+import numpy as np
+
 from kinegraph.codegen.kernel import Code
-from kinegraph.solve.loops.marks import Floats, Integers, call, inlined, part
-from kinegraph.solve.loops.weights import Method, weighted
+from kinegraph.jit.marks import inlined, intrinsic, part
+from kinegraph.solve.loops.marks import Integers, call
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Floats, Tableau
+
+# Weighted sums of slopes, which steps of all tableaux are made of. (`weights_code` writes their machine code.)
+
+LOOKS = 4  # equal parts of a step that events and outputs are looked at in; weights of Boole's rule belong to them
+
+
+class CompiledTableau(NamedTuple):
+    """A tableau as loops take it: one type for all of them, so that loops are compiled once.
+
+    tableau: its place in TABLEAUX. nodes: c of all slopes. stages, errors, terms: of a step, of error estimates and of
+    dense output.
+    sums, each_sums: addresses of the code of its weighted sums, with one h and with one for each entry; zero where
+    loops are interpreted.
+    """
+
+    tableau: int
+    nodes: Floats
+    stages: int
+    errors: int
+    terms: int
+    sums: int
+    each_sums: int
+
+
+TABLEAUX = (RK4, DORMAND_PRINCE_5, DORMAND_PRINCE_8)
+
+
+def rows_of(tableau: Tableau) -> Floats:
+    """All weights: rows of a (stages, end, dense stages), error estimates, terms of dense output, states inside."""
+    size = tableau.all_stages
+    errors = np.zeros((len(tableau.error), size))
+    errors[:, : tableau.stages + 1] = tableau.error_weights()
+    return np.vstack([tableau.matrix(), errors, tableau.dense_weights(), _inside(tableau)])
+
+
+def _inside(tableau: Tableau) -> Floats:
+    """Weights of the states at equal parts of a step, by dense output."""
+    found = np.zeros((LOOKS, tableau.all_stages))
+    for u, total in zip(np.arange(1, LOOKS + 1) / LOOKS, found, strict=True):
+        for row, term in reversed(list(enumerate(tableau.dense_weights()))):
+            total += term
+            total *= u if row % 2 == 0 else 1.0 - u
+    return found
+
+
+@intrinsic
+def weighted(
+    method: CompiledTableau,
+    row: int,
+    h: float | Floats,
+    base: Floats,
+    slopes: Floats,
+    size: int,
+    target: Floats,
+    start: int,
+) -> None:
+    """target[start + d] = base[d] + h sum_j weights[row, j] slopes[j, d] for d < size.
+
+    h is a number, or an array with one entry for each d.
+    """
+    weights = _prefixes(method.tableau)[row]
+    target.reshape(-1)[start : start + size] = base[:size] + h * (weights @ slopes[: len(weights), :size])
+
+
+@cache
+def _prefixes(tableau: int) -> list[Floats]:
+    """The rows of one of TABLEAUX without the zeros at their ends: slopes that belong there may not be known yet."""
+    return [np.trim_zeros(row, "b") for row in rows_of(TABLEAUX[tableau])]
+
+
+# Compiled parts of an explicit Runge-Kutta step: slopes, error estimate, dense output.
 
 # Dense output: y + u (F0 + (1-u) (F1 + u (F2 + ...))), or F0 + F1 (u-1) + F2 (u-1)^2 + ...
 NESTED, TAYLOR = range(2)
@@ -162,13 +239,13 @@ def project(system: System, work: Work, t: float) -> None:
 
 
 @inlined
-def combine(method: Method, work: Work, row: int, h: float) -> None:
+def combine(method: CompiledTableau, work: Work, row: int, h: float) -> None:
     """x[:n] = y + h sum_j a_row,j K_j."""
     weighted(method, row, h, work.y, work.slopes, len(work.y), work.x, 0)
 
 
 @part
-def take_step(system: System, method: Method, work: Work, t: float, h: float) -> None:
+def take_step(system: System, method: CompiledTableau, work: Work, t: float, h: float) -> None:
     """All slopes of the step from y at t (whose slope is row 0), and y at its end."""
     size = len(work.y)
     for stage in range(1, method.stages):
@@ -182,7 +259,7 @@ def take_step(system: System, method: Method, work: Work, t: float, h: float) ->
 
 
 @part
-def estimate_errors(method: Method, work: Work) -> None:
+def estimate_errors(method: CompiledTableau, work: Work) -> None:
     """The estimated errors of all components per unit of h, one row for each estimate."""
     size = len(work.y)
     for row in range(method.errors):
@@ -190,7 +267,7 @@ def estimate_errors(method: Method, work: Work) -> None:
 
 
 @part
-def error_norm(method: Method, work: Work, h: float, rtol: float, atol: Floats) -> float:
+def error_norm(method: CompiledTableau, work: Work, h: float, rtol: float, atol: Floats) -> float:
     """The error of the step in units of the tolerance."""
     estimate_errors(method, work)
     return norm_of(work, work.errors, method.errors, 0, h, rtol, atol)
@@ -212,7 +289,7 @@ def norm_of(work: Work, errors: Floats, estimates: int, start: int, h: float, rt
 
 
 @part
-def worst_component(method: Method, work: Work, rtol: float, atol: Floats) -> int:
+def worst_component(method: CompiledTableau, work: Work, rtol: float, atol: Floats) -> int:
     """Which component's slope is the first that is not finite; else which has the largest error."""
     for stage in range(method.stages + 1):
         for d in range(len(work.y)):
@@ -228,7 +305,7 @@ def worst_component(method: Method, work: Work, rtol: float, atol: Floats) -> in
 
 
 @part
-def prepare_dense(system: System, method: Method, work: Work, t: float, h: float) -> None:
+def prepare_dense(system: System, method: CompiledTableau, work: Work, t: float, h: float) -> None:
     """The terms of dense output over the step just taken."""
     size = len(work.y)
     count = len(method.nodes)
@@ -263,7 +340,9 @@ def interpolate(work: Work, u: float, target: Floats) -> None:
 
 
 @part
-def initial_step(system: System, method: Method, work: Work, t: float, rtol: float, atol: Floats, order: int) -> float:
+def initial_step(
+    system: System, method: CompiledTableau, work: Work, t: float, rtol: float, atol: Floats, order: int
+) -> float:
     """A first step by the size of the slope and its change (Hairer-Norsett-Wanner, II.4). Needs slope row 0."""
     size = len(work.y)
     level = slope = 0.0
@@ -288,3 +367,66 @@ def initial_step(system: System, method: Method, work: Work, t: float, rtol: flo
         return max(1e-6, trial * 1e-3)
     step = min(100 * trial, (0.01 / most) ** (1.0 / (order + 1)))
     return float(step if step > 0.0 else 1e-6)  # a slope that is not a number says nothing
+
+
+# Compiled parts that every method shares: how a run is counted and how its states are saved.
+
+# How a slice ended; CUT says that a step ended at an event and the run goes on from another state.
+RUNNING, DONE, NO_ROOM, NOT_A_NUMBER, TOO_SMALL, TOO_MANY_STEPS, STOPPED, TOO_MANY_EVENTS, NO_CONVERGENCE = range(9)
+ACCUMULATED, CUT, INTERRUPTED, SINGULAR_PLACE, LOOPS_OPEN = 9, 10, 11, 12, 13
+
+# Places in the array `clock`: time, next step, end, last error, where steps of fixed length are counted from.
+TIME, STEP, END, LAST_ERROR, BASE = range(5)
+
+# Places in the integer array `counters` of a run; COMPONENT is the entry of the state that made trouble, or -1 - the
+# event that did, or the row of the constraints in a SINGULAR_PLACE or of LOOPS_OPEN; EVENT is the one that acted last;
+# BEGUN says that the beginning of the run is done.
+STEPS, REJECTED, SAVED, NEXT_GRID, EVENTS, EVENT_TOTAL, COMPONENT, SINCE_START, EVALUATIONS, EVENT, RESETS = range(11)
+BEGUN = 11
+COUNTERS = 12
+
+
+class Saving(NamedTuple):
+    """Where states are saved: at the times of `grid`, or (if it is empty) after every so many steps."""
+
+    grid: Floats
+    every: int
+    times: Floats
+    states: Floats
+
+
+@part
+def save(saving: Saving, counters: Integers, t: float, y: Floats) -> None:
+    """Append one state."""
+    place = counters[SAVED]
+    saving.times[place] = t
+    for d in range(saving.states.shape[1]):
+        saving.states[place, d] = y[d]
+    counters[SAVED] = place + 1
+
+
+@part
+def has_grid_until(saving: Saving, counters: Integers, t: float) -> bool:
+    """Whether a grid time lies at or before t that is not saved yet."""
+    following = counters[NEXT_GRID]
+    return bool(following < len(saving.grid) and saving.grid[following] <= t)
+
+
+@part
+def save_step(saving: Saving, counters: Integers, work: Work, t: float, h: float, t_new: float) -> None:
+    """Save what the step from t to t_new reaches; `h` is the length dense output was prepared for."""
+    if len(saving.grid) == 0:
+        if counters[STEPS] % saving.every == 0:
+            save(saving, counters, t_new, work.end)
+        return
+    while has_grid_until(saving, counters, t_new):
+        at = saving.grid[counters[NEXT_GRID]]
+        place = counters[SAVED]
+        saving.times[place] = at
+        if at == t_new:
+            for d in range(saving.states.shape[1]):
+                saving.states[place, d] = work.end[d]
+        else:
+            interpolate(work, (at - t) / h, saving.states[place])
+        counters[SAVED] = place + 1
+        counters[NEXT_GRID] += 1

@@ -13,39 +13,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.interrupt import Interrupt, delayed
+from kinegraph.solve.execution import STALLED, Progress, StallDetector, ending_of
 from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
-from kinegraph.solve.loops.events.watch import Watch
-from kinegraph.solve.loops.record import (
+from kinegraph.solve.loops.runge_kutta import STUCK
+from kinegraph.solve.loops.step import (
     COMPONENT,
     CUT,
     DONE,
     EVENT_TOTAL,
+    HIGHEST,
     INTERRUPTED,
+    LATEST,
     NOT_A_NUMBER,
+    ROW,
     RUNNING,
     SINGULAR_PLACE,
     STEPS,
+    TAYLOR,
     TIME,
     TOO_MANY_STEPS,
     TOO_SMALL,
     Saving,
+    System,
+    Work,
+    begin_notes,
+    project,
 )
-from kinegraph.solve.loops.runge_kutta import STUCK
-from kinegraph.solve.loops.step import HIGHEST, LATEST, ROW, TAYLOR, System, Work, begin_notes, project
-from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import Solver
-from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
+from kinegraph.solve.loops.zero_crossings import Watch
+from kinegraph.solve.methods.method import AS_USUAL, Capabilities, RunOptions, Solver
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
-from kinegraph.solve.problem.headway import Headway
-from kinegraph.solve.problem.problem import CauchyProblem, Floats
-from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.problem.slices import STALLED, ending_of
-from kinegraph.solve.results.recording import Recorder, Run
-from kinegraph.solve.results.status import Ending, Status
-from kinegraph.solve.sundials.callbacks import callbacks
-from kinegraph.solve.sundials.library import Session
+from kinegraph.solve.methods.sundials import Session, callbacks
+from kinegraph.solve.problem import CauchyProblem, Floats
+from kinegraph.solve.recording import Ending, Recorder, Run, Status
 
 STUCK_STEPS = 20  # steps that do not move the clock
 _MISSED, _MISSED_PER_TOLERANCE = 1e-10, 10.0  # how far a state may be from unit quaternions and constraints
@@ -137,7 +138,7 @@ class _Trajectory:
         """Step until the end, an event that stops, trouble, or a request."""
         report_every = _REPORT_EVERY if self.problem.native else 1
         steps = self.recorder.counters
-        headway = Headway(self._clock, steps)
+        headway = StallDetector(self._clock, steps)
         with interrupt.catching(), interrupt.deferring():  # a step is taken wholly or not at all
             code = self._follow_step(0.0)
             if code == RUNNING and self.recorder.counters[EVENT_TOTAL]:

@@ -13,13 +13,10 @@ from math import isfinite
 import numpy as np
 
 from kinegraph.errors import SolveError
-from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import SolverAround
-from kinegraph.solve.methods.run_options import AS_USUAL, SILENT, RunOptions
+from kinegraph.solve.methods.method import AS_USUAL, SILENT, Capabilities, RunOptions, SolverAround
 from kinegraph.solve.methods.step_control import Control
-from kinegraph.solve.problem.problem import CauchyProblem, Feedback, Floats, Signals
-from kinegraph.solve.results.recording import Grid, Run, Save, Statistics
-from kinegraph.solve.results.status import Status
+from kinegraph.solve.problem import CauchyProblem, Feedback, Floats, Signals
+from kinegraph.solve.recording import Grid, Run, Save, Statistics, Status
 
 View = Callable[[float, Floats], Mapping[str, float]]
 

@@ -15,22 +15,16 @@ import numpy as np
 from kinegraph.errors import SolveError
 from kinegraph.extras import Foreign
 from kinegraph.interrupt import Interrupt
+from kinegraph.solve.execution import STALLED, Progress, StallDetector, ending_of
 from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
 from kinegraph.solve.loops.marks import call
-from kinegraph.solve.loops.record import DONE, INTERRUPTED, RUNNING, STEPS, TIME, TOO_MANY_STEPS
-from kinegraph.solve.loops.step import System, set_inputs
-from kinegraph.solve.methods.capabilities import Capabilities, StateForm
+from kinegraph.solve.loops.step import DONE, INTERRUPTED, RUNNING, STEPS, TIME, TOO_MANY_STEPS, System, set_inputs
 from kinegraph.solve.methods.cvode import STUCK_STEPS, multistep_clock, multistep_work
-from kinegraph.solve.methods.method import Solver
-from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
+from kinegraph.solve.methods.method import AS_USUAL, Capabilities, RunOptions, Solver, StateForm
 from kinegraph.solve.methods.step_control import Adaptive, Control
-from kinegraph.solve.problem.headway import Headway
-from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
-from kinegraph.solve.problem.progress import Progress
-from kinegraph.solve.problem.slices import STALLED, ending_of
-from kinegraph.solve.results.recording import Recorder, Run
-from kinegraph.solve.results.status import Ending, Status
+from kinegraph.solve.problem import CauchyProblem, Floats, code_of
+from kinegraph.solve.recording import Ending, Recorder, Run, Status
 
 _NOT_TESTED = 1e8  # absolute tolerance of what takes no part in the choice of steps
 
@@ -140,7 +134,7 @@ class _Trajectory:
         self.ida.init_step(self.problem.start, self.problem.state, self._slopes)
         code = self._follow(0.0)
         steps, stuck = self.recorder.counters, 0
-        headway = Headway(self._clock, steps)
+        headway = StallDetector(self._clock, steps)
         with interrupt.catching(), interrupt.deferring():
             while code == RUNNING and self.time < self.problem.end and not interrupt.requested:
                 found = self.ida.step(self.problem.end, method="onestep", tstop=self.problem.end)

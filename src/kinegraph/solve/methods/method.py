@@ -1,16 +1,90 @@
-"""What every integrator is: an object that takes a problem and a controller and returns a run."""
+"""The interface of an integrator: its capabilities, the options of a run, and the methods by name."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
 
 from kinegraph.errors import SolveError
-from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
+from kinegraph.interrupt import Interrupt
+from kinegraph.solve.execution import Progress, Silent
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
-from kinegraph.solve.problem.problem import CauchyProblem
-from kinegraph.solve.results.recording import Run
+from kinegraph.solve.problem import CauchyProblem, EventSet
+from kinegraph.solve.recording import OwnSteps, Run, Save
+
+if TYPE_CHECKING:
+    from kinegraph.solve.methods.tableau import Tableau
+
+
+# What a method can do and what it asks for. Whoever chooses, prepares or refuses a method reads it here.
+
+
+class StateForm(Enum):
+    """In which variables the equations of motion stand."""
+
+    VELOCITIES = "q, v"
+    MOMENTA = "q, p"
+    #: Residuals of positions, velocities and multipliers together.
+    MULTIPLIERS = "q, v, multipliers"
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """The capabilities of one method.
+
+    form: the variables it integrates; momenta are for conservative systems alone.
+    fixed_step, adaptive: which step controllers it takes.
+    evaluations: about how many right-hand sides one step takes, for estimates of time.
+    jacobian: it needs df/dy.
+    stiff: it takes long steps where forces are stiff.
+    symplectic: it keeps the structure of Hamilton's equations.
+    resets: it goes on from another state after an event.
+    starts_slowly: it begins with a low order, so that a motion smaller than its tolerances may escape it.
+    projection: it returns to loops, constraints and unit quaternions while it steps.
+    lanes: the tableau by which many trajectories run side by side in compiled sweeps; None: each runs alone.
+    """
+
+    form: StateForm = StateForm.VELOCITIES
+    fixed_step: bool = True
+    adaptive: bool = True
+    evaluations: int = 1
+    jacobian: bool = False
+    stiff: bool = False
+    symplectic: bool = False
+    resets: bool = True
+    starts_slowly: bool = False
+    projection: bool = True
+    lanes: Tableau | None = None
+
+
+# What goes along with a run of any method: where to save, events, who is told, and the token that ends it early.
+
+NO_EVENTS = EventSet()
+EVERY_STEP = OwnSteps()
+SILENT = Silent()
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How one run is saved, watched and interrupted; as it stands every step is saved and nobody is told."""
+
+    save: Save = EVERY_STEP
+    events: EventSet = NO_EVENTS
+    progress: Progress = SILENT
+    interrupt: Interrupt | None = None
+
+    @property
+    def token(self) -> Interrupt:
+        """What ends the run early, if anything does: a new one where none was given, as tokens stay requested."""
+        return self.interrupt or Interrupt()
+
+
+AS_USUAL = RunOptions()
+
+
+# What every integrator is: an object that takes a problem and a controller and returns a run.
 
 
 class Solver(ABC):
@@ -74,3 +148,73 @@ class SolverAround(Solver):
     @property
     def capabilities(self) -> Capabilities:
         return self.method.capabilities
+
+
+# The integrators by name.
+
+
+class Method(Enum):
+    """The integrators a user can name; the value is the name."""
+
+    RK4 = "rk4"
+    DOPRI5 = "dopri5"
+    DOP853 = "dop853"
+    SYMPLECTIC = "symplectic"
+    ADAMS = "adams"
+    BDF = "bdf"
+    IDA = "ida"
+
+    @classmethod
+    def named(cls, name: object) -> Method:
+        """The method of this name."""
+        try:
+            return cls(str(name).lower())
+        except ValueError:
+            known = ", ".join(method.value for method in cls)
+            raise SolveError(f"there is no method {name!r}; known are {known}") from None
+
+    def solver(self) -> Solver:
+        """The integrator with its usual settings."""
+        from kinegraph.solve.methods.cvode import Cvode, Formula
+        from kinegraph.solve.methods.ida import Ida
+        from kinegraph.solve.methods.runge_kutta import RungeKutta
+        from kinegraph.solve.methods.symplectic import Symplectic
+        from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4
+
+        match self:
+            case Method.RK4:
+                return RungeKutta(RK4)
+            case Method.DOPRI5:
+                return RungeKutta(DORMAND_PRINCE_5)
+            case Method.DOP853:
+                return RungeKutta(DORMAND_PRINCE_8)
+            case Method.SYMPLECTIC:
+                return Symplectic()
+            case Method.ADAMS:
+                return Cvode(Formula.ADAMS)
+            case Method.BDF:
+                return Cvode(Formula.BDF)
+            case Method.IDA:
+                return Ida()
+
+
+def method_table() -> str:
+    """All methods and what they can do, as a table of Markdown."""
+    head = ["method", "order", "steps", "integrates", "stiff", "loops", "lanes"]
+    rows = [head, ["---"] * len(head), *(_row(method) for method in Method)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _row(method: Method) -> list[str]:
+    solver = method.solver()
+    able = solver.capabilities
+    steps = [word for word, yes in (("adaptive", able.adaptive), ("fixed", able.fixed_step)) if yes]
+    marks = ["yes" if yes else "" for yes in (able.stiff, able.projection, able.lanes)]
+    return [f"`{method.value}`", str(solver.order), ", ".join(steps), able.form.value, *marks]
+
+
+def solver_of(method: str | Method | Solver) -> Solver:
+    """An integrator from what a user gives."""
+    if isinstance(method, Solver):
+        return method
+    return (method if isinstance(method, Method) else Method.named(method)).solver()

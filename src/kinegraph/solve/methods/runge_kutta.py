@@ -1,26 +1,145 @@
-"""Explicit Runge-Kutta methods, in loops around the kernel of the right-hand side."""
+"""Explicit Runge-Kutta methods, and the vector code of their weighted sums."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 
 import numpy as np
+from llvmlite import ir
 
 from kinegraph.errors import SolveError
+from kinegraph.jit import cache as disk
+from kinegraph.jit.cache import digest
+from kinegraph.jit.engine import LoadedCode, host, object_code, once, versions
+from kinegraph.solve.execution import Loop, run_in_slices
 from kinegraph.solve.loops import runge_kutta as loop
 from kinegraph.solve.loops.runge_kutta import Control as LoopControl
-from kinegraph.solve.loops.step import NESTED, System, Work
-from kinegraph.solve.loops.weights import TABLEAUX, Method
-from kinegraph.solve.loops.weights_code import EACH, ONE, sums_code
-from kinegraph.solve.methods.capabilities import Capabilities
-from kinegraph.solve.methods.method import Solver
-from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
+from kinegraph.solve.loops.step import NESTED, TABLEAUX, CompiledTableau, System, Work, rows_of
+from kinegraph.solve.methods.method import AS_USUAL, Capabilities, RunOptions, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control
-from kinegraph.solve.methods.tableau import Tableau
-from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
-from kinegraph.solve.problem.slices import Loop, run_in_slices
-from kinegraph.solve.results.recording import Recorder, Run
+from kinegraph.solve.methods.tableau import Floats, Tableau
+from kinegraph.solve.problem import CauchyProblem, code_of
+from kinegraph.solve.recording import Recorder, Run
+
+# Weighted sums of slopes as vector instructions, written out for each tableau; loops call them by address.
+#
+# A step of order 8 forms some 120 such sums; as loops over a tableau they would cost more than the slopes themselves.
+
+#: Names of the two functions (row, h, size, base, slopes, target): one h, or one for each entry.
+ONE, EACH = "kinegraph_sums", "kinegraph_sums_each"
+
+_LANES = 8, 4  # vectors of eight where many trajectories lie side by side, then of four, then what is left
+_WORD, _DOUBLE = ir.IntType(64), ir.DoubleType()
+
+
+@once
+def sums_code(tableau: Tableau) -> LoadedCode:
+    """The code of all sums of a tableau, from the cache where possible."""
+    weights = rows_of(tableau)
+    name = f"sums-{digest(weights.tobytes(), weights.shape, Path(__file__).read_bytes(), host(), versions())}"
+    code = disk.load(name)
+    if code is None:
+        code = object_code(_sums_module(weights), host())
+        disk.save(name, code)
+    return LoadedCode(code, ONE, EACH)
+
+
+def _sums_module(weights: Floats) -> str:
+    module = ir.Module("sums")
+    _sums_function(module, ONE, _DOUBLE, weights)
+    _sums_function(module, EACH, _DOUBLE.as_pointer(), weights)
+    return str(module)
+
+
+def _sums_function(module: ir.Module, name: str, step: ir.Type, weights: Floats) -> None:
+    kind = ir.FunctionType(ir.VoidType(), [_WORD, step, _WORD, *[_DOUBLE.as_pointer()] * 3])
+    function = ir.Function(module, kind, name)
+    row, *rest = function.args
+    builder = ir.IRBuilder(function.append_basic_block())
+    _Sums(builder, *rest).choose(row, weights)
+    builder.ret_void()
+
+
+class _Sums:
+    """Writes the code of all rows: a switch, and in each case a loop over vectors and one over what is left."""
+
+    def __init__(
+        self, builder: ir.IRBuilder, h: ir.Value, size: ir.Value, base: ir.Value, slopes: ir.Value, target: ir.Value
+    ) -> None:
+        self.builder = builder
+        self.h, self.size = h, size
+        self.base, self.slopes, self.target = base, slopes, target
+
+    def choose(self, row: ir.Value, weights: Floats) -> None:
+        """The code of the row that `row` says when it runs."""
+        builder = self.builder
+        blocks = [builder.append_basic_block(f"row{index}") for index in range(len(weights))]
+        after = builder.append_basic_block("summed")
+        choice = builder.switch(row, after)
+        for index, block in enumerate(blocks):
+            choice.add_case(_WORD(index), block)
+            builder.position_at_end(block)
+            self._row([(int(j), float(weights[index, j])) for j in np.flatnonzero(weights[index])])
+            builder.branch(after)
+        builder.position_at_end(after)
+
+    def _row(self, entries: list[tuple[int, float]]) -> None:
+        builder = self.builder
+        whole = [builder.and_(self.size, _WORD(-lanes)) for lanes in _LANES]
+        starts = [(builder.gep(self.slopes, [builder.mul(_WORD(j), self.size)]), weight) for j, weight in entries]
+        for first, last, lanes in zip((_WORD(0), *whole), (*whole, self.size), (*_LANES, 1), strict=True):
+            self._loop(first, last, lanes, starts)
+
+    def _loop(self, first: ir.Value, last: ir.Value, lanes: int, starts: list[tuple[ir.Value, float]]) -> None:
+        builder = self.builder
+        before = builder.block
+        head, body, done = (builder.append_basic_block(name) for name in ("head", "body", "done"))
+        builder.branch(head)
+        builder.position_at_end(head)
+        place = builder.phi(_WORD)
+        place.add_incoming(first, before)
+        builder.cbranch(builder.icmp_signed("<", place, last), body, done)
+        builder.position_at_end(body)
+        self._sum(place, lanes, starts)
+        place.add_incoming(builder.add(place, _WORD(lanes)), body)
+        builder.branch(head)
+        builder.position_at_end(done)
+
+    def _sum(self, place: ir.Value, lanes: int, starts: list[tuple[ir.Value, float]]) -> None:
+        builder = self.builder
+        kind = ir.VectorType(_DOUBLE, lanes) if lanes > 1 else _DOUBLE
+        total = None
+        for start, weight in starts:
+            constant = ir.Constant(kind, [weight] * lanes) if lanes > 1 else ir.Constant(kind, weight)
+            product = builder.fmul(constant, self._load(start, place, kind), flags=("contract",))
+            total = product if total is None else builder.fadd(total, product, flags=("contract",))
+        result = self._load(self.base, place, kind)
+        if total is not None:
+            step = self._step(place, lanes, kind)
+            result = builder.fadd(result, builder.fmul(step, total, flags=("contract",)), flags=("contract",))
+        builder.store(result, self._pointer(self.target, place, kind), align=8)
+
+    def _step(self, place: ir.Value, lanes: int, kind: ir.Type) -> ir.Value:
+        """h of the entries at hand: loaded where each has its own, else the one number in all lanes."""
+        if self.h.type != _DOUBLE:
+            return self._load(self.h, place, kind)
+        if lanes == 1:
+            return self.h
+        vector = ir.Constant(kind, ir.Undefined)
+        for lane in range(lanes):
+            vector = self.builder.insert_element(vector, self.h, ir.IntType(32)(lane))
+        return vector
+
+    def _load(self, start: ir.Value, place: ir.Value, kind: ir.Type) -> ir.Value:
+        return self.builder.load(self._pointer(start, place, kind), align=8)
+
+    def _pointer(self, start: ir.Value, place: ir.Value, kind: ir.Type) -> ir.Value:
+        return self.builder.bitcast(self.builder.gep(start, [place]), kind.as_pointer())
+
+
+# Explicit Runge-Kutta methods, in loops around the kernel of the right-hand side.
 
 
 @dataclass(frozen=True)
@@ -68,14 +187,14 @@ def loop_system(problem: CauchyProblem) -> System:
 
 
 @cache
-def loop_method(tableau: Tableau) -> Method:
+def loop_method(tableau: Tableau) -> CompiledTableau:
     """The tableau as loops take it."""
     if tableau not in TABLEAUX:
         known = ", ".join(one.name for one in TABLEAUX)
         raise SolveError(f"{tableau.name} has no compiled form: add it to weights.TABLEAUX, as {known} are")
     code = sums_code(tableau)
     counts = tableau.stages, len(tableau.error), 3 + len(tableau.dense)
-    return Method(TABLEAUX.index(tableau), tableau.nodes(), *counts, code.address(ONE), code.address(EACH))
+    return CompiledTableau(TABLEAUX.index(tableau), tableau.nodes(), *counts, code.address(ONE), code.address(EACH))
 
 
 def loop_control(tableau: Tableau, control: Control, problem: CauchyProblem) -> LoopControl:

@@ -14,17 +14,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from kinegraph.errors import SolveError
+from kinegraph.solve.execution import Loop, run_in_slices
 from kinegraph.solve.loops import gauss as loop
 from kinegraph.solve.loops import rattle as rattle_loop
 from kinegraph.solve.loops.step import NESTED, Work
-from kinegraph.solve.methods.capabilities import Capabilities, StateForm
-from kinegraph.solve.methods.method import Solver
-from kinegraph.solve.methods.run_options import AS_USUAL, RunOptions
+from kinegraph.solve.methods.method import AS_USUAL, Capabilities, RunOptions, Solver, StateForm
 from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Control, FixedStep
-from kinegraph.solve.problem.problem import CauchyProblem, Floats, code_of
-from kinegraph.solve.problem.slices import Loop, run_in_slices
-from kinegraph.solve.results.recording import Recorder, Run
+from kinegraph.solve.problem import CauchyProblem, Floats, code_of
+from kinegraph.solve.recording import Recorder, Run
 
 _ITERATIONS = 8  # of the stages' equations in one step, about
 

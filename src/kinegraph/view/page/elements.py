@@ -1,4 +1,4 @@
-"""What is drawn of elements: springs, dampers and pistons between points and in joints, forces as arrows, floors."""
+"""Drawings of elements and contacts: springs, dampers, pistons, forces as arrows, floors and walls."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from kinegraph.derive.tree.links import JointKind
 from kinegraph.model.axes import Axes
+from kinegraph.model.constraints import Contact
 from kinegraph.model.elements import (
     Anchor,
     Damper,
@@ -23,13 +24,16 @@ from kinegraph.model.elements import (
     Target,
 )
 from kinegraph.model.evaluate import Value, number
-from kinegraph.model.expression import TIME, Expression, Name, names
+from kinegraph.model.expressions import TIME, Expression, Name, names
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.state_layout import is_force, moved_by
-from kinegraph.solve.problem.problem import Floats
-from kinegraph.view.page.frames import FrameOnLink, Frames, LinkPoses
-from kinegraph.view.page.geometry.packing import Part, packed
-from kinegraph.view.page.states import AXES, States, completed
+from kinegraph.model.names import Component, component
+from kinegraph.model.states import is_force, moved_by
+from kinegraph.simulate.contacts.equations import force_columns
+from kinegraph.solve.problem import Floats
+from kinegraph.view.page.frames import AXES, FrameOnLink, Frames, LinkPoses, States, completed
+from kinegraph.view.page.meshes import Part, packed
+
+# What is drawn of elements: springs, dampers and pistons between points and in joints, forces as arrows, floors.
 
 Working: TypeAlias = Spring | Damper | Friction | Force | Limit
 
@@ -194,3 +198,62 @@ def plane(name: str, track: Floats, axis: int, level: float, side: float) -> Par
     normal[axis] = side
     reach = float(np.delete(high - low, axis).max())
     return {"kind": "plane", "name": name, "middle": middle.tolist(), "normal": normal.tolist(), "reach": reach}
+
+
+# What is drawn of contacts: floors and walls that points meet, and the forces there as arrows.
+
+
+class ContactDrawer:
+    """The parts of a scene that stand for contacts of a point and a plane of the fixed frame."""
+
+    def __init__(self, mechanism: Mechanism, frames: Frames, motion: LinkPoses, states: States) -> None:
+        self.mechanism, self.frames, self.motion, self.states = mechanism, frames, motion, states
+        self.points: Mapping[str, FrameOnLink] = {
+            point.name: frames.point(place) for place, point in enumerate(mechanism.points)
+        }
+
+    def parts(self) -> Iterator[Part]:
+        """Floors, each once, and forces."""
+        drawn: set[tuple[int, float, float]] = set()
+        for contact in self.mechanism.contacts:
+            surface = self._contact_frame(contact)
+            if surface is None:
+                continue
+            place, axis, level, side = surface
+            if (axis, level, side) not in drawn:
+                drawn.add((axis, level, side))
+                yield plane(contact.name, self.motion.at(place)[1], axis, level, side)
+            yield from self._force(contact, place, axis, side)
+
+    def _contact_frame(self, contact: Contact) -> tuple[FrameOnLink, int, float, float] | None:
+        """The place that meets a plane, the axis across it, its level and its free side; None for other contacts."""
+        found = [component(name) for name in names(contact.gap)]
+        moving = [one for one in found if one is not None and not one.rate]
+        if len(moving) != 1 or TIME in names(contact.gap):
+            return None
+        one = moving[0]
+        name = f"{one.point}.{one.axis}"
+        ends = [self.frames.evaluate([contact.gap], {name: np.full(1, value)}) for value in (0.0, 1.0)]
+        if ends[0] is None or ends[1] is None:
+            return None
+        at_zero, slope = float(ends[0][0, 0]), float(ends[1][0, 0] - ends[0][0, 0])
+        if abs(slope) != 1.0:
+            return None
+        return self._place(one), AXES[one.axis], -at_zero / slope, slope
+
+    def _place(self, one: Component) -> FrameOnLink:
+        return self.points[one.point] if one.point in self.points else self.frames.body(one.point)
+
+    def _force(self, contact: Contact, place: FrameOnLink, axis: int, side: float) -> Iterator[Part]:
+        """The force on the point, where a run has computed it."""
+        columns = force_columns(contact)
+        if not all(column in self.states.columns for column in columns):
+            return
+        normal, *sliding = (self.states.columns[column] for column in columns)
+        vectors: Floats = np.zeros((len(normal), 3))
+        vectors[:, axis] = side * normal
+        for law, force in zip(contact.slip, sliding, strict=True):
+            along = [component(name) for name in names(law)]
+            if len(along) == 1 and along[0] is not None and along[0].rate:
+                vectors[:, AXES[along[0].axis]] += force
+        yield arrow("force", contact.name, place, 0, vectors)

@@ -1,32 +1,33 @@
-"""Where everything of a mechanism is: links that move, and frames that sit still on them.
-
-The mechanism is cut into elementary steps (`derive.links`): every transform that varies makes a link, everything
-between two of them is a fixed place on a link. The page gets the motion of the links; bodies, joints, centres of mass
-and shapes are drawn at their places.
-"""
+"""Poses over time: links that move, frames fixed to them, the known columns of a state, and their units."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 from scipy.spatial.transform import Rotation as Turn
 
-from kinegraph.derive.tree.convert import Names
+from kinegraph.derive.tree.expressions import Names
 from kinegraph.derive.tree.links import Joint, JointKind, Placement, Tree, build_tree
 from kinegraph.errors import DerivationError
 from kinegraph.graph.angle import linear_form
-from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output, Symbol
-from kinegraph.graph.scalar import Scalar
-from kinegraph.model.constraints.records import Frame, Loop
-from kinegraph.model.expression import TIME, Expression, names
-from kinegraph.model.mechanism import Axis, Body, Mechanism, Shift, Transform
-from kinegraph.model.robot.data import Shape
-from kinegraph.solve.problem.problem import Floats
+from kinegraph.model.constraints import Frame, Loop
+from kinegraph.model.elements import Element, expressions
+from kinegraph.model.expressions import TIME, Expression, names
+from kinegraph.model.mechanism import Axis, Body, Mechanism, QuaternionCoordinates, Shift, Transform
+from kinegraph.model.robot_data import Shape
+from kinegraph.solve.problem import Floats
+
+# Where everything of a mechanism is: links that move, and frames that sit still on them.
+#
+# The mechanism is cut into elementary steps (`derive.links`): every transform that varies makes a link, everything
+# between two of them is a fixed place on a link. The page gets the motion of the links; bodies, joints, centres of mass
+# and shapes are drawn at their places.
 
 #: No body can be called so: names in models hold letters, digits, _ and $ only.
 _STEP, _CENTRE, _SHAPE, _POINT, _LOOP = "#step", "#centre", "#shape", "#point", "#loop"
@@ -246,3 +247,103 @@ def _moved(joint: Joint, values: Floats) -> tuple[Floats, Floats]:
     if joint.kind is JointKind.REVOLUTE:
         return Turn.from_rotvec(along).as_matrix(), np.zeros((count, 3))
     return np.tile(np.eye(3), (count, 1, 1)), along
+
+
+# What is known at the times of a page: coordinates, velocities, points, inputs; each a column by its name.
+
+AXES = {"x": 0, "y": 1, "z": 2}
+
+
+@dataclass(frozen=True)
+class States:
+    """Columns of one length by name, time among them.
+
+    inputs: what acts from outside, by input symbol (`tau:q1` is a force in a joint), as formulas of the columns.
+    """
+
+    columns: Mapping[str, Floats]
+    inputs: Mapping[str, Expression] = field(default_factory=dict)
+
+    @property
+    def times(self) -> Floats:
+        """The times of the page."""
+        return self.columns[TIME]
+
+
+def completed(states: States, mechanism: Mechanism, frames: Frames, motion: LinkPoses) -> States:
+    """The states with what laws of elements may use besides: points that they mention, and the values of inputs."""
+    columns = dict(states.columns)
+    for name in _mentioned_points(mechanism, states):
+        columns |= _point_columns(name, mechanism, frames, motion, states.times)
+    for symbol, formula in states.inputs.items():
+        found = frames.evaluate([formula], columns)
+        if found is not None:
+            columns[symbol] = found[:, 0]
+    return States(columns, states.inputs)
+
+
+def _mentioned_points(mechanism: Mechanism, states: States) -> list[str]:
+    known = {point.name for point in mechanism.points} | {body.name for body in mechanism.bodies}
+    used = {name for root in _expressions_in_use(mechanism.elements, states) for name in names(root)}
+    return sorted({name.rpartition(".")[0] for name in used} & known)
+
+
+def _expressions_in_use(elements: tuple[Element, ...], states: States) -> Iterator[Expression]:
+    for element in elements:
+        yield from expressions(element)
+    yield from states.inputs.values()
+
+
+def _point_columns(
+    name: str, mechanism: Mechanism, frames: Frames, motion: LinkPoses, times: Floats
+) -> dict[str, Floats]:
+    """`tip.x`, `tip.x'`, ...: where a point is and how fast it moves, in the fixed frame."""
+    bodies = [body.name for body in mechanism.bodies]
+    points = [point.name for point in mechanism.points]
+    place = frames.body(name) if name in bodies else frames.point(points.index(name))
+    positions = motion.at(place)[1]
+    rates = np.gradient(positions, times, axis=0) if len(times) > 1 else np.zeros_like(positions)
+    found: dict[str, Floats] = {}
+    for letter, axis in AXES.items():
+        found |= {f"{name}.{letter}": positions[:, axis], f"{name}.{letter}'": rates[:, axis]}
+    return found
+
+
+# Units of coordinates and velocities, as far as their joints tell them.
+
+ANGLE, LENGTH = "rad", "m"
+
+
+def units(mechanism: Mechanism, frames: Frames) -> dict[str, str]:
+    """The unit of every coordinate and velocity by its name; empty where joints do not tell it."""
+    found = _coordinate_units(frames)
+    of_positions = {name: found.get(name, "") for name in mechanism.layout.positions}
+    of_velocities = {f"{name}'": f"{unit}/s" if unit else "" for name, unit in of_positions.items()}
+    turned = {
+        name: f"{ANGLE}/s"
+        for one in mechanism.coordinates
+        if isinstance(one, QuaternionCoordinates)
+        for name in one.velocities
+    }
+    return of_positions | {name: (of_velocities | turned).get(name, "") for name in mechanism.layout.velocities}
+
+
+def _coordinate_units(frames: Frames) -> dict[str, str]:
+    """Angles where a coordinate turns something; lengths where it shifts something by itself and turns nothing."""
+    angles: set[str] = set()
+    shifting: dict[str, list[float]] = {}
+    for index, link in enumerate(frames.tree.links):
+        if link.joint is None:
+            continue
+        for name, factor in frames.slopes(index).items():
+            if link.joint.kind is JointKind.REVOLUTE:
+                angles.add(name)
+            else:
+                shifting.setdefault(name, []).append(abs(factor))
+    lengths = {name: LENGTH for name, factors in shifting.items() if 1.0 in factors}
+    return lengths | dict.fromkeys(angles, ANGLE)
+
+
+def joined(names: list[str], known: Mapping[str, str]) -> str:
+    """The units of some columns, each once: what an axis is labelled with."""
+    return ", ".join(dict.fromkeys(known[name] for name in names if known.get(name)))

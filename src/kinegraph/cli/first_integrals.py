@@ -1,0 +1,37 @@
+"""`kinegraph integrals`: first integrals of the motion."""
+
+from __future__ import annotations
+
+import typer
+
+import kinegraph as kg
+from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
+from kinegraph.cli.options import ModelSource, reads_model
+from kinegraph.cli.task_options import InputOption
+
+
+@reads_model
+def run(source: ModelSource, inputs: InputOption = None, settings: SetOption = None, json: JsonOption = False) -> None:
+    """What does not change along the motion: energy, momenta, and their combinations; each is proved.
+
+    Example: kinegraph integrals heavy-top
+    """
+    from kinegraph.tasks.first_integrals import integrals
+
+    mechanism = source.mechanism()
+    found = integrals(
+        mechanism,
+        inputs=assignments(inputs or (), "--input"),
+        parameters=parameter_settings(mechanism, settings),
+    )
+    if json:
+        rows = [
+            {"name": one.name, "combination": one.combination, "formula": kg.formula(one.graph), "proved": True}
+            for one in found.integrals
+        ]
+        print_json({"integrals": rows})
+        return
+    if not found.integrals:
+        typer.echo("no first integral was found among energy, momenta, coordinates and time")
+    for one in found.integrals:
+        typer.echo(f"{one.combination}    (proved)\n\n{kg.formula(one.graph)}\n")

@@ -1,0 +1,370 @@
+"""Commands on forces: `inverse`, `statics`, `reactions`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+
+from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
+from kinegraph.cli.options import ModelSource, reads_model
+from kinegraph.cli.task_options import (
+    AtOption,
+    InputOption,
+    LeastNormOption,
+    PlotOption,
+    UnknownOption,
+    name_list,
+    numbers_by_name,
+    show_table,
+    state_settings,
+    zip_names,
+)
+from kinegraph.errors import TaskError
+from kinegraph.model.axes import Axes
+
+if TYPE_CHECKING:
+    from kinegraph.tasks.joint_loads import JointLoads
+    from kinegraph.tasks.prescribed_motion import Law
+    from kinegraph.tasks.reactions import LoadView, Reaction
+    from kinegraph.tasks.unknown_forces import UnknownForces
+
+
+# `kinegraph inverse`: unknown forces from a given motion.
+
+MotionOption = Annotated[
+    list[str] | None,
+    typer.Option("--motion", "-m", metavar="NAME=LAW", help="A law of time, e.g. -m 's=0.5*cos(t)'."),
+]
+DataOption = Annotated[
+    Path | None,
+    typer.Option("--data", metavar="FILE.csv", help="Measured coordinates: a head of names (t,s,...), numbers."),
+]
+NoiseOption = Annotated[
+    list[str] | None,
+    typer.Option("--noise", metavar="NAME=SIGMA", help="Standard deviation of measured values. Else estimated."),
+]
+DurationOption = Annotated[
+    float | None, typer.Option("--for", metavar="T", help="The end time in seconds; else the times of --data.")
+]
+LeastSquaresOption = Annotated[
+    bool, typer.Option("--least-squares", help="The best values where the unknowns cannot cause the motion.")
+]
+
+
+@reads_model
+def run_inverse(
+    source: ModelSource,
+    motion: MotionOption = None,
+    data: DataOption = None,
+    noise: NoiseOption = None,
+    duration: DurationOption = None,
+    unknown: UnknownOption = "",
+    inputs: InputOption = None,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=1_000_000, help="Into how many equal steps.")] = 20,
+    least_norm: LeastNormOption = False,
+    least_squares: LeastSquaresOption = False,
+    plot: PlotOption = None,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """The unknown forces for a motion given by laws of time, or by samples with their noise.
+
+    Example: kinegraph inverse double-pendulum -m 'q1=sin(t)' -m 'q2=0.5*t' --unknown tau:q1,tau:q2 --for 2
+    """
+    from kinegraph.tasks.unknown_forces import inverse_dynamics
+
+    mechanism = source.mechanism()
+    laws: dict[str, Law] = {**_measured(data, noise), **assignments(motion or (), "--motion")}
+    found = inverse_dynamics(
+        mechanism,
+        laws,
+        None if duration is None else np.linspace(0.0, _above_zero(duration), steps + 1),
+        unknown=name_list(unknown),
+        inputs=assignments(inputs or (), "--input"),
+        parameters=parameter_settings(mechanism, settings),
+        least_norm=least_norm,
+        least_squares=least_squares,
+    )
+    if plot is not None:
+        _draw_forces(found, plot, mechanism.name)
+    if json:
+        print_json(_forces_data(found))
+    else:
+        _show_forces(found)
+
+
+def _above_zero(duration: float) -> float:
+    if not 0 < duration < float("inf"):
+        raise TaskError(f"--for {duration:g}: give a time above zero")
+    return duration
+
+
+def _measured(data: Path | None, noise: list[str] | None) -> dict[str, Law]:
+    if data is None:
+        return {}
+    from kinegraph.tasks.fit import measurements
+    from kinegraph.tasks.prescribed_motion import Measured
+
+    read, deviations = measurements(data), numbers_by_name(noise or (), "--noise")
+    return {
+        name: Measured(read.times[known], column[known], deviations.get(name))
+        for name, column, known in zip(read.columns, read.values.T, read.known.T, strict=True)
+    }
+
+
+def _draw_forces(found: UnknownForces, path: Path, title: str) -> None:
+    from kinegraph.view.task_figures import Panel, plot_curves
+
+    bands = None if found.errors is None else {name: found.error(name) for name in found.unknowns}
+    plot_curves(path, found.times, [Panel("N, N m", {name: found[name] for name in found.unknowns}, bands)], title)
+
+
+def _forces_data(found: UnknownForces) -> dict[str, object]:
+    data: dict[str, object] = {"t": found.times.tolist()}
+    data |= {name: found[name].tolist() for name in found.unknowns}
+    data |= {"determinate": list(found.determinate), "near_singular": found.near_singular.tolist()}
+    data |= {"crossings": found.crossings, "residual": found.residual, "equations": list(found.equations)}
+    if found.errors is not None:
+        data["errors"] = {name: found.error(name).tolist() for name in found.unknowns}
+        data["acceleration_errors"] = {name: column.tolist() for name, column in found.acceleration_errors.items()}
+    return data
+
+
+def _show_forces(found: UnknownForces) -> None:
+    from kinegraph.tasks.unknown_forces import singular_lines
+
+    columns: list[str] = []
+    for name in found.unknowns:
+        columns += [name] if found.errors is None else [name, "+-"]
+    rows = []
+    for k, time in enumerate(found.times):
+        row = [f"{time:.6g}"]
+        for place, value in enumerate(found.values[k]):
+            row += [f"{value:.8g}"] if found.errors is None else [f"{value:.8g}", f"{found.errors[k, place]:.2g}"]
+        rows.append(row)
+    show_table(("t", *columns), rows)
+    for name, known in zip(found.unknowns, found.determinate, strict=True):
+        if not known:
+            typer.echo(f"{name} is not determined by the motion")
+    for line in singular_lines(found):
+        typer.echo(line)
+
+
+# `kinegraph reactions`: forces and moments in joints.
+
+AxesOption = Annotated[Axes, typer.Option("--axes", help="In whose axes loads are.")]
+PointOption = Annotated[
+    str | None,
+    typer.Option(
+        "--point",
+        metavar="POINT",
+        help="Moments about: parent, a body, an output, or X,Y,Z; else the body's side.",
+    ),
+]
+BearingOption = Annotated[
+    bool, typer.Option("--bearing", help="Without drives and springs on the joint's own coordinates.")
+]
+
+
+@reads_model
+def run_reactions(
+    source: ModelSource,
+    joint: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--joint", "-j", metavar="NAME", help="A body, for the joint that carries it, or a loop; all if none."
+        ),
+    ] = None,
+    at: AtOption = None,
+    axes: AxesOption = Axes.WORLD,
+    point: PointOption = None,
+    bearing: BearingOption = False,
+    duration: Annotated[
+        float | None, typer.Option("--for", metavar="T", help="Along a run of so many seconds: the worst loads.")
+    ] = None,
+    plot: PlotOption = None,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """The force and moment each joint transmits at a state, or the largest ones along a run from there.
+
+    Example: kinegraph reactions double-pendulum --at q1=0.5 --for 3
+    """
+    joint = [] if joint == ["all"] else joint  # as `statics --joint all`
+    view = view_of(axes, point, bearing)
+    if duration is not None:
+        _along_run(source, joint or [], at, view, duration, plot, settings, json)
+        return
+    if plot is not None:
+        raise TaskError("--plot draws loads along a run: add --for SECONDS")
+    from kinegraph.tasks.joint_loads import all_joints
+    from kinegraph.tasks.reactions import reactions_at
+
+    mechanism = source.mechanism()
+    state, values = state_settings(mechanism, at), parameter_settings(mechanism, settings)
+    found = reactions_at(mechanism, joint or all_joints(mechanism), state, view, values)
+    if json:
+        print_json(reactions_data(view, found))
+    else:
+        show_reactions(view, found)
+
+
+def view_of(axes: Axes, point: str | None, bearing: bool) -> LoadView:
+    """What --axes, --point and --bearing ask for."""
+    from kinegraph.tasks.reactions import load_view
+
+    if point is None or "," not in point:
+        return load_view(axes, point, not bearing)
+    try:
+        place = [float(part) for part in point.split(",")]
+    except ValueError:
+        raise TaskError(f"--point: cannot read {point!r}; write a name, or three numbers, e.g. 0,0,1.5") from None
+    return load_view(axes, place, not bearing)
+
+
+def show_reactions(view: LoadView, found: Sequence[Reaction]) -> None:
+    """A table of components; a star where the motion does not determine one."""
+    columns = ("joint of", *(f"F{axis} [N]" for axis in "xyz"), *(f"M{axis} [N m]" for axis in "xyz"))
+    rows = [(one.body, *_reaction_cells(one)) for one in found]
+    show_table(columns, rows, title=f"what each joint exerts on its body, {view.words}")
+    if not all(all(one.determinate) for one in found):
+        typer.echo("* loops have redundant rows here: the motion does not determine this component")
+
+
+def reactions_data(view: LoadView, found: Sequence[Reaction]) -> dict[str, object]:
+    """The same for JSON."""
+    return {**_view_data(view), "reactions": {one.body: _reaction_numbers(one) for one in found}}
+
+
+def _view_data(view: LoadView) -> dict[str, object]:
+    point = view.point if view.point is None or isinstance(view.point, str) else list(view.point)
+    return {"axes": view.axes.value, "point": point or "joint", "drives": view.drives}
+
+
+def _along_run(
+    source: ModelSource,
+    joints: list[str],
+    at: list[str] | None,
+    view: LoadView,
+    duration: float,
+    plot: Path | None,
+    settings: list[str] | None,
+    json: bool,
+) -> None:
+    """Simulate, and show the largest loads and their times."""
+    from kinegraph.simulate.run import simulate
+    from kinegraph.tasks.joint_loads import joint_loads
+
+    mechanism = source.mechanism()
+    known = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    given = assignments(at or (), "--at")
+    run = simulate(
+        mechanism,
+        duration,
+        initial={name: value for name, value in given.items() if name in known},
+        inputs={name: value for name, value in given.items() if name not in known},
+        parameters=parameter_settings(mechanism, settings),
+        progress=False if json else None,
+    )
+    found = joint_loads(run, joints, axes=view.axes, point=view.point, drives=view.drives)
+    if plot is not None:
+        _draw_loads(found, plot)
+    if json:
+        worst = [vars(one) for one in found.worst]
+        print_json({**_view_data(view), "t": found.times.tolist(), "worst": worst, "searched": found.searched})
+        return
+    columns = ("joint of", "force [N]", "at t", "moment [N m]", "at t")
+    rows = []
+    for one in found.worst:
+        stars = ["" if known else "*" for known in one.determinate]
+        numbers = (f"{one.force:.6g}{stars[0]}", f"{one.force_time:.6g}", f"{one.moment:.6g}{stars[1]}")
+        rows.append((one.joint, *numbers, f"{one.moment_time:.6g}"))
+    show_table(columns, rows, title=f"the largest loads in {duration:g} s")
+    for note in found.notes:
+        typer.echo(note)
+    if not all(all(one.determinate) for one in found.worst):
+        typer.echo("* at least: loops have redundant rows, and the motion does not determine all components")
+
+
+def _draw_loads(found: JointLoads, path: Path) -> None:
+    from kinegraph.view.task_figures import Panel, plot_curves
+
+    sizes = {one.body: (one.force_size, one.moment_size) for one in found.reactions}
+    panels = [Panel(unit, {name: pair[k] for name, pair in sizes.items()}) for k, unit in enumerate(("N", "N m"))]
+    plot_curves(path, found.times, panels, found.model)
+
+
+def _reaction_numbers(one: Reaction) -> dict[str, list[float] | list[bool]]:
+    return {
+        "force": one.force.tolist(), "moment": one.moment.tolist(), "about": one.about.tolist(),
+        "determinate": list(one.determinate),
+    }  # fmt: skip
+
+
+def _reaction_cells(one: Reaction) -> list[str]:
+    """The six numbers; a star where the motion does not determine one."""
+    values = (*one.force, *one.moment)
+    return [f"{value + 0.0:.8g}" if sure else "*" for value, sure in zip(values, one.determinate, strict=True)]
+
+
+# `kinegraph statics`: forces that hold a mechanism at rest.
+
+JointOption = Annotated[
+    list[str] | None,
+    typer.Option("--joint", "-j", metavar="NAME", help="Joints whose reactions are wanted; all with --joint all."),
+]
+
+
+@reads_model
+def run_statics(
+    source: ModelSource,
+    at: AtOption = None,
+    unknown: UnknownOption = "",
+    inputs: InputOption = None,
+    joint: JointOption = None,
+    axes: AxesOption = Axes.WORLD,
+    point: PointOption = None,
+    bearing: BearingOption = False,
+    least_norm: LeastNormOption = False,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """The forces that hold a mechanism at rest against weight, springs and other elements, and what its joints carry.
+
+    Example: kinegraph statics double-pendulum --at q1=0.5,q2=0.2 --joint all
+    """
+    from kinegraph.tasks.joint_loads import all_joints
+    from kinegraph.tasks.statics import statics
+
+    mechanism, view = source.mechanism(), view_of(axes, point, bearing)
+    every = all_joints(mechanism) if joint == ["all"] else joint
+    found = statics(
+        mechanism,
+        state_settings(mechanism, at),
+        unknown=name_list(unknown),
+        inputs=assignments(inputs or (), "--input"),
+        joints=every or (),
+        axes=view.axes,
+        point=view.point,
+        drives=view.drives,
+        parameters=parameter_settings(mechanism, settings),
+        least_norm=least_norm,
+    )
+    if not json:
+        typer.echo(str(replace(found, reactions=())))
+        if found.reactions:
+            show_reactions(view, found.reactions)
+        return
+    print_json(
+        {
+            "q": zip_names(found.coordinates, found.q.tolist()),
+            "forces": zip_names(found.unknowns, found.values.tolist()),
+            "determinate": list(found.determinate),
+            **reactions_data(view, found.reactions),
+        }
+    )

@@ -1,0 +1,395 @@
+"""Commands on positions and poses: `assemble`, `ik`, `point`, `workspace`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import numpy as np
+import typer
+
+from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
+from kinegraph.cli.options import ModelSource, reads_model
+from kinegraph.cli.task_options import (
+    AtOption,
+    PlotOption,
+    numbers_by_name,
+    ranges,
+    show_table,
+    state_settings,
+    zip_names,
+)
+from kinegraph.errors import TaskError
+
+if TYPE_CHECKING:
+    from kinegraph.tasks.inverse_kinematics import PoseSolutions
+    from kinegraph.tasks.platforms.workspace import Workspace
+    from kinegraph.tasks.prescribed_motion import SampledMotion
+
+
+# `kinegraph assemble`: positions that fit the loops and constraints.
+
+
+@reads_model
+def run_assemble(
+    source: ModelSource,
+    at: AtOption = None,
+    every: Annotated[bool, typer.Option("--all", help="All ways to assemble that are found.")] = False,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Positions that fit the loops and constraints; values of --at stay as they are if they can.
+
+    Example: kinegraph assemble four-bar --at crank=1 --all
+    """
+    from kinegraph.assembly.assemble import Assembler
+    from kinegraph.derive.constraints.positions import CLOSED
+
+    mechanism = source.mechanism()
+    assembler = Assembler(mechanism, parameter_settings(mechanism, settings))
+    state = state_settings(mechanism, at)
+    found = assembler.modes(state) if every else [assembler.assemble(state)]
+    names = mechanism.layout.positions
+    free = assembler.left_free(found[0].q, tuple(state)) if found else None
+    if json:
+        rows = [
+            {
+                "q": zip_names(names, one.q.tolist()),
+                "residual": one.residual,
+                "changed": one.changed,
+                "moved": {value.name: [value.given, value.assembled] for value in one.moved},
+            }
+            for one in found
+        ]
+        print_json({"modes": rows, "dof": found[0].mobility if found else None, "free": free})
+        return
+    show_table((*names, "open by"), [(*(f"{x:.10g}" for x in one.q), f"{one.residual:.1e}") for one in found])
+    for one in found[:1]:
+        if one.table:
+            follow = f"; they follow from {', '.join(one.independent)}" if one.independent else ""
+            typer.echo(f"declared -> assembled{follow}:")
+        for line in one.table:
+            typer.echo(f"  {line}")
+        if one.residual > CLOSED:
+            typer.echo(f"rounded numbers contradict each other: the loops stay open by {one.residual:.1e} at least")
+        typer.echo(f"degrees of freedom here: {one.mobility}")
+    if every and free:
+        typer.echo(
+            f"samples of a continuum: with {', '.join(state) or 'nothing'} held the mechanism can still move in {free} "
+            f"{'way' if free == 1 else 'ways'}; hold as many more coordinates with --at to see all ways to assemble"
+        )
+
+
+# `kinegraph ik --path`: the motion that leads points along a path.
+
+
+def follow_path(
+    source: ModelSource,
+    path: list[str],
+    duration: float,
+    steps: int,
+    spring: float | None,
+    at: list[str] | None,
+    plot: Path | None,
+    settings: list[str] | None,
+    json: bool,
+) -> None:
+    """Follow, and show positions, velocities and accelerations."""
+    from kinegraph.tasks.follow import follow, follow_by_spring
+
+    if not 0 < duration < float("inf"):
+        raise TaskError(f"--for {duration:g}: give a time above zero")
+    mechanism = source.mechanism()
+    laws = assignments(path, "--path")
+    times = np.linspace(0.0, duration, steps + 1)
+    start, values = state_settings(mechanism, at), parameter_settings(mechanism, settings)
+    facts: dict[str, object]
+    if spring is None:
+        exact = follow(mechanism, laws, times, start=start, parameters=values)
+        names, motion, text = exact.coordinates, exact.motion, str(exact)
+        facts = {"near_singular": exact.near_singular.tolist(), "crossings": [list(pair) for pair in exact.crossings]}
+    else:
+        pulled = follow_by_spring(mechanism, laws, times, stiffness=spring, start=start, parameters=values)
+        names, motion, text, facts = pulled.coordinates, pulled.motion, str(pulled), {"deviation": pulled.deviation}
+    if plot is not None:
+        _draw_path(names, motion, plot, mechanism.name)
+    if json:
+        columns = {name: column.tolist() for name, column in _path_columns(names, motion).items()}
+        print_json({"t": times.tolist(), **columns, **facts})
+        return
+    step = max(1, steps // 20)
+    table = _path_columns(names, motion)
+    rows = [(f"{t:.6g}", *(f"{column[k]:.8g}" for column in table.values())) for k, t in enumerate(times)][::step]
+    show_table(("t", *table), rows)
+    typer.echo(text)
+
+
+def _path_columns(names: tuple[str, ...], motion: SampledMotion) -> dict[str, np.ndarray]:
+    found: dict[str, np.ndarray] = {}
+    for order, rows in enumerate((motion.q, motion.v, motion.a)):
+        found |= {name + "'" * order: rows[:, k] for k, name in enumerate(names)}
+    return found
+
+
+def _draw_path(names: tuple[str, ...], motion: SampledMotion, path: Path, title: str) -> None:
+    from kinegraph.view.task_figures import Panel, plot_curves
+
+    units = ("m, rad", "m/s, rad/s", "m/s², rad/s²")
+    panels = [
+        Panel(unit, {name + "′" * order: rows[:, k] for k, name in enumerate(names)})
+        for order, (unit, rows) in enumerate(zip(units, (motion.q, motion.v, motion.a), strict=True))
+    ]
+    plot_curves(path, motion.times, panels, title)
+
+
+# `kinegraph ik`: positions for a pose.
+
+BodyOption = Annotated[str, typer.Option("--body", "-b", metavar="NAME", help="The body or output point to be placed.")]
+PoseOption = Annotated[
+    str,
+    typer.Option(
+        "--pose",
+        metavar="NUMBERS",
+        help="x,y,z of a point; x,y,z,roll,pitch,yaw (as in URDF); or the 16 numbers of a 4 x 4 matrix by rows.",
+    ),
+]
+PathOption = Annotated[
+    list[str] | None,
+    typer.Option("--path", metavar="WHAT=LAW", help="Follow a path: tip.x=0.4*cos(t), q4=0; several times."),
+]
+SpringOption = Annotated[
+    float | None, typer.Option("--spring", metavar="N/M", help="Follow by fictitious springs of this stiffness.")
+]
+WithinOption = Annotated[
+    list[str] | None,
+    typer.Option("--within", metavar="NAME=FROM:TO", help="Limits in place of the robot file's: --within q1=-2:2."),
+]
+LimitsOption = Annotated[
+    bool, typer.Option("--limits/--no-limits", help="Keep within the limits that the robot file states.")
+]
+StartsOption = Annotated[int, typer.Option("--starts", min=1, max=1_000_000, help="From how many places to search.")]
+
+
+@reads_model
+def run_ik(
+    source: ModelSource,
+    body: BodyOption = "",
+    pose: PoseOption = "",
+    path: PathOption = None,
+    duration: Annotated[float, typer.Option("--for", metavar="T", help="The end time of a path in seconds.")] = 1.0,
+    steps: Annotated[int, typer.Option("--steps", min=1, max=1_000_000, help="Of a path.")] = 100,
+    spring: SpringOption = None,
+    at: AtOption = None,
+    plot: PlotOption = None,
+    within: WithinOption = None,
+    limits: LimitsOption = True,
+    starts: StartsOption = 256,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """All positions that bring a body to a pose, each certified by forward kinematics; or the motion along a path.
+
+    Example: kinegraph ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0
+    Example: kinegraph ik stanford --path gripper.x=1.15 --path "gripper.y=0.6*cos(t)^3" --path "gripper.z=0.6*sin(t)^3"
+    """
+    if path:
+        follow_path(source, path, duration, steps, spring, at, plot, settings, json)
+        return
+    if not body or not pose:
+        raise TaskError("say what is wanted: --body NAME and --pose NUMBERS, or a --path")
+    from kinegraph.tasks.inverse_kinematics import inverse_kinematics
+
+    mechanism = source.mechanism()
+    found = inverse_kinematics(
+        mechanism, body, _pose(pose), within=ranges(within or (), "--within"), limits=limits, starts=starts,
+        parameters=parameter_settings(mechanism, settings),
+    )  # fmt: skip
+    if json:
+        print_json(_solutions_data(found))
+    elif found.solutions:
+        _show_solutions(found)
+    if not found.solutions:
+        raise TaskError(found.reason)
+
+
+def _solutions_data(found: PoseSolutions) -> dict[str, object]:
+    rows, outside = (
+        [
+            {
+                "q": dict(zip(found.coordinates, one.q.tolist(), strict=True)),
+                "error": one.error,
+                "isolated": one.isolated,
+            }
+            for one in solutions
+        ]
+        for solutions in (found.solutions, found.outside)
+    )
+    data = {"solutions": rows, "family": found.family, "nearest": found.nearest.error, "outside_limits": outside}
+    return {**data, "with_turns": found.with_turns, "method": found.method, "complete": found.complete}
+
+
+def _show_solutions(found: PoseSolutions) -> None:
+    rows = [(*(f"{value:.10g}" for value in one.q), f"{one.error:.1e}") for one in found.solutions]
+    headings = (*found.coordinates, "error")
+    if found.family:
+        rows = [(*row, "yes" if one.isolated else "no") for row, one in zip(rows, found.solutions, strict=True)]
+        headings = (*headings, "isolated")
+    show_table(headings, rows)
+    if found.family:
+        typer.echo("where it is not isolated, the mechanism can move while the body stays: infinitely many solutions")
+    typer.echo(f"found by {found.method}" + (": these are all" if found.complete else "") + found.remark)
+
+
+def _pose(text: str) -> np.ndarray:
+    try:
+        numbers = np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        raise TaskError(f"--pose: cannot read {text!r}; write numbers separated by commas") from None
+    if numbers.size == 3:
+        return numbers
+    if numbers.size == 16:
+        return numbers.reshape(4, 4)
+    if numbers.size == 6:
+        return _from_angles(numbers)
+    raise TaskError(f"--pose: {numbers.size} numbers; 3 make a point, 6 a place with roll, pitch, yaw, 16 a matrix")
+
+
+def _from_angles(numbers: np.ndarray) -> np.ndarray:
+    (cr, cp, cy), (sr, sp, sy) = np.cos(numbers[3:]), np.sin(numbers[3:])
+    pose = np.eye(4)
+    pose[:3, :3] = [
+        [cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr],
+        [sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr],
+        [-sp, cp * sr, cp * cr],
+    ]
+    pose[:3, 3] = numbers[:3]
+    return pose
+
+
+# `kinegraph point`: pose, velocity and acceleration of a point.
+
+
+@reads_model
+def run_point(
+    source: ModelSource,
+    name: Annotated[str, typer.Option("--of", metavar="NAME", help="A body or an output point.")],
+    place: Annotated[str, typer.Option("--place", metavar="X,Y,Z", help="A point in the frame of the body.")] = "",
+    at: AtOption = None,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Pose, velocity and acceleration of a point at a state, as the mechanism moves under its forces.
+
+    Example: kinegraph point double-pendulum --of tip --at "q1=0.5,q1'=2"
+    """
+    from kinegraph.tasks.point_motion import point_motion
+
+    mechanism = source.mechanism()
+    point = (name, _numbers(place)) if place else name
+    found = point_motion(
+        mechanism, point, state_settings(mechanism, at), parameters=parameter_settings(mechanism, settings)
+    )
+    if json:
+        print_json({word: value.tolist() for word, value in vars(found).items() if word != "point"})
+    else:
+        typer.echo(str(found))
+
+
+def _numbers(text: str) -> list[float]:
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise TaskError(f"--place: cannot read {text!r}; write three numbers, e.g. 0.1,0,0") from None
+
+
+# `kinegraph workspace`: where the ring of a platform can be, and its poses for given drives.
+
+OverOption = Annotated[
+    list[str] | None,
+    typer.Option("--over", metavar="NAME=FROM:TO", help="One to three coordinates of the ring to go over."),
+]
+PlatformAtOption = Annotated[
+    list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="Other coordinates of the ring.")
+]
+PlatformTiltOption = Annotated[
+    float | None, typer.Option("--ring-tilt", help="The same in its joint on the ring, seen from the ring.")
+]
+DrivesOption = Annotated[
+    list[str] | None,
+    typer.Option("--drives", metavar="NAME=VALUE", help="All poses of the ring for these drives instead."),
+]
+
+
+@reads_model
+def run_workspace(
+    source: ModelSource,
+    over: OverOption = None,
+    at: PlatformAtOption = None,
+    points: Annotated[int, typer.Option("--points", min=2, help="Values of each coordinate.")] = 41,
+    stroke: Annotated[str, typer.Option("--stroke", metavar="FROM:TO", help="Bounds of all drives.")] = "",
+    tilt: Annotated[float | None, typer.Option("--tilt", help="Degrees a leg may lean from its start.")] = None,
+    ring_tilt: PlatformTiltOption = None,
+    radius: Annotated[float, typer.Option("--radius", help="Of the legs, which must not touch.")] = 0.0,
+    least: Annotated[float, typer.Option("--least", help="Least distance from singular poses, 0 to 1.")] = 0.0,
+    drives: DrivesOption = None,
+    plot: PlotOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Where the ring of a platform can be, and how far from singular poses; or all its poses for given drives.
+
+    Example: kinegraph workspace stewart --over x=-2:-1 --over y=-0.5:0.5 --stroke 1.1:1.6 --plot workspace.png
+    """
+    if drives:
+        _show_poses(source, drives, json)
+        return
+    from kinegraph.tasks.platforms.workspace import workspace
+
+    found = workspace(
+        source.mechanism(),
+        ranges(over or (), "--over"),
+        at=numbers_by_name(at or (), "--at"),
+        stroke=ranges([f"stroke={stroke}"], "--stroke")["stroke"] if stroke else None,
+        tilt=None if tilt is None else math.radians(tilt),
+        ring_tilt=None if ring_tilt is None else math.radians(ring_tilt),
+        radius=radius,
+        least=least,
+        points=points,
+    )
+    if plot is not None:
+        from kinegraph.view.task_figures import plot_workspace
+
+        plot_workspace(found, plot)
+    print_json(_workspace_data(found)) if json else typer.echo(str(found))
+
+
+def _workspace_data(found: Workspace) -> dict[str, object]:
+    inside = found.dexterity[found.inside]
+    limits = found.limits().items()
+    return {
+        "axes": {name: values.tolist() for name, values in found.axes.items()},
+        "verdict": found.verdict.tolist(),
+        "share": found.share,
+        "counts": found.counts(),
+        "limits": [{"limit": one.meaning, "leg": leg, "poses": count} for (one, leg), count in limits],
+        "dexterity": [float(inside.min()), float(inside.max())] if inside.size else None,
+    }
+
+
+def _show_poses(source: ModelSource, drives: list[str], json: bool) -> None:
+    from kinegraph.tasks.platforms.platform_poses import ring_poses
+
+    found = ring_poses(source.mechanism(), numbers_by_name(drives, "--drives"))
+    if not found:
+        raise TaskError("no pose of the ring was found for these drives: legs of these lengths may not fit together")
+    if json:
+        poses = [{"ring": dict(one.ring), "residual": one.residual, "hits": one.hits} for one in found]
+        paths = None if found.paths is None else asdict(found.paths)
+        print_json({"poses": poses, "complete": found.complete, "paths": paths})
+        return
+    rows = [(*(f"{x:.8g}" for x in one.ring.values()), str(one.hits)) for one in found]
+    show_table((*found[0].ring, "found"), rows)
+    if found.paths is not None:
+        ends = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in asdict(found.paths).items() if count)
+        typer.echo(f"{'all isolated poses' if found.complete else 'there may be more'}; paths: {ends}")

@@ -1,0 +1,216 @@
+"""Options that commands share: MODEL and how it is read, and the options of a run."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, get_type_hints
+
+import typer
+
+import kinegraph as kg
+from kinegraph.cli import completion
+from kinegraph.cli.common import assignments, console, parse_value
+
+if TYPE_CHECKING:
+    from kinegraph.compiler.mechanism_source import ReadOptions
+
+
+# MODEL and the options that say how it is read: the same for every command that takes a model.
+
+
+@dataclass(frozen=True)
+class ModelSource:
+    """What the user typed for MODEL and its options."""
+
+    model: str
+    options: ReadOptions
+    locks: tuple[str, ...] = ()
+
+    @property
+    def typed(self) -> str:
+        """MODEL and its options as they can be typed again."""
+        from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE
+
+        options, words = self.options, [self.model]
+        words += ["--floating"] if options.floating else []
+        words += [] if options.equalities else ["--no-equalities"]
+        words += [word for root in options.package_roots for word in ("--package-root", str(root))]
+        words += [] if options.elements is None else ["--elements" if options.elements else "--bare"]
+        if options.angle_tolerance != ANGLE_TOLERANCE:
+            words += ["--angle-tolerance", repr(options.angle_tolerance)]
+        words += [] if options.parameters is None else ["--parameters", str(options.parameters)]
+        return shlex.join([*words, *(word for lock in self.locks for word in ("--lock", lock))])
+
+    def read(self) -> kg.Mechanism:
+        """The mechanism, without a word about what the file says beyond it."""
+        from kinegraph.compiler.mechanism_source import read  # readers only when one is needed
+
+        found = read(self.model, self.options)
+        return locked(found, self.locks) if self.locks else found
+
+    def mechanism(self) -> kg.Mechanism:
+        """The mechanism; one line on stderr says what is left out of it or rounded."""
+        from kinegraph.model.robot_data import full_report
+
+        found = self.read()
+        summary = full_report(found).summary()
+        if summary:
+            from rich.text import Text
+
+            line = f"note: {Path(self.model).name}: left out or rounded: {summary}; `kinegraph check` says more"
+            console(stderr=True).print(Text(line), soft_wrap=True)
+        return found
+
+
+def locked(mechanism: kg.Mechanism, texts: tuple[str, ...]) -> kg.Mechanism:
+    """The mechanism with coordinates held as --lock says: `q4=0`, or `q4` for its initial position."""
+    known = [parameter.name for parameter in mechanism.parameters]
+    parts = [part.strip() for text in texts for part in re.split(r",(?![^()]*\))", text)]
+    given = assignments([part for part in parts if "=" in part], "--lock")
+    values = {name: parse_value(value, "--lock", known) for name, value in given.items()}
+    return kg.lock(mechanism, *(part for part in parts if part and "=" not in part), values)
+
+
+_PARAMETERS = {
+    "model": (
+        Annotated[
+            str,
+            typer.Argument(
+                metavar="MODEL",
+                help="A model file, or a name of the library.",
+                show_default=False,
+                autocompletion=completion.models,
+            ),
+        ],
+        inspect.Parameter.empty,
+    ),
+    "floating": (Annotated[bool, typer.Option("--floating", help="Set the base of a URDF robot free.")], False),
+    "package_root": (
+        Annotated[
+            list[Path] | None,
+            typer.Option("--package-root", metavar="DIR", help="Where meshes lie that are not below the model."),
+        ],
+        None,
+    ),
+    "elements": (
+        Annotated[
+            bool | None,
+            typer.Option("--elements/--bare", help="Damping, springs, ... of robot files; else as their engines do."),
+        ],
+        None,
+    ),
+    "equalities": (
+        Annotated[
+            bool,
+            typer.Option(
+                "--equalities/--no-equalities", help="Constraints by which a robot file closes loops, or a tree."
+            ),
+        ],
+        True,
+    ),
+    "angle_tolerance": (
+        Annotated[
+            float | None,
+            typer.Option(
+                "--angle-tolerance",
+                metavar="RADIANS",
+                help="How far off a right angle may be to be taken as exact, else 1e-7: 1e-5 takes 1.5708 for pi/2.",
+            ),
+        ],
+        None,
+    ),
+    "parameters": (
+        Annotated[
+            Path | None,
+            typer.Option(
+                "--parameters", metavar="FILE", help="Values of parameters: .json, .toml, .csv or `name = value`."
+            ),
+        ],
+        None,
+    ),
+    "lock": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--lock", metavar="NAME=VALUE", help="Hold coordinates: --lock q4=0, or --lock q4 where it starts."
+            ),
+        ],
+        None,
+    ),
+}  # fmt: skip
+
+
+def reads_model(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameter `source: ModelSource` becomes MODEL and the options of reading on the command line."""
+    hints = get_type_hints(command, include_extras=True)
+    own = [
+        parameter.replace(annotation=hints[name])
+        for name, parameter in inspect.signature(command).parameters.items()
+        if name != "source"
+    ]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    added = [
+        inspect.Parameter(name, kind, default=default, annotation=annotation)
+        for name, (annotation, default) in _PARAMETERS.items()
+    ]
+    last = [parameter for parameter in own if parameter.name == "json"]
+    first = [parameter for parameter in own if parameter.name != "json"]
+
+    @wraps(command)
+    def run(
+        model: str, floating: bool, package_root: list[Path] | None, elements: bool | None, equalities: bool,
+        angle_tolerance: float | None, parameters: Path | None, lock: list[str] | None, **given: object,
+    ) -> None:  # fmt: skip
+        from kinegraph.compiler.mechanism_source import ReadOptions
+        from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE
+
+        tolerance = ANGLE_TOLERANCE if angle_tolerance is None else angle_tolerance
+        options = ReadOptions(floating, tuple(package_root or ()), elements, tolerance, parameters, equalities)
+        command(source=ModelSource(model, options, tuple(lock or ())), **given)
+
+    parameters = [added[0], *first, *added[1:], *last]
+    run.__signature__ = inspect.Signature([one.replace(kind=kind) for one in parameters])  # type: ignore[attr-defined]
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    return run
+
+
+# Options of commands that run a mechanism: the same words mean the same thing everywhere.
+
+DurationOption = Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")]
+RunSetOption = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE,...", help="Initial values (q1=1,q1'=0) and parameters (m1=2)."),
+]
+InputOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--input",
+        metavar="NAME=FORMULA",
+        help="A force on a coordinate or an input of the model: q1=2*sin(3*t)-0.1*q1', u=@samples.csv.",
+    ),
+]
+EventOption = Annotated[
+    list[str] | None,
+    typer.Option("--event", metavar="NAME=FORMULA", help="Record when a formula passes zero: low=tip.z+1."),
+]
+StopOption = Annotated[
+    list[str] | None, typer.Option("--stop", metavar="NAME=FORMULA", help="Stop when a formula passes zero.")
+]
+StopIfOption = Annotated[
+    list[str] | None,
+    typer.Option("--stop-if", metavar="NAME=FORMULA", help="Stop wherever a formula is positive, at the start too."),
+]
+IntegralOption = Annotated[
+    list[str] | None,
+    typer.Option("--integral", metavar="NAME=FORMULA", help="A result that is an integral over time: cost=q1^2."),
+]
+RtolOption = Annotated[float, typer.Option(help="Relative tolerance per step.")]
+AtolOption = Annotated[float | None, typer.Option(help="Absolute tolerance per step.")]
+CompileOption = Annotated[bool, typer.Option("--native/--interpret", help="Compile the runs or not.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress bar, no word of what is compiled.")]

@@ -1,1 +1,0 @@
-"""The commands of the tasks of mechanics, one file per command."""

@@ -1,1 +1,0 @@
-"""Commands on forces: unknown ones, those at rest, and what joints carry."""

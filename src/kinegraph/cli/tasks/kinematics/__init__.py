@@ -1,1 +1,0 @@
-"""Commands on where bodies are: poses and paths."""

@@ -1,1 +1,0 @@
-"""How long code would run, without running it."""

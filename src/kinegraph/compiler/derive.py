@@ -1,0 +1,267 @@
+"""From a request to derived equations, and the proofs that start from the plain recursions."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from enum import Enum
+from functools import cached_property
+from typing import TypeAlias, cast
+
+from kinegraph.codegen.program.binding import BackSubstitution
+from kinegraph.compiler.plan_selection import best_of_near_ties, plan_selection_of
+from kinegraph.compiler.request import Quantities, Request, bound_parameters, quantities_of
+from kinegraph.derive.plan import AxialMoment, CrossAxis, ForwardMethod, InertiaMethod, OriginShift, Plan
+from kinegraph.derive.quantities.plan_search import MULTIPLIERS, Candidate, PlanSearch
+from kinegraph.derive.tree.displacements import unit_quaternions
+from kinegraph.garbage_collection import gc_paused
+from kinegraph.graph import law, text
+from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
+from kinegraph.graph.certificate import WholeProof
+from kinegraph.graph.count import count
+from kinegraph.graph.node import Graph, Output, Polynomial, Symbol
+from kinegraph.graph.proof import prove
+from kinegraph.interrupt import Interrupt
+from kinegraph.model.expressions import Expression
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.passes.effort import Effort
+
+# The record of a derivation, and its plan as text.
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The equations by the cheapest plan (frames, origins, algorithms), before any pass."""
+
+    key: str
+    plan: Plan
+    graph: Graph
+
+    def __str__(self) -> str:
+        return f"derived: {len(self.graph)} nodes, {count(self.graph)}"
+
+    def __repr__(self) -> str:
+        return f"<{self}>"
+
+    def dump(self) -> str:
+        """The record as text that `read` reads back."""
+        return json.dumps({"key": self.key, "plan": _written_plan(self.plan), "graph": text.dump(self.graph)})
+
+    @classmethod
+    def read(cls, dumped: str) -> Derived:
+        """What dump wrote; the graph must obey the law."""
+        found = json.loads(dumped)
+        return cls(found["key"], _plan(found["plan"]), text.read(found["graph"]))
+
+
+#: Fields of a plan that are enumerations, and fields that are sets of pairs: a link and an enumeration.
+_ENUMERATIONS: dict[str, type[Enum]] = {"inertia": InertiaMethod, "forward": ForwardMethod}
+_LINK_CHOICES: dict[str, type[Enum]] = {
+    "origin_shifts": OriginShift,
+    "propagated": CrossAxis,
+    "axial_moments": AxialMoment,
+}
+
+
+#: A field of a plan as JSON has it: a switch, a number, a word, links, or links with a choice each.
+_WrittenChoice: TypeAlias = "bool | int | str | list[int] | list[tuple[int, str]] | None"
+
+
+def _written_plan(plan: Plan) -> dict[str, object]:
+    return {one.name: _written_choice(getattr(plan, one.name)) for one in fields(plan)}
+
+
+def _written_choice(value: object) -> object:
+    """Sets as sorted lists, so that equal plans are equal texts."""
+    if isinstance(value, frozenset):
+        return sorted([one[0], one[1].value] if isinstance(one, tuple) else one for one in value)
+    return value.value if isinstance(value, Enum) else value
+
+
+def _plan(found: Mapping[str, _WrittenChoice]) -> Plan:
+    make: Callable[..., Plan] = Plan
+    return make(**{name: _choice(name, value) for name, value in found.items()})
+
+
+def _choice(name: str, value: _WrittenChoice) -> object:
+    if name in _LINK_CHOICES:
+        return frozenset((link, _LINK_CHOICES[name](one)) for link, one in cast("list[tuple[int, str]]", value))
+    if name in _ENUMERATIONS:
+        return _ENUMERATIONS[name](value)
+    return frozenset[object](value) if isinstance(value, list) else value
+
+
+# The proof of the whole way: the equations as the recursions first give them against the graph code is made of.
+
+
+def proved(first: Graph, last: Graph, mechanism: Mechanism, deriving: float) -> WholeProof:
+    """The proof, or ProofError naming the output entries that differ; `deriving` seconds were spent on the first."""
+    started = time.perf_counter()
+    prove(first, last, quaternions=unit_quaternions(mechanism)).require()
+    return WholeProof(len(first), len(last), deriving + time.perf_counter() - started)
+
+
+def prove_zero(graph: Graph, count: int, mechanism: Mechanism) -> None:
+    """ProofError unless the only output of a graph, of so many entries, is zero."""
+    builder = GraphBuilder()
+    nothing = builder.graph([graph.outputs[0]._replace(nodes=(builder.zero,) * count)])
+    prove(graph, nothing, quaternions=unit_quaternions(mechanism)).require()
+
+
+def with_dense_factors(graph: Graph, lower: Sequence[tuple[int, int]], size: int) -> Graph:
+    """The graph with all entries of L as its output `lower`: which ones are left out differs from plan to plan."""
+    zero = Polynomial(())
+    nodes = graph.nodes if zero in graph.nodes else (*graph.nodes, zero)
+    nothing = nodes.index(zero)
+    factors = graph.output("lower")
+    place = dict(zip(lower, factors.nodes, strict=True))
+    entries = tuple(place.get((i, j), nothing) for i in range(size) for j in range(size))
+    dense = Output(factors.name, (size, size), entries)
+    return Graph(nodes, tuple(dense if output is factors else output for output in graph.outputs))
+
+
+def with_exact_numbers(graph: Graph, numbers: Mapping[Symbol, Scalar]) -> Graph:
+    """The graph with symbols replaced by what they stand for, exactly."""
+    if not numbers:
+        return graph
+    builder = GraphBuilder()
+    scalars = list(numbers.values())
+    exact = scalars[0].builder.graph([Output("numbers", (len(scalars),), tuple(one.index for one in scalars))])
+    (places,) = moved(exact.outputs, transfer(exact, builder))
+    known = dict(zip(numbers, places.nodes, strict=True))
+
+    def symbol(node: Symbol) -> int:
+        return known[node] if node in known else builder.symbol(node.kind, node.name)
+
+    return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
+
+
+# The equations of a request by every plan that is asked for: the cheapest one, and those that proofs begin with.
+
+#: How many nodes may be derived while choosing frames, by effort: for an arm, and twice as many for two limbs or more.
+PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 30_000, Effort.SEARCH: 1_000_000}
+TWO_LIMBS = 12
+
+
+@dataclass(frozen=True)
+class Derivations:
+    """The equations of one request, each plan's derived once."""
+
+    request: Request
+
+    def made(self) -> tuple[Derived, bool]:
+        """The equations by the best plan, and whether its search came to its end."""
+        candidate = self._best
+        law.check(candidate.graph)
+        return Derived(self.request.key, candidate.plan, candidate.graph), not self.interrupt.requested
+
+    @cached_property
+    def _best(self) -> Candidate:
+        """The cheapest plan; beyond quick effort the one of which a search leaves least."""
+        request = self.request
+        with gc_paused():
+            cheapest = self.search.best(self.budget)
+        if request.effort is Effort.QUICK:
+            return best_of_near_ties(self.search, cheapest)
+        if request.frames is Effort.QUICK:
+            return cheapest
+        contest = plan_selection_of(request.effort, request.seconds)
+        return contest.winner(self.search, cheapest, request.seed, self.interrupt)
+
+    @cached_property
+    def interrupt(self) -> Interrupt:
+        """Seen by the contest of plans and by the reduction that follows."""
+        return Interrupt()
+
+    @property
+    def budget(self) -> int:
+        """How many nodes may be derived while choosing frames."""
+        times = 2 if len(self.request.mechanism.bodies) >= TWO_LIMBS else 1
+        return times * PLAN_BUDGET[self.request.frames or self.request.effort]
+
+    # plans
+
+    @cached_property
+    def search(self) -> PlanSearch:
+        """Plans by the closure and the cut of the request."""
+        request = self.request
+        return PlanSearch(
+            request.mechanism, request.quantities, request.parameters, closed_legs=request.closed_legs,
+            closure=request.closure, cut=request.cut,
+        )  # fmt: skip
+
+    @cached_property
+    def _stated_search(self) -> PlanSearch:
+        """Loops cut where the model closes them, by multipliers: what other cuts are proved equal to."""
+        request = self.request
+        return PlanSearch(request.mechanism, request.quantities, request.parameters, closed_legs=request.closed_legs)
+
+    @cached_property
+    def limb_search(self) -> PlanSearch:
+        """Plans in which limbs of one shape are written in one form."""
+        request = self.request
+        return PlanSearch(
+            request.mechanism, request.quantities, request.parameters, side_by_side=True,
+            closed_legs=request.closed_legs, closure=request.closure, cut=request.cut, lowered=self.search.lowered,
+        )  # fmt: skip
+
+    # the first equations, and proofs that begin with them
+
+    def first(self, plan: Plan) -> tuple[Graph, float]:
+        """The equations as the recursions first give them, and the seconds that took."""
+        # Trees that are cut differently agree where loops are closed: all that is compared is written in closed form.
+        first = self._first_plan(Plan(closed_loops=True) if self.request.cut else plan)
+        if first not in self._firsts:
+            started = time.perf_counter()
+            search = self._stated_search if self.request.cut else self.search
+            graph = search.derived(first).graph
+            if first.closed_loops:
+                prove_zero(*search.closed_rows(first), self.request.mechanism)
+            self._firsts[first] = graph, time.perf_counter() - started
+        return self._firsts[first]
+
+    @cached_property
+    def _firsts(self) -> dict[Plan, tuple[Graph, float]]:
+        """What the reduced and the chosen graph are both compared with, by plan."""
+        return {}
+
+    def _first_plan(self, plan: Plan) -> Plan:
+        """Every link in its own frame, nothing regrouped; by the same algorithms, but loops by multipliers (in the
+        coordinates of closed forms, if the plan has these: that they fulfil the loops is proved beside it).
+
+        Long loops, for which that takes too long, in segments of single bars.
+        """
+        of_origins = any(quantity.record.of_origins for quantity in self.request.quantities)
+        shifts = plan.origin_shifts if of_origins else frozenset()
+        single_bars = 1 if self.search.bars > MULTIPLIERS else 0
+        return Plan(
+            in_parent_frame=frozenset(), regroup=False, origin_shifts=shifts, inertia=plan.inertia,
+            forward=plan.forward, segment=single_bars, closed_legs=plan.closed_legs, closed_loops=plan.closed_loops,
+        )  # fmt: skip
+
+    def proved(self, graph: Graph, plan: Plan, tail: BackSubstitution | None = None) -> WholeProof:
+        """That a graph, up to the linear system that loops solve after it, equals the equations as first derived."""
+        if tail is None:
+            first, deriving = self.first(plan)
+            return proved(first, self._compared(graph), self.request.mechanism, deriving)
+        started = time.perf_counter()
+        candidate, system = self.search.unsolved(self._first_plan(plan))
+        first = with_dense_factors(candidate.graph, system.lower, tail.size)
+        deriving = time.perf_counter() - started
+        return proved(first, with_dense_factors(graph, tail.lower, tail.size), self.request.mechanism, deriving)
+
+    def _compared(self, graph: Graph) -> Graph:
+        """The graph as it is compared with the equations as first derived."""
+        return self._stated_search.closed(graph) if self.request.cut else graph
+
+
+# Equations by Rackovic's formulas: sums over all links in the fixed frame, nothing regrouped.
+
+
+def in_closed_form(mechanism: Mechanism, quantities: Quantities, values: Mapping[str, Expression]) -> Graph:
+    """The graph the dissertation starts from; `values` are the parameters that become numbers."""
+    plan = Plan(in_parent_frame=frozenset(), regroup=False, inertia=InertiaMethod.CLOSED_FORM)
+    bound = bound_parameters(mechanism, False, values)
+    return PlanSearch(mechanism, quantities_of(quantities), bound).derived(plan).graph

@@ -1,0 +1,218 @@
+"""From a file, or a name of the library, to a mechanism.
+
+The readers of robot files and tables are imported when such a file is read.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from kinegraph import io, library
+from kinegraph.errors import LeftOutWarning, ModelError
+from kinegraph.io.model_format import ModelFormat, format_by_name, format_by_root, holds_xml
+from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE as ANGLE_TOLERANCE
+from kinegraph.model import changes
+from kinegraph.model import joint_models as robot
+from kinegraph.model.expressions import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.robot_data import full_report
+
+if TYPE_CHECKING:
+    from kinegraph.io.robot.xml import Element
+    from kinegraph.model.joint_models import JointModel
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a model file is read.
+
+    floating: set the base of a URDF robot free. package_roots: the folders in which `package://` meshes of a URDF are
+    looked for, and below which meshes and includes of an MJCF may lie beside those below its own folder.
+    elements: whether what robot files say about joints (damping, springs, armature) is part of the equations; None does
+    as each format's own engines do: MJCF and SDF yes, URDF no. `JointModel` chooses more: dry friction, limits.
+    angle_tolerance: how far off, in radians, a right angle of a robot file may be to be taken as exact; above 1e-7 only
+    angles rounded or cut off to the digits written are.
+    parameters: values of parameters by name, or a file of them (.json, .toml, .csv, or lines `name = value`).
+    equalities: False leaves out the constraints by which a robot file closes loops: <equality> of MJCF, <loop_joint> of
+    URDF, joints of SDF that close a loop.
+    """
+
+    floating: bool = False
+    package_roots: tuple[str | Path, ...] = ()
+    elements: bool | JointModel | None = None
+    angle_tolerance: float = ANGLE_TOLERANCE
+    parameters: Mapping[str, Scalar] | str | Path | None = None
+    equalities: bool = True
+
+
+#: What every function that needs a mechanism takes: a mechanism, or a model file or name of the library to load.
+MechanismSource: TypeAlias = Mechanism | str | Path
+
+
+def mechanism_of(source: MechanismSource) -> Mechanism:
+    """The mechanism itself, or the one that `load` finds under this name or path."""
+    if isinstance(source, Mechanism):
+        return source
+    if isinstance(source, str | Path):
+        return load(source)
+    what = f"{type(source).__name__} is no mechanism"
+    raise ModelError(what, remedy="give a Mechanism, the path of a model file, or a name such as 'puma560'")
+
+
+def write(mechanism: MechanismSource) -> str:
+    """The mechanism in the model language; `kg.parse` reads it back. Takes a mechanism, a file or a library name."""
+    return io.write(mechanism_of(mechanism))
+
+
+def lock(mechanism: MechanismSource, *coordinates: str | Mapping[str, Scalar], **values: Scalar) -> Mechanism:
+    """The mechanism with coordinates held: `lock(robot, q4=0)`, or `lock(robot, "q4")` for its initial position."""
+    return changes.lock(mechanism_of(mechanism), *coordinates, **values)
+
+
+def in_principal_axes(mechanism: MechanismSource) -> Mechanism:
+    """The mechanism with angular velocities of quaternions about the principal axes of bodies with products of inertia.
+
+    Its equations are shorter; start, motion and all quantities of bodies stay what they are.
+    """
+    return changes.in_principal_axes(mechanism_of(mechanism))
+
+
+def with_contacts(mechanism: MechanismSource, *, restitution: Scalar = 0, friction: Scalar = 0) -> Mechanism:
+    """The mechanism with a `contact` wherever one of its spheres, capsules or boxes may touch a fixed plane.
+
+    friction: of corners of boxes; round shapes touch without, for the point that touches moves along them.
+    """
+    return changes.with_contacts(mechanism_of(mechanism), restitution=restitution, friction=friction)
+
+
+def load(
+    source: str | Path,
+    *,
+    floating: bool = False,
+    package_roots: Sequence[str | Path] = (),
+    elements: bool | JointModel | None = None,
+    angle_tolerance: float = ANGLE_TOLERANCE,
+    parameters: Mapping[str, Scalar] | str | Path | None = None,
+    contacts: bool = False,
+    equalities: bool = True,
+) -> Mechanism:
+    """A mechanism from a file (the model language, URDF, MJCF, SDF, a Denavit-Hartenberg table as CSV, vectors as
+    TOML), or by its name in the library. What a file holds decides how it is read: XML is told apart by its root.
+    A LeftOutWarning says what the file says and the equations do not have; `mechanism.report` keeps it. `ReadOptions`
+    explains the options; the readers in `kinegraph.io` take more. With `contacts` its spheres, capsules and boxes touch
+    its fixed planes, without rebound and friction; `with_contacts` sets these.
+    """
+    options = ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters, equalities)
+    mechanism = read(source, options)
+    if contacts:
+        mechanism = changes.with_contacts(mechanism)
+    summary = mechanism.report.summary()
+    if summary:
+        message = f"{source}: left out or rounded: {summary}; `kinegraph check` and `mechanism.report` say more"
+        warnings.warn(message, LeftOutWarning, stacklevel=2)
+    return mechanism
+
+
+def read(source: str | Path, options: ReadOptions) -> Mechanism:
+    """Like `load`, without a warning."""
+    mechanism = _read(source, options)
+    mechanism = replace(mechanism, report=full_report(mechanism))
+    given = options.parameters
+    if given is None:
+        return mechanism
+    if isinstance(given, Mapping):
+        return changes.with_parameters(mechanism, given)
+    from kinegraph.io.parameters import read_parameters
+
+    return changes.with_parameters(mechanism, read_parameters(given))
+
+
+def _read(source: str | Path, options: ReadOptions) -> Mechanism:
+    kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognised(source)
+    if kind is not ModelFormat.URDF and options.floating:
+        raise ModelError(f"{source}: only a URDF's base can be set free when it is read", remedy="leave floating out")
+    if root is None and options.package_roots:
+        message = f"{source}: only URDF, MJCF and SDF files have package roots"
+        raise ModelError(message, remedy="leave the package roots out")
+    if root is None and not options.equalities:
+        message = f"{source}: only URDF, MJCF and SDF files have equalities to leave out"
+        raise ModelError(message, remedy="leave the loops and constraints out of the model itself")
+    if root is None:
+        return _without_xml(source, kind, options)
+    return _robot(root, kind, Path(source), options)
+
+
+def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -> Mechanism:
+    """The mechanism of a robot file, with the joint model its own engines use unless another is asked for."""
+    from kinegraph.io.options import RobotFileOptions
+
+    shared = RobotFileOptions(
+        options.package_roots, angle_tolerance=options.angle_tolerance, equalities=options.equalities
+    )
+    usual = robot.JointModel() if options.elements is None else options.elements
+    if kind is ModelFormat.MJCF:
+        from kinegraph.io.mjcf.reader import read_mjcf
+
+        return _with_joint_model(read_mjcf(root, path, shared).mechanism, usual)
+    if kind is ModelFormat.SDF:
+        from kinegraph.io.sdf.reader import read_sdf
+
+        return _with_joint_model(read_sdf(root, path, shared).mechanism, usual)
+    return _with_joint_model(_urdf(root, path, options), options.elements or False)
+
+
+def _urdf(root: Element, path: Path, options: ReadOptions) -> Mechanism:
+    from kinegraph.io.options import UrdfOptions
+    from kinegraph.io.robot.findings import Base
+    from kinegraph.io.urdf.reader import read_urdf
+
+    base = Base.FLOATING if options.floating else Base.FIXED
+    chosen = UrdfOptions(
+        options.package_roots, angle_tolerance=options.angle_tolerance, equalities=options.equalities, base=base
+    )
+    return read_urdf(root, path, chosen).mechanism
+
+
+def _with_joint_model(mechanism: Mechanism, elements: bool | JointModel) -> Mechanism:
+    if not elements:
+        return mechanism
+    chosen = elements if isinstance(elements, robot.JointModel) else robot.JointModel(dry_friction=True)
+    return robot.with_elements(mechanism, chosen)
+
+
+def _in_library(source: str | Path) -> bool:
+    """A word without suffix or folder is a name of the library, unless there is a file of that name."""
+    words = os.fspath(source)
+    if os.sep in words or (os.altsep and os.altsep in words) or Path(source).suffix:
+        return False
+    # lexists first: it alone takes a name that is too long for a file
+    return not os.path.lexists(source) or Path(source).is_dir()
+
+
+def _recognised(source: str | Path) -> tuple[ModelFormat, Element | None]:
+    """The format of a file, and its root element if it holds XML."""
+    if not holds_xml(source):
+        return format_by_name(source), None
+    from kinegraph.io.robot.xml import read_xml
+
+    root = read_xml(source)
+    return format_by_root(root), root
+
+
+def _without_xml(source: str | Path, kind: ModelFormat, options: ReadOptions) -> Mechanism:
+    if _in_library(source):
+        return library.mechanism(str(source))
+    if kind is ModelFormat.TABLE:
+        from kinegraph.io.dh import load_denavit_hartenberg
+
+        return load_denavit_hartenberg(source, angle_tolerance=options.angle_tolerance).mechanism
+    if kind is ModelFormat.VECTORS:
+        from kinegraph.io.vectors import load_vectors
+
+        return load_vectors(source)
+    return io.load(source)

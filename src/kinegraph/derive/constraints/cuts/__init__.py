@@ -1,1 +1,0 @@
-"""Loops cut at other joints than the model closes them with: the same motion from another tree."""

@@ -1,1 +1,0 @@
-"""Overconstrained loops: rows that follow from others in ways that change with the position."""

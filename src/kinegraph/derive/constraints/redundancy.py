@@ -1,0 +1,416 @@
+"""Numerical analysis of constraint rows: redundant rows, dependent coordinates, and overconstrained loops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from kinegraph.codegen.program.binding import Argument
+from kinegraph.codegen.program.interpreted import InterpretedKernel
+from kinegraph.derive.constraints.conditions import (
+    NOTHING,
+    Conditions,
+    Floats,
+    RowRank,
+    chosen_rows,
+    dependent_columns,
+    row_rank,
+    usual_lengths,
+)
+from kinegraph.derive.constraints.positions import CLOSED, RANK_TOLERANCE, ROUNDED, assembled_positions, closed_beside
+from kinegraph.errors import KinegraphError
+from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.model.constraints import ConstraintKind, Loop, constraint_kind, row_names
+from kinegraph.model.evaluate import float_values, initial_positions, number, parameter_values
+from kinegraph.model.expressions import TIME, Expression, names
+from kinegraph.model.mechanism import Coordinate, Mechanism, Shift, Transform
+
+# Overconstrained loops: rows that follow from others wherever the loops are closed, in ways that may change.
+#
+# A row that follows from others by the same combination of them everywhere (out-of-plane rows of a planar loop) is left
+# out. Where the combination changes as the mechanism moves, the rows that are left may depend on each other somewhere
+# although those left out would not (Bennett's linkage). A mechanism that can move in one way only is followed all the
+# way round: if the rows that are left serve everywhere (Bricard's linkage), they are taken. Else as many as are
+# independent are chosen by position (`by_position.py`).
+
+#: A redundant row whose factors change by less than this from state to state follows from others in one way.
+_SAME = 1e-4
+#: And one whose factor of another row is below this everywhere does not follow from that one.
+_NONE = 1e-7
+#: Rows serve where they determine as much as all rows do, but for this part.
+_ENOUGH = 0.1
+#: How far apart positions are at which that is looked at, and how many they may be.
+_STEP, _MOST = 0.1, 800
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Rows of which some follow from others, in ways that change with the position: `rank` of them are independent.
+
+    scales: what the squares of each row are multiplied by where rows are compared; weights: the same of each column.
+    """
+
+    rows: tuple[str, ...]
+    rank: int
+    scales: tuple[float, ...]
+    weights: tuple[float, ...]
+
+    def chosen(self, jacobian: Floats, names: Sequence[str]) -> tuple[int, ...]:
+        """The rows that are taken at a state, by index, from the entries of all rows."""
+        places = [names.index(name) for name in self.rows]
+        scaled = np.sqrt(self.scales)[:, None] * jacobian[places] * np.sqrt(self.weights)
+        return tuple(places[k] for k in chosen_rows(scaled, self.rank))
+
+
+def changing_rows(conditions: Conditions, states: Sequence[Floats], rank: RowRank) -> tuple[Cluster, ...]:
+    """The rows to be chosen by position; `rank` says which are independent, `states` are closed."""
+    if not rank.redundant or not rank.independent:
+        return ()
+    whole = [conditions.jacobian(q) for q in states]
+    found = tuple(_clusters(whole, rank, conditions.names))
+    if found and rank.mobility == 1 and _serve_all_round(conditions, states[0], rank, found[0].weights):
+        return ()
+    return found
+
+
+def _clusters(whole: Sequence[Floats], rank: RowRank, names: Sequence[str]) -> Iterator[Cluster]:
+    """Rows that follow from others in ways that change from state to state, with those they follow from."""
+    scales, weights = _scales(whole, names)
+    scaled = [np.sqrt(scales)[:, None] * one * np.sqrt(weights) for one in whole]
+    factors = np.array([_factors(one, rank) for one in scaled])
+    changing = np.flatnonzero(np.any(np.abs(factors - factors[0]) > _SAME, axis=(0, 2)))
+    ties = np.any(np.abs(factors) > _NONE, axis=0)
+    groups: list[tuple[set[int], set[int]]] = []
+    for k in changing:
+        redundant, independent = {rank.redundant[k]}, {rank.independent[i] for i in np.flatnonzero(ties[k])}
+        for other in [one for one in groups if one[1] & independent]:
+            groups.remove(other)
+            redundant, independent = redundant | other[0], independent | other[1]
+        groups.append((redundant, independent))
+    for redundant, independent in groups:
+        rows = sorted(redundant | independent)
+        taken = tuple(float(scales[k]) for k in rows)
+        yield Cluster(tuple(names[k] for k in rows), len(independent), taken, tuple(map(float, weights)))
+
+
+def _factors(jacobian: Floats, rank: RowRank) -> Floats:
+    """By redundant and independent row: how the former follows from the latter."""
+    independent, redundant = jacobian[list(rank.independent)], jacobian[list(rank.redundant)]
+    return np.asarray(np.linalg.lstsq(independent.T, redundant.T, rcond=None)[0].T)
+
+
+def _scales(whole: Sequence[Floats], names: Sequence[str]) -> tuple[Floats, Floats]:
+    """What makes the squares of rows of one loop and one unit, then those of columns, about one: powers of two."""
+    lengths = np.max([np.linalg.norm(one, axis=1) for one in whole], axis=0)
+    scales = _power_of_two(usual_lengths(lengths, names) ** 2)
+    columns = np.max([np.max(scales[:, None] * one * one, axis=0, initial=0.0) for one in whole], axis=0)
+    return scales, _power_of_two(np.where(columns > ROUNDED**2 * np.max(columns), columns, 0.0))
+
+
+def _power_of_two(squares: Floats) -> Floats:
+    """One over each number, rounded to an even power of two; 1 for zero."""
+    return np.asarray(np.exp2(-2 * np.round(np.log2(np.where(squares > 0, squares, 1.0)) / 2)))
+
+
+def _serve_all_round(conditions: Conditions, start: Floats, rank: RowRank, weights: Sequence[float]) -> bool:
+    """Whether the independent rows determine the motion all the way round to the start as well as all rows do."""
+    if len(start) != len(weights):
+        return False  # how far quaternions are from the start is not told
+    scales, _ = _scales([conditions.jacobian(start)], conditions.names)
+    q, along = start, np.zeros(len(start))
+    for step in range(_MOST):
+        jacobian = conditions.jacobian(q)
+        scaled = np.sqrt(scales)[:, None] * jacobian * np.sqrt(weights)
+        count = len(rank.independent)
+        own, all_rows = (
+            np.linalg.svd(one, compute_uv=False)[count - 1] for one in (scaled[list(rank.independent)], scaled)
+        )
+        if not own > _ENOUGH * all_rows:
+            return False
+        way = np.linalg.svd(jacobian)[2][-1]
+        along = way if way @ along >= 0 else -way
+        q = closed_beside(conditions, q + _STEP * along)
+        beside = np.remainder(q - start + np.pi, 2 * np.pi) - np.pi
+        if step > 1 and np.linalg.norm(beside) < 0.8 * _STEP:
+            return True
+    return False
+
+
+# Which rows of a mechanism are redundant, and which coordinates may depend on the others: looked at in numbers.
+#
+# A graph cannot tell that a row follows from others wherever the mechanism is assembled (Bricard's linkage). So the
+# rows are evaluated at the assembled start and at states around it that fit as well; a row is redundant if it depends
+# on the rows before it at all of them. Where parameters have no values, or the start cannot be assembled, nothing is
+# redundant.
+#
+# Which rows those are may depend on the position: `overconstrained`.
+
+_SAMPLES = 4
+#: How far apart they are (radians, levers: `Conditions.measured`); and where the mechanism does not follow so far.
+_ASIDE, _LITTLE = 0.15, 0.01
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What was found: rows by name, velocities by index.
+
+    sample: the entries of the independent rows at one state, whose positions are `place`.
+    """
+
+    redundant: frozenset[str] = frozenset()
+    dependent: tuple[str, ...] = ()
+    mobility: int | None = None
+    sample: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    clusters: tuple[Cluster, ...] = ()
+    place: tuple[float, ...] = ()
+    #: The largest residual of the loops at the start; more than rounding leaves where rows contradict each other.
+    residual: float = 0.0
+    #: Whether redundant rows follow from others but for rounded numbers only.
+    rounded: bool = False
+
+    def dependent_of(self, velocities: Sequence[str]) -> tuple[int, ...]:
+        """The dependent velocities by index."""
+        return tuple(index for index, name in enumerate(velocities) if name in self.dependent)
+
+    def taken(self, jacobian: Floats, names: Sequence[str]) -> tuple[int, ...]:
+        """The rows that are computed with at a state, by index, from the entries of all rows."""
+        clustered = {name for cluster in self.clusters for name in cluster.rows}
+        fixed = [k for k, name in enumerate(names) if name not in self.redundant and name not in clustered]
+        chosen = [k for cluster in self.clusters for k in cluster.chosen(jacobian, names)]
+        return tuple(sorted(fixed + chosen))
+
+
+#: What derives the rows of a mechanism with values of parameters.
+RowsOf = Callable[[Mechanism, tuple[tuple[str, Expression], ...]], Graph]
+
+
+@lru_cache(maxsize=64)
+def analysed(
+    mechanism: Mechanism,
+    bound: tuple[tuple[str, Expression], ...],
+    rows: RowsOf,
+) -> Analysis:
+    """The analysis of a mechanism; `rows` derives the graph with `value`, `jacobian` and `rate` of all its rows."""
+    try:
+        values = float_values(parameter_values(mechanism, dict(bound)))
+    except KinegraphError:
+        return Analysis()
+    graph = rows(mechanism, bound)
+    conditions = numeric_conditions(mechanism, graph, values)
+    start = np.array(initial_positions(mechanism, parameter_values(mechanism, dict(bound))), dtype=float)
+    states, moves = _assembled_states(conditions, start)
+    if not states:
+        return Analysis()
+    if not moves:
+        return Analysis(_saying_nothing(conditions, states[0]))
+    measured = conditions.measured(states[0])
+    missed = np.abs(measured.value(states[0]))
+    found = _summary(conditions, states, mechanism.layout.velocities)
+    return replace(
+        found,
+        residual=float((missed * measured.row_sizes).max(initial=0.0)),
+        rounded=bool(np.any(missed > CLOSED)) or _is_rounded(conditions, states, found),
+    )
+
+
+def _is_rounded(conditions: Conditions, states: list[Floats], found: Analysis) -> bool:
+    """Whether rows that follow from others leave more of themselves than computing does."""
+    sizes = [np.linalg.svd(conditions.measured(q).jacobian(q), compute_uv=False) for q in states]
+    count = len(conditions.names) - len(found.redundant)
+    return any(one[count] > RANK_TOLERANCE * one[0] for one in sizes if count < len(one))
+
+
+def _summary(conditions: Conditions, states: list[Floats], velocities: Sequence[str]) -> Analysis:
+    whole = [conditions.jacobian(q) for q in states]
+    measured = [conditions.measured(q).jacobian(q) for q in states]
+    ranks = [row_rank(one, conditions.names) for one in measured]
+    best = max(ranks, key=lambda rank: len(rank.independent))
+    first, rows = ranks.index(best), list(best.independent)
+    dependent = tuple(velocities[column] for column in dependent_columns(measured[first][rows]))
+    independent = [conditions.names[k] for k in rows]
+    sample = tuple((one, tuple(map(float, row))) for one, row in zip(independent, whole[first][rows], strict=True))
+    return Analysis(
+        frozenset(conditions.names[k] for k in best.redundant), dependent, best.mobility, sample,
+        changing_rows(conditions, states, best), tuple(map(float, states[first])),
+    )  # fmt: skip
+
+
+def _saying_nothing(conditions: Conditions, q: Floats) -> frozenset[str]:
+    """Rows that restrict no velocity: all that is known where a mechanism cannot leave a singular position."""
+    lengths = np.linalg.norm(conditions.measured(q).jacobian(q), axis=1)
+    least = NOTHING * float(np.max(lengths, initial=0.0))
+    return frozenset(name for name, length in zip(conditions.names, lengths, strict=True) if length <= least)
+
+
+def _assembled_states(conditions: Conditions, start: Floats) -> tuple[list[Floats], bool]:
+    """The start, made to fit, and states some way along the motions it allows; whether it moves as it allows to.
+
+    A chain that is stretched as far as it reaches allows motions at first order, and moves back.
+    """
+    size = conditions.jacobian(start).shape[1]
+    weights = np.ones(size)
+    first = assembled_positions(conditions, start, weights)
+    if not first.closed:
+        return [], False
+    random = np.random.default_rng(7)
+    found, moves, free = [first.q], False, True
+    for length in (*[_ASIDE] * _SAMPLES, *[_LITTLE] * _SAMPLES):
+        if length == _LITTLE and (moves or not free):
+            break
+        measured = conditions.measured(found[-1])
+        step = _allowed(measured.jacobian(found[-1]), np.asarray(random.normal(size=size)))
+        free = step is not None
+        if step is None:
+            break
+        aside = measured.moved(found[-1], length * step)
+        moved = assembled_positions(conditions, aside, weights)
+        if moved.closed:
+            found.append(moved.q)
+            moves = moves or float(np.linalg.norm((moved.q - aside) / measured.position_sizes)) < 0.5 * length
+    return found, moves or not free or len(found) == 1
+
+
+def _allowed(jacobian: Floats, aim: Floats) -> Floats | None:
+    """The displacement of unit length next to `aim` that rows allow, of coordinates in them; None if there is none."""
+    aim = np.where(np.any(jacobian, axis=0), aim, 0.0)
+    step = aim - np.linalg.pinv(jacobian, rcond=ROUNDED) @ (jacobian @ aim)
+    length = float(np.linalg.norm(step))
+    return None if length < 1e-9 else np.asarray(step / length)
+
+
+def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, float], t: float = 0.0) -> Conditions:
+    """The rows of a graph (`value`, `jacobian`, `rate`) as functions of q and v."""
+    layout = mechanism.layout
+    function = _function(graph, _arguments(mechanism, values))
+    tail = np.array([t, *np.zeros(len(layout.inputs)), *values.values()])
+    rows = graph.output("value").shape[0]
+    size = len(layout.velocities)
+    still = np.zeros(size)
+
+    def at(q: Floats, v: Floats) -> Floats:
+        return np.array(function.flat(np.concatenate([q, v, tail])))
+
+    at_rest = _Latest(lambda q: at(q, still))
+    return Conditions(
+        row_names_of(mechanism),
+        holonomic_rows(mechanism),
+        lambda q: at_rest(q)[:rows],
+        lambda q: at_rest(q)[rows : rows + rows * size].reshape(rows, size),
+        lambda q, v: at(q, v)[rows + rows * size : 2 * rows + rows * size],
+        lambda q, d: moved_positions(mechanism, q, d),
+        lambda q: at_rest(q)[2 * rows + rows * size :],
+        *_lengths(mechanism),
+        _extent(mechanism, values),
+    )
+
+
+def _lengths(mechanism: Mechanism) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+    """Which positions, and which velocities, are lengths."""
+    found: list[tuple[bool, int, int]] = [
+        (one.name in mechanism.lengths, 1, 1) if isinstance(one, Coordinate) else (False, 4, 3)
+        for one in mechanism.coordinates
+    ]
+    kinds, positions, velocities = zip(*found, strict=True) if found else ((), (), ())
+    return np.repeat(np.array(kinds, dtype=bool), positions), np.repeat(np.array(kinds, dtype=bool), velocities)
+
+
+def _extent(mechanism: Mechanism, values: Mapping[str, float]) -> float:
+    """The longest constant length by which parts are placed on bodies; on the fixed frame where there is none: how far
+    away a mechanism is does not matter."""
+    frames = [frame for one in mechanism.loops if isinstance(one, Loop) for frame in (one.first, one.second)]
+    parts = [(one.base, one.transforms) for one in mechanism.bodies] + [(one.body, one.transforms) for one in frames]
+    inside, outside = (
+        max(
+            (length for one, some in parts if (one is None) is fixed for length in _lengths_in(some, values)), default=0
+        )
+        for fixed in (False, True)
+    )
+    return inside or outside
+
+
+def _lengths_in(transforms: Sequence[Transform], values: Mapping[str, float]) -> list[float]:
+    """The sizes of constant shifts."""
+    shifts = [one.distance for one in transforms if isinstance(one, Shift)]
+    return [abs(number(one, values)) for one in shifts if names(one) <= values.keys()]
+
+
+class _Latest:
+    """A function of positions that keeps its latest result: values, Jacobian and cosines of one place are asked for
+    one after the other, and computed together."""
+
+    def __init__(self, function: Callable[[Floats], Floats]) -> None:
+        self._function = function
+        self._latest: tuple[bytes, Floats] = b"", np.zeros(0)
+
+    def __call__(self, q: Floats) -> Floats:
+        """The result, for reading only."""
+        place, result = self._latest
+        if not result.size or place != q.tobytes():
+            result = self._function(q)
+            result.setflags(write=False)
+            self._latest = q.tobytes(), result
+        return result
+
+
+@lru_cache(maxsize=8)
+def _function(graph: Graph, arguments: tuple[Argument, ...]) -> InterpretedKernel:
+    """Rows are asked for at many times and with many values of parameters: writing them once is enough."""
+    return InterpretedKernel(graph, arguments)
+
+
+def entries_at(mechanism: Mechanism, bound: Mapping[str, Expression], graph: Graph, q: Sequence[float]) -> Floats:
+    """The entries of a graph's outputs at positions, at rest; the parameters have the model's values, or bound ones."""
+    values = float_values(parameter_values(mechanism, dict(bound)))
+    still = np.zeros(len(mechanism.layout.velocities) + 1 + len(mechanism.layout.inputs))
+    return np.array(_function(graph, _arguments(mechanism, values)).flat(np.array([*q, *still, *values.values()])))
+
+
+def _arguments(mechanism: Mechanism, values: Mapping[str, float]) -> tuple[Argument, ...]:
+    layout = mechanism.layout
+    groups = {
+        "q": (Kind.COORDINATE, layout.positions), "v": (Kind.VELOCITY, layout.velocities), "t": (Kind.TIME, (TIME,)),
+        "u": (Kind.INPUT, layout.inputs), "p": (Kind.PARAMETER, tuple(values)),
+    }  # fmt: skip
+    return tuple(Argument(name, tuple(Symbol(kind, one) for one in names)) for name, (kind, names) in groups.items())
+
+
+def row_names_of(mechanism: Mechanism) -> tuple[str, ...]:
+    """The names of all rows: loops, then constraints."""
+    return tuple(name for tie in (*mechanism.loops, *mechanism.constraints) for name in row_names(tie))
+
+
+def holonomic_rows(mechanism: Mechanism) -> list[int]:
+    """The rows that hold by position."""
+    free = {one.name for one in mechanism.constraints if constraint_kind(mechanism, one) is ConstraintKind.NONHOLONOMIC}
+    return [index for index, name in enumerate(row_names_of(mechanism)) if name not in free]
+
+
+def moved_positions(mechanism: Mechanism, q: Floats, displacement: Floats) -> Floats:
+    """Positions after a displacement (one entry for every velocity); quaternions turn about their own axes."""
+    layout = mechanism.layout
+    if not layout.quaternions:
+        return q + displacement
+    moved = np.array(q, dtype=float)
+    place = start = 0
+    for _ in mechanism.coordinates:
+        if start in layout.quaternions:
+            moved[start : start + 4] = _turned(q[start : start + 4], displacement[place : place + 3])
+            start, place = start + 4, place + 3
+        else:
+            moved[start] += displacement[place]
+            start, place = start + 1, place + 1
+    return moved
+
+
+def _turned(e: Floats, d: Floats) -> Floats:
+    """A quaternion after a small rotation d about its turned axes, of unit length."""
+    w, x, y, z = e
+    a, b, c = d / 2
+    product = np.array(
+        [w - x * a - y * b - z * c, x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a]
+    )
+    return product / float(np.linalg.norm(product))

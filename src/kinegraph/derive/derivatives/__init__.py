@@ -1,1 +1,0 @@
-"""Derivatives of forces and accelerations by recursions of their own."""

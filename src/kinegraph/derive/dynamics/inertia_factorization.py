@@ -1,0 +1,204 @@
+"""Forward dynamics by the factorized inertia matrix, and the check that the matrix is regular."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from typing import NamedTuple
+
+import numpy as np
+
+from kinegraph.derive.dynamics.composite_body import Square
+from kinegraph.derive.tree.displacements import Motion, unit_quaternions
+from kinegraph.errors import DerivationError, MasslessError
+from kinegraph.graph.build import Scalar
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Kind, Output, Symbol
+from kinegraph.graph.proof import prove
+from kinegraph.model.constraints import is_constrained
+from kinegraph.model.expressions import names
+from kinegraph.model.mechanism import Mechanism, amounts
+
+# Forward dynamics by the inertia matrix: the factorisation H = L^T D L, which keeps the zeros of a tree's H.
+#
+# Featherstone's factorisation runs from the tips to the base, so a branch never fills in another; zeros are exact zeros
+# of the graph, so no list of branches is needed.
+
+
+def base_to_tip(motion: Motion) -> list[int]:
+    """Velocity indices ordered so that what moves a link comes before what moves its children."""
+    first: dict[int, int] = {}
+    for link, columns in enumerate(motion.columns):
+        for column in columns:
+            for index in column:
+                first.setdefault(index, link)
+    return sorted(range(len(motion.velocities)), key=lambda index: (first.get(index, 0), index))
+
+
+class LinearSystem(NamedTuple):
+    """What solving takes besides numbers: the order of the unknowns, and the pairs (i, j) with an entry L_ij."""
+
+    order: tuple[int, ...]
+    lower: tuple[tuple[int, int], ...]
+
+
+class Factorized:
+    """A symmetric positive definite matrix ready to be solved with; `names` are of the velocities, for errors."""
+
+    def __init__(self, matrix: Square, order: Sequence[int], names: Sequence[str]) -> None:
+        self.order = order
+        self.lower, self.inverse = _factorize([list(row) for row in matrix], order, names)
+
+    @property
+    def pivots(self) -> dict[int, Scalar]:
+        """What was divided by, by index."""
+        return {index: self.lower[index][index] for index in self.order}
+
+    def guarded(self, room: Mapping[int, Scalar]) -> Factorized:
+        """The same factors; solutions are no numbers where a `room`, by index, is below zero."""
+        found = copy(self)
+        found.inverse = {
+            index: one.apply("guarded", room[index]) if index in room else one for index, one in self.inverse.items()
+        }
+        return found
+
+    def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """x with matrix x = right."""
+        return self.solve_lower(self.solve_upper(right))
+
+    def solve_upper(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """y with L^T y = right."""
+        y, order, lower = list(right), self.order, self.lower
+        for position in range(len(order) - 1, -1, -1):
+            i = order[position]
+            for j in order[:position]:
+                y[j] = y[j] - lower[i][j] * y[i]
+        return y
+
+    def solve_lower(self, upper: Sequence[Scalar]) -> list[Scalar]:
+        """x with D L x = upper."""
+        x = [self.inverse[i] * item for i, item in enumerate(upper)]
+        for position, i in enumerate(self.order):
+            for j in self.order[:position]:
+                x[i] = x[i] - self.lower[i][j] * x[j]
+        return x
+
+    def scaled(self, upper: Sequence[Scalar]) -> list[Scalar]:
+        """D^-1 times L^-T a."""
+        return [item * self.inverse[index] for index, item in enumerate(upper)]
+
+    def weighted(self, first: Sequence[Scalar], second: Sequence[Scalar]) -> Scalar:
+        """a^T matrix^-1 b, from L^-T a and L^-T b."""
+        total = first[0].number(0)
+        for index in range(len(first)):
+            if not (first[index].is_zero or second[index].is_zero):
+                total = total + first[index] * second[index] * self.inverse[index]
+        return total
+
+    def system(self) -> LinearSystem:
+        """Where L has entries."""
+        pairs = [
+            (i, j)
+            for position, i in enumerate(self.order)
+            for j in self.order[:position]
+            if not self.lower[i][j].is_zero
+        ]
+        return LinearSystem(tuple(self.order), tuple(pairs))
+
+    def solve_columns(self, right: Square) -> Square:
+        """X with matrix X = right."""
+        columns = [self.solve(column) for column in zip(*right, strict=True)]
+        return [list(row) for row in zip(*columns, strict=True)]
+
+    def inverted(self) -> Square:
+        """The inverse, by columns; of each only what the symmetry does not tell."""
+        size = len(self.order)
+        one, zero = self.lower[0][0].number(1), self.lower[0][0].number(0)
+        matrix = self.solve_columns([[one if i == j else zero for j in range(size)] for i in range(size)])
+        place = {index: position for position, index in enumerate(self.order)}
+        for i in range(size):
+            for j in range(size):
+                if place[i] > place[j]:
+                    matrix[i][j] = matrix[j][i]
+        return matrix
+
+
+def _factorize(h: Square, order: Sequence[int], names: Sequence[str]) -> tuple[Square, dict[int, Scalar]]:
+    inverse: dict[int, Scalar] = {}
+    for position in range(len(order) - 1, -1, -1):
+        k = order[position]
+        if h[k][k].is_zero:
+            raise MasslessError(names[k])
+        inverse[k] = h[k][k].reciprocal()
+        below = [i for i in order[:position] if not h[k][i].is_zero]
+        ratios = {i: h[k][i] * inverse[k] for i in below}
+        for place, i in enumerate(below):
+            for j in below[: place + 1]:
+                h[i][j] = h[j][i] = h[i][j] - ratios[i] * h[k][j]
+        for i in below:
+            h[k][i] = ratios[i]
+    return h, inverse
+
+
+# Joints that move nothing with mass, alone or several of them together: found in numbers, and words for an error.
+
+#: What is left of an entry of the inertia matrix, beside it, may be rounding below this.
+_SMALL = 1e-9
+_STATES = 3
+
+
+def massless_remedy(mechanism: Mechanism, velocity: str) -> str:
+    """The bodies that a velocity moves, and what loops have to do with it, as further lines of an error."""
+    coordinate = velocity.removesuffix("'")
+    moved = [
+        body.name
+        for body in mechanism.bodies
+        if any(coordinate in names(amount) for transform in body.transforms for amount in amounts(transform))
+    ]
+    text = f"\n  {', '.join(moved)} and what stands on it have none" if moved else ""
+    if is_constrained(mechanism):
+        text += "\n  without loops the tree of records leaves it free: cut another joint (`cut NAME;`), or give it mass"
+    return text
+
+
+def require_inertia(mechanism: Mechanism, inertia: Square, factors: Factorized) -> None:
+    """DerivationError, which names the coordinates, if the inertia matrix is singular at every position.
+
+    A graph does not tell that a pivot is zero where sines and cosines cancel: if one is small at random it is proved.
+    """
+    own = [row[k] for k, row in enumerate(inertia)]
+    if not own:
+        return
+    pivots = [factors.pivots[k] for k in range(len(own))]
+    small = np.all(np.abs(_at_random(mechanism, pivots)) <= _SMALL * np.abs(_at_random(mechanism, own)), axis=0)
+    first = next((k for k in reversed(factors.order) if small[k]), None)
+    if first is None or not _is_zero(mechanism, pivots[first]):
+        return
+    (matrix, *_) = _at_random(mechanism, [entry for row in inertia for entry in row])
+    size = np.sqrt(np.maximum(np.diag(matrix.reshape(len(own), -1)), 1e-300))
+    still = np.linalg.svd(matrix.reshape(len(own), -1) / np.outer(size, size))[2][-1]
+    velocities = [name for name, part in zip(mechanism.layout.velocities, still, strict=True) if abs(part) > 1e-6]
+    raise DerivationError(
+        f"forward dynamics: {', '.join(velocities)} can change together so that nothing with mass moves, wherever "
+        f"{mechanism.name} is: its inertia matrix is singular\n  leave one of them out, or give a body that they move "
+        "mass or moments of inertia (`Jx`, `Jy`, `Jz`)"
+    )
+
+
+def _is_zero(mechanism: Mechanism, scalar: Scalar) -> bool:
+    pivot, nothing = (one.builder.graph([Output("pivot", (1,), (one.index,))]) for one in (scalar, scalar.number(0)))
+    return bool(prove(pivot, nothing, quaternions=unit_quaternions(mechanism)))
+
+
+def _at_random(mechanism: Mechanism, scalars: Sequence[Scalar]) -> np.ndarray:
+    """Values at some states, with random values of parameters as well: by state and scalar."""
+    graph = scalars[0].builder.graph([Output("values", (len(scalars),), tuple(one.index for one in scalars))])
+    random = np.random.default_rng(3)
+    symbols = [node for node in graph.nodes if isinstance(node, Symbol)]
+    low = {symbol.name: 0.5 if symbol.kind is Kind.PARAMETER else -1.2 for symbol in symbols}
+    given = {name: random.uniform(least, 1.3, _STATES) for name, least in low.items()}
+    for start in mechanism.layout.quaternions:
+        parts = [name for name in mechanism.layout.positions[start : start + 4] if name in given]
+        length = np.sqrt(sum(given[name] ** 2 for name in parts)) if len(parts) == 4 else 1.0
+        given |= {name: given[name] / length for name in parts}
+    return np.broadcast_to(interpret(graph, given)["values"], (_STATES, len(scalars)))

@@ -1,0 +1,364 @@
+"""Compliant contacts: distances between shapes, and their forces after Hunt and Crossley."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TypeAlias
+
+from kinegraph.derive.elements.element_values import ElementWork, Points, Storing
+from kinegraph.derive.tree import kinematics
+from kinegraph.derive.tree.algebra import Vector, cross, dot, minus, negative, plus, times, vector, zero_vector
+from kinegraph.derive.tree.displacements import Motion
+from kinegraph.derive.tree.expressions import Names
+from kinegraph.graph.build import Scalar
+from kinegraph.graph.differentiate import ForwardDerivative
+from kinegraph.graph.node import Kind
+from kinegraph.model.elements import (
+    Anchor,
+    Arc,
+    Bumper,
+    Capsule,
+    ContactShape,
+    Cylinder,
+    Plane,
+    Sphere,
+    Torus,
+    Triple,
+    anchors_of,
+)
+from kinegraph.model.expressions import TIME
+from kinegraph.model.mechanism import ZERO
+
+# Shapes that touch: how far apart they are, where, and along which normal; all exact expressions of the positions.
+
+#: Under a root of the depth [m]: slopes stay finite where contact begins, and no digit of a force shows it.
+_TINY = Fraction(1, 10**24)
+#: Two segments whose directions have a sine below this are taken as parallel.
+_PARALLEL = Fraction(1, 10**12)
+
+
+#: From one end of a segment to the other, and the square of its length.
+Segment: TypeAlias = tuple[Vector, Scalar]
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """Where two shapes are nearest: the gap (negative where they overlap), a point half way, the unit normal from the
+    second shape to the first; all in the fixed frame."""
+
+    gap: Scalar
+    point: Vector
+    normal: Vector
+
+
+class ShapeDistances:
+    """The distances of shapes whose points are those of one layout."""
+
+    def __init__(self, points: Points, names: Names) -> None:
+        self.points = points
+        self.names = names
+
+    def nearest(self, bumper: Bumper) -> Iterator[Nearest]:
+        """One place for each pair; capsules and cylinders lie on a plane with both ends."""
+        first, second = sorted(bumper.shapes, key=_rank)
+        turned = first is not bumper.shapes[0]
+        for found in self._ordered(first, second):
+            yield Nearest(found.gap, found.point, negative(found.normal)) if turned else found
+
+    def _ordered(self, first: ContactShape, second: ContactShape) -> Iterator[Nearest]:
+        """Planes come last, spheres first."""
+        match first, second:
+            case ((Sphere() | Capsule()), Plane()):
+                for centre in map(self.points.anchored, anchors_of(first)):
+                    yield self._on_plane(centre, self.names.scalar(first.radius), second)
+            case Cylinder(), Plane():
+                yield from self._rims_on_plane(first, second)
+            case Torus(), Plane():
+                axis, centre = self._direction(first.normal, first.centre.of), self.points.anchored(first.centre)
+                lowest = self._lowest(centre, axis, self.names.scalar(first.ring), second)
+                yield self._on_plane(lowest, self.names.scalar(first.radius), second)
+            case Sphere(), Torus() | Arc():
+                yield self._on_ring(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
+            case Sphere(), Cylinder():
+                yield self._on_cylinder(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
+            case ((Sphere() | Capsule()), (Sphere() | Capsule())):
+                yield self._of_segments(first, second)
+            case _:
+                raise AssertionError(f"no distance of {first} and {second}")  # validated
+
+    def _rims_on_plane(self, cylinder: Cylinder, plane: Plane) -> Iterator[Nearest]:
+        """The deepest point of each end's rim."""
+        along, square = self.points.segment(cylinder.first, cylinder.second)
+        axis, zero = times(square.apply("sqrt").reciprocal(), along), square.number(0)
+        for centre in map(self.points.anchored, anchors_of(cylinder)):
+            yield self._on_plane(self._lowest(centre, axis, self.names.scalar(cylinder.radius), plane), zero, plane)
+
+    def _lowest(self, centre: Vector, axis: Vector, radius: Scalar, plane: Plane) -> Vector:
+        """The point of a circle nearest to a plane; its centre where both are parallel."""
+        normal = self._direction(plane.normal, plane.point.of)
+        across = minus(normal, times(dot(normal, axis), axis))
+        length = (dot(across, across) + _TINY).apply("sqrt")
+        return minus(centre, times(radius / length, across))
+
+    def _on_cylinder(self, centre: Vector, radius: Scalar, cylinder: Cylinder) -> Nearest:
+        """Outside, the corner of both excesses; inside, whichever of side and end is nearer."""
+        along, square = self.points.segment(cylinder.first, cylinder.second)
+        length = square.apply("sqrt")
+        axis = times(length.reciprocal(), along)
+        away = minus(centre, self.points.anchored(cylinder.first))
+        height = dot(away, axis)
+        across = minus(away, times(height, axis))
+        distance = (dot(across, across) + _TINY).apply("sqrt")
+        beyond = height - length * Fraction(1, 2)
+        beside = distance - self.names.scalar(cylinder.radius)
+        upwards = beyond.apply("select", beyond.number(1), beyond.number(-1))
+        above = beyond * upwards - length * Fraction(1, 2)
+        side, end, depth = _mixed(beside, above)
+        normal = plus(times(side / distance, across), times(end * upwards, axis))
+        gap = depth - radius
+        return Nearest(gap, minus(centre, times(radius + gap * Fraction(1, 2), normal)), normal)
+
+    def _on_plane(self, centre: Vector, radius: Scalar, plane: Plane) -> Nearest:
+        normal = self._direction(plane.normal, plane.point.of)
+        height = dot(normal, minus(centre, self.points.anchored(plane.point)))
+        gap = height - radius
+        return Nearest(gap, minus(centre, times(radius + gap * Fraction(1, 2), normal)), normal)
+
+    def _on_ring(self, centre: Vector, radius: Scalar, ring: Torus | Arc) -> Nearest:
+        """The nearest point of the circle lies in the plane of its axis and the centre, or is an end of the arc."""
+        axis, middle = self._direction(ring.normal, ring.centre.of), self.points.anchored(ring.centre)
+        away = minus(centre, middle)
+        across = minus(away, times(dot(axis, away), axis))
+        outwards = times(dot(across, across).apply("sqrt").reciprocal(), across)
+        if isinstance(ring, Arc):
+            outwards = self._within(ring, axis, outwards)
+        on_circle = plus(middle, times(self.names.scalar(ring.ring), outwards))
+        return self._of_points(centre, on_circle, radius, self.names.scalar(ring.radius))
+
+    def _within(self, arc: Arc, axis: Vector, outwards: Vector) -> Vector:
+        """A direction in the plane of an arc, or that of the end it lies nearer to."""
+        given = self._direction(arc.middle, arc.centre.of)
+        flat = minus(given, times(dot(axis, given), axis))
+        middle = times(dot(flat, flat).apply("sqrt").reciprocal(), flat)
+        onwards = cross(axis, middle)
+        half = self.names.scalar(arc.half_angle)
+        cosine, sine = half.apply("cos"), half.apply("sin")
+        side = dot(outwards, onwards)
+        sign = side.apply("select", side.number(1), side.number(-1))
+        end = plus(times(cosine, middle), times(sine * sign, onwards))
+        inside = dot(outwards, middle) - cosine
+        x, y, z = (inside.apply("select", one, other) for one, other in zip(outwards, end, strict=True))
+        return x, y, z
+
+    def _of_segments(self, first: Sphere | Capsule, second: Sphere | Capsule) -> Nearest:
+        here, there = self._nearest_points(first, second)
+        return self._of_points(here, there, self.names.scalar(first.radius), self.names.scalar(second.radius))
+
+    def _of_points(self, here: Vector, there: Vector, radius: Scalar, other: Scalar) -> Nearest:
+        line = minus(here, there)
+        distance = dot(line, line).apply("sqrt")
+        normal = times(distance.reciprocal(), line)
+        gap = distance - radius - other
+        return Nearest(gap, plus(there, times(other + gap * Fraction(1, 2), normal)), normal)
+
+    def _nearest_points(self, first: Sphere | Capsule, second: Sphere | Capsule) -> tuple[Vector, Vector]:
+        """The nearest points of two segments (Ericson, Real-Time Collision Detection, 5.1.9), without branches."""
+        start, origin = (self.points.anchored(anchors_of(shape)[0]) for shape in (first, second))
+        if isinstance(second, Sphere):  # spheres come first
+            return start, origin
+        along = self.points.segment(second.first, second.second)
+        if isinstance(first, Sphere):
+            return start, plus(origin, times(_part(start, origin, along), along[0]))
+        return self._of_two_segments(start, self.points.segment(first.first, first.second), origin, along)
+
+    def _of_two_segments(self, p: Vector, first: Segment, q: Vector, second: Segment) -> tuple[Vector, Vector]:
+        (d, a), (e, f) = first, second  # the squares of lengths are constants of the bodies
+        r = minus(p, q)
+        b, c, g = dot(d, e), dot(d, r), dot(e, r)
+        square = a * f - b * b
+        if square.is_zero:  # parallel wherever they are
+            return self._of_parallel_segments(p, first, q, second)
+        oblique = square - _PARALLEL * _PARALLEL * (a * f)
+        free = oblique.apply("select", _clamped((b * g - c * f) / square), a.number(0))
+        t = _clamped((b * free + g) * f.reciprocal())
+        s = _clamped((b * t - c) * a.reciprocal())
+        return plus(p, times(s, d)), plus(q, times(t, e))
+
+    def _of_parallel_segments(self, p: Vector, first: Segment, q: Vector, second: Segment) -> tuple[Vector, Vector]:
+        """One of the pairs of nearest points: that of the first segment's start, moved to where both go on."""
+        there = plus(q, times(_part(p, q, second), second[0]))
+        return plus(p, times(_part(there, p, first), first[0])), there
+
+    def _direction(self, components: Triple, of: str | None) -> Vector:
+        """A unit vector given in a body's axes, in the fixed frame."""
+        given = vector([self.names.scalar(item) for item in components])
+        length = dot(given, given).apply("sqrt")
+        return self.points.turned_out(self.points.frame(of), times(length.reciprocal(), given))
+
+
+def _rank(shape: ContactShape) -> int:
+    """Spheres first, planes last."""
+    return (Sphere, Capsule, Cylinder, Arc, Torus, Plane).index(type(shape))
+
+
+def _mixed(beside: Scalar, above: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """How much of the normal leads sideways and endwards, and the distance, from what is beyond each."""
+    zero, one = beside.number(0), beside.number(1)
+    out, over = positive_part(beside), positive_part(above)
+    distance = (out * out + over * over + _TINY).apply("sqrt")
+    deeper = beside - above
+    within = deeper.apply("select", one, zero), deeper.apply("select", zero, one), deeper.apply("select", beside, above)
+    outside = out / distance, over / distance, distance
+    # outside where one of the two is beyond
+    largest = within[2]
+    side, end, depth = (largest.apply("select", a, b) for a, b in zip(outside, within, strict=True))
+    return side, end, depth
+
+
+def _part(point: Vector, start: Vector, along: Segment) -> Scalar:
+    """Which part of a segment lies before the place nearest to a point, between zero and one."""
+    direction, square = along
+    return _clamped(dot(minus(point, start), direction) * square.reciprocal())
+
+
+def _clamped(part: Scalar) -> Scalar:
+    """Between zero and one."""
+    zero, one = part.number(0), part.number(1)
+    return (one - part).apply("select", part.apply("select", part, zero), one)
+
+
+def positive_part(depth: Scalar) -> Scalar:
+    """The depth where shapes overlap, else zero."""
+    return depth.apply("select", depth, depth.number(0))
+
+
+def power(depth: Scalar, exponent: Fraction) -> Scalar:
+    """depth^exponent, of halves through the root."""
+    whole = depth ** int(exponent)
+    return whole if exponent.denominator == 1 else whole * (depth + _TINY).apply("sqrt")
+
+
+# The forces of shapes that touch, after Hunt and Crossley, through the velocities of both bodies at one point.
+#
+# Where two shapes are nearest the gap grows with the velocity of one body against the other along the normal: neither
+# the nearest points nor the normal have to be differentiated. One force acts on both bodies at the point half way.
+
+
+@dataclass(frozen=True)
+class ContactPlace:
+    """One place of a bumper: the depth's rate, what is stored, what is lost, and the force on the first shape.
+
+    approach: the depth, or its rate where that is simpler. pressing: the force along the normal. force: in fixed axes.
+    """
+
+    place: Nearest
+    relative: Vector
+    approach: ElementWork
+    energy: Scalar
+    elastic: Scalar
+    loss: Scalar
+    rubbing: Vector
+
+    @property
+    def pressing(self) -> Scalar:
+        """The normal force, elastic and lost together."""
+        return self.elastic + self.loss
+
+    @property
+    def force(self) -> Vector:
+        """The whole force, along the normal and by friction."""
+        return minus(times(self.pressing, self.place.normal), self.rubbing)
+
+    @property
+    def storing(self) -> Storing:
+        """The energy that is stored, and the work that stores it."""
+        return Storing(self.energy, ElementWork(self.elastic, self.approach.target, self.approach.is_rate))
+
+    @property
+    def resisting(self) -> Iterator[ElementWork]:
+        """What is lost along the normal and along the surface."""
+        if not self.loss.is_zero:
+            yield ElementWork(self.loss, self.approach.target, self.approach.is_rate)
+        for along, velocity in zip(self.rubbing, self.relative, strict=True):
+            if not along.is_zero:
+                yield ElementWork(along, velocity, is_rate=True)
+
+
+class CompliantContacts:
+    """The bumpers of one layout."""
+
+    def __init__(self, distances: ShapeDistances, motion: Motion) -> None:
+        self.distances = distances
+        self._motion = motion
+        self._screws: dict[str | None, tuple[Vector, Vector]] = {}
+
+    def contact_places(self, bumper: Bumper, depth_rate: ForwardDerivative) -> Iterator[ContactPlace]:
+        """Every place of a bumper. depth_rate: the derivative by time along the motion, for shapes that time moves."""
+        first, second = (anchors_of(shape)[0].of for shape in bumper.shapes)
+        led = self._led(bumper)
+        for place in self.distances.nearest(bumper):
+            relative = minus(self._velocity(first, place.point), self._velocity(second, place.point))
+            if led:
+                approach = ElementWork(_rate(depth_rate, -place.gap), -place.gap)
+            else:
+                growing = -dot(place.normal, relative)
+                approach = ElementWork(growing, growing, is_rate=True)
+            yield self._contact_place(bumper, place, relative, approach)
+
+    def _contact_place(self, bumper: Bumper, place: Nearest, relative: Vector, approach: ElementWork) -> ContactPlace:
+        """k d^p max(0, 1 + c d') along the normal: k d^(p + 1)/(p + 1) is stored, the rest dissipated; friction."""
+        scalar = self.distances.names.scalar
+        exponent = scalar(bumper.exponent).value
+        assert exponent is not None  # validated
+        depth = positive_part(-place.gap)
+        elastic = scalar(bumper.stiffness) * power(depth, Fraction(exponent))
+        energy = elastic * depth * (1 / (Fraction(exponent) + 1))
+        share = scalar(bumper.damping) * approach.force
+        loss = elastic * (share + 1).apply("select", share, share.number(-1)) if not share.is_zero else share
+        rubbing = self._rubbing(bumper, place, relative, elastic + loss)
+        return ContactPlace(place, relative, approach, energy, elastic, loss, rubbing)
+
+    def _rubbing(self, bumper: Bumper, place: Nearest, relative: Vector, pressing: Scalar) -> Vector:
+        """Friction against sliding, through the velocity of one surface along the other."""
+        if bumper.friction == ZERO:
+            return zero_vector(pressing)
+        scalar = self.distances.names.scalar
+        sliding = minus(relative, times(dot(relative, place.normal), place.normal))
+        smooth = (dot(sliding, sliding) + scalar(bumper.slip) ** 2).apply("sqrt")
+        return times(scalar(bumper.friction) * pressing / smooth, sliding)
+
+    def _led(self, bumper: Bumper) -> bool:
+        """Whether time moves a shape on its body."""
+        names, builder = self.distances.names, self.distances.names.builder
+        by_time = ForwardDerivative(builder, {builder.symbol(Kind.TIME, TIME): builder.one})
+        local = (names.scalar(item) for shape in bumper.shapes for one in anchors_of(shape) for item in one.position)
+        return any(not _rate(by_time, item).is_zero for item in local)
+
+    def _velocity(self, of: str | None, place: Vector) -> Vector:
+        """The velocity of the point of a body that is at this place: o' + w x (place - o)."""
+        like = self.distances.points.layout.tree.like
+        if of is None:
+            return zero_vector(like)
+        if of not in self._screws:
+            self._screws[of] = self._screw(of)
+        velocity, angular = self._screws[of]
+        return plus(velocity, cross(angular, minus(place, self.distances.points.named(of))))
+
+    def _screw(self, of: str) -> tuple[Vector, Vector]:
+        """The velocity of a body's origin and its angular velocity, in fixed axes, what time moves included."""
+        points = self.distances.points
+        layout, like = points.layout, points.layout.tree.like
+        view = kinematics.seen_from(layout, kinematics.fixed_frame(like))
+        velocity = angular = zero_vector(like)
+        frame = points.placed(Anchor(of))
+        for column, screw in kinematics.point_screws(layout, view, frame).items():
+            rate = self._motion.rates[column.link].velocity[column.component]
+            velocity = plus(velocity, times(rate, screw.linear))
+            angular = plus(angular, times(rate, screw.angular))
+        return velocity, angular
+
+
+def _rate(derivative: ForwardDerivative, item: Scalar) -> Scalar:
+    return Scalar(item.builder, derivative(item.index))

@@ -1,1 +1,0 @@
-"""Parameters that the forces can tell apart: regressor and regrouping."""

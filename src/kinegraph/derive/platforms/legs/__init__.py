@@ -1,1 +1,0 @@
-"""Legs: what each type is to the ring and to the base."""

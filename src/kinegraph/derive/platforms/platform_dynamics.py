@@ -1,0 +1,408 @@
+"""Dynamics of a platform: six equations of motion, accelerations, drive forces, and leg coordinates in closed form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+from kinegraph.derive.dynamics.composite_body import Square
+from kinegraph.derive.dynamics.inertia_factorization import Factorized
+from kinegraph.derive.platforms.free_motion import FreeMotion, curled, total, totals
+from kinegraph.derive.platforms.leg_parameters import RigidPart
+from kinegraph.derive.platforms.legs import LegInertia, LegLoad, LegMomenta, SpinInertia
+from kinegraph.derive.platforms.platform_state import PlatformAccelerations, PlatformState
+from kinegraph.derive.tree.algebra import (
+    Matrix,
+    Symmetric,
+    Vector,
+    apply,
+    cross,
+    minus,
+    plus,
+    times,
+    transpose,
+    vector,
+    zero_vector,
+)
+from kinegraph.graph.build import Scalar
+from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
+from kinegraph.model.platforms.recognition import FreeBody
+
+# A square system solved by orthogonalising its columns, without roots.
+#
+# Modified Gram-Schmidt with the right side as one more column is backward stable, which elimination without pivoting is
+# not: over states of a platform that lost four digits.
+
+
+def solved_by_orthogonalization(columns: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
+    """The amounts of the columns that add up to the right side."""
+    rest = [list(column) for column in columns]
+    wanted = list(right)
+    count = len(rest)
+    ratios: dict[tuple[int, int], Scalar] = {}
+    parts: list[Scalar] = []
+    for j in range(count):
+        own = rest[j]
+        inverse = _product(own, own).reciprocal()
+        for k in range(j + 1, count):
+            ratios[j, k] = _product(own, rest[k]) * inverse
+            rest[k] = [a - ratios[j, k] * b for a, b in zip(rest[k], own, strict=True)]
+        part = _product(own, wanted) * inverse
+        wanted = [a - part * b for a, b in zip(wanted, own, strict=True)]
+        parts.append(part)
+    for j in range(count - 2, -1, -1):
+        for k in range(j + 1, count):
+            parts[j] = parts[j] - ratios[j, k] * parts[k]
+    return parts
+
+
+def _product(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    return total([x * y for x, y in zip(a, b, strict=True)])
+
+
+# Six equations for the ring: its own inertia and that of all legs, each at its joint.
+#
+# Joints at (x, y, z) and (x, -y, z) have terms that are even and terms that are odd in y: the first take the sum of
+# both legs, the others the difference, and each product with a place is made once for two legs.
+
+#: A vector or a symmetric matrix, entry by entry.
+Entries: TypeAlias = tuple[Scalar, ...]
+
+
+def equation_matrix(ring: RigidPart, legs: Sequence[tuple[LegInertia, Vector]]) -> Square:
+    """A*: by the acceleration of the reference point, then the angular acceleration, in ring axes."""
+    round_about = [(leg.at_joint, place) for leg, place in legs if leg.spin is None]
+    pairs = mirrored(round_about)
+    blocks = [rigid_block(ring), *(_even_block(Symmetric(*even), Symmetric(*odd), at) for even, odd, at in pairs)]
+    blocks += [_spun_block(leg, place, leg.spin) for leg, place in legs if leg.spin is not None]
+    entries = [[total([block[i][j] for block in blocks]) for j in range(i + 1)] for i in range(6)]
+    return [[entries[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
+
+
+def coupling_block(ring: RigidPart, legs: Sequence[tuple[LegMomenta, Vector]]) -> Square:
+    """Momentum and moment of momentum about the reference point, by row, of the motion against the base, by column."""
+    blocks = [rigid_block(ring), *(_momentum_block(*leg) for leg in legs)]
+    return [[total([block[i][j] for block in blocks]) for j in range(6)] for i in range(6)]
+
+
+def _momentum_block(momenta: LegMomenta, place: Vector) -> Square:
+    lever = transpose(_lever_columns(momenta, place))
+    rows = [[*row, *cross(place, row)] for row in (*momenta.linear, *lever)]
+    spin = momenta.spin
+    if spin is None:
+        return rows
+    by = [*spin.linear, *plus(spin.angular, cross(place, spin.linear))]
+    return [
+        [*row[:3], *(a + one * b for a, b in zip(row[3:], spin.reach, strict=True))]
+        for row, one in zip(rows, by, strict=True)
+    ]
+
+
+def _lever_columns(momenta: LegMomenta, place: Vector) -> Matrix:
+    """The columns of the moment of momentum about the reference point."""
+    pairs = zip(transpose(momenta.linear), transpose(momenta.angular), strict=True)
+    x, y, z = (plus(angular, cross(place, linear)) for linear, angular in pairs)
+    return x, y, z
+
+
+def moment_in(part: RigidPart, field: Matrix) -> Vector:
+    """The moment about the origin of a part whose points accelerate by a field U: that of U S, S the second moments."""
+    x, y, z = (part.second.apply(row) for row in field)
+    return z[1] - y[2], x[2] - z[0], y[0] - x[1]
+
+
+def platform_loads(legs: Sequence[tuple[LegLoad, Vector]]) -> list[Scalar]:
+    """Force and moment about the reference point of all loads."""
+    found = mirrored([(load.force, place) for load, place in legs])
+    moments = [_even_cross(place, vector(even), vector(odd)) for even, odd, place in found]
+    moments += [load.moment for load, _ in legs if load.moment is not None]
+    return [total([one[i] for one in group]) for group in ([even for even, _, _ in found], moments) for i in range(3)]
+
+
+def rigid_block(part: RigidPart) -> Square:
+    """[[m 1, -s x], [s x, I]]."""
+    zero = part.mass.number(0)
+    x, y, z = part.first
+    turned = ((zero, z, -y), (-z, zero, x), (y, -x, zero))  # - [s] x
+    upper = [[part.mass if i == j else zero for j in range(3)] + list(turned[i]) for i in range(3)]
+    lower = [[turned[j][i] for j in range(3)] + list(part.inertia.column(i)) for i in range(3)]
+    return upper + lower
+
+
+def _spun_block(leg: LegInertia, place: Vector, spin: SpinInertia) -> Square:
+    return _with_spin(_even_block(leg.at_joint, leg.at_joint, place), spin, place)
+
+
+def _even_block(even: Symmetric, odd: Symmetric, place: Vector) -> Square:
+    """The inertia K at a point r: [[K, -K r x], [r x K, -r x K r x]]."""
+    columns = [_even_cross(place, even.column(i), odd.column(i)) for i in range(3)]  # r x K, column by column
+    turned = [_even_cross(place, odd.column(i), even.column(i)) for i in range(3)]  # the same, odd in y
+    rows, odd_rows = ([vector([one[i] for one in some]) for i in range(3)] for some in (columns, turned))
+    # Row i of - r x K r x is r x (row i of r x K).
+    lower = [[*rows[i], *_even_cross(place, rows[i], odd_rows[i])] for i in range(3)]
+    upper = [[*even.column(i), *columns[i]] for i in range(3)]
+    return upper + lower
+
+
+def _even_cross(place: Vector, even: Vector, odd: Vector) -> Vector:
+    """place x a; what the place's y multiplies is the odd one."""
+    x, y, z = place
+    return y * odd[2] - z * even[1], z * even[0] - x * even[2], x * even[1] - y * odd[0]
+
+
+def mirrored(items: Sequence[tuple[Entries, Vector]]) -> list[tuple[Entries, Entries, Vector]]:
+    """Sum and difference of what stands at places that mirror each other in y; what stands alone is both."""
+    rest, found = list(items), []
+    while rest:
+        own, place = rest.pop(0)
+        image = (place[0], -place[1], place[2])
+        twin = next((k for k, (_, other) in enumerate(rest) if other == image), None)
+        if twin is None:
+            found.append((own, own, place))
+            continue
+        pairs = list(zip(own, rest.pop(twin)[0], strict=True))
+        found.append((tuple(a + b for a, b in pairs), tuple(a - b for a, b in pairs), place))
+    return found
+
+
+def _with_spin(block: Square, spin: SpinInertia, place: Vector) -> Square:
+    """The spin of a leg that the ring causes: coupled with the joint's velocity, and by itself."""
+    row = [*spin.coupling, *cross(place, spin.coupling)]
+    reach = [row[0].number(0)] * 3 + list(spin.reach)
+    own = [spin.itself * item for item in reach]
+    return [
+        [block[i][j] + row[i] * reach[j] + reach[i] * row[j] + reach[i] * own[j] for j in range(6)] for i in range(6)
+    ]
+
+
+# The dynamics of a platform: accelerations, efforts of the drives, what legs do to ring and base.
+
+
+class PlatformDynamics(PlatformState):
+    """A platform on the fixed frame; `moving.py` has the one on a free body."""
+
+    # accelerations
+
+    def motion(self, forces: Sequence[Scalar]) -> PlatformAccelerations:
+        """The accelerations of the ring under `forces` on all velocities."""
+        right = [-item for item in self._still_needs(forces)]
+        x = Factorized(self._ring_matrix(), range(6), self._ring_names()).solve(right)
+        return self.easy.changed(vector(x[:3]), vector(x[3:]))
+
+    def _still_needs(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Force and moment about the reference point that the easy motion lacks."""
+        needed = platform_loads(self._still(forces))
+        return [a + b for a, b in zip(self._ring_needs(self.easy, forces), needed, strict=True)]
+
+    def _ring_matrix(self) -> list[list[Scalar]]:
+        inertia = [(leg.inertia(), numbers.ring) for leg, numbers in zip(self.legs, self.numbers, strict=True)]
+        return equation_matrix(self.part, inertia)
+
+    def _ring_names(self) -> list[str]:
+        return [*self.platform.ring.position, *["the ring's rotation"] * 3]
+
+    def _still(self, forces: Sequence[Scalar]) -> list[tuple[LegLoad, Vector]]:
+        """The loads of legs in the easy motion."""
+        found = zip(self.legs, self.at_joints(self.easy), self.leg_forces(forces), strict=True)
+        return self._placed([leg.load(joint, own) for leg, joint, own in found])
+
+    def _placed(self, found: Sequence[LegLoad]) -> list[tuple[LegLoad, Vector]]:
+        return [(load, numbers.ring) for load, numbers in zip(found, self.numbers, strict=True)]
+
+    def _on_ring(self, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
+        """Force, and moment about the reference point, of weight and forces on the ring's coordinates, in ring axes."""
+        force, torque = self._on_body(self.platform.ring, self.ring, forces)
+        force = self.ring.into(plus(force, times(self.part.mass, self.frame_gravity)))
+        first = plus(self.part.first, times(self.part.mass, self.origin))
+        weight = cross(first, self.ring.into(self.frame_gravity))
+        return force, plus(minus(torque, cross(self.origin, force)), weight)
+
+    def _on_body(self, body: FreeBody, motion: FreeMotion, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
+        """Forces on a free body's coordinates as a force in fixed axes and a torque in its own."""
+        given = [forces[self.index[name]] for name in body.velocities]
+        return vector(given[:3]), motion.torque(vector(given[3:]))
+
+    def accelerations(self, forces: Sequence[Scalar]) -> dict[str, Scalar]:
+        """Of ring, base and legs by the name of the velocity, from the forces on all velocities."""
+        motion = self.motion(forces)
+        return self._of_bodies(motion) | self.leg_accelerations(motion)
+
+    def leg_accelerations(self, motion: PlatformAccelerations) -> dict[str, Scalar]:
+        """Of the legs' coordinates, by the name of the velocity."""
+        found: dict[str, Scalar] = {}
+        for leg, names, one in zip(self.legs, self.platform.legs, self.at_joints(motion), strict=True):
+            found |= {f"{name}'": item for name, item in zip(names.coordinates, leg.accelerations(one), strict=True)}
+        return found
+
+    def _of_bodies(self, motion: PlatformAccelerations) -> dict[str, Scalar]:
+        return dict(zip(self.platform.ring.velocities, self._ring_out(motion), strict=True))
+
+    def ring_alone(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """The ring's own six: of its position, then of its rotation."""
+        return self._ring_out(self.motion(forces))
+
+    def _ring_out(self, motion: PlatformAccelerations) -> list[Scalar]:
+        """From the reference point to the ring's own, in its coordinates."""
+        own = minus(motion.point, apply(self.field(motion), self.origin))
+        linear = plus(self.ring.out(own), self.fallen)
+        return [*linear, *self.ring.angle_accelerations(motion.angular)]
+
+    # a motion that is given
+
+    def given_motion(self, accelerations: Sequence[Scalar]) -> PlatformAccelerations:
+        """As `motion` says it, from accelerations of all coordinates; those of ring and base count."""
+        return PlatformAccelerations(*self._of_body(self.platform.ring, self.ring, self.origin, accelerations))
+
+    def _of_body(
+        self, body: FreeBody, motion: FreeMotion, place: Vector, accelerations: Sequence[Scalar]
+    ) -> tuple[Vector, Vector]:
+        """Of the point of a free body at `place` in its axes, and angular, in its axes."""
+        given = [accelerations[self.index[name]] for name in body.velocities]
+        angular = motion.angular(vector(given[3:]))
+        own = motion.into(minus(vector(given[:3]), self.fallen))
+        return plus(own, plus(cross(angular, place), curled(motion, place))), angular
+
+    def efforts(self, accelerations: Sequence[Scalar], forces: Sequence[Scalar]) -> dict[str, Scalar]:
+        """The forces of six drives, and on a base that moves, that cause a motion beside other forces.
+
+        They are given by the name of the velocity.
+        """
+        motion = self.given_motion(accelerations)
+        found = zip(self.legs, self.at_joints(motion), self.leg_forces(forces), strict=True)
+        needed = platform_loads(self._placed([leg.load(joint, own) for leg, joint, own in found]))
+        own = self._ring_needs(motion, forces)
+        columns = [
+            [*leg.effort(), *cross(numbers.ring, leg.effort())]
+            for leg, numbers in zip(self.legs, self.numbers, strict=True)
+        ]
+        efforts = solved_by_orthogonalization(columns, [a + b for a, b in zip(own, needed, strict=True)])
+        drives = [leg.drive + "'" for leg in self.platform.legs]
+        return dict(zip(drives, efforts, strict=True)) | self._base_efforts(motion, own, forces)
+
+    def _base_efforts(
+        self, motion: PlatformAccelerations, ring: Sequence[Scalar], forces: Sequence[Scalar]
+    ) -> dict[str, Scalar]:
+        """The forces on the base's own coordinates; `ring` is what the ring takes."""
+        return {}
+
+    def _ring_needs(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Force and moment about the reference point that the ring takes beside those of `forces`."""
+        part, point, field = self.part, motion.point, self.field(motion)
+        force = plus(times(part.mass, point), apply(field, part.first))
+        moment = plus(moment_in(part, field), cross(part.first, point))
+        given = self._on_ring(forces)
+        return [*minus(force, given[0]), *minus(moment, given[1])]
+
+    # what legs do
+
+    def on_ring(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Force and moment of each leg on the ring at its joint, in fixed axes."""
+        return [[*self.ring.out(force), *self.ring.out(moment)] for force, moment in self._pairs(motion, forces)]
+
+    def _pairs(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:
+        found = []
+        zipped = zip(self.legs, self.numbers, self.at_joints(motion), self.leg_forces(forces), strict=True)
+        for leg, numbers, joint, own in zipped:
+            load = leg.load(joint, own)
+            force = plus(load.force, times(numbers.on_ring, joint.joint))
+            moment = zero_vector(force[0]) if load.moment is None else load.moment
+            found.append((times(-1, force), times(-1, moment)))
+        return found
+
+    def on_base(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Force, and moment about the base's origin, of each leg on the base, in fixed axes."""
+        found = []
+        zipped = zip(self.legs, self.numbers, self.joints, self.at_joints(motion), self.leg_forces(forces), strict=True)
+        for leg, numbers, base, joint, own in zipped:
+            force, moment = leg.on_base(joint, leg.load(joint, own))
+            moment = plus(moment, cross(self.base.into(self.stand(numbers, base)), force))
+            found.append([*self.ring.out(force), *self.ring.out(moment)])
+        return found
+
+    def sum_on_base(self, rows: Sequence[Sequence[Scalar]], motion: PlatformAccelerations) -> list[Scalar]:
+        """Force and moment of all legs together, of which each has a row."""
+        force = totals([vector(row[:3]) for row in rows])
+        return [*force, *totals([vector(row[3:]) for row in rows])]
+
+
+# Expressions of a leg's coordinates written in those of the ring.
+#
+# A pose of the ring determines angles of legs but for whole turns. These are taken from the coordinates themselves.
+
+#: Kinds of symbols that stand for coordinates of legs, their rates and accelerations.
+_KINDS = (Kind.COORDINATE, Kind.VELOCITY, Kind.ACCELERATION)
+
+
+def without_leg_coordinates(items: Sequence[Scalar], dynamics: PlatformDynamics) -> list[Scalar]:
+    """The same scalars with the coordinates and velocities of legs replaced by what they are."""
+    if not items:
+        return []
+    output = Output("items", (len(items),), tuple(item.index for item in items))
+    graph = items[0].builder.graph([output])
+    return in_platform_coordinates(graph, graph.outputs[0].nodes, dynamics)
+
+
+def in_platform_coordinates(
+    graph: Graph, wanted: Sequence[int], dynamics: PlatformDynamics, accelerations: Mapping[str, Scalar] | None = None
+) -> list[Scalar]:
+    """Nodes of a graph in the builder of a platform; sines of a leg's angles become what they are, no angles.
+
+    `accelerations` of legs by the name of their symbols are put in as well.
+    """
+    return _Replacing(dynamics, accelerations or {}).nodes(graph, wanted)
+
+
+class _Replacing:
+    def __init__(self, dynamics: PlatformDynamics, accelerations: Mapping[str, Scalar]) -> None:
+        self.builder = dynamics.ring.position[0].builder
+        self.turns = dynamics.leg_turns()
+        followed = {name: turn.near(dynamics.names[name]) for name, turn in self.turns.items()}
+        self.meanings = dynamics.leg_positions() | followed | dynamics.leg_rates() | dict(accelerations)
+
+    def nodes(self, graph: Graph, wanted: Sequence[int]) -> list[Scalar]:
+        place: dict[int, int] = {}
+        for index, node in enumerate(graph.nodes):
+            if isinstance(node, Symbol):
+                place[index] = self._symbol(node)
+            elif isinstance(node, Function):
+                place[index] = self._function(graph, node, place)
+            else:
+                terms = ((c, tuple((place[child], e) for child, e in factors)) for c, factors in node.terms)
+                place[index] = self.builder.polynomial(terms)
+        return [Scalar(self.builder, place[index]) for index in wanted]
+
+    def _symbol(self, node: Symbol) -> int:
+        known = node.kind in _KINDS and node.name in self.meanings
+        return self.meanings[node.name].index if known else self.builder.symbol(node.kind, node.name)
+
+    def _function(self, graph: Graph, node: Function, place: dict[int, int]) -> int:
+        angle = graph.nodes[node.arguments[0]]
+        if node.name in ("sin", "cos") and isinstance(angle, Symbol) and angle.name in self.turns:
+            turn = self.turns[angle.name]
+            return (turn.sine if node.name == "sin" else turn.cosine).index
+        return self.builder.apply(node.name, *(place[argument] for argument in node.arguments))
+
+
+# Back onto the loops of a platform: the ring stays, the legs are put where they reach it.
+
+
+def put_back(
+    dynamics: PlatformDynamics, symbols: Mapping[str, Scalar]
+) -> tuple[dict[str, Scalar], list[Scalar], list[Scalar]]:
+    """Positions and velocities of legs by name, by how much each missed them, and how far legs are from singular.
+
+    Angles are corrected by the shortest way, so that a crank may turn any number of times.
+    """
+    positions, rates = dynamics.leg_positions(), dynamics.leg_rates()
+    lengths = {leg.drive for leg in dynamics.platform.legs if not leg.type.has_crank}
+    found: dict[str, Scalar] = {}
+    missed: list[Scalar] = []
+    for name, place in positions.items():
+        miss = place - symbols[name]
+        miss = miss if name in lengths else miss.sin().apply("atan2", miss.cos())
+        found[name] = symbols[name] + miss
+        missed.append(miss)
+    for name, rate in rates.items():
+        found[name] = rate
+        missed.append(rate - symbols[name])
+    return found, missed, [item for leg in dynamics.legs for item in leg.pivots()]

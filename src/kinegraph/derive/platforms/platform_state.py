@@ -1,0 +1,275 @@
+"""A platform at a state: platform, base, and all legs with the motion of their joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from kinegraph.derive.platforms.cranks import Crank
+from kinegraph.derive.platforms.free_motion import (
+    FixedBase,
+    FreeBase,
+    FreeMotion,
+    PlatformBase,
+    added,
+    free_motion,
+    skew,
+    square,
+)
+from kinegraph.derive.platforms.leg_parameters import (
+    BaseJoint,
+    LegNumbers,
+    RigidPart,
+    base_joint,
+    column,
+    leg_numbers,
+    plane_of_joints,
+    platform_part,
+)
+from kinegraph.derive.platforms.legs import JointAcceleration, JointMotion, Leg, LegAngle, LegForces
+from kinegraph.derive.platforms.struts import RoundStrut, Strut, is_round
+from kinegraph.derive.tree.algebra import (
+    Matrix,
+    Vector,
+    apply,
+    cross,
+    dot,
+    minus,
+    plus,
+    signed_axis,
+    times,
+    zero_vector,
+)
+from kinegraph.derive.tree.expressions import Names
+from kinegraph.derive.tree.links import Tree
+from kinegraph.graph.build import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.platforms.leg_table import LegType
+from kinegraph.model.platforms.recognition import Platform, RecognizedLeg
+
+
+@dataclass(frozen=True)
+class PlatformAccelerations:
+    """Accelerations in ring axes: of the reference point on the ring, and angular.
+
+    Of a base that moves the same: of its point that is now at the reference point, and angular. Accelerations are seen
+    from the fixed base, or, if the base moves, less gravity.
+    """
+
+    point: Vector
+    angular: Vector
+    base_point: Vector | None = None
+    base_angular: Vector | None = None
+    #: What of the first two comes on top of the easy motion, where only they are unknown.
+    more: tuple[Vector, Vector] | None = None
+    #: Of the coordinates of rails by name, where there are some; left out they do not accelerate.
+    rails: Mapping[str, Scalar] | None = None
+
+    def changed(self, point: Vector, angular: Vector) -> PlatformAccelerations:
+        """With more of the ring's accelerations."""
+        return PlatformAccelerations(plus(self.point, point), plus(self.angular, angular), more=(point, angular))
+
+
+class PlatformState:
+    """A platform in one builder. `numbers` may stand in symbols for the numbers of legs (see `side_by_side.py`)."""
+
+    def __init__(
+        self, mechanism: Mechanism, platform: Platform, tree: Tree, names: Names, numbers: Sequence[LegNumbers]
+    ) -> None:
+        self.mechanism, self.platform, self.tree, self.names = mechanism, platform, tree, names
+        self.numbers = numbers
+        self.index = {name: index for index, name in enumerate(mechanism.layout.velocities)}
+
+    @cached_property
+    def ring(self) -> FreeMotion:
+        """The ring's motion."""
+        return free_motion(self.platform.ring, self.names)
+
+    @cached_property
+    def base(self) -> PlatformBase:
+        """What the legs stand on."""
+        body = self.platform.base
+        return FixedBase(self.ring) if body is None else FreeBase(self.ring, free_motion(body, self.names))
+
+    @cached_property
+    def origin(self) -> Vector:
+        """The reference point on the ring, in its axes."""
+        return plane_of_joints(self.platform, self.tree)
+
+    @cached_property
+    def part(self) -> RigidPart:
+        """The ring's inertia about the reference point, with what of the legs moves as the ring does."""
+        masses = [(one.on_ring, one.ring) for one in self.numbers]
+        return platform_part(self.platform, self.tree, self.origin, masses)
+
+    @cached_property
+    def joints(self) -> list[BaseJoint]:
+        """Where the legs stand."""
+        return [base_joint(leg, self.platform, self.tree, self.names) for leg in self.platform.legs]
+
+    def stand(self, numbers: LegNumbers, base: BaseJoint) -> Vector:
+        """Where a leg stands, in the base's axes."""
+        return base.position if base.moves else numbers.base
+
+    @cached_property
+    def frame_gravity(self) -> Vector:
+        """Gravity where accelerations are seen from, in fixed axes: nothing beside a base that moves, which falls."""
+        return self.tree.gravity if self.platform.base is None else zero_vector(self.tree.like)
+
+    @cached_property
+    def fallen(self) -> Vector:
+        """The rest of gravity, in fixed axes."""
+        return minus(self.tree.gravity, self.frame_gravity)
+
+    # legs
+
+    @cached_property
+    def legs(self) -> list[Leg]:
+        """All legs at the state."""
+        found = zip(self.platform.legs, self.numbers, self.joints, strict=True)
+        return [self._leg(*one) for one in found]
+
+    def _leg(self, leg: RecognizedLeg, numbers: LegNumbers, base: BaseJoint) -> Leg:
+        motion = self._joint_motion(numbers, base)
+        if leg.type is LegType.UPS and motion.base_spin is None and is_round(numbers):
+            return RoundStrut(numbers, self.ring, motion)
+        if leg.type.has_crank:
+            return Crank(leg.type, numbers, self.ring, motion, self.names[leg.alpha])
+        return Strut(leg.type, numbers, self.ring, motion)
+
+    @cached_property
+    def _level(self) -> Vector:
+        """A point on the base, in its axes, below which most joints have no height."""
+        heights = [one.base[2] for one in self.numbers]
+        zero = heights[0].number(0)
+        return zero, zero, heights[0] if all(item == heights[0] for item in heights) else zero
+
+    @cached_property
+    def _centre(self) -> Vector:
+        """From that point to the reference point on the ring, in ring axes."""
+        return plus(self.base.ring_from(self._level), self.origin)
+
+    @cached_property
+    def _velocity(self) -> Vector:
+        """Of the reference point against that point, in ring axes."""
+        found = plus(self.base.ring_velocity(), cross(self.ring.spin, self.origin))
+        return found if self.base.spin is None else minus(found, cross(self.base.spin, self.base.into(self._level)))
+
+    def _near(self, numbers: LegNumbers, base: BaseJoint) -> Vector:
+        """From that point to the joint on the base, in ring axes."""
+        return self.base.into(minus(self.stand(numbers, base), self._level))
+
+    def _joint_motion(self, numbers: LegNumbers, base: BaseJoint) -> JointMotion:
+        near, spin = self._near(numbers, base), self.base.spin
+        place = plus(self._centre, minus(numbers.ring, near))
+        velocity = plus(self._velocity, cross(self.ring.spin, numbers.ring))
+        if spin is not None:
+            velocity = minus(velocity, cross(spin, near))
+        if base.moves:
+            velocity = minus(velocity, self.base.into(base.velocity))
+        axis = self.base.into(numbers.base_axis)
+        return JointMotion(place, velocity, axis, self._ahead(numbers, base, axis, place), spin)
+
+    def _ahead(self, numbers: LegNumbers, base: BaseJoint, axis: Vector, place: Vector) -> Scalar:
+        """How far a joint on the ring lies along an axis of the base; the ring's coordinates say it of x, y and z."""
+        if self.platform.base is not None or signed_axis(numbers.base_axis) is None:
+            return dot(place, axis)
+        along = dot(numbers.base_axis, minus(self.ring.position, self.stand(numbers, base)))
+        return along + dot(axis, self.origin) + dot(axis, numbers.ring)
+
+    def leg_forces(self, forces: Sequence[Scalar]) -> list[LegForces]:
+        """The forces on each leg's own coordinates."""
+        return [LegForces(*(forces[self.index[name + "'"]] for name in leg.coordinates)) for leg in self.platform.legs]
+
+    # accelerations of joints
+
+    @cached_property
+    def easy(self) -> PlatformAccelerations:
+        """A motion in which joints hardly accelerate, to begin from: no force is needed to find it.
+
+        The reference point does not accelerate, and neither does any point of the plane of the joints across it; in it
+        points accelerate along x by their x alone. A base that moves falls freely.
+        """
+        x, y, z = self.ring.spin
+        return PlatformAccelerations(zero_vector(x), (-(y * z), x * z, x * y))
+
+    def field(self, motion: PlatformAccelerations) -> Matrix:
+        """[e x] + [w x]^2: times a point of the ring its acceleration against the reference point."""
+        return added([skew(motion.angular), square(self.ring.curl)])
+
+    def at_joints(self, motion: PlatformAccelerations) -> list[JointAcceleration]:
+        """The accelerations of the joints of all legs."""
+        field = self.field(motion)
+        return [self._at_joint(*one, motion, field) for one in zip(self.numbers, self.joints, strict=True)]
+
+    def _at_joint(
+        self, numbers: LegNumbers, base: BaseJoint, motion: PlatformAccelerations, field: Matrix
+    ) -> JointAcceleration:
+        stands = self._stands(numbers, base, motion)
+        fall = minus(self.ring.into(self.frame_gravity), stands)
+        if motion.more is None:
+            seen = plus(minus(motion.point, stands), apply(field, numbers.ring))
+            return JointAcceleration(seen, fall, motion.angular, motion.base_angular)
+        point, angular = motion.more
+        easy = self._at_joint(numbers, base, self.easy, self.field(self.easy)).seen
+        railed = self._railed(base, motion)
+        seen = plus(plus(easy, point), cross(angular, numbers.ring))
+        return JointAcceleration(seen if railed is None else minus(seen, railed), fall, motion.angular)
+
+    def _stands(self, numbers: LegNumbers, base: BaseJoint, motion: PlatformAccelerations) -> Vector:
+        """The acceleration of a joint on the base, less gravity if the base moves."""
+        if not isinstance(self.base, FreeBase):
+            own, railed = self.base.into(base.acceleration), self._railed(base, motion)
+            return own if railed is None else plus(own, railed)
+        place = minus(self._near(numbers, base), self._centre)
+        found = plus(self.base.curl.apply(place), self.moved(base))
+        if motion.base_point is not None and motion.base_angular is not None:
+            found = plus(found, plus(motion.base_point, cross(motion.base_angular, place)))
+        return found
+
+    def _railed(self, base: BaseJoint, motion: PlatformAccelerations) -> Vector | None:
+        """What rails add to the acceleration of a joint on the base, in ring axes."""
+        return None
+
+    def moved(self, base: BaseJoint) -> Vector:
+        """What time adds to the acceleration of a joint on the base, in ring axes."""
+        own = self.base.into(base.acceleration)
+        if not base.moves or self.base.spin is None:
+            return own
+        return plus(own, times(2, cross(self.base.spin, self.base.into(base.velocity))))
+
+    # coordinates of legs
+
+    def on_base_axes(self, base: BaseJoint) -> tuple[Vector, Vector, Vector]:
+        """The axes of a leg's frame on the base, in ring axes."""
+        x, y, z = (self.base.into(column(base.rotation, axis)) for axis in range(3))
+        return x, y, z
+
+    def leg_positions(self) -> dict[str, Scalar]:
+        """The coordinates of all legs by name, from the poses of ring and base alone."""
+        found: dict[str, Scalar] = {}
+        for leg, found_leg, base in zip(self.legs, self.platform.legs, self.joints, strict=True):
+            found |= dict(zip(found_leg.coordinates, leg.positions(self.on_base_axes(base)), strict=True))
+        return found
+
+    def leg_turns(self) -> dict[str, LegAngle]:
+        """Sine and cosine of those that are angles."""
+        found: dict[str, LegAngle] = {}
+        for leg, found_leg, base in zip(self.legs, self.platform.legs, self.joints, strict=True):
+            turns = zip(found_leg.coordinates, leg.turns(self.on_base_axes(base)), strict=True)
+            found |= {name: turn for name, turn in turns if turn is not None}
+        return found
+
+    def leg_rates(self) -> dict[str, Scalar]:
+        """Their rates by the name of the velocity."""
+        found: dict[str, Scalar] = {}
+        for leg, found_leg in zip(self.legs, self.platform.legs, strict=True):
+            found |= {f"{name}'": rate for name, rate in zip(found_leg.coordinates, leg.rates(), strict=True)}
+        return found
+
+
+def numbers_of(platform: Platform, tree: Tree, names: Names) -> list[LegNumbers]:
+    """The numbers of all legs as the model gives them."""
+    origin = plane_of_joints(platform, tree)
+    return [leg_numbers(leg, tree, base_joint(leg, platform, tree, names), names, origin) for leg in platform.legs]

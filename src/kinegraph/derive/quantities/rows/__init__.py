@@ -1,1 +1,0 @@
-"""The rows of the one table of quantities, by subject; `table.py` puts them together."""

@@ -1,0 +1,147 @@
+"""Model expressions as scalars of the graph, and scalars as its outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from typing import TypeAlias
+
+from kinegraph.errors import DerivationError
+from kinegraph.graph.build import GraphBuilder, Scalar
+from kinegraph.graph.node import Kind, Output
+from kinegraph.model.definitions import named_expressions
+from kinegraph.model.expressions import PI, TIME, Call, Expression, Name, Number, Operation, postorder
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import velocity_meant
+
+# Carrying model expressions into the graph.
+
+
+class Names:
+    """What every name of a mechanism stands for in one builder.
+
+    `bound` gives the parameters that are not to stay symbols, as exact expressions: a value such as `atan2(1, 3)`
+    stays an exact constant of the graph. Inputs with an expression and definitions stand for it.
+    """
+
+    def __init__(self, builder: GraphBuilder, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
+        self.builder = builder
+        self._formulas = dict(bound)
+        self._scalars: dict[str, Scalar] = {PI: Scalar(builder, builder.pi())}
+        self._scalars[TIME] = Scalar(builder, builder.symbol(Kind.TIME, TIME))
+        for name in mechanism.layout.positions:
+            self._scalars[name] = Scalar(builder, builder.symbol(Kind.COORDINATE, name))
+        for parameter in mechanism.parameters:
+            if parameter.name not in bound:
+                symbol = builder.symbol(Kind.PARAMETER, parameter.name)
+                self._scalars[parameter.name] = Scalar(builder, symbol)
+        # Velocities and inputs become symbols when they are used: the order of symbols decides the order of sums.
+        self._kinds = dict.fromkeys(mechanism.layout.velocities, Kind.VELOCITY)
+        self._kinds |= dict.fromkeys(mechanism.layout.inputs, Kind.INPUT)
+        self._formulas |= {given.name: given.value for given in mechanism.inputs if given.value is not None}
+        self._formulas |= {one.name: one.value for one in named_expressions(mechanism)}
+
+    def replace(self, meanings: Mapping[str, Scalar]) -> None:
+        """From now on these names stand for these scalars."""
+        self._scalars |= meanings
+
+    def __getitem__(self, name: str) -> Scalar:
+        if name not in self._scalars:
+            self._scalars[name] = self._new(name)
+        return self._scalars[name]
+
+    def _new(self, name: str) -> Scalar:
+        if name in self._kinds:
+            return Scalar(self.builder, self.builder.symbol(self._kinds[name], name))
+        if name not in self._formulas:
+            velocity = velocity_meant(name, (known.removesuffix("'") for known in self._kinds))
+            remedy = f"the velocity is written {velocity}" if velocity else "add it to the parameters or coordinates"
+            raise DerivationError(f"the name {name!r} is not declared: {remedy}")
+        return self.scalar(self._formulas[name])
+
+    def number(self, value: Fraction | int) -> Scalar:
+        """A number in this builder."""
+        return Scalar(self.builder, self.builder.number(value))
+
+    def scalar(self, root: Expression, local: Mapping[str, Scalar] | None = None) -> Scalar:
+        """The graph of an expression (iterative: a sum of any length or depth is fine).
+
+        `local` are names that mean something in this expression alone.
+        """
+        local = local or {}
+        return scalar_of(self.builder, root, lambda name: local[name] if name in local else self[name])
+
+
+def scalar_of(builder: GraphBuilder, root: Expression, meaning: Callable[[str], Scalar]) -> Scalar:
+    """The graph of an expression whose names have a meaning in the builder."""
+    done: list[Scalar] = []
+    for node in postorder(root):
+        if isinstance(node, Number):
+            done.append(Scalar(builder, builder.number(node.value)))
+        elif isinstance(node, Name):
+            done.append(meaning(node.text))
+        elif isinstance(node, Operation | Call):
+            operands = done[-len(node.parts) :]
+            del done[-len(node.parts) :]
+            done.append(operation(node, operands))
+    return done[0]
+
+
+def operation(node: Operation | Call, values: list[Scalar]) -> Scalar:
+    """One operator or function applied to scalars."""
+    if isinstance(node, Call):
+        return _call(node.function, values)
+    first = values[0]
+    match node.operator:
+        case "neg":
+            return -first
+        case "+":
+            return first + values[1]
+        case "-":
+            return first - values[1]
+        case "*":
+            return first * values[1]
+        case "/":
+            return first / values[1]
+        case "^":
+            return _power(first, values[1])
+    raise DerivationError(f"unknown operator {node.operator!r}")
+
+
+def _power(base: Scalar, exponent: Scalar) -> Scalar:
+    value = exponent.value
+    if value is not None and value.denominator == 1:
+        return base ** int(value)
+    if value is not None and value.denominator == 2:
+        return base.apply("sqrt") ** value.numerator
+    return (base.apply("log") * exponent).apply("exp")
+
+
+def _call(function: str, values: list[Scalar]) -> Scalar:
+    first = values[0]
+    match function:
+        case "tan":
+            return first.sin() / first.cos()
+        case "min":
+            return (values[1] - first).apply("select", first, values[1])
+        case "max":
+            return (first - values[1]).apply("select", first, values[1])
+    return first.apply(function, *values[1:])
+
+
+# The values of a quantity: nested sequences of scalars, and the graph's output made of them.
+
+Values: TypeAlias = Scalar | Sequence["Values"]
+
+
+def output(name: str, shape: tuple[int, ...], values: Values) -> Output:
+    """Values as an output of a graph, the last index running fastest."""
+    return Output(name, shape, tuple(scalar.index for scalar in _flat(values)))
+
+
+def _flat(values: Values) -> Iterator[Scalar]:
+    if isinstance(values, Scalar):
+        yield values
+    else:
+        for entry in values:
+            yield from _flat(entry)

@@ -1,1 +1,0 @@
-"""The canonical form of nodes: exact numbers, sums of products, numbering."""

@@ -1,1 +1,0 @@
-"""Proof that two graphs are equal: random points of a prime field."""

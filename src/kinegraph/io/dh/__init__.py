@@ -1,1 +1,0 @@
-"""Denavit-Hartenberg tables."""

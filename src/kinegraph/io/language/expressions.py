@@ -1,0 +1,144 @@
+"""Expressions of the model language: from a syntax tree, or from text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+from lark import Token
+from lark.exceptions import UnexpectedInput, VisitError
+from lark.visitors import Transformer_NonRecursive
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.io.language.grammar import Start, parser
+from kinegraph.model.expressions import Call, Expression, Name, Number, Operation
+from kinegraph.model.report import Places
+from kinegraph.model.validation.expressions import MAX_DIGITS, MAX_NESTING
+
+# Expressions of the model language, from syntax tree to `Expression`.
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number just read: `-2` and `1/3` become one number, but `-(2)` and `(1)/3` stay as they are written."""
+
+    value: Fraction
+    signed: bool = False
+
+
+#: What a rule of the grammar is made of: words, and what other rules gave. The grammar alone says which.
+Children: TypeAlias = list[Any]
+
+
+class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
+    """The rules of the grammar that make expressions; without recursion, so that length and depth cost nothing."""
+
+    def __init__(self, source: str, places: Places) -> None:
+        super().__init__(visit_tokens=False)
+        self.source = source
+        self.places = places
+
+    def place(self, token: Token) -> Place:
+        """Where a token stands."""
+        return Place(token.line or 1, token.column or 1, self.source)
+
+    def literal(self, children: Children) -> Literal:
+        """A number as it was written, exactly, of bounded length."""
+        token: Token = children[0]
+        mantissa, _, exponent = token.lower().partition("e")
+        if len(mantissa) > MAX_DIGITS or len(exponent) > 5 or abs(int(exponent or "0")) > MAX_DIGITS:
+            message = f"the number {token[:20]}... has more than {MAX_DIGITS} digits"
+            raise ModelError(message, self.place(token), "round it")
+        return Literal(Fraction(token))
+
+    def name(self, children: Children) -> Name:
+        """A name; what it means is decided later."""
+        return self.places.mark(Name(str(children[0])), self.place(children[0]))
+
+    def rate(self, children: Children) -> Name:
+        """The rate of a name, with its prime."""
+        return self.places.mark(Name(f"{children[0]}'"), self.place(children[0]))
+
+    def component(self, children: Children) -> Name:
+        """A component of an output point, or its rate."""
+        point, axis, prime = children
+        return self.places.mark(Name(f"{point}.{axis}{prime or ''}"), self.place(point))
+
+    def call(self, children: Children) -> Call:
+        """A function of arguments."""
+        token, arguments = children
+        return self.places.mark(Call(str(token), arguments), self.place(token))
+
+    def group(self, children: Children) -> Expression:
+        """What stands in parentheses."""
+        return as_expression(children[0])
+
+    def keep(self, children: Children) -> Expression:
+        """Plus something: the thing itself."""
+        return as_expression(children[0])
+
+    def negate(self, children: Children) -> Expression | Literal:
+        """Minus something; of a number the negative number."""
+        operand = children[0]
+        if isinstance(operand, Literal) and not operand.signed:
+            return Literal(-operand.value, signed=True)
+        return Operation("neg", (as_expression(operand),))
+
+    def divide(self, children: Children) -> Expression:
+        """A quotient; of two numbers the exact fraction."""
+        left, right = children
+        if isinstance(left, Literal) and isinstance(right, Literal) and not right.signed and right.value:
+            return Number(left.value / right.value)
+        return Operation("/", (as_expression(left), as_expression(right)))
+
+    def add(self, children: Children) -> Expression:
+        """A sum of two."""
+        return Operation("+", (as_expression(children[0]), as_expression(children[1])))
+
+    def subtract(self, children: Children) -> Expression:
+        """A difference."""
+        return Operation("-", (as_expression(children[0]), as_expression(children[1])))
+
+    def multiply(self, children: Children) -> Expression:
+        """A product of two."""
+        return Operation("*", (as_expression(children[0]), as_expression(children[1])))
+
+    def raise_to(self, children: Children) -> Expression:
+        """A power."""
+        base, _, exponent = children
+        return Operation("^", (as_expression(base), as_expression(exponent)))
+
+    def arguments(self, children: Children) -> tuple[Expression, ...]:
+        """The arguments of a function."""
+        return tuple(as_expression(child) for child in children)
+
+    def vector(self, children: Children) -> tuple[Expression, ...]:
+        """The components of a vector."""
+        return tuple(as_expression(child) for child in children)
+
+
+def as_expression(read: Expression | Literal) -> Expression:
+    """The expression itself, once it is clear that a literal takes no sign or denominator."""
+    return Number(read.value) if isinstance(read, Literal) else read
+
+
+# Single expressions from text, in the grammar of the model language.
+
+#: Longest expression, in characters.
+MAX_LENGTH = 10_000
+
+
+def read_expression(text: str, place: Place) -> Expression:
+    """The expression a text says; `place` is where it stands."""
+    shortened = text if len(text) <= 60 else text[:57] + "..."
+    if len(text) > MAX_LENGTH or text.count("(") > MAX_NESTING:
+        raise ModelError(f"`{shortened}` is too long for one expression", place, "name parts of it")
+    try:
+        return as_expression(ExpressionReader(place.source, Places()).transform(parser(Start.EXPRESSION).parse(text)))
+    except UnexpectedInput:
+        remedy = "write numbers, names, + - * / ^ and functions, e.g. pi/2 or l1*cos(a)"
+        raise ModelError(f"`{shortened}` is no expression", place, remedy) from None
+    except VisitError as error:  # how lark passes on what a rule raised
+        problem = error.orig_exc
+        raise (problem.at(place) if isinstance(problem, ModelError) else problem) from None

@@ -1,0 +1,152 @@
+"""Syntax errors in the user's words, with the form of each statement to copy."""
+
+from __future__ import annotations
+
+import re
+
+from lark import Token
+from lark.exceptions import UnexpectedCharacters, UnexpectedInput
+
+from kinegraph.errors import ModelError, Place
+from kinegraph.model.names import CHOICE_REMEDY, STATEMENTS, did_you_mean, unit_remedy
+
+# How each statement is written: a line to copy, by the word that begins it, for errors to show.
+
+FORMS = {
+    "model": "`model name;`",
+    "parameters": "`parameters m1 = 2, l1 = 0.5;`",
+    "coordinates": "`coordinates q1 = 0.3, q2;`",
+    "quaternion": "`quaternion (e0, e1, e2, e3) velocity (wx, wy, wz) = (1, 0, 0, 0);`",
+    "gravity": "`gravity 0, 0, -9.81;`",
+    "initial": "`initial q1 = 0.3, q1' = 1;`",
+    "armature": "`armature q1 = 0.02;`",
+    "output": "`output tip = Body (x, y, z);` or `output p = (x, y, z);`",
+    "accept": "`accept inertia Body;`",
+    "inputs": "`inputs u1, u2 = sin(3*t);`",
+    "define": "`define gamma = q1 + q2;`",
+    "quasivelocity": "`quasivelocity w = q1' + cos(q1)*q2';`",
+    "unknown": "`unknown S, R;`",
+    "loop": "`loop Pin | revolute | Body: Sx(a) | Other: Sx(b);`",
+    "constraint": "`constraint C | tip.x = 0.1*sin(t);`",
+    "contact": "`contact Floor | Ball.z >= 0 | restitution(0.8);`",
+    "impacts": "`impacts newton, simultaneous;`",
+    "cut": "`cut Pin;`",
+    "platform": "`platform UPS | Ring | first part | second part | drive | A: base point > ring point | ...;`",
+    "shape": "`shape Body | transforms | box(x, y, z);`",
+    "potential": "`potential V | 3*cos(q1);`",
+    "spring": "`spring S | on(q) stiffness(k);` or `spring S | between(tip, (0, 0, 0)) stiffness(k) rest(l);`",
+    "damper": "`damper D | on(q) damping(c);` or `damper D | between(tip, (0, 0, 0)) damping(c);`",
+    "friction": "`friction F | on(q) coulomb(f) viscous(c) width(0.01);`",
+    "force": "`force P | value(f) on(tip.x);` or `force P | at(tip) world(fx, fy, fz);`",
+    "moment": "`moment M | at(Body) world(mx, my, mz);`",
+    "limit": "`limit L | on(q) lower(a) upper(b) stiffness(k);`",
+    "bumper": "`bumper B | sphere(Ball, r) plane((0, 0, 0), (0, 0, 1)) stiffness(k);`",
+}
+
+#: A statement that no word begins.
+RECORD = "`Name~Base | transforms | inertia;`"
+
+
+# What the parser could not read, in the user's words.
+
+_TYPOGRAPHY = {
+    "−": "-", "–": "-", "—": "-", "·": "*", "×": "*", "⋅": "*", "÷": "/", "′": "'", "’": "'",
+    "，": ",", "；": ";", "（": "(", "）": ")", "[": "(", "]": ")", "{": "(", "}": ")",
+}  # fmt: skip
+_WORDS = {
+    "NAME": "a name", "NUMBER": "a number", "SEMICOLON": "`;`", "VBAR": "`|`", "EQUAL": "`=`", "COMMA": "`,`",
+    "LPAR": "`(`", "RPAR": "`)`", "TILDE": "`~`", "MODEL_NAME": "a model name", "VELOCITY": "`velocity (wx, wy, wz)`",
+    "INERTIA": "`inertia`", "COLON": "`:`", "NOT_BELOW": "`>=`",
+}  # fmt: skip
+_ELEMENTS = frozenset(
+    {"spring", "damper", "friction", "force", "moment", "potential", "limit", "bumper", "loop", "constraint", "contact"}
+)
+#: Comparisons and the ternary operator of other languages.
+_CHOICE = frozenset("<>?!&")
+_OPERATORS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
+
+
+def at_character(text: str, error: UnexpectedCharacters, source: str, first: Token | None = None) -> ModelError:
+    """The error for a character that begins no token, in the statement that `first` began."""
+    place = Place(error.line, error.column, source)
+    position = error.pos_in_stream or 0
+    if text.startswith("/*", position):
+        return _open_comment(place)
+    character = text[position : position + 1]
+    printable = character if character.isprintable() else f"character U+{ord(character):04X}"
+    if character in _TYPOGRAPHY:
+        return ModelError(f"found `{printable}`", place, f"write `{_TYPOGRAPHY[character]}`")
+    if character in _CHOICE:
+        return ModelError(f"found `{printable}`", place, CHOICE_REMEDY)
+    remedy = "remove it, or put it in a comment: # ..."
+    return ModelError(f"found `{printable}`, which means nothing here", place, remedy + _form(first))
+
+
+def at_token(
+    text: str, error: UnexpectedInput, last: Token | None, source: str, first: Token | None = None
+) -> ModelError:
+    """The error for a token that does not fit; `last` came before it, `first` began the statement."""
+    found = getattr(error, "token", None)
+    if not isinstance(found, Token) or found.type == "$END":
+        place = Place(last.end_line or 1, last.end_column or 1, source) if last else Place(1, 1, source)
+        return ModelError("the text ends inside a statement", place, "end every statement with `;`")
+    if text.startswith("/*", found.start_pos or 0):
+        return _open_comment(Place(found.line or 1, found.column or 1, source))
+    if last is not None and last is first and last.type == "NAME" and (meant := _meant_statement(str(last))):
+        return ModelError(
+            f"`{_short(last)}` begins no statement", Place(last.line or 1, last.column or 1, source), meant
+        )
+    expected: set[str] = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
+    place = Place(found.line or 1, found.column or 1, source)
+    after = f" after `{_short(last)}`" if last is not None and last.type != "SEMICOLON" else ""
+    if text.startswith("==", found.start_pos or 0):
+        return ModelError(f"found `==`{after}", place, CHOICE_REMEDY)
+    if last is not None and last.type == "NUMBER" and found.type == "NAME" and not _declares(text, str(found)):
+        remedy = unit_remedy(str(found), str(last))
+        if remedy:
+            return ModelError(f"found `{_short(found)}`{after}", place, remedy)
+    return ModelError(f"found `{_short(found)}`{after}", place, _remedy(found, last, first, expected))
+
+
+def _declares(text: str, name: str) -> bool:
+    """Whether a model may have a parameter or coordinate of this name: `2 m` means a product then."""
+    return bool(re.search(rf"\b(parameters|coordinates|inputs|define)\b[^;]*\b{re.escape(name)}\b\s*[=,;]", text))
+
+
+def _meant_statement(word: str) -> str:
+    """The word that a misspelt one probably means, as a remedy; empty if none is close."""
+    proposed = did_you_mean(word, STATEMENTS)
+    return proposed if proposed.startswith("did") else ""
+
+
+def _open_comment(place: Place) -> ModelError:
+    return ModelError("the comment that begins here has no end", place, "close it with `*/`")
+
+
+def _form(first: Token | None) -> str:
+    """How the statement that `first` began is written, as the second half of a remedy."""
+    if first is None:
+        return ""
+    return f"; write e.g. {FORMS[str(first)]}" if str(first) in FORMS else f"; a record is {RECORD}"
+
+
+def _remedy(found: Token, last: Token | None, first: Token | None, expected: set[str]) -> str:
+    before = str(last) if last is not None else ""
+    if before in _ELEMENTS and found.type == "VBAR":
+        return f"give it a name: `{before} {before}_1 | ...;`"
+    if before in STATEMENTS and found.type in ("TILDE", "VBAR"):
+        return f"`{before}` begins a statement, so no body can be called that; rename it, e.g. `{before}_1`"
+    if last is not None and last.type == "NUMBER" and found.type == "NAME":
+        return f"write the multiplication: `{_short(last)}*{_short(found)}`"
+    if str(found)[:1] in _CHOICE and "PLUS" in expected:
+        return CHOICE_REMEDY
+    wanted = sorted(_WORDS[name] for name in expected if name in _WORDS)
+    if expected & _OPERATORS:
+        wanted.append("an operator")
+    if last is None or last.type == "SEMICOLON":
+        return f"a statement or a record {RECORD} begins here"
+    return (f"expected {' or '.join(wanted)}" if wanted else "see docs/model-language.md") + _form(first)
+
+
+def _short(token: Token) -> str:
+    return str(token) if len(token) <= 40 else token[:37] + "..."

@@ -1,1 +1,0 @@
-"""Equality constraints of MJCF as loops and constraints of the model."""

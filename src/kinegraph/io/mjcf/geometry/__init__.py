@@ -1,1 +1,0 @@
-"""Geoms of MJCF: primitives, meshes, and primitives fitted to meshes."""

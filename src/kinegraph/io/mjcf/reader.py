@@ -1,0 +1,508 @@
+"""Read MJCF: XML with includes to settings, bodies and a mechanism; with names and the vocabulary of the format."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fractions import Fraction
+from os import PathLike
+from pathlib import Path, PurePosixPath
+
+from kinegraph.errors import ModelError
+from kinegraph.io.meshes import MeshFinder
+from kinegraph.io.mjcf.body_tree import MjcfBody, bodies_of, with_includes, with_replicas
+from kinegraph.io.mjcf.equality import EqualityReader, Parts
+from kinegraph.io.mjcf.geoms import Geom, GeomReader, MeshAssets, place_between
+from kinegraph.io.mjcf.inertia import bounded, geoms_inertia, inverse_inertia, scaled, stated_inertia, value_of
+from kinegraph.io.mjcf.joints import (
+    JointRecords,
+    MjcfJoint,
+    MjcfJointKind,
+    MjcfJointReader,
+    armature,
+    joint_kind,
+    spring_damper,
+)
+from kinegraph.io.mjcf.moments import along_principal_axes
+from kinegraph.io.mjcf.settings import Defaults, InertiaFromGeoms, Settings, read_settings
+from kinegraph.io.mjcf.transforms import Orienter, cleaned, pose, quaternion_of_matrix
+from kinegraph.io.model_format import ModelFormat, require_root
+from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
+from kinegraph.io.robot.findings import Findings, Robot, accepted_where_needed, report_contacts, report_massless
+from kinegraph.io.robot.joint_motion import AnyCoordinate, JointMotion, NameTable, Orientation, all_names
+from kinegraph.io.robot.placement import AngleReader, inverse
+from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_out, missing, report_words, understood
+from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml, single, vector
+from kinegraph.model.constraints import Frame
+from kinegraph.model.expressions import Number
+from kinegraph.model.joint_models import JointModel, with_elements
+from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Shift, Transform
+from kinegraph.model.names import STATEMENTS, model_name_from
+from kinegraph.model.report import FindingKind, Places
+from kinegraph.model.robot_data import Extra, Shape, ShapeKind, ShapeRole
+from kinegraph.model.validation.mechanism import validate
+
+# Names of bodies, joints and sites: legal, unique, and there even where the file gives none.
+
+
+class BodyNames:
+    """Legal names of the bodies; one without a name is called after its parent."""
+
+    def __init__(self, bodies: list[MjcfBody]) -> None:
+        moving = bodies[1:]
+        self._table = NameTable((name for body in moving if (name := body.element.get("name"))), STATEMENTS)
+        self._seen: set[str] = set()
+        self._legal: dict[MjcfBody, str] = {}
+        self.originals: dict[str, str] = {}
+        for body in moving:
+            self._name(body)
+
+    def _name(self, body: MjcfBody) -> None:
+        original = body.element.get("name") or ""
+        if original in self._seen:
+            message = f"there are two bodies called {original}"
+            raise ModelError(message, body.element.place, "rename one of them")
+        self._seen |= {original} - {""}
+        parent = self._legal.get(body.parent) if body.parent else None
+        legal = self._table[original] if original else self._table.fresh(f"{parent or 'world'}_body")
+        self._legal[body] = legal
+        self.originals[legal] = original
+
+    def legal(self, body: MjcfBody) -> str | None:
+        """The name of a body, None for the world."""
+        return self._legal.get(body)
+
+
+def joints_of(bodies: list[MjcfBody]) -> dict[MjcfBody, list[MjcfJoint]]:
+    """The joints of every body, each with a name of its own: one without is called after its body."""
+    taken = {piece.element.get("name") for body in bodies for piece in body.of("joint", "freejoint")}
+    found: dict[MjcfBody, list[MjcfJoint]] = {}
+    seen: set[str] = set()
+    for body in bodies:
+        found[body] = []
+        for piece in body.of("joint", "freejoint"):
+            name = piece.element.get("name") or _unused(f"{body.element.get('name') or 'body'}_joint", taken)
+            if name in seen:
+                raise ModelError(f"there are two joints called {name}", piece.element.place, "rename one of them")
+            seen.add(name)
+            taken.add(name)
+            found[body].append(MjcfJoint(name, joint_kind(piece.element), piece.element, piece.around))
+    return found
+
+
+def _unused(wanted: str, taken: set[str | None]) -> str:
+    name, number = wanted, 1
+    while name in taken:
+        number += 1
+        name = f"{wanted}_{number}"
+    return name
+
+
+def single_names(joints: dict[MjcfBody, list[MjcfJoint]]) -> Iterator[str]:
+    """Names of the joints that move by one coordinate, which is called like the joint."""
+    single = (MjcfJointKind.HINGE, MjcfJointKind.SLIDE)
+    return (joint.name for own in joints.values() for joint in own if joint.kind in single)
+
+
+def site_names(bodies: list[MjcfBody]) -> Iterator[str]:
+    """Names of the sites that have one."""
+    return (name for body in bodies for piece in body.of("site") if (name := piece.element.get("name")))
+
+
+# From the bodies of an MJCF model to a mechanism.
+
+#: Frames of a body that are moved with it when it is aligned with its inertia.
+_UNMOVED: tuple[Transform, ...] = ()
+
+
+class MjcfRobotBuilder:
+    """Goes through the bodies, parents first, and collects what makes a mechanism."""
+
+    def __init__(
+        self,
+        root: Element,
+        bodies: list[MjcfBody],
+        defaults: Defaults,
+        orienter: Orienter,
+        settings: Settings,
+        finder: MeshFinder,
+    ) -> None:
+        self.root = root
+        self.bodies = bodies
+        self.defaults = defaults
+        self.orienter = orienter
+        self.settings = settings
+        self.finder = finder
+        self.geoms = GeomReader(orienter, MeshAssets(root, defaults, settings, finder), settings.fit_box)
+        self.places = Places()
+        self.body_names = BodyNames(bodies)
+        self._joints_on = joints_of(bodies)
+        self._with_children = {body.parent for body in bodies}
+        self.joints = MjcfJointReader(NameTable(single_names(self._joints_on)), orienter, settings)
+        self.point_names = NameTable(site_names(bodies))
+        self._made: list[Body] = []
+        self._coordinates: list[AnyCoordinate] = []
+        self._motions: list[tuple[MjcfJoint, JointMotion]] = []
+        self._shapes: list[Shape] = []
+        self._points: list[Point] = []
+        self._sites: dict[str, Frame] = {}
+        self._joint_of: dict[str, str] = {}
+
+    @property
+    def findings(self) -> Findings:
+        """What is worth knowing about the file."""
+        return self.orienter.angle_reader.findings
+
+    def robot(self, name: str, equalities: bool = True) -> Robot:
+        """The robot, validated; with the constraints of <equality> if they are wanted."""
+        for body in self.bodies:
+            self._add(body)
+        if not self._made:
+            remedy = "write a <body> below <worldbody>"
+            raise ModelError("the model has no bodies", self.bodies[0].element.place, remedy)
+        bare = Mechanism(
+            model_name_from(name),
+            self._scaled_bodies(),
+            tuple(self._coordinates),
+            (),
+            self.settings.gravity,
+            tuple(self._points),
+        )
+        full = replace(bare, extras=(*self._joint_records(bare), *self._shapes))
+        mechanism = self._with_equality(full, equalities)
+        validate(mechanism, self.places)
+        report_massless(mechanism, self.findings)
+        if self.settings.flags.contacts:
+            report_contacts(mechanism.extras, self.findings)
+        return Robot(replace(mechanism, report=self.findings.report()), self.body_names.originals, self._joint_of)
+
+    def _with_equality(self, mechanism: Mechanism, wanted: bool) -> Mechanism:
+        named = {name: self.body_names.legal(body) for body in self.bodies[1:] if (name := body.element.get("name"))}
+        joints = {joint.name: (joint, motion) for joint, motion in self._motions}
+        parts = Parts({"world": None, **named}, self._sites, joints)
+        reader = EqualityReader(mechanism, parts, self.defaults, self.orienter.angle_reader, self.places)
+        return reader.constrained(self.root, self.settings.flags.equality, wanted)
+
+    def _scaled_bodies(self) -> tuple[Body, ...]:
+        """The bodies, their inertia scaled where the file sets the total mass."""
+        wanted = self.settings.total_mass
+        found = sum((value_of(body.inertia.mass) for body in self._made), Fraction(0))
+        if wanted is None or not found:
+            return tuple(self._made)
+        factor = wanted / found
+        pairs = ((body, replace(body, inertia=scaled(body.inertia, factor))) for body in self._made)
+        return tuple(self.places.renew(old, new) for old, new in pairs)
+
+    def _joint_records(self, bare: Mechanism) -> list[Extra]:
+        """What joints say beyond their motion; a wanted time constant needs the inertia that the joint moves."""
+        records = JointRecords(self.joints)
+        inverses: dict[str, float] = {}
+        if any(spring_damper(joint) for joint, _ in self._motions):
+            own = tuple(record for joint, motion in self._motions for record in armature(joint, motion))
+            inverses = inverse_inertia(with_elements(replace(bare, extras=own), JointModel()))
+        found: list[Extra] = []
+        for joint, motion in self._motions:
+            moved = [inverses[name] for name in _velocities(motion) if name in inverses]
+            found += records.records(joint, motion, len(moved) / sum(moved) if moved else None)
+        return found
+
+    # one body
+
+    def _add(self, body: MjcfBody) -> None:
+        if body.parent is None and self._joints_on[body]:
+            joint = self._joints_on[body][0]
+            raise ModelError("the world has a joint", joint.element.place, "put the joint into a <body>")
+        geoms = [self.geoms.read(piece.element, piece.around) for piece in body.of("geom")]
+        name = self.body_names.legal(body)
+        frame = _UNMOVED
+        if body.parent is not None and name is not None:
+            inertia = self._inertia(body, geoms, name)
+            if self._is_aligned(body):
+                inertia = along_principal_axes(inertia)
+                frame, inertia = inertia.central, replace(inertia, central=())
+            made = Body(name, self.body_names.legal(body.parent), self._moved(body, frame, name), inertia)
+            inertial = next((piece.element for piece in body.of("inertial")), body.element)
+            self.places.mark(made, inertial.place)
+            self._made.append(accepted_where_needed(made, self.places, self.findings))
+        self._shapes.extend(self._shape(geom, name, inverse(frame)) for geom in geoms)
+        self._add_sites(body, name, inverse(frame))
+
+    def _is_aligned(self, body: MjcfBody) -> bool:
+        """Whether the frame of a free body is moved into its centre of mass, along its principal axes."""
+        joints = self._joints_on[body]
+        if len(joints) != 1 or joints[0].kind is not MjcfJointKind.FREE or body in self._with_children:
+            return False
+        word = joints[0].element.get("align") or "auto"
+        return word == "true" or (word == "auto" and self.settings.align_free)
+
+    def _moved(self, body: MjcfBody, frame: tuple[Transform, ...], name: str) -> tuple[Transform, ...]:
+        """All transforms of a body: its placement, then its joints."""
+        joints = self._joints_on[body]
+        placed = (*body.around, *self.orienter.place(body.element, f"the body {name}"), *frame)
+        if not any(joint.kind is MjcfJointKind.FREE for joint in joints):
+            moves, motions = self.joints.motion(joints)
+            self._enter(motions)
+            return (*placed, *moves)
+        return self._moved_freely(body, placed, joints, exact=not body.around and not frame)
+
+    def _moved_freely(
+        self, body: MjcfBody, placed: tuple[Transform, ...], joints: list[MjcfJoint], exact: bool
+    ) -> tuple[Transform, ...]:
+        """A free joint counts from the world; the body's placement is only where it starts."""
+        if len(joints) > 1 or body.parent is None or body.parent.parent is not None:
+            remedy = "a free joint is the only joint of a body of the world"
+            raise ModelError("a free joint cannot stand here", body.element.place, remedy)
+        rotation, position = pose(placed)
+        x, y, z = cleaned(position)
+        start: Orientation = quaternion_of_matrix(rotation)
+        stated = vector(body.element, "quat", 4) if exact else None
+        if stated is not None:
+            e0, e1, e2, e3 = (Number(item.value) for item in stated)
+            start = e0, e1, e2, e3
+        motion = self.joints.free(joints[0], (x, y, z), start)
+        self._enter([(joints[0], motion)])
+        return motion.transforms
+
+    def _enter(self, motions: list[tuple[MjcfJoint, JointMotion]]) -> None:
+        self._motions += motions
+        for joint, motion in motions:
+            for coordinate in motion.coordinates:
+                self._coordinates.append(self.places.mark(coordinate, joint.element.place))
+                self._joint_of.update(dict.fromkeys(all_names(coordinate), joint.name))
+
+    def _inertia(self, body: MjcfBody, geoms: list[Geom], name: str) -> Inertia:
+        """Stated, or from geoms. A body that stands still needs none, so that a mesh without a file is no reason to
+        refuse the model."""
+        found = Inertia()
+        try:
+            found = self._stated_or_from_geoms(body, geoms, name)
+        except ModelError as error:
+            if not self._stands_still(body) or self.settings.total_mass is not None or any(body.of("inertial")):
+                raise
+            message = f"the body {name} has no mass, and needs none, for it is fixed: {str(error).splitlines()[0]}"
+            self.findings.add(FindingKind.ASSUMED, message, body.element.place, "fixed bodies without mass")
+        own_place = self.orienter.place(body.element, f"the body {name}")
+        return bounded(found, self.settings.inertia_bounds, own_place)
+
+    def _stated_or_from_geoms(self, body: MjcfBody, geoms: list[Geom], name: str) -> Inertia:
+        stated = next(body.of("inertial"), None)
+        mode = self.settings.inertia_from_geoms
+        first, last = self.settings.geom_groups
+        chosen = [geom for geom in geoms if first <= geom.group <= last]
+        found = Inertia()
+        if mode is InertiaFromGeoms.ALWAYS or (mode is InertiaFromGeoms.AUTO and stated is None):
+            found = geoms_inertia(chosen, name)
+            self._report_torn(chosen)
+        if stated is None or found != Inertia():
+            return found
+        central = (*stated.around, *self.orienter.place(stated.element, f"the inertial frame of {name}"))
+        return stated_inertia(stated.element, central)
+
+    def _report_torn(self, geoms: list[Geom]) -> None:
+        """Meshes that have mass and are not what their files say, for MuJoCo does not take all faces whole."""
+        for mesh in (geom.mesh for geom in geoms if geom.is_mesh and geom.mesh):
+            if mesh.torn:
+                faces = f"{mesh.torn} faces" if mesh.torn > 1 else "one face"
+                message = f"MuJoCo leaves out part of {faces} of the mesh {mesh.name}: the mass is MuJoCo's, without it"
+                self.findings.add(FindingKind.INERTIA, message, mesh.element.place)
+
+    def _stands_still(self, body: MjcfBody | None) -> bool:
+        """Whether no joint moves a body."""
+        while body is not None:
+            if self._joints_on[body]:
+                return False
+            body = body.parent
+        return True
+
+    # what is seen
+
+    def _shape(self, geom: Geom, body: str | None, back: tuple[Transform, ...]) -> Shape:
+        rgba = vector(geom.element, "rgba", 4)
+        colour = None
+        if rgba is not None:
+            red, green, blue, opacity = (float(item.value) for item in rgba)
+            colour = (red, green, blue, opacity)
+        collides = single(geom.element, "contype") != 0 or single(geom.element, "conaffinity") != 0
+        role = ShapeRole.BOTH if collides else ShapeRole.VISUAL
+        kind, sizes, place = geom.shape
+        reference, file = (geom.mesh.reference, geom.mesh.file) if geom.mesh and kind is ShapeKind.MESH else ("", None)
+        if reference and (fault := self.finder.fault(reference)):
+            name = PurePosixPath(reference).name
+            self.findings.count(FindingKind.MESH, "meshes not drawn", fault, geom.element.place, name)
+        return Shape(kind, body, sizes, (*back, *place), role, reference, file, colour)
+
+    def _add_sites(self, body: MjcfBody, name: str | None, back: tuple[Transform, ...]) -> None:
+        for piece in body.of("site"):
+            site = piece.element.get("name")
+            if site:
+                ends = vector(piece.element, "fromto", 6)
+                what = f"the site {site}"
+                own = place_between(ends, piece.element) if ends else self.orienter.place(piece.element, what)
+                place = (*back, *piece.around, *own)
+                pos = vector(piece.element, "pos", 3)
+                exact = tuple(Number(item.value) for item in pos) if pos else cleaned([0.0, 0.0, 0.0])
+                moved = back or piece.around or ends
+                x, y, z = cleaned(pose(place)[1]) if moved else exact
+                turns = tuple(transform for transform in place if not isinstance(transform, Shift))
+                self._points.append(Point(self.point_names[site], name, (x, y, z), turns))
+                self._sites[site] = Frame(name, place)
+
+
+def _velocities(motion: JointMotion) -> list[str]:
+    """The names of the velocities of a joint."""
+    groups = ((c.name + "'",) if isinstance(c, Coordinate) else c.velocities for c in motion.coordinates)
+    return [name for group in groups for name in group]
+
+
+# Everything MJCF can say (the schema of MuJoCo, version 4.0 and words of older ones), and what becomes of it.
+
+_ORIENTATION = "quat axisangle xyaxes zaxis euler"
+_PLACE = f"pos {_ORIENTATION}"
+_CONTACT = "condim friction solmix solref solimp margin gap priority adhesion surfacevel"
+_SOFTNESS = "solref solimp"
+_ACTUATORS = (
+    "general motor position velocity intvelocity orientation pid damper cylinder muscle adhesion dcmotor plugin"
+)
+_IN_BODIES = (
+    "body frame joint freejoint geom site camera=idle light=idle plugin composite=generated flexcomp=generated "
+    "replicate attach=generated"
+)
+
+MJCF: Vocabulary = {
+    "mujoco": entry(
+        understood("model"),
+        children="compiler option size=idle statistic=idle visual=idle default asset worldbody custom=idle extension "
+        "deformable contact tendon equality actuator sensor=idle keyframe",
+    ),
+    "compiler": entry(
+        understood("angle autolimits coordinate eulerseq meshdir assetdir"),
+        understood("inertiafromgeom inertiagrouprange settotalmass boundmass boundinertia balanceinertia"),
+        understood("fitaabb strippath alignfree exactmeshinertia"),
+        idle("conflict discardvisual fusestatic"),
+        idle("texturedir usethread savecanonical savecompiled saveinertial convexhull"),
+        children="lengthrange=idle",
+    ),
+    "option": entry(
+        understood("gravity"),
+        idle("timestep apirate impratio integrator cone jacobian solver iterations tolerance"),
+        idle("ls_iterations ls_tolerance"),
+        idle("noslip_iterations noslip_tolerance ccd_iterations ccd_tolerance mpr_iterations mpr_tolerance collision"),
+        idle("sdf_iterations sdf_initpoints sleep_tolerance actuatorgroupdisable magnetic"),
+        idle("o_margin o_solref o_solimp o_friction"),
+        missing("fluid forces", density="0", viscosity="0", wind="0 0 0"),
+        children="flag",
+    ),
+    "flag": entry(
+        understood("gravity contact constraint frictionloss limit passive spring damper equality"),
+        idle("actuation clampctrl warmstart filterparent refsafe sensor"),
+        idle("midphase"),
+        idle("nativeccd eulerdamp autoreset island override energy fwdinv invdiscrete multiccd sensornoise sleep ipc"),
+        idle("diagexact speculative"),
+    ),
+    # Classes of elements that are left out are not looked at: the elements themselves are reported.
+    "default": entry(
+        understood("class"),
+        children="default joint geom site mesh material=idle "
+        "texture=idle camera=idle light=idle pair=idle equality=equality_class tendon=idle "
+        + " ".join(f"{actuator}=idle" for actuator in _ACTUATORS.split()),
+    ),
+    "asset": entry(
+        children="mesh material=idle texture=idle skin=idle hfield=height_field model=model_asset",
+    ),
+    "mesh": entry(
+        understood("name class file content_type scale refpos refquat vertex face inertia maxhullvert"),
+        idle("material normal texcoord smoothnormal"),
+        missing("generated meshes", builtin="none", params=None),
+        children="plugin",
+    ),
+    "worldbody": entry(children=_IN_BODIES),
+    "body": entry(
+        understood(f"name childclass {_PLACE}"),
+        idle("user sleep simple fuse"),
+        missing("gravity compensation", gravcomp="0"),
+        missing("bodies moved by hand", mocap="false"),
+        children=_IN_BODIES,
+        once="inertial",
+    ),
+    "frame": entry(understood(f"childclass {_PLACE}"), idle("name"), children=_IN_BODIES),
+    "replicate": entry(understood("count sep offset euler childclass"), children=_IN_BODIES),
+    "inertial": entry(understood(f"mass diaginertia fullinertia {_PLACE}")),
+    "joint": entry(
+        understood("name class type pos axis ref springref stiffness damping armature frictionloss limited range"),
+        understood("actuatorfrclimited actuatorfrcrange springdamper"),
+        idle("group user margin solreflimit solimplimit solreffriction solimpfriction actuatorgravcomp"),
+        missing("springs that yield", springyield="0"),
+    ),
+    "freejoint": entry(understood("name align"), idle("group")),
+    "geom": entry(
+        understood(f"class type size fromto {_PLACE} contype conaffinity mass density mesh"),
+        understood("rgba group shellinertia fitscale"),
+        idle(f"name user material hfield castshadow {_CONTACT}"),
+        missing("fluid forces", fluidshape="none", fluidcoef=None),
+        children="plugin",
+    ),
+    "site": entry(
+        understood(f"name class fromto {_PLACE}"), idle("type size mesh material rgba group user")
+    ),
+    "plugin": left_out("plugins"),
+    "extension": left_out("plugins"),
+    "generated": left_out("generated bodies"),
+    "height_field": left_out("height fields"),
+    "model_asset": left_out("models inside models"),
+    "deformable": entry(children="flex skin=idle"),
+    "flex": left_out("deformable bodies"),
+    "contact": entry(children="pair exclude=idle"),
+    "pair": left_out("contacts"),
+    "tendon": entry(children="spatial=a_tendon fixed=a_tendon"),
+    "a_tendon": left_out("tendons"),
+    "equality": entry(
+        children="connect weld joint=relation tendon=constraint flex=constraint "
+        "flexvert=constraint flexstrain=constraint distance=constraint",
+    ),
+    "equality_class": entry(understood("active"), idle(_SOFTNESS)),
+    "connect": entry(understood("name class active body1 body2 anchor site1 site2"), idle(_SOFTNESS)),
+    "weld": entry(
+        understood("name class active body1 body2 anchor relpose site1 site2 torquescale"), idle(_SOFTNESS)
+    ),
+    "relation": entry(understood("name class active joint1 joint2 polycoef"), idle(_SOFTNESS)),
+    "constraint": left_out("equality constraints", active="false"),
+    "actuator": entry(children=" ".join(f"{actuator}=an_actuator" for actuator in _ACTUATORS.split())),
+    "an_actuator": left_out("actuators"),
+    "keyframe": entry(children="key"),
+    "key": left_out("keyframes"),
+    "idle": IDLE,
+}  # fmt: skip
+
+
+# The way from an MJCF file to a robot: XML with includes -> settings, classes -> bodies -> mechanism.
+
+
+def load_mjcf(path: str | PathLike[str], options: RobotFileOptions = AS_WRITTEN) -> Robot:
+    """Read an MJCF file; its includes and meshes lie in its folder or below, or below one of the package roots.
+
+    Angles in degrees are exact, whatever the options say.
+    """
+    return read_mjcf(read_xml(path), Path(path), options)
+
+
+def read_mjcf(root: Element, path: Path, options: RobotFileOptions = AS_WRITTEN) -> Robot:
+    """Read an MJCF document that came from the file `path`; like `load_mjcf` otherwise."""
+    return _robot(root, options.meshes(path.parent), path.stem, options)
+
+
+def parse_mjcf(text: str | bytes, source: str = "", options: RobotFileOptions = AS_WRITTEN) -> Robot:
+    """Read MJCF from its text, which cannot include files; `source` names it in messages."""
+    return _robot(parse_xml(encoded(text), source), options.meshes(None), "mechanism", options)
+
+
+def _robot(root: Element, finder: MeshFinder, name: str, options: RobotFileOptions) -> Robot:
+    require_root(root, ModelFormat.MJCF)
+    root = with_includes(root, finder.folder, finder.roots)
+    findings = Findings()
+    report_words(root, "mujoco", MJCF, findings, text=FindingKind.NOT_USED)
+    root = with_replicas(root)
+    settings, defaults = read_settings(root), Defaults(root)
+    orienter = Orienter(AngleReader(options.rule, findings), settings.degrees, settings.euler_sequence)
+    bodies = bodies_of(root, defaults, orienter)
+    builder = MjcfRobotBuilder(root, bodies, defaults, orienter, settings, finder)
+    return builder.robot(root.get("model") or name, options.equalities)

@@ -1,1 +1,0 @@
-"""The model language: records and statements, read and written."""

@@ -1,1 +1,0 @@
-"""The grammar of the model language, and the tables of its parsers."""

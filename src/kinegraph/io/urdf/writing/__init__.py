@@ -1,1 +1,0 @@
-"""Mechanisms written as URDF."""

@@ -1,1 +1,0 @@
-"""Loops over bodies as C functions: what compiled integrators call."""

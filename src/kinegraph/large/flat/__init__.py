@@ -1,1 +1,0 @@
-"""A mechanism with numbers for its parameters as flat arrays."""

@@ -1,0 +1,253 @@
+"""Lock coordinates, release joints, set parameters and the initial state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kinegraph.errors import ModelError
+from kinegraph.model.constraints import AnyLoop, Constraint, Contact, Coupling
+from kinegraph.model.definitions import Definition, replaced, resolved
+from kinegraph.model.elements import Element
+from kinegraph.model.evaluate import known_parameter_values, number
+from kinegraph.model.expressions import PI, TIME, Expression, Name, Scalar, expression, names
+from kinegraph.model.mechanism import (
+    ZERO,
+    Axis,
+    Body,
+    Coordinate,
+    Mechanism,
+    Parameter,
+    Quaternion,
+    QuaternionCoordinates,
+    Rotation,
+    Shift,
+    Transform,
+)
+from kinegraph.model.names import component, did_you_mean
+from kinegraph.model.robot_data import Shape
+from kinegraph.model.validation.mechanism import validate
+
+# Coordinates held in their places: they become parameters, and what they alone moved no longer moves.
+
+
+def lock(mechanism: Mechanism, *coordinates: str | Mapping[str, Scalar], **values: Scalar) -> Mechanism:
+    """The mechanism with coordinates held: `lock(robot, q4=0)`, or `lock(robot, "q4")` for its initial position.
+
+    A value is a number or an expression of parameters. The coordinate becomes a parameter of the same name, so that its
+    value can still be set. Of a quaternion all four components are held. Springs, dampers, forces and limits that work
+    on held coordinates alone do nothing and are left out; a constraint of held coordinates alone must be met.
+    """
+    wanted: dict[str, Scalar | None] = {}
+    for one in coordinates:
+        wanted |= {one: None} if isinstance(one, str) else dict(one)
+    wanted |= values
+    held = _held(mechanism, wanted)
+    if not held:
+        return mechanism
+    return _Locked(mechanism, held).mechanism()
+
+
+def _held(mechanism: Mechanism, wanted: Mapping[str, Scalar | None]) -> dict[str, Expression]:
+    """The value of every position that is held."""
+    layout = mechanism.layout
+    for name in wanted:
+        if name not in layout.positions:
+            remedy = did_you_mean(name, layout.positions)
+            raise ModelError(f"{mechanism.name} has no coordinate {name!r} to lock", remedy=remedy)
+    held: dict[str, Expression] = {}
+    for coordinate in mechanism.coordinates:
+        own = (coordinate.name,) if isinstance(coordinate, Coordinate) else coordinate.names
+        start = (coordinate.position,) if isinstance(coordinate, Coordinate) else coordinate.position
+        given = [name for name in own if name in wanted]
+        if given and len(given) < len(own):
+            remedy = f"give all of {', '.join(own)}"
+            raise ModelError(f"the quaternion ({', '.join(own)}) is locked as a whole", remedy=remedy)
+        for name, initial in zip(own, start, strict=True):
+            if name in wanted:
+                value = wanted[name]
+                held[name] = initial if value is None else expression(value, name)
+    return held
+
+
+class _Locked:
+    """A mechanism from which coordinates are being removed."""
+
+    def __init__(self, mechanism: Mechanism, held: Mapping[str, Expression]) -> None:
+        self.held = held
+        still = [one for one in mechanism.coordinates if not self._is_held(one)]
+        gone = [one for one in mechanism.coordinates if self._is_held(one)]
+        rates = [r for one in gone for r in ((one.name + "'",) if isinstance(one, Coordinate) else one.velocities)]
+        parameters = tuple(Parameter(name, value) for name, value in held.items())
+        moved = replace(mechanism, coordinates=tuple(still), parameters=(*mechanism.parameters, *parameters))
+        self.free = replaced(moved, dict.fromkeys(rates, ZERO))
+        layout = self.free.layout
+        self.moving = {*layout.positions, *layout.velocities}
+
+    def _is_held(self, coordinate: Coordinate | QuaternionCoordinates) -> bool:
+        return (coordinate.name if isinstance(coordinate, Coordinate) else coordinate.names[0]) in self.held
+
+    def mechanism(self) -> Mechanism:
+        free = self.free
+        constraints = [*free.constraints, *(self._relation(loop) for loop in free.loops if self._is_broken(loop))]
+        quasi = [one for one in free.quasivelocities if self._moves(one.value)]
+        still = tuple(Definition(one.name, one.value) for one in free.quasivelocities if one not in quasi)
+        locked = replace(
+            free,
+            elements=tuple(element for element in free.elements if self._works(element)),
+            loops=tuple(loop for loop in free.loops if not self._is_broken(loop)),
+            constraints=tuple(one for one in constraints if not self._is_settled(one)),
+            contacts=tuple(self._with_slip(contact) for contact in free.contacts if not self._is_apart(contact)),
+            quasivelocities=tuple(quasi),
+            definitions=(*free.definitions, *still),
+            extras=tuple(one for one in free.extras if isinstance(one, Shape) or self._moves(*one.displacement)),
+        )
+        locked = resolved(locked)
+        validate(locked)
+        return locked
+
+    def _moves(self, *roots: Expression) -> bool:
+        return any(name in self.moving or component(name) for root in roots for name in names(root))
+
+    def _works(self, element: Element) -> bool:
+        target = getattr(element, "on", None)
+        return not isinstance(target, Expression) or self._moves(target)
+
+    # what tied held coordinates
+
+    def _is_broken(self, loop: AnyLoop) -> bool:
+        return isinstance(loop, Coupling) and bool({loop.first, loop.second} & self.held.keys())
+
+    def _relation(self, loop: AnyLoop) -> Constraint:
+        assert isinstance(loop, Coupling)
+        return Constraint(loop.name, Name(loop.first), loop.ratio * Name(loop.second) + loop.offset)
+
+    def _is_settled(self, constraint: Constraint) -> bool:
+        """Whether nothing moves in a constraint any more: then it must hold."""
+        if self._moves(constraint.residual):
+            return False
+        self._require(constraint.residual, lambda value: abs(value) <= 1e-9, f"the constraint {constraint.name}")
+        return True
+
+    def _is_apart(self, contact: Contact) -> bool:
+        if self._moves(contact.gap):
+            return False
+        self._require(contact.gap, lambda value: value >= -1e-9, f"the contact {contact.name}")
+        return True
+
+    def _require(self, root: Expression, holds: Callable[[float], bool], what: str) -> None:
+        known = known_parameter_values(self.free)
+        found = number(root, known) if names(root) <= known.keys() | {PI} else None
+        if found is None or not holds(found):
+            missed = "changes with time or has no value" if found is None else f"is {found:g}"
+            remedy = "lock other coordinates, or lock them where the model allows it"
+            raise ModelError(
+                f"nothing moves any more in {what}, which {missed} where coordinates are locked", None, remedy
+            )
+
+    def _with_slip(self, contact: Contact) -> Contact:
+        slip = tuple(item for item in contact.slip if self._moves(item))
+        return replace(contact, slip=slip, friction=contact.friction if slip else ZERO)
+
+
+# The principle of release: a joint is set free in all six directions, and the forces that hold it are its reactions.
+#
+# Six coordinates that stay zero are inserted at the joint's point on the body's side: behind the last shift of its
+# motion, so that it is the pin of a revolute joint and travels with what slides. The generalized forces on them are the
+# force and moment the joint transmits, whatever acts on the bodies behind it: weight, springs, other constraints.
+
+_FORCES = tuple(f"release {axis}" for axis in "xyz")
+_MOMENTS = tuple(f"release about {axis}" for axis in "xyz")
+#: The coordinates that stay zero, forces before moments.
+RELEASED = (*_FORCES, *_MOMENTS)
+#: The frame at the joint's point.
+JOINT = "release frame"
+
+
+@dataclass(frozen=True)
+class Released:
+    """The mechanism with one joint released; `joint` is the frame in whose axes the six forces are."""
+
+    mechanism: Mechanism
+    body: str
+    base: str | None
+    joint: str = JOINT
+
+
+def released(mechanism: Mechanism, body: str) -> Released:
+    """The joint that carries a body, released. Its six coordinates are the last of q, v and tau."""
+    if body not in mechanism.body_by_name:
+        raise ModelError(f"there is no body {body!r}", remedy=did_you_mean(body, mechanism.body_by_name))
+    body_of = mechanism.body(body)
+    before, after = _split(mechanism, body_of)
+    carrier = Body(JOINT, body_of.base, before)
+    freed = replace(body_of, base=JOINT, transforms=(*_free_transforms(), *after))
+    bodies = tuple(item for one in mechanism.bodies for item in ((carrier, freed) if one.name == body else (one,)))
+    coordinates = (*mechanism.coordinates, *(Coordinate(name) for name in RELEASED))
+    return Released(replace(mechanism, bodies=bodies, coordinates=coordinates), body, body_of.base)
+
+
+def _split(mechanism: Mechanism, body: Body) -> tuple[tuple[Transform, ...], tuple[Transform, ...]]:
+    """The transforms before the joint's point, and the rest; of a body that is fixed, all and none."""
+    place = joint_point(mechanism, body)
+    return body.transforms[:place], body.transforms[place:]
+
+
+def joint_motion(mechanism: Mechanism, body: Body) -> tuple[int, ...]:
+    """Which transforms of a body move."""
+    moving = {*mechanism.layout.positions, TIME}
+    return tuple(k for k, transform in enumerate(body.transforms) if _names(transform) & moving)
+
+
+def joint_point(mechanism: Mechanism, body: Body) -> int:
+    """How many transforms lead to the joint's point on the body's side; of a body that is fixed, all."""
+    motion = joint_motion(mechanism, body)
+    if not motion:
+        return len(body.transforms)
+    shifts = [k + 1 for k in range(motion[0], motion[-1] + 1) if isinstance(body.transforms[k], Shift)]
+    return shifts[-1] if shifts else motion[0]
+
+
+def _names(transform: Transform) -> frozenset[str]:
+    if isinstance(transform, Quaternion):
+        return frozenset().union(*(names(item) for item in transform.components))
+    return frozenset(names(transform.angle if isinstance(transform, Rotation) else transform.distance))
+
+
+def _free_transforms() -> list[Transform]:
+    shifts = [Shift(axis, Name(name)) for axis, name in zip(Axis, _FORCES, strict=True)]
+    return [*shifts, *(Rotation(axis, Name(name)) for axis, name in zip(Axis, _MOMENTS, strict=True))]
+
+
+# Other values for the parameters of a mechanism.
+
+
+def with_parameters(mechanism: Mechanism, values: Mapping[str, Scalar]) -> Mechanism:
+    """The mechanism whose parameters have these values: numbers, or expressions of other parameters."""
+    known = {parameter.name for parameter in mechanism.parameters}
+    for name in values:
+        if name not in known:
+            raise ModelError(f"{mechanism.name} has no parameter {name!r}", remedy=did_you_mean(name, known))
+    given = {name: expression(value, name) for name, value in values.items()}
+    changed = replace(
+        mechanism,
+        parameters=tuple(replace(one, value=given.get(one.name, one.value)) for one in mechanism.parameters),
+    )
+    validate(changed)
+    return changed
+
+
+# A mechanism that starts elsewhere.
+
+
+def with_start(mechanism: Mechanism, q: Sequence[float]) -> Mechanism:
+    """The mechanism with other initial positions, in the order of its layout."""
+    values = [expression(float(value)) for value in q]
+    coordinates: list[Coordinate | QuaternionCoordinates] = []
+    for one in mechanism.coordinates:
+        if isinstance(one, Coordinate):
+            coordinates.append(replace(one, position=values.pop(0)))
+        else:
+            four = values.pop(0), values.pop(0), values.pop(0), values.pop(0)
+            coordinates.append(replace(one, position=four))
+    return replace(mechanism, coordinates=tuple(coordinates))

@@ -1,0 +1,444 @@
+"""Expressions of a model: an immutable tree with exact numbers, its text, and substitution in whole records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, fields, is_dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import TypeAlias, TypeVar, cast
+
+from kinegraph.errors import ModelError, shortened
+from kinegraph.model.report import Places
+
+# Expressions as they stand in a model file: a small immutable tree, exact numbers, no evaluation of Python.
+#
+# The tree only says what was written. Meaning (folding, sharing, derivatives) begins in `graph`; `derive` carries
+# expressions over.
+
+#: Functions a model may call, with the number of arguments each takes.
+FUNCTIONS: dict[str, int] = {
+    "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "atan2": 2,
+    "sinh": 1, "cosh": 1, "tanh": 1, "sqrt": 1, "exp": 1, "log": 1, "abs": 1, "sign": 1,
+    "min": 2, "max": 2, "select": 3,
+}  # fmt: skip
+
+#: Names with a fixed meaning in every model.
+TIME = "t"
+PI = "pi"
+RESERVED = frozenset({TIME, PI, *FUNCTIONS})
+
+Scalar: TypeAlias = "Expression | int | float | Fraction | Decimal | str"
+
+
+class Expression:
+    """Base of the five kinds of expression; carries the arithmetic operators of the Python builder."""
+
+    __slots__ = ()
+
+    def __add__(self, other: Scalar) -> Expression:
+        return Operation("+", (self, expression(other)))
+
+    def __radd__(self, other: Scalar) -> Expression:
+        return Operation("+", (expression(other), self))
+
+    def __sub__(self, other: Scalar) -> Expression:
+        return Operation("-", (self, expression(other)))
+
+    def __rsub__(self, other: Scalar) -> Expression:
+        return Operation("-", (expression(other), self))
+
+    def __mul__(self, other: Scalar) -> Expression:
+        return Operation("*", (self, expression(other)))
+
+    def __rmul__(self, other: Scalar) -> Expression:
+        return Operation("*", (expression(other), self))
+
+    def __truediv__(self, other: Scalar) -> Expression:
+        return Operation("/", (self, expression(other)))
+
+    def __rtruediv__(self, other: Scalar) -> Expression:
+        return Operation("/", (expression(other), self))
+
+    def __pow__(self, other: Scalar) -> Expression:
+        return Operation("^", (self, expression(other)))
+
+    def __rpow__(self, other: Scalar) -> Expression:
+        return Operation("^", (expression(other), self))
+
+    def __neg__(self) -> Expression:
+        return Operation("neg", (self,))
+
+    def __pos__(self) -> Expression:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Expression):
+    """An exact rational: 0.1 is one tenth, not the nearest double."""
+
+    value: Fraction
+
+
+@dataclass(frozen=True, slots=True)
+class Name(Expression):
+    """A parameter, a coordinate, the time `t` or `pi`."""
+
+    text: str
+
+
+class Compound(Expression):
+    """An expression with parts. Nothing here recurses: a sum of 50,000 terms is 50,000 levels deep."""
+
+    __slots__ = ()
+    _hash: int
+    _size: int
+
+    @property
+    def head(self) -> str:
+        """The operator or function."""
+        raise NotImplementedError
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        """The operands or arguments."""
+        raise NotImplementedError
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((type(self), self.head, self.parts)))
+        object.__setattr__(self, "_size", 1 + sum(size(part) for part in self.parts))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        return _equal(self, other) if isinstance(other, Expression) else NotImplemented
+
+    def __reduce__(self) -> tuple[type[Compound], tuple[str, tuple[Expression, ...]]]:
+        return type(self), (self.head, self.parts)  # another process hashes strings differently
+
+    def __repr__(self) -> str:
+        # which is made of this
+
+        return f"<{text(self)}>" if self._size <= 1000 else f"<expression of {self._size} parts>"
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Operation(Compound):
+    """One of + - * / ^ with two operands, or neg with one."""
+
+    operator: str
+    operands: tuple[Expression, ...]
+    _hash: int = field(init=False)
+    _size: int = field(init=False)
+
+    @property
+    def head(self) -> str:
+        return self.operator
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.operands
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Call(Compound):
+    """A function of FUNCTIONS applied to its arguments."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    _hash: int = field(init=False)
+    _size: int = field(init=False)
+
+    @property
+    def head(self) -> str:
+        return self.function
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.arguments
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Defined(Compound):
+    """A name the model gives to an expression: `define gamma = q1 + q2;`. It is written as its name.
+
+    All who walk through an expression see what the name stands for (`postorder`, `names`).
+    """
+
+    name: str
+    values: tuple[Expression, ...]  # one: what the name stands for
+    _hash: int = field(init=False)
+    _size: int = field(init=False)
+    _names: frozenset[str] = field(init=False)  # in all that it stands for
+
+    def __post_init__(self) -> None:
+        Compound.__post_init__(self)
+        object.__setattr__(self, "_names", names(self.value))
+
+    @property
+    def head(self) -> str:
+        return self.name
+
+    @property
+    def parts(self) -> tuple[Expression, ...]:
+        return self.values
+
+    @property
+    def value(self) -> Expression:
+        """What the name stands for."""
+        return self.values[0]
+
+
+def size(root: Expression) -> int:
+    """How many numbers, names, operators and calls it takes to write the expression out."""
+    return root._size if isinstance(root, Compound) else 1
+
+
+def _equal(left: Expression, right: Expression) -> bool:
+    stack = [(left, right)]
+    while stack:
+        a, b = stack.pop()
+        if a is b:
+            continue
+        if isinstance(a, Compound) and isinstance(b, Compound):
+            same = type(a) is type(b) and a.head == b.head and len(a.parts) == len(b.parts)
+            if not same or a._hash != b._hash:
+                return False
+            stack.extend(zip(a.parts, b.parts, strict=True))
+        elif isinstance(a, Compound) or isinstance(b, Compound) or a != b:
+            return False
+    return True
+
+
+def postorder(root: Expression) -> Iterator[Expression]:
+    """Every sub-expression after its parts, without recursion: fold any depth with a stack of results.
+
+    In place of a defined name stands what it was defined as.
+    """
+    stack: list[tuple[Expression, bool]] = [(root, False)]
+    while stack:
+        here, parts_done = stack.pop()
+        if isinstance(here, Defined):
+            stack.append((here.value, False))
+        elif parts_done or not isinstance(here, Compound):
+            yield here
+        else:
+            stack.append((here, True))
+            stack.extend((part, False) for part in reversed(here.parts))
+
+
+#: Beyond this a decimal would fill the memory before validation could refuse its digits.
+_LARGEST_EXPONENT = 100_000
+#: What stands in formulas and in no name.
+_OPERATORS = frozenset("+-*/^( ")
+
+
+def as_written(root: Expression) -> Iterator[Expression]:
+    """Every sub-expression after its parts, as `postorder`, but a defined name is an end: `Defined`, not its value."""
+    stack: list[tuple[Expression, bool]] = [(root, False)]
+    while stack:
+        here, parts_done = stack.pop()
+        if parts_done or not isinstance(here, Compound) or isinstance(here, Defined):
+            yield here
+        else:
+            stack.append((here, True))
+            stack.extend((part, False) for part in reversed(here.parts))
+
+
+def renamed(root: Expression, change: Callable[[Name | Defined], Expression]) -> Expression:
+    """The expression as written with its names replaced; parts in which nothing changes stay the same objects."""
+    done: list[Expression] = []
+    for here in as_written(root):
+        if isinstance(here, Operation | Call):
+            parts = tuple(done[-len(here.parts) :]) if here.parts else ()
+            del done[len(done) - len(parts) :]
+            same = all(new is old for new, old in zip(parts, here.parts, strict=True))
+            done.append(here if same else type(here)(here.head, parts))
+        else:
+            done.append(change(here) if isinstance(here, Name | Defined) else here)
+    return done[0]
+
+
+def expression(value: Scalar, name: str = "") -> Expression:
+    """An expression from what a Python user writes: a number, or a name as a string. `name`: whose value it is."""
+    if isinstance(value, Expression):
+        return value
+    if isinstance(value, str):
+        if not _OPERATORS.isdisjoint(value):
+            message = f"{shortened(value, 60)!r} is a formula, and a string stands for one name here"
+            raise ModelError(
+                message, remedy="write it in Python: `2*Name('l1')`, with Name of kinegraph.model, or a number"
+            )
+        return Name(value)
+    try:
+        if isinstance(value, Decimal) and value and abs(value.adjusted()) > _LARGEST_EXPONENT:
+            raise OverflowError
+        if isinstance(value, (int, Fraction, Decimal)):
+            return Number(Fraction(value))
+        # repr is the shortest decimal that reads back as this double: the number as it was written.
+        return Number(Fraction(float.__repr__(float(value))))
+    except (ValueError, OverflowError, TypeError):
+        written = str(value) if isinstance(value, Decimal) else repr(value)
+        whose = f"{name} = {written}" if name else written
+        message = f"{whose} is not a finite number, or too large a one"
+        raise ModelError(message, remedy="write a number, a name as a string, or an expression") from None
+
+
+def names(root: Expression) -> frozenset[str]:
+    """All names an expression mentions."""
+    found: set[str] = set()
+    for part in as_written(root):
+        if isinstance(part, Name):
+            found.add(part.text)
+        elif isinstance(part, Defined):
+            found |= part._names
+    return frozenset(found)
+
+
+# Expressions as the text that the language reads back, with as few parentheses as it takes.
+
+# Binding strength of what is written, weakest first; an operand weaker than its place asks for is put in parentheses.
+_SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
+_BINARY = {  # operator -> its own strength, the least of its left and of its right operand
+    "+": (_SUM, _SUM, _PRODUCT), "-": (_SUM, _SUM, _PRODUCT),
+    "*": (_PRODUCT, _PRODUCT, _SIGN), "/": (_PRODUCT, _PRODUCT, _SIGN),
+    "^": (_POWER, _ATOM, _SIGN),
+}  # fmt: skip
+
+
+def text(root: Expression) -> str:
+    """The expression in the model language; reading it back gives an equal expression."""
+    return "".join(_pieces(root))
+
+
+def nesting(root: Expression) -> int:
+    """How deep the parentheses of `text(root)` nest."""
+    depth = deepest = 0
+    for piece in _pieces(root):
+        depth += piece.count("(") - piece.count(")")
+        deepest = max(deepest, depth)
+    return deepest
+
+
+def _pieces(root: Expression) -> Iterator[str]:
+    stack: list[str | tuple[Expression, int]] = [(root, _SUM)]
+    while stack:
+        entry = stack.pop()
+        if isinstance(entry, str):
+            yield entry
+            continue
+        here, least = entry
+        content = _layout(here)
+        stack.extend(reversed(content if _strength(here) >= least else ["(", *content, ")"]))
+
+
+def _layout(here: Expression) -> list[str | tuple[Expression, int]]:
+    """The pieces of one node: strings as they stand, parts with the strength their place asks for."""
+    match here:
+        case Number(value):
+            return [_number_text(value)]
+        case Name(name) | Defined(name):
+            return [name]
+        case Operation("neg", (operand,)):
+            return ["-", (operand, _ATOM + 1 if _is_literal(operand) else _SIGN)]
+        case Operation(operator, (left, right)) if operator in _BINARY:
+            _, least_left, least_right = _BINARY[operator]
+            if operator == "/" and _is_literal(left, signed=True) and _is_literal(right):
+                least_left = _ATOM + 1
+            return [(left, least_left), f" {operator} " if operator in "+-" else operator, (right, least_right)]
+        case Call(function, arguments):
+            inner: list[str | tuple[Expression, int]] = [", "] * (2 * len(arguments) - 1)
+            inner[::2] = [(argument, _SUM) for argument in arguments]
+            return [f"{function}(", *inner, ")"]
+    raise ModelError(f"{type(here).__name__} is not an expression the model language can say")
+
+
+def _strength(here: Expression) -> int:
+    match here:
+        case Number(value) if not is_decimal(value):
+            return _PRODUCT
+        case Number(value) if value < 0:
+            return _SIGN
+        case Operation("neg", _):
+            return _SIGN
+        case Operation(operator, _):
+            return _BINARY[operator][0]
+    return _ATOM
+
+
+def _is_literal(here: Expression, signed: bool = False) -> bool:
+    """Written as one literal. `-2` and `1/3` are read as numbers, so operations on literals are `-(2)` and `(1)/3`."""
+    return isinstance(here, Number) and is_decimal(here.value) and (signed or here.value >= 0)
+
+
+def is_decimal(value: Fraction) -> bool:
+    """Whether the value is written as one decimal literal; otherwise it is written as a quotient of two integers."""
+    return _decimal_places(value) is not None
+
+
+def _decimal_places(value: Fraction) -> int | None:
+    rest, twos = _divide_out(value.denominator, 2)
+    rest, fives = _divide_out(rest, 5)
+    return max(twos, fives) if rest == 1 else None
+
+
+def _divide_out(rest: int, prime: int) -> tuple[int, int]:
+    times = 0
+    while rest % prime == 0 and times < _MOST_PLACES:
+        rest, times = rest // prime, times + 1
+    return rest, times
+
+
+_MOST_PLACES = 400  # enough for the shortest decimal of every double
+
+
+def _number_text(value: Fraction) -> str:
+    places = _decimal_places(value)
+    if places is None:
+        return f"{value.numerator}/{value.denominator}"
+    sign, digits, exponent = "-" * (value < 0), str(abs(value.numerator) * 10**places // value.denominator), -places
+    padded = digits.rjust(places + 1, "0")
+    decimal_text = f"{padded[:-places]}.{padded[-places:]}" if places else digits
+    stripped = digits.rstrip("0")
+    scientific = f"{stripped}e{exponent + len(digits) - len(stripped)}"
+    return sign + (decimal_text if len(decimal_text) <= max(12, len(scientific)) else scientific)
+
+
+# The same change to every expression of a record, and of the records it is made of.
+
+T = TypeVar("T")
+
+
+def rewritten(item: T, change: Callable[[Name | Defined], Expression], places: Places | None = None) -> T:
+    """A record (a mechanism, a body, a tuple of them) with its names changed; what does not change is the same object.
+
+    `places` learn where the new objects stand.
+    """
+    new: object = item
+    if isinstance(item, Expression):
+        new = renamed(item, change)
+    elif isinstance(item, tuple):
+        parts = tuple(rewritten(part, change, places) for part in item)
+        new = parts if any(a is not b for a, b in zip(parts, item, strict=True)) else item
+    elif is_dataclass(item) and not isinstance(item, type):
+        old = {field.name: getattr(item, field.name) for field in fields(item) if field.init}
+        found = {name: rewritten(value, change, places) for name, value in old.items()}
+        changed = {name: value for name, value in found.items() if value is not old[name]}
+        new = replace(item, **changed) if changed else item
+    if places is not None and new is not item:
+        places.renew(item, new)
+    return cast(T, new)
+
+
+def expressions(item: object) -> Iterator[Expression]:
+    """Every expression of a record, and of the records it is made of."""
+    stack = [item]
+    while stack:
+        here = stack.pop()
+        if isinstance(here, Expression):
+            yield here
+        elif isinstance(here, tuple):
+            stack.extend(reversed(here))
+        elif is_dataclass(here) and not isinstance(here, type):
+            stack.extend(getattr(here, field.name) for field in reversed(fields(here)) if field.init)

@@ -1,0 +1,258 @@
+"""Data of robot files beyond rigid bodies: joint limits, friction, springs, armature, shapes; and a report of
+unused data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from math import inf
+
+from kinegraph.model.elements import Damper, Friction, Limit, Target
+from kinegraph.model.evaluate import Value, number
+from kinegraph.model.expressions import Expression, Name, names, text
+from kinegraph.model.mechanism import ZERO, Mechanism, QuaternionCoordinates, Transform
+from kinegraph.model.report import Finding, FindingKind, Report
+
+# What robot files say beyond rigid-body mechanics: limits, friction, springs, armature, shapes.
+#
+# The equations of motion do not use these records; they are kept for the elements, the solvers and the viewer. A
+# joint's `displacement` is one expression (the angle or distance, for a coupled joint in terms of another's
+# coordinate), three lengths along x, y, z, or the four names of a quaternion.
+
+
+@dataclass(frozen=True, slots=True)
+class JointLimits:
+    """How far a joint goes, how fast, and how hard its drive pushes; None: no limit stated.
+
+    For a quaternion `upper` limits the angle of its rotation.
+    """
+
+    joint: str
+    displacement: tuple[Expression, ...]
+    lower: Expression | None = None
+    upper: Expression | None = None
+    velocity: Expression | None = None
+    effort: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class JointFriction:
+    """The force against the motion: `damping` times the rate, and a dry part of constant size.
+
+    `higher` are the coefficients of rate |rate|, rate^3, rate^3 |rate| and so on.
+    """
+
+    joint: str
+    displacement: tuple[Expression, ...]
+    damping: Expression = ZERO
+    dry: Expression = ZERO
+    higher: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JointSpring:
+    """The force -(stiffness x + higher[0] x^2 + higher[1] x^3 ...) along x, the displacement from `rest`.
+
+    `rest` has as many entries as the displacement. Of three lengths x is the distance, of a quaternion the angle of the
+    rotation from the orientation `rest`: the force (or moment) goes back along the shortest way.
+    """
+
+    joint: str
+    displacement: tuple[Expression, ...]
+    stiffness: Expression
+    rest: tuple[Expression, ...]
+    higher: tuple[Expression, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JointArmature:
+    """Inertia in a joint's coordinate, as of a rotor behind a gear: it adds to the diagonal of the inertia matrix."""
+
+    joint: str
+    displacement: tuple[Expression, ...]
+    inertia: Expression
+
+
+class ShapeKind(Enum):
+    """What a shape is; in brackets the meaning of its sizes."""
+
+    BOX = "box"  # (full lengths along x, y, z)
+    SPHERE = "sphere"  # (radius)
+    CYLINDER = "cylinder"  # (radius, length along z)
+    CAPSULE = "capsule"  # (radius, length along z between the centres of its ends)
+    ELLIPSOID = "ellipsoid"  # (half axes)
+    PLANE = "plane"  # (half lengths along x and y, zero for infinite)
+    MESH = "mesh"  # (scale along x, y, z)
+
+
+#: The kinds that their sizes describe in full, and what the sizes are.
+FORMS: dict[ShapeKind, tuple[str, ...]] = {
+    ShapeKind.BOX: ("x", "y", "z"),
+    ShapeKind.SPHERE: ("radius",),
+    ShapeKind.CYLINDER: ("radius", "length"),
+    ShapeKind.CAPSULE: ("radius", "length"),
+    ShapeKind.ELLIPSOID: ("a", "b", "c"),
+}
+
+
+class ShapeRole(Enum):
+    """What a shape is for."""
+
+    VISUAL = "visual"
+    COLLISION = "collision"
+    BOTH = "visual and collision"
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A shape on a body (the fixed frame if body is None), placed by transforms from the body's frame.
+
+    `reference` is the mesh as the file names it, `file` where it was found. Colour is red, green, blue, opacity.
+    """
+
+    kind: ShapeKind
+    body: str | None
+    sizes: tuple[Expression, ...]
+    place: tuple[Transform, ...] = ()
+    role: ShapeRole = ShapeRole.BOTH
+    reference: str = ""
+    file: str | None = None
+    colour: tuple[float, float, float, float] | None = None
+
+
+Extra = JointLimits | JointFriction | JointSpring | JointArmature | Shape
+
+
+def described(extra: Extra) -> str:
+    """One line of words about a record, safe to stand in a comment whatever names the file used."""
+    if isinstance(extra, Shape):
+        named = f" {extra.reference}" if extra.reference else ""
+        words = f"{extra.role.value} {extra.kind.value}{named} on {extra.body or 'the fixed frame'}"
+        return _printable(f"{words}, size {_listed(extra.sizes)}")
+    facts = [f"joint {extra.joint}", f"displacement {_listed(extra.displacement)}"]
+    for name in type(extra).__slots__[2:]:
+        value = getattr(extra, name)
+        if isinstance(value, tuple):
+            facts += [f"{name} {_listed(value)}"] if any(item != ZERO for item in value) else []
+        elif value is not None and (value != ZERO or isinstance(extra, JointLimits)):
+            facts.append(f"{name} {text(value)}")
+    return _printable(f"{_WORDS[type(extra)]}: {', '.join(facts)}")
+
+
+_WORDS = {JointLimits: "limits", JointFriction: "friction", JointSpring: "spring", JointArmature: "armature"}
+
+
+def _listed(expressions: tuple[Expression, ...]) -> str:
+    return ", ".join(text(item) for item in expressions)
+
+
+def _printable(line: str) -> str:
+    return "".join(letter if letter.isprintable() else "?" for letter in line)
+
+
+# How far coordinates may go, as robot files state it for joints.
+
+
+def coordinate_limits(mechanism: Mechanism, values: Mapping[str, Value]) -> dict[str, tuple[float, float]]:
+    """The limits of single coordinates, infinite where one side has none; `values` are those of the parameters.
+
+    A joint that follows another (`2*q + 0.1`) limits the coordinate it follows. Limits that leave nothing are ignored,
+    as are those of quaternions and of free bodies.
+    """
+    coordinates = set(mechanism.layout.positions)
+    found: dict[str, tuple[float, float]] = {}
+    for extra in mechanism.extras:
+        if isinstance(extra, JointLimits) and len(extra.displacement) == 1:
+            own = names(extra.displacement[0]) & coordinates
+            if len(own) == 1:
+                (name,) = own
+                low, high = _of_coordinate(extra, name, values)
+                least, most = found.get(name, (-inf, inf))
+                if max(low, least) <= min(high, most):
+                    found[name] = max(low, least), min(high, most)
+    return {name: ends for name, ends in found.items() if ends != (-inf, inf)}
+
+
+def _of_coordinate(limits: JointLimits, name: str, values: Mapping[str, Value]) -> tuple[float, float]:
+    """The limits of a joint as those of the coordinate that moves it: its displacement is a linear form."""
+    (displacement,) = limits.displacement
+    at_zero, at_one = (float(number(displacement, {**values, name: place})) for place in (0, 1))
+    factor = at_one - at_zero
+    if not factor:
+        return -inf, inf
+    ends = [
+        (default if end is None else float(number(end, values)) - at_zero) / factor
+        for end, default in ((limits.lower, -inf), (limits.upper, inf))
+    ]
+    return min(ends), max(ends)
+
+
+# What robot files say about joints and the equations do not have: told from the records that no element took up.
+
+_NAMES = 12  # joints named in one finding
+
+
+def full_report(mechanism: Mechanism) -> Report:
+    """The report of the reader, and what is said about joints that the equations do not have.
+
+    A report that says so already, as that of `kg.load`, is brought up to date.
+    """
+    others = (one for one in mechanism.report.findings if not is_of_joints(one))
+    return Report((*others, *_unused(mechanism)))
+
+
+def tells_of_joints(report: Report) -> bool:
+    """Whether a report names what the equations do not have of joints."""
+    return any(map(is_of_joints, report.findings))
+
+
+def is_of_joints(finding: Finding) -> bool:
+    """Whether a finding names what the equations do not have of joints, which is in `extras`, too."""
+    return finding.kind is FindingKind.LEFT_OUT and finding.place is None and finding.topic in _TOPICS
+
+
+def _unused(mechanism: Mechanism) -> Iterator[Finding]:
+    joints: dict[str, dict[str, None]] = {}
+    for extra in mechanism.extras:
+        if not isinstance(extra, Shape):
+            for topic in _topics(extra, mechanism):
+                joints.setdefault(topic, {})[extra.joint] = None
+    for topic, named in joints.items():
+        listed = ", ".join(list(named)[:_NAMES]) + (", ..." if len(named) > _NAMES else "")
+        yield Finding(FindingKind.LEFT_OUT, f"{topic}: {listed}", topic=topic, count=len(named))
+
+
+_RANGES, _DAMPING, _FRICTION = "joint ranges", "joint damping", "dry friction in joints"
+_SPRINGS, _ARMATURE = "joint springs", "armature"
+_TOPICS = frozenset({_RANGES, _DAMPING, _FRICTION, _SPRINGS, _ARMATURE})
+
+
+def _topics(extra: Extra, mechanism: Mechanism) -> Iterator[str]:
+    match extra:
+        case JointLimits(displacement=displacement, lower=lower, upper=upper):
+            if (lower is not None or upper is not None) and not _targets(mechanism, Limit) & set(displacement):
+                yield _RANGES
+        case JointFriction(displacement=displacement, damping=damping, dry=dry):
+            rates = _rates(displacement, mechanism)
+            if damping != ZERO and not rates & _targets(mechanism, Damper, Friction):
+                yield _DAMPING
+            if dry != ZERO and not rates & _targets(mechanism, Friction):
+                yield _FRICTION
+        case JointSpring():
+            yield _SPRINGS
+        case JointArmature():
+            yield _ARMATURE
+
+
+def _targets(mechanism: Mechanism, *kinds: type[Damper | Friction | Limit]) -> set[Target]:
+    """What the elements of these kinds work on."""
+    return {element.on for element in mechanism.elements if isinstance(element, kinds)}
+
+
+def _rates(displacement: tuple[Expression, ...], mechanism: Mechanism) -> set[Target]:
+    """What friction on a displacement works on: itself, or the angular velocity of a quaternion."""
+    names = tuple(item.text for item in displacement if isinstance(item, Name))
+    groups = [one for one in mechanism.coordinates if isinstance(one, QuaternionCoordinates) and one.names == names]
+    return {Name(velocity) for group in groups for velocity in group.velocities} or set(displacement)

@@ -1,0 +1,74 @@
+"""Effort levels, the protocol of a pass, and the cost by which graphs are ranked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Protocol
+
+from kinegraph.graph.count import Operations, count
+from kinegraph.graph.node import Graph
+
+# What a pass is, and how hard passes may be asked to work.
+
+
+class Effort(Enum):
+    """How long `reduce` may take: about a second, half a minute, or as long as it is told."""
+
+    QUICK = "quick"
+    NORMAL = "normal"
+    SEARCH = "search"
+
+
+#: Passes that take a fraction of a second, for code that is wanted at once: nothing is written out to be searched.
+AT_ONCE = "trigonometric_identities, fast_extract"
+
+
+class Pass(Protocol):
+    """A rewriting of graphs that keeps what they compute."""
+
+    @property
+    def name(self) -> str:
+        """What the pass is called in pipelines and reports."""
+        ...
+
+    def apply(self, graph: Graph) -> Graph:
+        """The graph after the pass; the same object if nothing changed."""
+        ...
+
+
+@dataclass(frozen=True)
+class PassSequence:
+    """Passes one after the other under one name."""
+
+    name: str
+    steps: tuple[Pass, ...]
+
+    def apply(self, graph: Graph) -> Graph:
+        """The graph after this pass."""
+        for step in self.steps:
+            graph = step.apply(graph)
+        return graph
+
+
+# Which of two graphs is cheaper, and how long one would run.
+
+#: Time of a sine, cosine, division or root in units of a multiplication, as measured for compiled kernels.
+FUNCTION_TIME = 8
+
+
+def running_time(operations: Operations) -> int:
+    """A rough measure of how long a kernel takes."""
+    o = operations
+    return o.total + FUNCTION_TIME * (o.sin + o.cos + o.div + o.sqrt + 2 * o.other)
+
+
+def rank(operations: Operations) -> tuple[int, int]:
+    """What is minimised: multiplications and additions, then the rest."""
+    o = operations
+    return o.total, o.div + o.sqrt + o.sin + o.cos + o.other
+
+
+def cheapest(*graphs: Graph) -> Graph:
+    """The graph of the least rank, the first of equal ones."""
+    return min(graphs, key=lambda graph: rank(count(graph)))

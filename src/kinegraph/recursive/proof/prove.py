@@ -1,0 +1,213 @@
+"""The proof of a recursive kernel: its own source over a finite field against Newton's law in the fixed frame."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from kinegraph.errors import ProofError
+from kinegraph.graph.certificate import RecursiveProof
+from kinegraph.graph.node import Kind
+from kinegraph.graph.prime_field import UnluckyPoint
+from kinegraph.jit.bitcode import compiled
+from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.expressions import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.recursive import articulated_body as articulated
+from kinegraph.recursive import forward
+from kinegraph.recursive import systems as closed_system
+from kinegraph.recursive import systems as system
+from kinegraph.recursive.arrays import AXIS, Floats
+from kinegraph.recursive.chains.dynamics import ChainSystem, work_of
+from kinegraph.recursive.chains.sweeps import Ends
+from kinegraph.recursive.linkages import pins as sweeps
+from kinegraph.recursive.linkages.pins import LinkageSystem
+from kinegraph.recursive.linkages.recognition import FOLLOWING, bars_of, chain_to, pin_places, ring_of
+from kinegraph.recursive.proof.fixed_frame import rows_at_point
+from kinegraph.recursive.proof.point import PointOfMechanism, Stated
+from kinegraph.recursive.systems import ByBars, ByChains, ByPins, ClosedMethod, ClosedSystem, RecursiveSystem
+
+# Looped systems with their tables and their code over a field, every way of computing them.
+
+System: TypeAlias = RecursiveSystem | ClosedSystem
+
+
+def over_field(loops: System, point: PointOfMechanism) -> list[RecursiveSystem] | list[ClosedSystem]:
+    """The system in the field, once for every way in which it is computed."""
+    if isinstance(loops, RecursiveSystem):
+        return [_tree(loops, point)]
+    return [
+        point.code.instance(loops, flat=point.flat, closed_method=_closed_method(closed_method, point))
+        for closed_method in loops.closed_methods
+    ]
+
+
+def _tree(loops: RecursiveSystem, point: PointOfMechanism) -> RecursiveSystem:
+    flat, method = point.flat, loops.forward
+    changes: dict[str, object] = {"tree": flat.tree}
+    if isinstance(method, forward.Independent):
+        none = point.numbers(method.apart.armature)
+        changes["apart"] = method.apart._replace(constant=flat.tree.constant, armature=none)
+    rest = point.numbers(np.zeros(len(loops.layout.velocities), dtype=int))
+    return point.code.instance(loops, flat=flat, forward=point.code.instance(method, **changes), _rest=rest)
+
+
+def _closed_method(closed_method: ClosedMethod, point: PointOfMechanism) -> ClosedMethod:
+    code, flat = point.code, point.flat
+    axis = int(flat.tree.link[1, AXIS])
+    if isinstance(closed_method, ByBars):
+        ends = point.ends[0]
+        chains = [chain_to(flat, end.step) for end in ends]
+        return code.instance(closed_method, ring=code.function(ring_of)(flat, axis, chains, ends))
+    if isinstance(closed_method, ByPins):
+        return code.instance(closed_method, system=_linkage(closed_method.system, point, axis))
+    assert isinstance(closed_method, ByChains)
+    return code.instance(closed_method, system=_chains(closed_method.system, point))
+
+
+def _linkage(pins: LinkageSystem, point: PointOfMechanism, axis: int) -> LinkageSystem:
+    code, flat = point.code, point.flat
+    bar = code.function(bars_of)(flat, axis)
+    place = code.function(pin_places)(bar, pins.linkage.pin, point.ends, axis)
+    assert flat.constant_gravity is not None
+    plane = [flat.constant_gravity[k] for k in FOLLOWING[axis]]
+    gravity = np.array(plane, dtype=object)
+    linkage = pins.linkage._replace(bar=bar, place=place, slope=flat.linear.slope, gravity=gravity)
+    return code.instance(pins, linkage=linkage)
+
+
+def _chains(chains: ChainSystem, point: PointOfMechanism) -> ChainSystem:
+    """The frames of loops are ends, in the order of their steps."""
+    flat = point.flat
+    tree = chains.tree._replace(constant=flat.tree.constant, armature=flat.tree.armature)
+    frames = [frame for pair in point.ends for frame in pair]
+    order = np.argsort(chains.place[: len(frames)])
+    turn, at = (np.array([getattr(frames[k], name) for k in order], dtype=object) for name in ("turn", "origin"))
+    zero = point.number(0)
+    closing = chains.closing._replace(sign=point.numbers(chains.closing.sign), alpha=zero, beta=zero)
+    sizes = len(tree.link), len(chains.layout.velocities), chains.directions.end.size
+    work = point.code.function(work_of)(*sizes)
+    ends = Ends(chains.ends.step, turn, at)
+    return point.code.instance(chains, flat=flat, tree=tree, ends=ends, closing=closing, work=work)
+
+
+def solved(matrix: Floats, right: Floats) -> Floats:
+    """The solution of a linear system over a field, by elimination."""
+    rows = np.column_stack([matrix, right])
+    for k in range(len(rows)):
+        pivot = next((i for i in range(k, len(rows)) if rows[i, k] != 0), None)
+        if pivot is None:
+            raise UnluckyPoint
+        rows[[k, pivot]] = rows[[pivot, k]]
+        rows[k] = rows[k] / rows[k, k]
+        for i in range(len(rows)):
+            if i != k:
+                rows[i] = rows[i] - rows[i, k] * rows[k]
+    return rows[:, -1]
+
+
+#: What stands in the field for functions that load machine code, ask about rounding, types of arrays, or call LAPACK.
+INSTEAD: Mapping[object, object] = {
+    compiled: lambda function: function,
+    articulated.vanished: lambda pivot, before: pivot == 0,
+    sweeps.singular: lambda pivot: pivot == 0,
+    closed_system.refuse_singular: lambda pivots, rows: None,
+    forward.solved_by_factors: solved,
+    system.checked: lambda label, values, expected, kind: values,
+}
+
+
+# The proof of a looped kernel: its loops over a finite field against Newton's law in the fixed frame.
+#
+# Accelerations are put into Newton's law, which must give back the forces. With closed loops the accelerations must
+# keep the rows closed, and what is left of the forces must be a sum of forces that the rows exert.
+
+#: What loops compute that Newton's law says.
+PROVED = ("tau", "qdd", "energy")
+#: Beyond so many rows of closed loops their forces are not sought: that would take minutes.
+MOST_ROWS = 300
+#: So many points may be unlucky (something divides by zero there) before that is the mechanism's fault.
+_TRIES = 8
+
+
+def proved(
+    loops: System, mechanism: Mechanism, quantities: Sequence[str], parameters: Mapping[str, Scalar] | None
+) -> RecursiveProof:
+    """The proof that the loops compute these quantities, or ProofError naming one that differs."""
+    started = time.perf_counter()
+    rows = rows_of(loops)
+    stated = Stated(mechanism, parameters)
+    _require_same_structure(loops, stated)
+    _at_a_lucky_point(lambda: _compared(loops, stated, quantities, rows))
+    sizes = len(mechanism.bodies), len(mechanism.layout.velocities), len(rows)
+    return RecursiveProof(tuple(quantities), *sizes, time.perf_counter() - started)
+
+
+def rows_of(loops: System) -> tuple[str, ...]:
+    """The rows of closed loops that take part."""
+    return tuple(loops.closed_method.rows) if isinstance(loops, ClosedSystem) else ()
+
+
+def unproved(loops: System, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> str:
+    """Why no proof is made; nothing if one can be."""
+    if mechanism.elements:
+        return f"{mechanism.elements[0].name}: springs in loops over bodies are not proved"
+    if len(rows_of(loops)) > MOST_ROWS:
+        return f"loops over bodies with more than {MOST_ROWS} rows of closed loops are not proved"
+    inexact = [name for name, value in parameter_values(mechanism, parameters).items() if isinstance(value, float)]
+    if loops.flat.nonlinear is not None and inexact:
+        return f"{inexact[0]} is no rational number, which displacements that are not linear are proved for"
+    return ""
+
+
+def _at_a_lucky_point(compare: Callable[[], None]) -> None:
+    for _ in range(_TRIES):
+        try:
+            return compare()
+        except (UnluckyPoint, ZeroDivisionError):
+            continue
+    raise ProofError(f"a denominator is zero at {_TRIES} random points: some coordinate moves nothing with inertia")
+
+
+def _require_same_structure(loops: System, stated: Stated) -> None:
+    """The loops must run over the steps that exact numbers give."""
+    for name in ("link", "row", "column"):
+        if not np.array_equal(getattr(loops.flat.tree, name), getattr(stated.flat.tree, name)):
+            raise ProofError("the loops run over other steps than exact numbers give: a slope vanishes by rounding")
+
+
+def _compared(loops: System, stated: Stated, quantities: Sequence[str], rows: Sequence[str]) -> None:
+    point = PointOfMechanism(stated, INSTEAD)
+    layout = stated.mechanism.layout
+    q, v = point.symbols(Kind.COORDINATE, layout.positions), point.symbols(Kind.VELOCITY, layout.velocities)
+    a, forces = (point.symbols(kind, layout.accelerations) for kind in (Kind.ACCELERATION, Kind.INPUT))
+    (t,) = point.symbols(Kind.TIME, ["t"])
+    every = over_field(loops, point)
+    if "tau" in quantities and isinstance(every[0], RecursiveSystem):
+        _require_equal("tau", every[0].tau(q, v, a, t), point.fixed_frame().forces())
+    for one in every if "qdd" in quantities else ():
+        _require_law(point, rows, one.qdd(q, v, forces, t), forces)
+    if "energy" in quantities:
+        _require_equal("energy", every[0].energy(q, v, t), point.fixed_frame().energies())
+
+
+def _require_law(point: PointOfMechanism, rows: Sequence[str], found: Floats, forces: Floats) -> None:
+    """Accelerations must need the given forces, but for those of rows, which must stay closed."""
+    frame = point.fixed_frame(found)
+    missing = frame.forces() - forces
+    if rows:
+        stated = list(rows_at_point(point.stated.mechanism, frame, rows))
+        _require_equal("qdd", [row.change for row in stated], [point.number(0)] * len(rows))
+        columns = np.stack([row.force for row in stated], axis=1)
+        missing = missing - columns @ solved(columns.T @ columns, columns.T @ missing)
+    _require_equal("qdd", missing, 0 * missing)
+
+
+def _require_equal(name: str, left: Sequence[float] | Floats, right: Sequence[float] | Floats) -> None:
+    different = [k for k, (a, b) in enumerate(zip(left, right, strict=True)) if a != b]
+    if different:
+        more = f" and {len(different) - 1} more" if len(different) > 1 else ""
+        raise ProofError(f"the loops over bodies differ from Newton's law in {name!r}, entry {different[0]}{more}")

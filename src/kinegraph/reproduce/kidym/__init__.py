@@ -1,1 +1,0 @@
-"""KiDyM's published counts of operations: what they may be counts of, tried systematically."""

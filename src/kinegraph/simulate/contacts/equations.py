@@ -1,0 +1,309 @@
+"""Equations of a mechanism with contacts: open and closed forms, mode flags, kernels, and contact columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from kinegraph.derive.constraints.projection import PROJECTED
+from kinegraph.derive.contacts import (
+    ALONG,
+    CLOSED,
+    CONE,
+    DRAG,
+    FORCES,
+    GAPS,
+    MARGIN,
+    SLIP_MARGIN,
+    SLIPS,
+    STICKS,
+    ContactFlags,
+    ContactGraphs,
+    flag_symbols,
+)
+from kinegraph.derive.dynamics.state_rate import (
+    Forces,
+    has_prescribed_contacts,
+    has_prescribed_motion,
+    state_rate,
+    with_forces,
+)
+from kinegraph.derive.quantities.variables import depends_on_time
+from kinegraph.graph.node import Graph, Symbol
+from kinegraph.model.constraints import Contact
+from kinegraph.model.expressions import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.simulate.equations import VelocityForm, reduced, row_values
+from kinegraph.simulate.events import Endings, event_set, led_rates, new_states
+from kinegraph.solve.contacts.compiled_phases import ContactObservation
+from kinegraph.solve.contacts.mode import ContactMode, Mode, Phase, Watched
+from kinegraph.solve.problem import Action, Event, EventSet, Floats, Function, RightHandSide, Signals
+from kinegraph.solve.recording import Run
+
+# A mode as the numbers that x ends with.
+
+
+def mode_flags(contacts: Sequence[Contact], mode: Mode) -> Floats:
+    """The flags of a mode, in the order of x."""
+    found: list[float] = []
+    for contact, one in zip(contacts, mode, strict=True):
+        values = _flags(one, len(contact.slip))
+        found += [values[word] for word in ContactFlags(contact).words]
+    return np.array(found)
+
+
+def _flags(one: ContactMode, directions: int) -> dict[str, float]:
+    values = {CLOSED: float(one.closed), MARGIN: one.margin, STICKS: float(one.sticks)}
+    values |= {CONE: float(one.watched is Watched.CONE), SLIPS: 0.0, DRAG: 0.0}
+    values[SLIP_MARGIN] = 1.0 if one.watched is Watched.NOTHING else one.slip_margin
+    if directions == 1 and one.drag:
+        values[DRAG] = one.drag[0]
+        values[SLIPS] = -float(np.sign(one.drag[0])) if one.watched is Watched.SLIP else 0.0
+    if directions == 2:
+        length = float(np.linalg.norm(one.drag)) if one.drag else 0.0
+        along = [-part / length for part in one.drag] if length > 0.0 else [0.0, 0.0]
+        values |= dict(zip(ALONG, along, strict=True))
+        values[DRAG] = -length
+        values[SLIPS] = float(one.watched is Watched.SLIP)
+    return values
+
+
+# What a run with contacts says of them: gaps, forces and modes over time, and states that fit the closed ones.
+
+#: The numbers of the column `NAME.mode`.
+MODE_OPEN, MODE_CLOSED, MODE_SLIPS, MODE_STICKS = range(4)
+
+_LEFT = 10.0  # times its margin: a contact that others hold has left the surface
+
+
+def phase_slices(phases: Sequence[Phase], rows: int) -> Iterator[tuple[Phase, slice]]:
+    """Every phase with the rows that were saved in it."""
+    ends = [*(phase.row for phase in phases[1:]), rows]
+    for phase, end in zip(phases, ends, strict=False):  # a start that the laws refuse has no phase
+        if end > phase.row:
+            yield phase, slice(phase.row, end)
+
+
+def closed_states(projection: Graph, symbols: Sequence[Symbol], x: Floats, rows: Floats, size: int) -> Floats:
+    """Rows of states; those in which a contact is closed are projected onto it. rows: which these are."""
+    states = x[:, : x.shape[1]].copy()
+    if np.any(rows):
+        for _ in range(2):
+            found = row_values(projection, symbols, states[rows])[PROJECTED]
+            states[rows, :size] = found
+    return states
+
+
+def contact_columns(
+    contacts: Sequence[Contact], forces: Graph, gaps: Graph, symbols: Sequence[Symbol], x: Floats
+) -> dict[str, Floats]:
+    """The gap and the force of every contact, along its normal and its slip directions."""
+    columns: dict[str, Floats] = {}
+    values = row_values(forces, symbols, x)[FORCES]
+    distances = row_values(gaps, symbols, x)[GAPS]
+    place = 0
+    for number, contact in enumerate(contacts):
+        columns[f"{contact.name}.gap"] = distances[:, number]
+        for column in force_columns(contact):
+            columns[column] = values[:, place]
+            place += 1
+    return columns
+
+
+def force_columns(contact: Contact) -> tuple[str, ...]:
+    """The names of the columns of a contact's forces."""
+    sliding = ("friction",) if len(contact.slip) == 1 else tuple(f"friction_{k + 1}" for k in range(len(contact.slip)))
+    return tuple(f"{contact.name}.{word}" for word in ("normal", *sliding))
+
+
+def mode_columns(
+    contacts: Sequence[Contact], phases: Sequence[Phase], gaps: Mapping[str, Floats], rows: int
+) -> dict[str, Floats]:
+    """For every contact 0 while it is open, 1 while it is closed without friction, 2 while it slips, 3 sticks."""
+    columns = {f"{contact.name}.mode": np.zeros(rows) for contact in contacts}
+    for phase, where in phase_slices(phases, rows):
+        for contact, mode in zip(contacts, phase.mode, strict=True):
+            left = mode.held & (gaps[f"{contact.name}.gap"][where] > _LEFT * mode.margin)
+            columns[f"{contact.name}.mode"][where] = np.where(left, MODE_OPEN, _mode_number(contact, mode))
+    return columns
+
+
+def _mode_number(contact: Contact, mode: ContactMode) -> int:
+    if not (mode.closed or mode.held):
+        return MODE_OPEN
+    if not contact.slip or mode.held:
+        return MODE_CLOSED
+    return MODE_SLIPS if mode.watched is Watched.SLIP else MODE_STICKS
+
+
+# The equations of a mechanism with contacts: while all are open, and while some are closed.
+
+
+def closing(contact: str) -> str:
+    """The name of the condition that a contact closes or opens."""
+    return f"contact {contact}"
+
+
+class OpenForm(VelocityForm):
+    """The motion with all contacts open; x ends with the flags of the mode, which play no part in it."""
+
+    def __init__(
+        self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
+    ) -> None:
+        super().__init__(replace(mechanism, contacts=()), values, forces, runtime)
+        self.contacts = mechanism.contacts
+        self.impacts = mechanism.impacts
+
+    @property
+    def flags(self) -> tuple[Symbol, ...]:
+        return flag_symbols(self.contacts)
+
+    @cached_property
+    def described(self) -> Mechanism:
+        return replace(self.mechanism, contacts=self.contacts)
+
+    @cached_property
+    def graphs(self) -> ContactGraphs:
+        """What is derived for contacts."""
+        return ContactGraphs(self.described, self.bound)
+
+    @property
+    def supplied_by_impacts(self) -> int:
+        """How many entries of the state follow the velocities, if an impact changes the last of them: what laws of time
+        supply."""
+        whole, layout = self.described, self.mechanism.layout
+        led = has_prescribed_motion(whole) or has_prescribed_contacts(whole)
+        return led * (len(self.names) - len(layout.positions) - len(layout.velocities))
+
+    @cached_property
+    def led_gaps(self) -> Graph | None:
+        """How fast laws of time change gaps; None where none does."""
+        return led_rates(self.driven(self.graphs.gaps())) if depends_on_time(self.described) else None
+
+    def driven(self, graph: Graph) -> Graph:
+        """A graph with the forces of this run."""
+        return with_forces(self.mechanism, graph, self.bound, self.forces)
+
+    @cached_property
+    def closed(self) -> ClosedForm:
+        """The equations with some contacts closed."""
+        mechanism = replace(self.mechanism, contacts=self.contacts, impacts=self.impacts)
+        return ClosedForm(mechanism, self.values, self.forces, self.runtime).with_passes(self.passes)
+
+    def saved(self, run: Run, inputs: Signals) -> tuple[Floats, dict[str, Floats]]:
+        closed = np.zeros(len(run.times), dtype=bool)
+        flags = np.zeros((len(run.times), len(self.flags)))
+        for phase, where in phase_slices(run.phases, len(run.times)):
+            flags[where] = mode_flags(self.contacts, phase.mode)
+            closed[where] = any(one.closed for one in phase.mode)
+        x = np.hstack([run.states, run.times[:, None], inputs.values(run.times), flags])
+        layout = self.mechanism.layout
+        if np.any(closed):
+            assert self.closed.projection is not None
+            size = len(layout.positions) + len(layout.velocities)
+            x = closed_states(self.closed.projection, self.symbols, x, closed, size)
+        graphs = (self.driven(self.graphs.forces()), self.driven(self.graphs.gaps()))
+        columns = contact_columns(self.contacts, *graphs, self.symbols, x)
+        return x[:, : len(self.names)], columns | mode_columns(self.contacts, run.phases, columns, len(run.times))
+
+    def integrated_gaps(self, run: Run, inputs: Signals) -> Floats:
+        """The gaps of all contacts at the saved states as they were integrated: not projected onto closed contacts."""
+        flags = np.zeros((len(run.times), len(self.flags)))
+        x = np.hstack([run.states, run.times[:, None], inputs.values(run.times), flags])
+        found = row_values(self.driven(self.graphs.gaps()), self.symbols, x)[GAPS]
+        return np.broadcast_to(found, (len(x), len(self.contacts)))
+
+    @cached_property
+    def endings(self) -> Endings:
+        """What ends the mode: gaps."""
+        return self._endings(self.graphs.open_conditions(), True)
+
+    def _endings(self, graph: Graph, boundary: bool) -> Endings:
+        names: list[str] = []
+        boundaries: list[bool] = []
+        places: list[int] = []
+        for contact in self.contacts:
+            places.append(len(names))
+            names += [closing(contact.name), *([f"friction of {contact.name}"] if contact.slip else [])]
+            boundaries += [boundary, *([False] if contact.slip else [])]
+        gaps = self.driven(self.graphs.clearances())
+        return Endings(tuple(names), self.driven(graph), tuple(boundaries), gaps, tuple(places))
+
+
+class ClosedForm(OpenForm):
+    """The motion with some contacts closed, as the flags say."""
+
+    @cached_property
+    def rate(self) -> Graph:
+        return state_rate(self.described, self.graphs.motion(), self.bound, self.forces)
+
+    @cached_property
+    def projection(self) -> Graph | None:
+        return reduced(self.graphs.projection())
+
+    @cached_property
+    def endings(self) -> Endings:
+        """What ends the mode: gaps, contact forces, cones of friction, slip velocities."""
+        return self._endings(self.graphs.conditions(), True)
+
+
+# The kernels of a mechanism with contacts: made once, used by every run.
+
+
+@dataclass(frozen=True)
+class ContactCode:
+    """Equations and events of all modes. native: whether kernels are compiled; jacobian: whether a method needs it."""
+
+    open: OpenForm
+    user_events: Sequence[Event]
+    native: bool
+    jacobian: bool
+
+    @cached_property
+    def open_rhs(self) -> RightHandSide:
+        """The equations with all contacts open."""
+        return self.open.right_hand_side(self.jacobian, native=self.native)
+
+    @cached_property
+    def closed_rhs(self) -> RightHandSide:
+        """The equations with some contacts closed."""
+        return self.open.closed.right_hand_side(self.jacobian, native=self.native)
+
+    @cached_property
+    def open_events(self) -> EventSet:
+        """The user's events, and gaps."""
+        return event_set(self.open, self._ending_events, self.native, self.open.endings)
+
+    @cached_property
+    def closed_events(self) -> EventSet:
+        """The user's events, and what ends a mode with closed contacts; gaps are enclosed by the same kernel."""
+        endings, first = replace(self.open.closed.endings, gaps=None), self.open_events
+        found = event_set(self.open.closed, self._ending_events, self.native, endings)
+        return replace(found, enclosure=first.enclosure, enclosed=first.enclosed, needed=first.needed)
+
+    @cached_property
+    def resets(self) -> dict[str, Function]:
+        """The new states of the user's events, by name."""
+        graphs = {one.name: new_states(self.open, [one]) for one in self.user_events if one.reset}
+        return {name: self.open.function(graph, self.native) for name, graph in graphs.items()}
+
+    @property
+    def _ending_events(self) -> list[Event]:
+        """The user's events; what resets ends a phase, for the mode is to be decided anew."""
+        return [replace(one, action=Action.STOP, reset={}) if one.reset else one for one in self.user_events]
+
+    @cached_property
+    def looked_at(self) -> ContactObservation:
+        """What a state says of its contacts."""
+        graph = self.open.driven(self.open.graphs.impact(self.open.supplied_by_impacts))
+        return ContactObservation(self.open.function(graph, self.native), _parts(graph))
+
+
+def _parts(graph: Graph) -> list[tuple[str, slice, tuple[int, ...]]]:
+    """The outputs of a graph: names, where they are among all values, shapes."""
+    ends = np.cumsum([len(one.nodes) for one in graph.outputs]).tolist()
+    starts = [0, *ends[:-1]]
+    return [(one.name, slice(a, b), one.shape) for one, a, b in zip(graph.outputs, starts, ends, strict=True)]

@@ -1,0 +1,250 @@
+"""Runs of a mechanism with contacts: the modal system, the integrator, the task, and checks of the result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
+
+import numpy as np
+
+from kinegraph.derive.dynamics.state_rate import SIGNS
+from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
+from kinegraph.model.constraints import Contact
+from kinegraph.model.evaluate import number, parameter_values
+from kinegraph.simulate.contacts.equations import ContactCode, OpenForm, closing, mode_flags
+from kinegraph.simulate.events import paced
+from kinegraph.simulate.observation import ENERGY, KINETIC, POTENTIAL, energy_error
+from kinegraph.simulate.run_task import Task
+from kinegraph.solve.contacts.compiled_phases import CompiledContactRun, ContactObservation
+from kinegraph.solve.contacts.mode import ContactSet, Mode, Snapshot
+from kinegraph.solve.contacts.phases import integrate_phases
+from kinegraph.solve.contacts.transition import ModeDecision, decide_mode
+from kinegraph.solve.execution import Execution
+from kinegraph.solve.loops.case_outputs import Tally
+from kinegraph.solve.loops.marks import call
+from kinegraph.solve.loops.penetration import ALWAYS, CLOSED_GAP, LOOSELY
+from kinegraph.solve.loops.step import set_inputs
+from kinegraph.solve.methods.method import AS_USUAL, SILENT, RunOptions, SolverAround
+from kinegraph.solve.methods.step_control import Adaptive, Control
+from kinegraph.solve.problem import Action, CauchyProblem, EventSet, Floats, RightHandSide, Signals, code_of
+from kinegraph.solve.recording import Grid, Run
+from kinegraph.solve.solution import Check
+
+# A mechanism with contacts as `solve` runs it: equations and events of every mode, and what decides on modes.
+
+
+@dataclass(frozen=True)
+class ContactSystem:
+    """The modes of one run. loops: whether those around the kernels are compiled; parameters: given when code runs."""
+
+    code: ContactCode
+    inputs: Signals
+    span: tuple[float, float]
+    loops: bool
+    parameters: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def _form(self) -> OpenForm:
+        return self.code.open
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The contacts."""
+        return tuple(contact.name for contact in self._form.contacts)
+
+    @property
+    def watched(self) -> int:
+        """How many events are the user's."""
+        return len(self.code.user_events)
+
+    def settle(
+        self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float
+    ) -> ModeDecision:
+        """The mode to go on with; contacts whose gap ended the one before have closed."""
+        due = frozenset(k for k, name in enumerate(self.names) if closing(name) in ended)
+        return decide_mode(self.contacts, time, state, before, due, coarse)
+
+    @property
+    def stops(self) -> frozenset[str]:
+        """Events of the user that stop the run."""
+        return frozenset(event.name for event in self.code.user_events if event.action is Action.STOP)
+
+    def reset(self, time: float, state: Floats, ended: frozenset[str]) -> Floats:
+        """The state after the resets of the user that ended a phase, one after the other."""
+        for event, function in self.code.resets.items():
+            if event in ended:
+                inputs = self.inputs.values(np.array([time]))[0]
+                x = np.concatenate([state, [time], inputs, self.parameters, np.zeros(len(self._form.flags))])
+                state = np.empty(len(self._form.names))
+                call(code_of(function), x, state, 0)
+        return state
+
+    def problem(self, mode: Mode, state: Floats, start: float, end: float) -> CauchyProblem:
+        """The equations of a mode."""
+        closed = any(one.closed for one in mode)
+        return self._problem(closed, mode_flags(self._form.contacts, mode), state, start, end)
+
+    def problem_of(self, closed: bool, state: Floats, start: float, end: float) -> CauchyProblem:
+        """The equations with all contacts open, or with some closed; the mode is still to be set."""
+        return self._problem(closed, np.zeros(len(self._form.flags)), state, start, end)
+
+    def _problem(self, closed: bool, flags: Floats, state: Floats, start: float, end: float) -> CauchyProblem:
+        rhs = self.code.closed_rhs if closed else self.code.open_rhs
+        parameters = np.concatenate([self.parameters, flags])
+        return CauchyProblem(rhs, state, start, end, parameters, self.inputs, self.loops)
+
+    def events(self, mode: Mode) -> EventSet:
+        """The user's events, and what ends the mode."""
+        events = self.events_of(any(one.closed for one in mode))
+        watched = tuple(CLOSED_GAP if one.closed else LOOSELY if one.held else ALWAYS for one in mode)
+        return replace(events, active=watched, projected=any(one.held for one in mode))
+
+    def events_of(self, closed: bool) -> EventSet:
+        """The same of a mode with all contacts open, or with some closed."""
+        return self.code.closed_events if closed else self.code.open_events
+
+    @property
+    def looked_at(self) -> ContactObservation:
+        """What a state says of its contacts, as code."""
+        return self.code.looked_at
+
+    @cached_property
+    def contacts(self) -> ContactSet:
+        """The contacts in numbers."""
+        form = self._form
+        given = dict(zip(form.runtime, self.parameters.tolist(), strict=True))
+        values = parameter_values(form.mechanism, {**form.values, **given})
+        layout = form.mechanism.layout
+        first = len(layout.positions)
+        return ContactSet(
+            names=self.names,
+            restitution=tuple(
+                _between(one, "restitution", number(one.restitution, values), 1) for one in form.contacts
+            ),
+            friction=tuple(_between(one, "friction", number(one.friction, values), inf) for one in form.contacts),
+            slips=tuple(len(one.slip) for one in form.contacts),
+            impacts=form.impacts,
+            look=self._look(),
+            changed=slice(first, first + len(layout.velocities) + form.supplied_by_impacts),
+            duration=self.span[1] - self.span[0],
+        )
+
+    def _look(self) -> Callable[[float, Floats], Snapshot]:
+        """What a state says, as a function."""
+        function, parts, size = self.looked_at.function, self.looked_at.parts, len(self._form.names)
+        code, x = code_of(function), np.zeros(len(self._form.symbols))
+        first = size + 1 + len(self._form.forces.sampled)
+        x[first : first + len(self.parameters)] = self.parameters
+
+        def look(time: float, state: Floats) -> Snapshot:
+            values = np.empty(parts[-1][1].stop)
+            x[:size], x[size] = state, time
+            set_inputs(self.inputs.knots, self.inputs.coefficients, time, x, size + 1)
+            call(code, x, values, 0)
+            assert function is not None  # its code must live as long as it is called
+            return Snapshot(**{name: values[where].reshape(shape) for name, where, shape in parts})
+
+        return look
+
+
+def _between(contact: Contact, word: str, value: float, most: float) -> float:
+    """A coefficient; SolveError if the values of parameters take it out of its range."""
+    if not 0.0 <= value <= most:
+        wanted = "from 0 to 1" if most == 1 else "that is not below zero"
+        raise SolveError(f"{word} of the contact {contact.name} is {float(value):g}: give a number {wanted}")
+    return float(value)
+
+
+# An integrator that lets contacts close and open: for runs that are made one by one, with numbers of their own.
+
+_CASE_STEPS = 512  # of a case, before Python looks again: calling the loop takes as long as some dozens
+
+
+@dataclass(frozen=True)
+class ContactSolver(SolverAround):
+    """A method with the modes of one mechanism. Of a problem it takes start, parameters, inputs and span."""
+
+    code: ContactCode
+
+    def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
+        """Run from mode to mode; the events are those of the code."""
+        save, progress, token, tableau = options.save, options.progress, options.token, self.capabilities.lanes
+        span, system, chosen = (problem.start, problem.end), self._system(problem), self._control(control, problem)
+        if tableau is not None:
+            return CompiledContactRun(tableau, chosen, system, span, problem.state, save).run(progress, token)
+        return integrate_phases(self.method, chosen, system, span, problem.state, save, progress, token)
+
+    def case(self, problem: CauchyProblem, control: Control, save: Grid, tally: Tally, row: int) -> tuple[Run, Floats]:
+        """A run by an explicit method of which a tally is kept, and its last state."""
+        tableau, span = self.capabilities.lanes, (problem.start, problem.end)
+        assert tableau is not None
+        chosen, system = self._control(control, problem), self._system(problem)
+        run = CompiledContactRun(tableau, chosen, system, span, problem.state, save, tally, row, _CASE_STEPS)
+        return run.run(SILENT, Interrupt()), run.final
+
+    def _control(self, control: Control, problem: CauchyProblem) -> Control:
+        form = self.code.open
+        if form.led_gaps is not None and isinstance(control, Adaptive):
+            x = problem.state, np.concatenate([np.zeros(problem.rhs.inputs), problem.parameters])
+            control = paced(control, form.led_gaps, form, x, (problem.start, problem.end))
+        return self.method.accept(control)
+
+    def _system(self, problem: CauchyProblem) -> ContactSystem:
+        """The modes of a run with these numbers."""
+        given = problem.parameters[: len(self.code.open.runtime)]
+        return ContactSystem(self.code, problem.inputs, (problem.start, problem.end), problem.native, given)
+
+
+def with_flags(columns: Floats, code: ContactCode) -> Floats:
+    """Rows of parameters with room for the flags of modes."""
+    return np.hstack([columns, np.zeros((len(columns), len(code.open.flags)))])
+
+
+# A run of a mechanism with contacts: interpreted or compiled as any other, in phases.
+
+
+@dataclass(frozen=True)
+class ContactTask(Task):
+    """Equations with contacts, where they start, and how they are to be integrated."""
+
+    def _numbers(self, rhs: RightHandSide) -> Floats:
+        return np.zeros(rhs.parameters)
+
+    def _run(self, problem: CauchyProblem, control: Control, execution: Execution, options: RunOptions) -> Run:
+        return self._contact_solver(execution).integrate(problem, control, options)
+
+    def _contact_solver(self, execution: Execution) -> ContactSolver:
+        """The method with the modes of this run."""
+        form = self.equations
+        if not isinstance(form, OpenForm):
+            raise SolveError("contacts keep every state on its constraints: leave out `baumgarte`")
+        native = execution is not Execution.INTERPRETED
+        return ContactSolver(self.solver, ContactCode(form, self.events, native, self.solver.capabilities.jacobian))
+
+
+# What contacts may not do: create energy, and let bodies into each other.
+
+_ROUNDING = 1e-12
+
+
+def contact_checks(
+    columns: Mapping[str, Floats], balances: Mapping[str, Floats], gaps: Floats, positions: Floats, rtol: float | None
+) -> tuple[Check, ...]:
+    """By how much the energy, less its balances, ever rose above an earlier value; and how far gaps are below zero."""
+    left = columns[ENERGY] - sum((SIGNS[name] * column for name, column in balances.items()), np.zeros(1))
+    gained = float(np.max(left - np.minimum.accumulate(left), initial=0.0))
+    error = energy_error(gained, columns[KINETIC], columns[POTENTIAL], balances.values())
+    limit = None if rtol is None else max(1e4 * rtol, 1e-10)
+    energy = Check("energy gained with contacts", error, limit)
+    return energy, _penetration(gaps, positions, rtol)
+
+
+def _penetration(gaps: Floats, positions: Floats, rtol: float | None) -> Check:
+    """How far below zero any gap is, at states as they were integrated, beside the sizes of gaps and coordinates."""
+    deepest = float(np.max(-gaps, initial=0.0))
+    size = max(float(np.max(np.abs(part), initial=0.0)) for part in (gaps, positions))
+    limit = (1e-4 if rtol is None else max(1e2 * rtol, 1e-9)) + _ROUNDING / max(size, _ROUNDING)
+    return Check("deepest penetration at contacts", deepest / size if size > 0 else deepest, limit)

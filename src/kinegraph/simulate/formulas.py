@@ -1,0 +1,188 @@
+"""Formulas along a run: the text a user types, and the quantities its names refer to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import ClassVar
+
+from lark.exceptions import UnexpectedInput, VisitError
+
+from kinegraph.derive.dynamics.state_rate import input_meanings
+from kinegraph.derive.tree.expressions import Names
+from kinegraph.errors import DerivationError, KinegraphError, SolveError
+from kinegraph.graph.build import GraphBuilder, moved, transfer
+from kinegraph.graph.build import Scalar as scalar_Scalar
+from kinegraph.graph.node import Kind, Output, Symbol
+from kinegraph.io.language.expressions import ExpressionReader, as_expression
+from kinegraph.io.language.grammar import Start, parser
+from kinegraph.model.expressions import Call, Expression, Name, Operation, Scalar, expression, names, postorder
+from kinegraph.model.names import CHOICE_REMEDY, component, did_you_mean
+from kinegraph.model.report import Places
+from kinegraph.simulate.equations import Equations
+from kinegraph.simulate.observation import ENERGY, KINETIC, MOMENTA, POTENTIAL
+
+# Formulas a user types for inputs, events and initial values: the model language, with velocities and points.
+#
+# `q1'` is a velocity, `tip.z` a coordinate of an output point and `forces[2]`, `reaction:pin[0]` an entry of a
+# quantity. Nothing is ever executed.
+
+# The grammar of models knows names of letters, digits, _ and $ only: what is special is spelled with $ meanwhile.
+_PRIME, _DOT = "$prime", "$dot$"
+_PRIMED = re.compile(r"([^\W\d_][\w$]*)'")
+_POINT = re.compile(r"([^\W\d_][\w$]*)\.([xyz])\b")
+_LONGEST = 10_000
+
+#: An entry of a quantity: `forces[2]`, `pose:hand[0,3]`.
+ENTRY = re.compile(r"([^\W\d_][\w$]*(?::[\w$]+)?)\[([\d,\s]+)\]")
+_ENTRY = "entry$"
+
+
+def formula(given: Scalar, name: str = "") -> Expression:
+    """The expression a user means: text is read, others are taken as they are. `name`: whose value it is."""
+    if not isinstance(given, str):
+        return expression(given, name)
+    if len(given) > _LONGEST:
+        raise SolveError(f"a formula of {len(given)} characters is too long; the limit is {_LONGEST}")
+    spelled = ENTRY.sub(lambda found: _ENTRY + found[0].encode().hex(), given)
+    spelled = _POINT.sub(rf"\1{_DOT}\2", _PRIMED.sub(rf"\1{_PRIME}", spelled))
+    try:
+        read = ExpressionReader("", Places()).transform(parser(Start.EXPRESSION).parse(spelled))
+    except (UnexpectedInput, VisitError):
+        remedy = CHOICE_REMEDY if set("<>?&") & set(str(given)) else "write e.g. 2*sin(3*t) - 0.1*q1'"
+        raise SolveError(f"cannot read the formula {given!r}: {remedy}") from None
+    return _respelled(as_expression(read))
+
+
+def _respelled(root: Expression) -> Expression:
+    """The expression with primes, points and entries in its names again."""
+    done: list[Expression] = []
+    for node in postorder(root):
+        if isinstance(node, Name):
+            done.append(Name(_respelled_name(node.text)))
+        elif isinstance(node, Operation | Call):
+            parts = tuple(done[-len(node.parts) :])
+            del done[-len(node.parts) :]
+            done.append(type(node)(node.head, parts))
+        else:
+            done.append(node)
+    return done[0]
+
+
+def _respelled_name(text: str) -> str:
+    if text.startswith(_ENTRY):
+        return bytes.fromhex(text.removeprefix(_ENTRY)).decode()
+    return text.replace(_PRIME, "'").replace(_DOT, ".")
+
+
+# What the names of a formula along a run stand for: the state, points, energies, momenta, entries of any quantity.
+#
+# `q1'^2`, `tip.z`, `tip.z'`, `energy`, `forces[2]`, `pose:hand[0,3]`, `effort:coil[0]`.
+
+
+class StateNames(Names):
+    """Names of the state and of points, energies and momenta as columns of a run have them, entries of quantities."""
+
+    error: ClassVar[type[KinegraphError]] = SolveError
+
+    def __init__(self, builder: GraphBuilder, equations: Equations) -> None:
+        super().__init__(builder, equations.mechanism, equations.bound)
+        self._equations = equations
+        self._made: dict[str, Output] = {}
+        self._given = input_meanings(equations.mechanism, self, equations.forces)
+        self._given |= equations.solved(builder)
+        declared = [given.name for given in equations.mechanism.inputs]
+        self.replace({name: self._given[name] for name in declared if name in self._given})
+
+    def read(self, formulas: Sequence[Expression]) -> list[scalar_Scalar]:
+        """What formulas stand for; the quantities they name are derived together."""
+        used = dict.fromkeys(word for one in formulas for name in sorted(names(one)) for word in _words(name))
+        if len(missing := [word for word in used if word not in self._made]) > 1:
+            with suppress(KinegraphError):  # what is wrong is said where it is read
+                self._derive(missing)
+        return [self.scalar(one) for one in formulas]
+
+    def __getitem__(self, name: str) -> scalar_Scalar:
+        if found := ENTRY.fullmatch(name):
+            return self._entry(found[1], tuple(int(part) for part in found[2].split(",") if part.strip()))
+        if "." in name:
+            return self._of_point(name)
+        try:
+            return super().__getitem__(name)
+        except DerivationError:
+            return self._column(name)
+
+    def _of_point(self, name: str) -> scalar_Scalar:
+        point, _, axis = name.partition(".")
+        known = [one.name for one in self._equations.mechanism.points]
+        if point not in known:
+            raise self.error(f"{name}: there is no output point {point!r}\n  {did_you_mean(point, known)}")
+        found = component(name)
+        if found is None or not found.exists:
+            raise self.error(f"{name}: a point has the coordinates x, y and z, no {axis!r}")
+        row = "xyz".index(found.axis)
+        return self._entry(f"velocity:{point}", (row,)) if found.rate else self._entry(f"pose:{point}", (row, 3))
+
+    def _column(self, name: str) -> scalar_Scalar:
+        if name in (KINETIC, POTENTIAL):
+            return self._entry("energy", (int(name == POTENTIAL),))
+        if name == ENERGY:
+            return self._entry("energy", (0,)) + self._entry("energy", (1,))
+        if name in MOMENTA:
+            return self._entry("momentum", (MOMENTA.index(name),))
+        if name in self._equations.balances:
+            return scalar_Scalar(self.builder, self.builder.symbol(Kind.INPUT, name))
+        layout = self._equations.mechanism.layout
+        parameters = [parameter.name for parameter in self._equations.mechanism.parameters]
+        columns = (KINETIC, POTENTIAL, ENERGY, *MOMENTA, *self._equations.balances)
+        known = (*layout.positions, *layout.velocities, *parameters, *columns)
+        raise self.error(f"there is no {name!r} in the model\n  {did_you_mean(name, known)}")
+
+    def _entry(self, quantity: str, places: tuple[int, ...]) -> scalar_Scalar:
+        output = self._quantity(quantity)
+        shape = output.shape
+        if len(places) != len(shape) or any(place >= size for place, size in zip(places, shape, strict=False)):
+            raise self.error(f"{quantity}{list(places)}: {quantity} has the shape {shape}, counted from 0")
+        flat = 0
+        for place, size in zip(places, shape, strict=True):
+            flat = flat * size + place
+        return scalar_Scalar(self.builder, output.nodes[flat])
+
+    def _quantity(self, word: str) -> Output:
+        if word not in self._made:
+            self._derive([word])
+        return self._made[word]
+
+    def _derive(self, words: Sequence[str]) -> None:
+        graph = self._equations.derived(words)
+        outputs = moved(graph.outputs, transfer(graph, self.builder, self._symbol))
+        self._made |= zip(words, outputs, strict=True)
+
+    def _symbol(self, node: Symbol) -> int:
+        """What a symbol of a derived quantity is along the motion: inputs as they are given, accelerations solved."""
+        if node.kind is Kind.INPUT and node.name in self._given:
+            return self._given[node.name].index
+        accelerations = self._equations.mechanism.layout.accelerations
+        if node.kind is Kind.ACCELERATION and node.name in accelerations:
+            rate = self._rate()
+            return rate.nodes[len(self._equations.mechanism.layout.positions) + accelerations.index(node.name)]
+        return self.builder.symbol(node.kind, node.name)
+
+    def _rate(self) -> Output:
+        if "" not in self._made:
+            graph = self._equations.rate
+            self._made[""] = moved(graph.outputs, transfer(graph, self.builder))[0]
+        return self._made[""]
+
+
+def _words(name: str) -> Iterator[str]:
+    """The quantity a name is an entry of."""
+    if found := ENTRY.fullmatch(name):
+        yield found[1]
+    elif part := component(name):
+        yield f"{'velocity' if part.rate else 'pose'}:{part.point}"
+    elif name in (ENERGY, KINETIC, POTENTIAL):
+        yield "energy"
+    elif name in MOMENTA:
+        yield "momentum"

@@ -1,1 +1,0 @@
-"""Runs of large mechanisms, by loops over bodies."""

@@ -1,1 +1,0 @@
-"""Many trajectories at once."""

@@ -1,0 +1,327 @@
+"""How a run is executed: interpreted or compiled, slice by slice, with a progress bar and stall detection."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from time import perf_counter
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict
+
+import numpy as np
+
+from kinegraph.errors import SolveError
+from kinegraph.interrupt import Interrupt
+from kinegraph.solve.loops import step as codes
+from kinegraph.solve.loops.marks import Floats, Integers
+from kinegraph.solve.loops.step import COMPONENT, END, INTERRUPTED, NO_ROOM, REJECTED, RUNNING, STEPS, TIME
+from kinegraph.solve.problem import CauchyProblem
+from kinegraph.solve.recording import Ending, Recorder, Run, Status
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+
+
+# Whether a run is interpreted or compiled: a short one is not worth a compiler.
+#
+# Interpreting takes as long as compiling would after some thousand evaluations, whatever the size of the equations. A
+# run that may take more is compiled; a run of unknown length is interpreted up to that limit, then begun anew in
+# machine code. The limit counts evaluations, not seconds, so a result does not depend on the machine.
+
+#: What a user says: compile, do not, or decide.
+Native: TypeAlias = bool | Literal["auto"]
+
+#: Evaluations of the equations that the interpreter makes in about the time that compiling them takes.
+WORTH_COMPILING = 6000
+
+
+class Execution(Enum):
+    """How a run is executed; the value is what reports say."""
+
+    INTERPRETED = "no"
+    KERNEL = "right-hand side only"
+    NATIVE = "yes"
+
+
+class DecisionFacts(TypedDict):
+    """A decision as plain data; the execution by its name."""
+
+    execution: str
+    forced: bool
+
+
+@dataclass(frozen=True)
+class Decision:
+    """How a run was executed; forced: the user asked for it."""
+
+    execution: Execution
+    forced: bool = False
+
+    def __str__(self) -> str:
+        if self.forced:
+            return f"native: {self.execution.value}, as asked for"
+        short = ", the run is short" if self.execution is Execution.INTERPRETED else ""
+        return f"native: {self.execution.value}{short}"
+
+    def facts(self) -> DecisionFacts:
+        """As plain data."""
+        return {"execution": self.execution.name, "forced": self.forced}
+
+    @classmethod
+    def of_facts(cls, facts: DecisionFacts) -> Decision:
+        """The decision written as plain data."""
+        return cls(Execution[facts["execution"]], bool(facts["forced"]))
+
+
+def forced(native: Native) -> Execution | None:
+    """What the user asked for; None if it is to be decided."""
+    if native == "auto":
+        return None
+    if not isinstance(native, bool):
+        raise SolveError(f"native is {native!r}: give True, False or 'auto'")
+    return Execution.NATIVE if native else Execution.INTERPRETED
+
+
+# A bar for long runs: simulated time, rate, time left. It appears only if a run takes a while.
+
+_PATIENCE = 0.7  # seconds before a bar appears
+
+
+class Progress(Protocol):
+    """What a solver tells how far it is."""
+
+    def __enter__(self) -> Progress: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+    def reached(self, amount: float) -> None:
+        """So much of the total is done."""
+        ...
+
+
+class Silent:
+    """Shows nothing."""
+
+    def __enter__(self) -> Silent:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        pass
+
+    def reached(self, amount: float) -> None:
+        """Nothing."""
+
+
+class Later:
+    """Tells another one, with times that were counted from an origin."""
+
+    def __init__(self, told: Progress, origin: float) -> None:
+        self.told, self.origin = told, origin
+
+    def __enter__(self) -> Later:
+        self.told.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.told.__exit__(kind, error, trace)
+
+    def reached(self, amount: float) -> None:
+        """So much is done, counted from the origin."""
+        self.told.reached(amount + self.origin)
+
+
+class Bar:
+    """A rich progress bar on the error stream, from `start` to `end` of whatever `unit` is counted in."""
+
+    def __init__(self, start: float, end: float, unit: str = "s", label: str = "simulating") -> None:
+        self.start, self.end, self.unit, self.label = start, end, unit, label
+        self._bar: RichProgress | None = None
+        self._begun = perf_counter()
+
+    def __enter__(self) -> Bar:
+        self._begun = perf_counter()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def reached(self, amount: float) -> None:
+        """Move the bar."""
+        elapsed = perf_counter() - self._begun
+        if self._bar is None:
+            if elapsed < _PATIENCE:
+                return
+            self._bar = self._started_bar()
+        rate = (amount - self.start) / elapsed
+        text = f"{amount:.4g} of {self.end:.4g} {self.unit}, {rate:.3g} {self.unit} per second"
+        self._bar.update(self._bar.task_ids[0], completed=amount - self.start, reached=text)
+
+    def _started_bar(self) -> RichProgress:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[reached]}")
+        bar_on_screen = Progress(*columns, TimeRemainingColumn(), console=Console(stderr=True), transient=True)
+        bar_on_screen.add_task(self.label, total=self.end - self.start, reached="")
+        bar_on_screen.start()
+        return bar_on_screen
+
+
+def bar(wanted: bool | None, start: float, end: float, unit: str = "s", label: str = "simulating") -> Progress:
+    """A bar if it is wanted; None: if someone is looking at the terminal."""
+    show = sys.stderr.isatty() if wanted is None else wanted
+    return Bar(start, end, unit, label) if show else Silent()
+
+
+# Whether a run gets on: forces that jump make steps so short that it would never end.
+#
+# CVODE limits the steps between outputs, Simulink the zero crossings in a row; here the steps of the last while are
+# compared with what is left of the run.
+
+#: So many steps are looked at together.
+WINDOW = 20_000
+
+#: A run that needs more steps than this for the rest, at the pace of the window, will never end.
+NEVER = 1e12
+
+#: A run that needs more than this takes long, which is said once.
+LONG = 2e7
+
+_log = logging.getLogger("kinegraph")
+_WARNING = (
+    "at t = %.9g the last %d steps took the run on by %.3g: at this pace the rest takes %.1g steps. Where forces jump, "
+    "state the jump as an event or a contact, or give friction a larger `width`; method='bdf' is for stiff forces"
+)
+
+
+class StallDetector:
+    """Looks at clock and counters of a run between its slices."""
+
+    def __init__(self, clock: Floats, counters: Integers) -> None:
+        self._clock, self._counters = clock, counters
+        self._said = False
+        self._mark()
+
+    def _mark(self) -> None:
+        self._steps, self._time = self._tried, float(self._clock[TIME])
+
+    @property
+    def _tried(self) -> int:
+        return int(self._counters[STEPS] + self._counters[REJECTED])
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the run would never end; a pace that is merely slow is told to the log, once."""
+        steps, passed = self._tried - self._steps, float(self._clock[TIME]) - self._time
+        if steps < WINDOW:
+            return False
+        left = float(self._clock[END] - self._clock[TIME])
+        needed = left / passed * steps if passed > 0 else float("inf")
+        if LONG < needed <= NEVER and not self._said:
+            self._said = True
+            _log.warning(_WARNING, self._clock[TIME], steps, passed, needed)
+        self._mark()
+        return needed > NEVER
+
+
+# Running a loop slice by slice: progress, interruption, and what the codes of the loop mean.
+
+_SHORT, _LONG = 0.02, 0.08  # seconds a slice should take: Ctrl-C waits no longer
+_GOES_ON = RUNNING, NO_ROOM
+FIRST_STEPS, _MOST_STEPS = 8, 1 << 40
+STALLED = -1  # no code of the loops: what is seen between them
+
+
+@dataclass(frozen=True)
+class Loop:
+    """The function of a loop, what it takes, and where it is: clock[0] is the time of `state`."""
+
+    advance: Callable[..., int]
+    arguments: tuple[object, ...]
+    clock: Floats
+    state: Floats
+
+
+def run_in_slices(
+    loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Progress, interrupt: Interrupt
+) -> Run:
+    """Run a loop until it says that the run has ended, or the token asks for it."""
+    begun, loading, code = perf_counter(), 0.0, RUNNING
+    # Ctrl-C waits for the end of a slice: a step is taken wholly or not at all, and code is loaded whole.
+    with progress, np.errstate(all="ignore"), interrupt.catching(), interrupt.deferring():
+        advance = problem.bound(loop.advance, *loop.arguments)
+        code = advance(0)  # begins the run
+        loading = perf_counter() - begun if problem.native else 0.0
+        code = run_slices(code, advance, loop.clock, recorder, progress, interrupt)
+    if interrupt.requested:
+        code = INTERRUPTED
+    time = float(loop.clock[0])
+    ending = ending_of(code, problem, recorder, time)
+    return recorder.run(ending, (time, loop.state.copy()), perf_counter() - begun, loading)
+
+
+def run_slices(
+    code: int, advance: Callable[[int], int], clock: Floats, recorder: Recorder, progress: Progress,
+    interrupt: Interrupt, steps: int = FIRST_STEPS,
+) -> int:  # fmt: skip
+    """Call `advance(steps)` until it says that the run has ended, with as many steps as take a moment."""
+    headway = StallDetector(clock, recorder.counters)
+    while code in _GOES_ON and not interrupt.requested:
+        before = perf_counter()
+        code = advance(steps)
+        recorder.drain()
+        taken = perf_counter() - before
+        if taken < _SHORT:
+            steps = min(2 * steps, _MOST_STEPS)
+        elif taken > _LONG:
+            steps = max(steps // 2, 1)
+        if code in _GOES_ON:
+            progress.reached(float(clock[0]))
+            code = STALLED if headway.is_lost else code
+    return code
+
+
+_STATUSES = {
+    codes.DONE: Status.FINISHED,
+    codes.NOT_A_NUMBER: Status.NOT_A_NUMBER,
+    codes.TOO_SMALL: Status.STEP_TOO_SMALL,
+    codes.TOO_MANY_STEPS: Status.TOO_MANY_STEPS,
+    codes.STOPPED: Status.EVENT,
+    codes.TOO_MANY_EVENTS: Status.TOO_MANY_EVENTS,
+    codes.NO_CONVERGENCE: Status.NO_CONVERGENCE,
+    codes.ACCUMULATED: Status.ACCUMULATED,
+    codes.INTERRUPTED: Status.INTERRUPTED,
+    codes.SINGULAR_PLACE: Status.SINGULAR,
+    codes.LOOPS_OPEN: Status.OPEN,
+    STALLED: Status.STALLED,
+}
+
+
+def status_of(code: int) -> Status:
+    """What a code of the loops means."""
+    return _STATUSES[code]
+
+
+def ending_of(code: int, problem: CauchyProblem, recorder: Recorder, time: float) -> Ending:
+    """How a run ended, from the code of its loop and what the loop noted."""
+    status = status_of(code)
+    if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL):
+        component = int(recorder.counters[COMPONENT])
+        if component < 0:
+            return Ending(status, time, f"the condition of event {recorder.events.names[-1 - component]!r}")
+        return Ending(status, time, problem.rhs.names[component])
+    if status in (Status.SINGULAR, Status.OPEN):
+        return Ending(status, time, f"the constraint {problem.rhs.rows[int(recorder.counters[COMPONENT])]}")
+    if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS, Status.STALLED):
+        return Ending(status, time, detail=recorder.last_event)
+    return Ending(status, time)

@@ -1,1 +1,0 @@
-"""Loops over many trajectories of one right-hand side."""

@@ -1,1 +1,0 @@
-"""CVODE of SUNDIALS: its C interface and what it calls back."""

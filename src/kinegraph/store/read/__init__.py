@@ -1,1 +1,0 @@
-"""Reading models, values and expressions back."""

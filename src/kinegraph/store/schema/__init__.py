@@ -1,1 +1,0 @@
-"""The tables of the database, and how it is opened."""

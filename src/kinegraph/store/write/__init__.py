@@ -1,1 +1,0 @@
-"""Writing and updating models in the database."""

@@ -1,0 +1,427 @@
+"""Cases of a plan: where they start, how they run, and any case again by its index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from threading import Lock
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinegraph.assembly.assemble import Assembler, Assembly
+from kinegraph.derive.tree.expressions import Names
+from kinegraph.errors import KinegraphError, StudyError
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Output
+from kinegraph.jit.cache import digest
+from kinegraph.model.constraints import is_constrained
+from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.expressions import Expression, Scalar, names
+from kinegraph.model.mechanism import Coordinate, Inertia
+from kinegraph.model.validation.mechanism import check_values
+from kinegraph.simulate.checks.diagnosis import Ends, named_endings
+from kinegraph.simulate.contacts.equations import ContactCode, OpenForm
+from kinegraph.simulate.contacts.runs import ContactSolver
+from kinegraph.simulate.equations import Equations
+from kinegraph.simulate.events import event_set
+from kinegraph.simulate.inputs import Input
+from kinegraph.simulate.run import INTERVALS, simulate
+from kinegraph.simulate.stabilization import closed_runs
+from kinegraph.solve.ensemble import CaseProblem, CaseRows, Integers, Outputs
+from kinegraph.solve.execution import Native
+from kinegraph.solve.problem import CauchyProblem, EventSet, Floats, Sampled
+from kinegraph.solve.recording import Grid, Status
+from kinegraph.solve.solution import Solution
+from kinegraph.studies.case_integrators import ContactCases, EachCase
+from kinegraph.studies.outcomes import Column, Reduced, output_graph
+from kinegraph.studies.plan import Plan
+from kinegraph.studies.sampling import case_seed
+
+# Where every case starts: initial values as functions of what is varied, for many cases at once.
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Initial states and values of parameters by row; `faults` says why a row cannot start, by row."""
+
+    states: Floats
+    parameters: Floats
+    faults: Mapping[int, str]
+
+
+def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> Starts:
+    """The starts of cases with these values of the names that are varied."""
+    rows = len(next(iter(varied.values()))) if varied else 1
+    runtime = plan.runtime_values(varied)
+    parameters = np.column_stack(list(runtime.values())) if runtime else np.zeros((rows, 0))
+    values = _initial_values(plan, equations, varied, rows)
+    positions = len(plan.mechanism.layout.positions)
+    faults = _impossible(plan, equations, varied)
+    q, v = values[:, :positions], values[:, positions:]
+    for start in plan.mechanism.layout.quaternions:
+        faults |= _normalised(q, start)
+    if is_constrained(plan.mechanism):
+        faults |= _assembled(plan, varied, q, v, faults)
+    finite = np.isfinite(values).all(axis=1) & np.isfinite(parameters).all(axis=1)
+    faults |= {int(row): "an initial value is not a finite number" for row in np.flatnonzero(~finite)} | faults
+    states = _packed(equations, q, v, parameters)
+    return Starts(states, parameters, faults)
+
+
+def nominal_note(plan: Plan) -> str | None:
+    """Which declared initial values loops have moved in the nominal case, in words; None if all hold, or none can."""
+    if not is_constrained(plan.mechanism):
+        return None
+    varied = dict(zip(plan.samples.names, plan.samples.rows(0, 1).T, strict=True))
+    values = _initial_values(plan, plan.equations(), varied, 1)
+    q, v = np.split(values, [len(plan.mechanism.layout.positions)], axis=1)
+    if any(_normalised(q, start) for start in plan.mechanism.layout.quaternions):
+        return None
+    try:
+        return _fitting(plan, varied, q[0], v[0], 0).note
+    except KinegraphError:
+        return None
+
+
+def _impossible(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> dict[int, str]:
+    """The rows whose masses, moments of inertia or armatures are below zero, as a run says it."""
+    runtime = plan.runtime_values(varied)
+    inertias = [one for body in plan.mechanism.bodies for one in _inertias(body.inertia)]
+    inertias += [one.armature for one in plan.mechanism.coordinates]
+    changed = [one for one in inertias if names(one) & runtime.keys()]
+    found: dict[int, str] = {}
+    for row in np.flatnonzero((_values(plan, equations, changed, varied) < 0).any(axis=1)) if changed else ():
+        numbers = {name: float(column[row]) for name, column in runtime.items()}
+        try:
+            check_values(plan.mechanism, parameter_values(plan.mechanism, {**plan.parameters, **numbers}))
+        except KinegraphError as error:
+            found[int(row)] = str(error).partition("\n")[0]
+    return found
+
+
+def _inertias(inertia: Inertia) -> tuple[Expression, ...]:
+    return inertia.mass, inertia.Jx, inertia.Jy, inertia.Jz
+
+
+def _initial_values(plan: Plan, equations: Equations, varied: Mapping[str, Floats], rows: int) -> Floats:
+    """Positions and velocities, a row for each case."""
+    layout = plan.mechanism.layout
+    known = (*layout.positions, *layout.velocities)
+    written = dict(zip(known, _model_values(plan), strict=True)) | dict(plan.initial)
+    found = _values(plan, equations, [written[name] for name in known], varied)
+    table = np.array(np.broadcast_to(found, (rows, len(known))), dtype=float)
+    for place, name in enumerate(known):
+        if name in varied:
+            table[:, place] = varied[name]
+    return table
+
+
+def _values(plan: Plan, equations: Equations, wanted: Sequence[Expression], varied: Mapping[str, Floats]) -> Floats:
+    """Expressions of parameters, a row for each case; one row where nothing is varied that they know."""
+    builder = GraphBuilder()
+    known = Names(builder, plan.mechanism, equations.bound)
+    nodes = tuple(known.scalar(one).index for one in wanted)
+    graph = builder.graph([Output("y", (len(wanted),), nodes)])
+    with np.errstate(all="ignore"):
+        return np.asarray(interpret(graph, plan.runtime_values(varied))["y"])
+
+
+def _model_values(plan: Plan) -> list[Expression]:
+    """The model's own initial positions, then velocities, as expressions."""
+    positions: list[Expression] = []
+    velocities: list[Expression] = []
+    for one in plan.mechanism.coordinates:
+        single = isinstance(one, Coordinate)
+        positions += [one.position] if single else list(one.position)  # type: ignore[list-item, arg-type]
+        velocities += [one.velocity] if single else list(one.velocity)  # type: ignore[list-item, arg-type]
+    return [*positions, *velocities]
+
+
+def _normalised(q: Floats, start: int) -> dict[int, str]:
+    """Give quaternions unit length; says which rows hold one of length zero."""
+    part = q[:, start : start + 4]
+    with np.errstate(all="ignore"):
+        part /= np.max(np.abs(part), axis=1, keepdims=True)
+        part /= np.linalg.norm(part, axis=1, keepdims=True)
+    bad = ~np.isfinite(part).all(axis=1)
+    return {int(row): "an initial quaternion is zero: it needs a direction" for row in np.flatnonzero(bad)}
+
+
+def _assembled(
+    plan: Plan, varied: Mapping[str, Floats], q: Floats, v: Floats, faults: Mapping[int, str]
+) -> dict[int, str]:
+    """Bring every row onto the loops and constraints; says which rows cannot be."""
+    found: dict[int, str] = {}
+    shared = None if plan.runtime else Assembler(plan.mechanism, dict(plan.parameters))
+    for row in range(len(q)):
+        if row in faults:
+            continue
+        try:
+            fitting = _fitting(plan, varied, q[row], v[row], row, shared).required()
+            q[row], v[row] = fitting.q, fitting.v
+        except KinegraphError as error:
+            found[row] = str(error)
+    return found
+
+
+def _fitting(
+    plan: Plan, varied: Mapping[str, Floats], q: Floats, v: Floats, row: int, shared: Assembler | None = None
+) -> Assembly:
+    """The start of one case: values that are varied or given hold, then those the model declares."""
+    given = tuple(name for name in (*plan.initial, *varied) if name not in plan.sources.values())
+    numbers = {name: float(column[row]) for name, column in plan.runtime_values(varied).items()}
+    assembler = shared or Assembler(plan.mechanism, {**plan.parameters, **numbers})
+    return assembler.assembled(q, v, given, plan.span[0], plan.mechanism.declared)
+
+
+def _packed(equations: Equations, q: Floats, v: Floats, parameters: Floats) -> Floats:
+    """States by row; in velocities they are q and v, with zeros for all that only adds up."""
+    if equations.in_velocities is equations:
+        return np.hstack([q, v, np.zeros((len(q), len(equations.names) - q.shape[1] - v.shape[1]))])
+    return np.array([equations.pack(*row) for row in zip(q, v, parameters, strict=True)])
+
+
+# Running cases of a plan: equations and kernels are made once in a process, then any cases can be had.
+
+#: The status of a case that could not begin.
+NOT_STARTED = "NOT_STARTED"
+#: Of the first cases of a study, those that end badly are looked into.
+_LOOKED_INTO = 1000
+
+
+@dataclass(frozen=True)
+class CaseTable:
+    """Some cases: columns of one length, and states at the times of the grid (cases, times, entries)."""
+
+    first: int
+    columns: Mapping[str, Column]
+    saved: Floats
+
+    def __len__(self) -> int:
+        return len(self.columns["case"])
+
+    @property
+    def complete(self) -> bool:
+        """Whether every case was run to its end."""
+        return not np.any(self.columns["status"] == Status.INTERRUPTED.name)
+
+
+class CaseRunner:
+    """Runs cases of one plan, from any number of threads."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.equations = plan.equations()
+        self._lock = Lock()
+
+    def run(self, first: int, last: int, stop: Integers | None = None) -> CaseTable:
+        """The cases first <= index < last. stop: see `CaseProblem.run`."""
+        self.prepare()
+        values = self.plan.samples.rows(first, last)
+        varied = dict(zip(self.plan.samples.names, values.T, strict=True))
+        beginnings = starts(self.plan, self.equations, varied)
+        rows = self._named(self._rows(beginnings, stop), beginnings, first)
+        saved = rows.saved
+        if self.plan.grid:
+            saved = closed_runs(self.equations, self.plan.grid_times(), saved, beginnings.parameters)
+        return CaseTable(first, self._columns(first, varied, beginnings, rows), saved)
+
+    def prepare(self, tell: bool = False) -> None:
+        """Make or load all code, once."""
+        with self._lock:
+            _ = self.problem
+
+    @cached_property
+    def problem(self) -> CaseProblem | EachCase:
+        """All that cases share: the system, events, outputs."""
+        plan = self.plan
+        rhs = self.equations.right_hand_side(jacobian=plan.solver.capabilities.jacobian, native=plan.native)
+        nowhere = np.zeros(rhs.size)
+        problem = CauchyProblem(rhs, nowhere, *plan.span, np.zeros(rhs.parameters), plan.signals, plan.native)
+        grid = Grid(plan.grid_times()) if plan.grid else None
+        events = event_set(self.equations, plan.events, plan.native)
+        tableau = plan.solver.capabilities.lanes
+        if plan.mechanism.contacts:
+            return ContactCases(
+                self.equations, self._contact_solver, problem, plan.control, events, plan.outcome_table.outputs, grid,
+                self._outputs(),
+            )  # fmt: skip
+        if tableau is not None:
+            return CaseProblem(tableau, problem, plan.control, events, self._outputs(), grid)
+        return EachCase(self.equations, plan.solver, problem, plan.control, events, plan.outcome_table.outputs, grid)
+
+    @cached_property
+    def _contact_solver(self) -> ContactSolver:
+        """The method, with the modes of contacts."""
+        form, plan = self.equations, self.plan
+        assert isinstance(form, OpenForm)
+        code = ContactCode(form, plan.events, plan.native, plan.solver.capabilities.jacobian)
+        return ContactSolver(plan.solver, code)
+
+    def _outputs(self) -> Outputs:
+        texts = self.plan.outcome_table.outputs
+        if not texts:
+            return Outputs()
+        graph = self.equations.carry(output_graph(self.equations, texts))
+        return Outputs(self.equations.function(graph, self.plan.native), self.plan.outcome_table.along)
+
+    def _rows(self, beginnings: Starts, stop: Integers | None) -> CaseRows:
+        """All cases that can begin; the others stand still at zero, and their rows are not looked at."""
+        states = beginnings.states.copy()
+        good = [row for row in range(len(states)) if row not in beginnings.faults]
+        if len(good) == len(states):
+            return self.problem.run(states, beginnings.parameters, stop)
+        return _spread(self.problem.run(states[good], beginnings.parameters[good], stop), good, len(states))
+
+    def _named(self, rows: CaseRows, beginnings: Starts, first: int) -> CaseRows:
+        """The rows with endings that name their cause, of the first cases of a study: so any case gives the same row
+        again, however many are run with it."""
+        ends = Ends(self.plan.span[0], beginnings.states, rows.finals, beginnings.parameters)
+        known = range(min(len(rows.endings), max(_LOOKED_INTO - first, 0)))
+        return replace(rows, endings=named_endings(self.equations, rows.endings, ends, self.plan.signals, known))
+
+    def _columns(
+        self, first: int, varied: Mapping[str, Floats], beginnings: Starts, rows: CaseRows
+    ) -> dict[str, Column]:
+        count = len(beginnings.states)
+        status = [end.status.name for end in rows.endings]
+        reason = ["" if end.status.good else str(end).partition("\n")[0] for end in rows.endings]
+        for row, why in beginnings.faults.items():
+            status[row], reason[row] = NOT_STARTED, why
+        good = np.array([Status[one].good if one != NOT_STARTED else False for one in status], dtype=bool)
+        reduced = Reduced(rows, self.plan.outcome_table.outputs, self._events.names, self.plan.span[0])
+        return {
+            "case": np.arange(first, first + count),
+            **varied,
+            "status": np.array(status, dtype=str),
+            "reason": np.array(reason, dtype=str),
+            "end_time": np.array([end.time for end in rows.endings]),
+            "steps": rows.steps,
+            **self.plan.outcome_table.columns(reduced, varied, good),
+        }
+
+    @property
+    def _events(self) -> EventSet:
+        return self.problem.events
+
+
+def _spread(rows: CaseRows, places: list[int], count: int) -> CaseRows:
+    """Rows that belong at these places of so many; the others hold nothing."""
+    from kinegraph.solve.recording import Ending
+
+    found: dict[str, object] = {}
+    for name, column in vars(rows).items():
+        if name == "endings":
+            endings = [Ending(Status.NOT_A_NUMBER, float("nan"))] * count
+            for place, ending in zip(places, column, strict=True):
+                endings[place] = ending
+            found[name] = tuple(endings)
+            continue
+        empty = np.zeros((count, *column.shape[1:]), dtype=column.dtype)
+        if column.dtype.kind == "f":
+            empty[:] = np.nan
+        empty[places] = column
+        found[name] = empty
+    return CaseRows(**found)  # type: ignore[arg-type]
+
+
+_runners: dict[str, CaseRunner] = {}
+_runners_lock = Lock()
+_MOST_RUNNERS = 8
+
+
+def runner_of(plan: Plan) -> CaseRunner:
+    """The runner of a plan in this process: made when it is first asked for, by whichever thread."""
+    key = digest(plan.facts)
+    with _runners_lock:
+        if key not in _runners:
+            while len(_runners) >= _MOST_RUNNERS:
+                _runners.pop(next(iter(_runners)))
+            _runners[key] = CaseRunner(plan)
+        return _runners[key]
+
+
+@dataclass(frozen=True)
+class StudyWork:
+    """The cases of a plan as work in chunks; equations and kernels are made once in every process."""
+
+    plan: Plan
+
+    @property
+    def parallel(self) -> bool:
+        """Compiled loops do not hold Python's lock."""
+        return self.plan.native
+
+    def table(self, chunk: int, stop: Integers | None = None) -> CaseTable:
+        """The cases of one chunk."""
+        return runner_of(self.plan).run(*self.plan.cases_of(chunk), stop)
+
+
+# One case of a study by its index: its numbers, its row, its motion.
+
+
+@dataclass(frozen=True)
+class Case:
+    """A case: the values of what is varied, its seed, its row of the table, made again, and its motion."""
+
+    plan: Plan
+    index: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.index < self.plan.samples.total:
+            raise StudyError(f"there is no case {self.index}: the study has cases 0 to {self.plan.samples.total - 1}")
+
+    @property
+    def values(self) -> dict[str, float]:
+        """What is varied, by name."""
+        row = self.plan.samples.rows(self.index, self.index + 1)[0]
+        return dict(zip(self.plan.samples.names, row.tolist(), strict=True))
+
+    @property
+    def seed(self) -> int:
+        """A seed that belongs to this case alone."""
+        return case_seed(self.plan.samples.seed, self.index)
+
+    @cached_property
+    def row(self) -> dict[str, bool | int | float | str]:
+        """The case run again: every column of the table, bit for bit as the study has them."""
+        table = runner_of(self.plan).run(self.index, self.index + 1)
+        return {name: column[0].item() for name, column in table.columns.items()}
+
+    def simulate(self, grid: int | ArrayLike | None = INTERVALS, native: Native = "auto") -> Solution:
+        """The motion of this case with all its columns."""
+        plan = self.plan
+        equations = plan.equations()
+        columns = plan.samples.rows(self.index, self.index + 1)
+        varied = dict(zip(plan.samples.names, columns.T, strict=True))
+        begun = starts(plan, equations, varied)
+        if begun.faults:
+            raise StudyError(f"case {self.index} cannot start: {begun.faults[0]}")
+        q, v = equations.unpack(begun.states, begun.parameters[0])
+        layout = plan.mechanism.layout
+        values = dict(zip(plan.runtime, begun.parameters[0].tolist(), strict=True))
+        parameters: dict[str, Scalar] = {**plan.parameters, **values}
+        return simulate(
+            plan.mechanism,
+            plan.span[1] - plan.span[0],
+            method=plan.solver,
+            initial=dict(zip((*layout.positions, *layout.velocities), [*q[0].tolist(), *v[0].tolist()], strict=True)),
+            parameters=parameters,
+            inputs=self._inputs(),
+            events=plan.events,
+            grid=grid,
+            start=plan.span[0],
+            control=plan.control,
+            native=native,
+        )
+
+    def _inputs(self) -> dict[str, Input]:
+        """Inputs as `simulate` takes them; pieces of polynomials are sampled so finely that a spline is the same."""
+        found: dict[str, Input] = dict(self.plan.forces.formulas)
+        for place, name in enumerate(self.plan.forces.sampled):
+            knots = self.plan.signals.knots
+            found[name] = Sampled(knots, self.plan.signals.values(knots)[:, place])
+        return found

@@ -1,1 +1,0 @@
-"""What is asked of every case: outputs along its run, and formulas over the whole run."""

@@ -1,1 +1,0 @@
-"""Running cases of a plan: where they start, how they are integrated, one of them again."""

@@ -1,1 +1,0 @@
-"""The numbers of every case: laws, designs, samples."""

@@ -1,1 +1,0 @@
-"""Statistics of cases: intervals of confidence, summaries, sensitivity, when there are enough."""

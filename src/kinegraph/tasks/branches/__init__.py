@@ -1,1 +1,0 @@
-"""Continuation of equilibria and steady motions in one variable."""

@@ -1,0 +1,438 @@
+"""`follow` and `follow_by_spring`: the motion that leads points, coordinates, or bodies along a path."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kinegraph.assembly.assemble import Assembler
+from kinegraph.assembly.initial_values import angle_names
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.derive.quantities.variables import depends_on_time
+from kinegraph.display import RichDisplay
+from kinegraph.errors import AssemblyError, ModelError, TaskError
+from kinegraph.io import parse
+from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop, is_constrained
+from kinegraph.model.elements import Damper, Element, Linear, Spring
+from kinegraph.model.expressions import TIME, Expression, Scalar, expression, names
+from kinegraph.model.mechanism import ZERO, Body, Mechanism, Transform
+from kinegraph.model.names import component, did_you_mean
+from kinegraph.simulate.formulas import formula
+from kinegraph.simulate.run import simulate
+from kinegraph.solve.execution import Native
+from kinegraph.tasks.inverse_kinematics import inverse_kinematics
+from kinegraph.tasks.operating_point import Floats, called, called_rows, kernel_of, refuse_quaternions
+from kinegraph.tasks.prescribed_motion import SampledMotion
+
+# A path as constraints of the mechanism that follows it: of points, coordinates, or poses of bodies over time.
+
+_PATH = "path "
+_LEADER = "leader of "
+
+
+def led(mechanism: Mechanism, path: Mapping[str, Scalar]) -> Mechanism:
+    """The mechanism without forces that is led along a path.
+
+    path: what is led and how: `{"tip.x": "0.4*cos(t)"}` for a coordinate of a point, `{"q4": "0"}` for a coordinate of
+    the mechanism, `{"L6": "Sx(0.4), Rz(t)"}` for the pose of a body.
+    """
+    if not isinstance(path, Mapping) or not path:
+        raise TaskError(f"the path is {path!r:.60}: give laws of time, e.g. {{'tip.x': '0.4*cos(t)', 'tip.z': '0.2'}}")
+    refuse_quaternions(mechanism, "a path leads")
+    bodies, loops, constraints = [*mechanism.bodies], [*mechanism.loops], [*mechanism.constraints]
+    for subject, law in path.items():
+        if subject in mechanism.body_by_name:
+            leader = Body(_LEADER + subject, None, _transforms(mechanism, subject, law))
+            bodies.append(leader)
+            loops.append(Loop(_PATH + subject, Joint(JointType.FIXED), Frame(leader.name), Frame(subject)))
+        else:
+            constraints.append(
+                Constraint(_PATH + subject, _subject(mechanism, subject), _prescribed(mechanism, subject, law))
+            )
+    ties = replace(mechanism, bodies=tuple(bodies), loops=tuple(loops), constraints=tuple(constraints))
+    return replace(ties, unknowns=(), elements=(), contacts=())
+
+
+def leaders(mechanism: Mechanism) -> dict[str, str]:
+    """The bodies that are led, and what leads them."""
+    return {name.removeprefix(_LEADER): name for name in mechanism.body_by_name if name.startswith(_LEADER)}
+
+
+def _subject(mechanism: Mechanism, subject: str) -> Expression:
+    found = formula(subject)
+    points = {*mechanism.body_by_name, *(point.name for point in mechanism.points)}
+    known = {*mechanism.layout.positions, *(parameter.name for parameter in mechanism.parameters)}
+    for name in names(found):
+        part = component(name)
+        if (part is None and name not in known) or (part and not (part.exists and part.point in points)):
+            hint = did_you_mean(name.partition(".")[0], (*points, *known))
+            raise TaskError(f"the path leads {subject!r}, but {mechanism.name} has no {name!r}\n  {hint}")
+    return found
+
+
+def _prescribed(mechanism: Mechanism, subject: str, law: Scalar) -> Expression:
+    found = formula(law)
+    known = {parameter.name for parameter in mechanism.parameters} | {TIME, "pi"}
+    for name in names(found):
+        if name not in known:
+            hint = did_you_mean(name, known)
+            raise TaskError(f"the path of {subject} uses {name!r}; it may use t and parameters\n  {hint}")
+    return found
+
+
+def _transforms(mechanism: Mechanism, subject: str, law: Scalar) -> tuple[Transform, ...]:
+    """The pose of a body, written as the transforms of a record."""
+    if not isinstance(law, str):
+        raise TaskError(f"the pose of {subject} is {law!r:.60}: write transforms of time, e.g. 'Sx(0.4), Rz(t)'")
+    declared = ", ".join(parameter.name for parameter in mechanism.parameters)
+    head = f"parameters {declared}; " if declared else ""
+    try:
+        (body,) = parse(f"{head}Body | {law} |;").bodies
+    except (ModelError, ValueError) as error:
+        raise TaskError(f"cannot read the pose of {subject}, {law!r}: write e.g. 'Sx(0.4), Rz(t)'\n  {error}") from None
+    return body.transforms
+
+
+# Where a path begins: the position on it that is nearest to the one a user describes.
+
+_CLOSE = 1e-6
+
+
+def begin(
+    underlying: Mechanism,
+    mechanism: Mechanism,
+    start: Mapping[str, Scalar],
+    time: float,
+    parameters: Mapping[str, Scalar] | None,
+) -> Floats:
+    """A position at the beginning of the path; `mechanism` is the one that is led, `underlying` the one as it was."""
+    assembler = Assembler(mechanism, parameters)
+    try:
+        q, v = assembler.start(start)
+    except AssemblyError as error:
+        raise TaskError(str(error)) from error
+    followed = leaders(mechanism)
+    if followed and not is_constrained(underlying):
+        q = _nearest(underlying, mechanism, q, time, parameters)
+    try:
+        found = assembler.assembled(q, v, (), time).q
+    except AssemblyError as error:
+        raise TaskError(f"the path cannot be reached at its beginning, t = {time:.6g}: {error}") from error
+    for body, leader in followed.items():
+        apart = _poses(mechanism, found, time, (body, leader), parameters)
+        if np.max(np.abs(apart[body] - apart[leader])) > _CLOSE:
+            raise TaskError(f"{body} did not find its pose at t = {time:.6g}: give start=, a position nearer to it")
+    return found
+
+
+def _nearest(
+    underlying: Mechanism, mechanism: Mechanism, q: Floats, time: float, parameters: Mapping[str, Scalar] | None
+) -> Floats:
+    """Of all positions with the pose of the first body that is led, the one nearest to q."""
+    body, leader = next(iter(leaders(mechanism).items()))
+    wanted = _poses(mechanism, q, time, (leader,), parameters)[leader]
+    found = inverse_kinematics(underlying, body, wanted, parameters=parameters, limits=False)
+    if not found.solutions:
+        raise TaskError(
+            f"the path cannot be reached at its beginning, t = {time:.6g}: {body} misses its pose by "
+            f"{found.nearest.error:.3g} at least"
+        )
+    angles = angle_names(underlying)
+    turns = np.array([name in angles for name in underlying.layout.positions])
+    apart = np.array([one.q - q for one in found.solutions])
+    apart[:, turns] = (apart[:, turns] + np.pi) % (2 * np.pi) - np.pi
+    return np.asarray(q + apart[int(np.argmin(np.linalg.norm(apart, axis=1)))])
+
+
+def _poses(
+    mechanism: Mechanism, q: Floats, time: float, bodies: tuple[str, ...], parameters: Mapping[str, Scalar] | None
+) -> dict[str, Floats]:
+    found = called(kernel_of(mechanism, [f"pose:{body}" for body in bodies], parameters), {"q": q, "t": time})
+    return {body: found[f"pose:{body}"] for body in bodies}
+
+
+# `follow`: the motion that leads points, coordinates or bodies along a path, exact to the second derivative.
+#
+# The path is a set of constraints Phi(q, t) = 0. Positions follow by Newton's method from one time to the next, so that
+# the mechanism stays on its branch; velocities and accelerations solve the differentiated constraints,
+#
+#     J v = -Phi_t,        J a = -(J v + Phi_t)_q v - (J v + Phi_t)_t.
+
+_VALUES, _JACOBIAN, _RATES = "constraints", "constraint_jacobian", "constraint_rates"
+_BY_POSITION, _BY_TIME = f"d({_RATES})/d(all:dq)", f"d({_RATES})/d(t)"
+_CLOSED = 1e-13
+_NEWTON_STEPS = 12
+#: By how much positions may differ from what velocities and accelerations foretell.
+_SURPRISE = 0.1
+_SHORTEST = 2.0**-16
+#: The path is nearly singular where singular values of the Jacobian are this far apart.
+NEAR_SINGULAR = 1e-3
+
+
+@dataclass(frozen=True)
+class PathMotion(RichDisplay):
+    """The motion along a path. conditioning: the smallest by the largest singular value of the Jacobian at each time.
+
+    near_singular: times at which that is small; crossings: pairs of times between which a singular position is passed.
+    """
+
+    coordinates: tuple[str, ...]
+    motion: SampledMotion
+    conditioning: Floats
+    near_singular: Floats
+    crossings: tuple[tuple[float, float], ...]
+
+    def __getitem__(self, name: str) -> Floats:
+        """A coordinate over time; `q1'` its velocity, `q1''` its acceleration."""
+        coordinate = name.rstrip("'")
+        order = len(name) - len(coordinate)
+        if coordinate not in self.coordinates or order > 2:
+            raise TaskError(f"the motion has no {name!r}; there are {', '.join(self.coordinates)}, with ' and ''")
+        rows = (self.motion.q, self.motion.v, self.motion.a)[order]
+        return np.asarray(rows[:, self.coordinates.index(coordinate)])
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in {c + d for c in self.coordinates for d in ("", "'", "''")}
+
+    def __str__(self) -> str:
+        times, worst = self.motion.times, int(np.argmin(self.conditioning))
+        lines = [f"{len(times)} times from {times[0]:.6g} to {times[-1]:.6g} s"]
+        for name in self.coordinates:
+            lines.append(f"  {name} from {self[name].min():.6g} to {self[name].max():.6g}")
+        lines.append(f"  nearest to a singular position at t = {times[worst]:.6g} ({self.conditioning[worst]:.2g})")
+        lines += [f"  passes a singular position between t = {a:.6g} and {b:.6g}" for a, b in self.crossings]
+        return "\n".join(lines)
+
+
+def follow(
+    mechanism: MechanismSource,
+    path: Mapping[str, Scalar],
+    times: Sequence[float] | Floats,
+    *,
+    start: Mapping[str, Scalar] | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+) -> PathMotion:
+    """Positions, velocities and accelerations along a path, on trees and loops.
+
+    path: `{"tip.x": "0.4*cos(t)", "q4": "0"}` for points and coordinates, `{"L6": "Sx(0.4), Rz(t)"}` for a body's pose.
+        It must leave nothing free: lock other coordinates, or lead them too.
+    start: near which position to begin, in place of the model's: it chooses among several ways to follow.
+    """
+    given_mechanism = mechanism_of(mechanism)
+    mechanism = led(given_mechanism, path)
+    at = np.atleast_1d(np.asarray(times, dtype=float))
+    if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or np.any(np.diff(at) <= 0):
+        raise TaskError("times of a path must be finite numbers that increase")
+    begun = begin(given_mechanism, mechanism, start or {}, float(at[0]), parameters)
+    return _Follower(mechanism, parameters).along(at, begun)
+
+
+class _Follower:
+    """The constraints of a path as machine code."""
+
+    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> None:
+        timed = [_BY_TIME] if depends_on_time(mechanism) else []
+        self.mechanism = mechanism
+        self.places: Kernel = kernel_of(mechanism, [_VALUES, _JACOBIAN], parameters)
+        self.slopes: Kernel = kernel_of(mechanism, [_JACOBIAN, _RATES, _BY_POSITION, *timed], parameters)
+        self.none = np.zeros(len(mechanism.layout.inputs))
+
+    def along(self, times: Floats, q: Floats) -> PathMotion:
+        """All times, one after the other."""
+        rows, sizes, signs = [], [], []
+        state = self._rates(self._newton(q, times[0]), times[0])
+        for place, time in enumerate(times):
+            if place:
+                state = self._next(state, float(times[place - 1]), float(time), 1.0)
+            rows.append(state)
+            jacobian = self._jacobian(state[0], time)
+            values = np.linalg.svd(jacobian, compute_uv=False)
+            sizes.append(values[min(jacobian.shape) - 1] / max(values[0], 1e-300))
+            square = jacobian.shape[0] == jacobian.shape[1]
+            signs.append(np.linalg.slogdet(jacobian)[0] if square else 1.0)
+        q, v, a = (np.array(part) for part in zip(*rows, strict=True))
+        conditioning = np.array(sizes)
+        crossed = np.flatnonzero(np.diff(signs) != 0)
+        return PathMotion(
+            self.mechanism.layout.positions,
+            SampledMotion(times, q, v, a),
+            conditioning,
+            times[conditioning < NEAR_SINGULAR],
+            tuple((float(times[k]), float(times[k + 1])) for k in crossed),
+        )
+
+    def _next(self, state: tuple[Floats, Floats, Floats], before: float, time: float, part: float) -> _State:
+        """The state at the next time; in two halves where the way is not clear."""
+        q, v, a = state
+        step = time - before
+        foretold = q + v * step + a * (step * step / 2)
+        try:
+            found = self._newton(foretold, time)
+            if np.max(np.abs(found - foretold), initial=0.0) < _SURPRISE:
+                return self._rates(found, time)
+        except TaskError:
+            if part < _SHORTEST:
+                raise
+        if part < _SHORTEST:
+            raise TaskError(f"at t = {time:.6g} the path runs into a singular position, where ways to follow it meet")
+        middle = before + step / 2
+        return self._next(self._next(state, before, middle, part / 2), middle, time, part / 2)
+
+    def _newton(self, q: Floats, time: float) -> Floats:
+        """The position on the path near another one."""
+        for _ in range(_NEWTON_STEPS):
+            found = called(self.places, {"q": q, "t": time, "u": self.none})
+            miss = found[_VALUES]
+            if not np.isfinite(miss).all():
+                break
+            size = float(np.max(np.abs(miss), initial=0.0))
+            step = np.linalg.lstsq(found[_JACOBIAN], -miss, rcond=1e-12)[0]
+            q = q + step
+            if size < _CLOSED or (size < 1e-9 and np.max(np.abs(step), initial=0.0) < 1e-14):
+                return q
+        residual = float(np.max(np.abs(called(self.places, {"q": q, "t": time, "u": self.none})[_VALUES])))
+        if residual < 1e-10:
+            return q
+        raise TaskError(f"at t = {time:.6g} the path cannot be followed: it stays out of reach by {residual:.3g}")
+
+    def _rates(self, q: Floats, time: float) -> _State:
+        values: dict[str, Floats | float] = {"q": q, "t": time, "u": self.none, "v": np.zeros(len(self._velocities))}
+        found = called(self.slopes, values)
+        v = self._solved(found[_JACOBIAN], -found[_RATES], time)
+        found = called(self.slopes, values | {"v": v})
+        bias = found[_BY_POSITION] @ v + found.get(_BY_TIME, 0.0)
+        return q, v, self._solved(found[_JACOBIAN], -bias, time)
+
+    def _jacobian(self, q: Floats, time: float) -> Floats:
+        return np.asarray(called(self.places, {"q": q, "t": time, "u": self.none})[_JACOBIAN])
+
+    @property
+    def _velocities(self) -> tuple[str, ...]:
+        return self.mechanism.layout.velocities
+
+    def _solved(self, jacobian: Floats, right: Floats, time: float) -> Floats:
+        found, _, rank, _ = np.linalg.lstsq(jacobian, right, rcond=1e-11)
+        if rank < jacobian.shape[1]:
+            free = jacobian.shape[1] - int(rank)
+            names = ", ".join(self.mechanism.layout.positions)
+            why = (
+                "the position is singular, or the path leaves" if len(right) >= jacobian.shape[1] else "the path leaves"
+            )
+            raise TaskError(f"at t = {time:.6g} {why} {free} of {names} free: lock coordinates, or lead more of them")
+        missing = float(np.max(np.abs(jacobian @ found - right), initial=0.0))
+        if missing > 1e-8 * (1 + float(np.max(np.abs(right), initial=0.0))):
+            raise TaskError(f"at t = {time:.6g} the mechanism cannot move along the path: {missing:.3g} are missing")
+        return np.asarray(found, dtype=float)
+
+
+_State = tuple[Floats, Floats, Floats]
+
+
+# `follow_by_spring`: inverse kinematics by dynamics (KiDyM): fictitious springs and dampers pull points along a path.
+#
+# The mechanism moves without weight and other forces, pulled by k (path - point) + c (path - point)'. It lags behind by
+# about its inertia times its acceleration over k: what the springs allow is in `deviation`, and halves as k doubles.
+
+_SPRING_JACOBIAN = "constraint_jacobian"
+#: How long the beginning of a path is looked at, in seconds.
+_SHORTLY = 1e-5
+
+
+@dataclass(frozen=True)
+class SpringMotion(RichDisplay):
+    """A motion found by springs. deviation: the largest distance from the path, by what is led."""
+
+    coordinates: tuple[str, ...]
+    motion: SampledMotion
+    deviation: Mapping[str, float]
+    stiffness: float
+    damping: float
+
+    def __str__(self) -> str:
+        lines = [f"springs of {self.stiffness:.6g} N/m with dampers of {self.damping:.6g} N s/m"]
+        return "\n".join([*lines, *(f"  {name}: off the path by {miss:.3g}" for name, miss in self.deviation.items())])
+
+
+def follow_by_spring(
+    mechanism: MechanismSource,
+    path: Mapping[str, Scalar],
+    times: Sequence[float] | Floats,
+    *,
+    stiffness: float = 1e7,
+    damping: float | None = None,
+    start: Mapping[str, Scalar] | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+    native: Native = "auto",
+) -> SpringMotion:
+    """The motion along a path, as springs between points and path cause it; the path is given as for `follow`.
+
+    damping: of the dampers beside the springs; by default about critical for the mass that is moved.
+    start: near which position to begin.
+    """
+    given_mechanism = mechanism_of(mechanism)
+    for name, value in (("stiffness", stiffness), ("damping", 1.0 if damping is None else damping)):
+        if not 0 < value < float("inf"):
+            raise TaskError(f"{name} is {value!r}: give a number above zero")
+    at = np.atleast_1d(np.asarray(times, dtype=float))
+    rows = led(given_mechanism, path)
+    if len(rows.loops) > len(given_mechanism.loops):
+        raise TaskError("springs lead points and coordinates; of a body, lead three of its points")
+    first = follow(given_mechanism, path, [at[0], at[0] + _SHORTLY], start=start, parameters=parameters)
+    free = replace(given_mechanism, elements=(), unknowns=(), inputs=(), contacts=(), gravity=(ZERO, ZERO, ZERO))
+    beginning = _Beginning(free, rows, first, parameters)
+    chosen = float(damping or 2 * np.sqrt(stiffness * beginning.mass))
+    pulled = replace(free, elements=_pulls(given_mechanism, rows, stiffness, chosen))
+    initial = beginning.state(stiffness, chosen)
+    run = simulate(
+        pulled, float(at[-1] - at[0]), start=float(at[0]), grid=at, initial=initial, parameters=parameters,
+        rtol=1e-11, method="bdf" if stiffness > 1e9 else "dop853", native=native, progress=False,
+    )  # fmt: skip
+    q, v = run.array(*run.positions), run.array(*run.velocities)
+    none = np.zeros_like(v)
+    a = called_rows(kernel_of(pulled, "qdd", parameters), {"q": q, "v": v, "tau": none, "t": at})["qdd"]
+    names = [one.name.removeprefix("path ") for one in rows.constraints[len(given_mechanism.constraints) :]]
+    misses = called_rows(kernel_of(rows, "constraints", parameters), {"q": q, "t": at})["constraints"]
+    off = np.max(np.abs(misses[:, -len(names) :]), axis=0)
+    return SpringMotion(
+        given_mechanism.layout.positions,
+        SampledMotion(at, q, v, a),
+        dict(zip(names, off.tolist(), strict=True)),
+        stiffness,
+        chosen,
+    )
+
+
+def _pulls(mechanism: Mechanism, rows: Mechanism, stiffness: float, damping: float) -> tuple[Element, ...]:
+    """A spring and a damper for every row of the path."""
+    found: list[Element] = []
+    for one in rows.constraints[len(mechanism.constraints) :]:
+        found.append(Spring(f"spring of {one.name}", one.residual, Linear(expression(stiffness))))
+        found.append(Damper(f"damper of {one.name}", one.residual, Linear(expression(damping))))
+    return tuple(found)
+
+
+class _Beginning:
+    """Where to begin so that springs and dampers pull at once as the path wants: without that the motion rings."""
+
+    def __init__(
+        self, free: Mechanism, rows: Mechanism, first: PathMotion, parameters: Mapping[str, Scalar] | None
+    ) -> None:
+        motion = first.motion
+        values: dict[str, Floats | float] = {"q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times}
+        found = called_rows(kernel_of(free, ["tau", "H"], parameters), values)
+        jacobians = called_rows(kernel_of(rows, _SPRING_JACOBIAN, parameters), values)[_SPRING_JACOBIAN]
+        self._motion, self._inverse = motion, np.linalg.pinv(jacobians)
+        pulls = [np.linalg.lstsq(j.T, f, rcond=None)[0] for j, f in zip(jacobians, found["tau"], strict=True)]
+        self._pull, self._growth = pulls[0], (pulls[1] - pulls[0]) / _SHORTLY
+        self.mass = float(np.max(np.linalg.eigvalsh(self._inverse[0].T @ found["H"][0] @ self._inverse[0])))
+
+    def state(self, stiffness: float, damping: float) -> Floats:
+        """Positions and velocities that lag behind the path as they will."""
+        lag = (self._pull - damping / stiffness * self._growth) / stiffness
+        inverse, inverse_later = self._inverse
+        slower = inverse @ self._growth + (inverse_later - inverse) @ self._pull / _SHORTLY
+        q, v = self._motion.q[0], self._motion.v[0]
+        return np.concatenate([q - inverse @ lag, v - slower / stiffness])

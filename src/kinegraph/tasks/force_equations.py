@@ -1,0 +1,326 @@
+"""The equations A X = B of unknown forces: form them as one graph and solve them at many times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+from functools import cached_property, lru_cache
+
+import numpy as np
+from scipy.linalg import null_space
+
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.derive.constraints.conditions import row_rank
+from kinegraph.derive.elements.forces import Elements
+from kinegraph.derive.plan import Plan
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.quantity import Quantity
+from kinegraph.errors import TaskError
+from kinegraph.graph.differentiate import jacobian
+from kinegraph.graph.node import Graph, Kind, Output, Symbol, children
+from kinegraph.jit.kernel import compile_graph
+from kinegraph.model.elements import Input, mentions
+from kinegraph.model.expressions import Expression, Scalar, expression
+from kinegraph.model.mechanism import ZERO, Mechanism
+from kinegraph.passes.effort import Effort
+from kinegraph.passes.pipeline import reduce
+from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.tangent_space import solved_columns
+
+# A X = B, the equations of forces marked unknown, as one graph that is formed in two ways (KiDyM).
+#
+# The old way derives the finished equations U(q, v, a, X) and differentiates them: B = U at X = 0, A = -dU/dX. The new
+# way sorts while the elements are walked: those that hold an unknown go to A = W^T dR/dX, everything else goes to B.
+
+MATRIX, KNOWN = "A", "B"
+_TAU = Quantity.parse("tau")
+
+
+class Formation(Enum):
+    """How A and B are formed."""
+
+    OLD = "old"
+    NEW = "new"
+
+
+def with_inputs(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
+    """Unknowns become inputs: values that arrive from outside for those that are named, zero for the others."""
+    declared = (Input(one.name, None if one.name in names else ZERO) for one in mechanism.unknowns)
+    return replace(mechanism, inputs=(*mechanism.inputs, *declared), unknowns=())
+
+
+def force_graph(
+    mechanism: Mechanism,
+    names: Sequence[str],
+    way: Formation,
+    parameters: Mapping[str, Scalar] | None = None,
+    plan: Plan | None = None,
+) -> Graph:
+    """The outputs A, a row for every velocity and a column for every unknown, and B, of a tree.
+
+    names: inputs without a value, and forces on coordinates (`tau:q1`). B of the old way is U: it has the unknowns as
+    inputs, which must be zero. plan: how to derive; by default the cheapest for `tau`.
+    """
+    request = request_of(mechanism, "tau", numeric=True, parameters=parameters)
+    plan = plan or Chain(request).derived.plan
+    inputs = [name for name in names if name in mechanism.layout.inputs]
+    form = _finished if way is Formation.OLD else _sorted
+    graph = form(mechanism, names, inputs, request.parameters, plan)
+    _require_linear(graph, inputs)
+    return graph
+
+
+def force_kernel(
+    mechanism: Mechanism, names: Sequence[str], way: Formation, parameters: Mapping[str, Scalar] | None = None
+) -> Kernel:
+    """A and B as machine code of q, v, a, t and the unknowns u, which are zero."""
+    given = tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
+    return _remembered(mechanism, tuple(names), way, given)
+
+
+@lru_cache(maxsize=32)
+def _remembered(
+    mechanism: Mechanism, names: tuple[str, ...], way: Formation, parameters: tuple[tuple[str, Expression], ...]
+) -> Kernel:
+    graph = force_graph(mechanism, names, way, dict(parameters))
+    return compile_graph(reduce(graph, Effort.QUICK).graph, arguments_of(mechanism, "tau"))
+
+
+def _finished(
+    mechanism: Mechanism,
+    names: Sequence[str],
+    inputs: Sequence[str],
+    bound: Mapping[str, Expression],
+    plan: Plan,
+) -> Graph:
+    """The old way."""
+    derivation = Derivation(mechanism, bound, plan)
+    equations = derivation.output(_TAU)
+    slopes = _slopes(derivation, equations.nodes, inputs)
+    minus = [[derivation.builder.scale(-1, entry) for entry in row] for row in slopes]
+    return _graph(derivation, names, inputs, minus, equations.nodes)
+
+
+def _sorted(
+    mechanism: Mechanism,
+    names: Sequence[str],
+    inputs: Sequence[str],
+    bound: Mapping[str, Expression],
+    plan: Plan,
+) -> Graph:
+    """The new way: an element that holds unknowns is walked for A; in B these are zero."""
+    driven = tuple(one for one in mechanism.elements if any(mentions(one, name) for name in inputs))
+    absent = tuple(replace(one, value=ZERO) if one.name in inputs else one for one in mechanism.inputs)
+    derivation = Derivation(replace(mechanism, inputs=absent), bound, plan)
+    known = derivation.output(_TAU)
+    motion = derivation.motion(velocities=True)
+    acting = Elements(replace(mechanism, elements=driven), bound, derivation.layout, motion)
+    forces = [force.index for force in acting.forces()] if driven else [derivation.builder.zero] * derivation.size
+    return _graph(derivation, names, inputs, _slopes(derivation, forces, inputs), known.nodes)
+
+
+def _slopes(derivation: Derivation, nodes: Sequence[int], inputs: Sequence[str]) -> list[list[int]]:
+    builder = derivation.builder
+    return [list(row) for row in jacobian(builder, nodes, [builder.symbol(Kind.INPUT, name) for name in inputs])]
+
+
+def _graph(
+    derivation: Derivation, names: Sequence[str], inputs: Sequence[str], slopes: list[list[int]], known: Sequence[int]
+) -> Graph:
+    """A has the columns of inputs and of forces on coordinates, in the order of the names."""
+    builder = derivation.builder
+    forces = derivation.mechanism.layout.forces
+    entries = []
+    for force, row in zip(forces, slopes, strict=True):
+        for name in names:
+            on_force = builder.one if name == force else builder.zero
+            entries.append(row[inputs.index(name)] if name in inputs else on_force)
+    matrix = Output(MATRIX, (len(forces), len(names)), tuple(entries))
+    return builder.graph([matrix, Output(KNOWN, (len(known),), tuple(known))])
+
+
+def _require_linear(graph: Graph, inputs: Sequence[str]) -> None:
+    """TaskError if A depends on an unknown."""
+    below = set(graph.output(MATRIX).nodes)
+    for index in range(len(graph.nodes) - 1, -1, -1):
+        node = graph.nodes[index]
+        if index not in below:
+            continue
+        if isinstance(node, Symbol) and node.kind is Kind.INPUT and node.name in inputs:
+            raise TaskError(
+                f"the equations are not linear in {node.name}: an unknown may be multiplied by known values only\n"
+                "  find it by kg.fit, or take the force itself as unknown"
+            )
+        below.update(children(node))
+
+
+# A X = B at many times: what is determined, and by how much A is singular.
+#
+# Whether A is singular is judged by its entries as parts of the largest of their column (and, over several times, of
+# their row) at any time: a column that vanishes at one time is small there, and not because of its unit.
+
+#: Singular values below this part of the largest count as zero.
+_RANK = 1e-10
+#: A is called near-singular at times where its singular values are this far apart.
+NEAR_SINGULAR = 1e-3
+#: Equations are violated where more is missing than this part of their terms.
+_MISSING = 1e-8
+
+
+@dataclass(frozen=True, eq=False)
+class ForceEquations:
+    """A and B of a tree at every time; with loops, J dq = 0 at every time, along the motions these allow.
+
+    measured: the coordinates whose equations are kept. With loops they are independent, and forces on them do the same
+    work as forces on all: what is missing in an equation is missing on that coordinate.
+    """
+
+    times: Floats
+    full_a: Floats
+    full_b: Floats
+    jacobians: Floats | None
+    measured: tuple[int, ...]
+
+    @cached_property
+    def pair(self) -> tuple[Floats, Floats]:
+        """A and B by the coordinates that are measured."""
+        if self.jacobians is None:
+            return self.full_a, self.full_b
+        both = np.concatenate([self.full_a, self.full_b[:, :, None]], axis=2)
+        bases = tangents(self.jacobians)
+        rows = [
+            np.linalg.solve(basis[list(self.measured)].T, basis.T @ one) for basis, one in zip(bases, both, strict=True)
+        ]
+        return np.array(rows)[:, :, :-1], np.array(rows)[:, :, -1]
+
+    @cached_property
+    def scaled(self) -> tuple[Floats, Floats]:
+        """A whose columns and rows have no units, in orthonormal directions; and the sizes of the columns."""
+        columns = _sizes(self.full_a, axis=(0, 1))
+        even = self.full_a / columns
+        rows = _sizes(even, axis=(0, 2)) if len(self.times) > 1 else np.ones(even.shape[1])
+        even = even / rows[:, None]
+        if self.jacobians is None:
+            return even, columns
+        bases = tangents(self.jacobians / rows)
+        return np.array([basis.T @ one for basis, one in zip(bases, even, strict=True)]), columns
+
+
+def tangents(jacobians: Floats) -> list[Floats]:
+    """Orthonormal bases of the motions that rows allow, each with the sense of the one before."""
+    found: list[Floats] = []
+    for rows in jacobians:
+        basis = np.asarray(null_space(rows, rcond=1e-9))
+        if found and basis.shape != found[-1].shape:
+            raise TaskError("the motion passes a singular position of the loops: leave its time out")
+        if found and basis.size and np.linalg.det(found[-1].T @ basis) < 0:
+            basis[:, 0] *= -1
+        found.append(basis)
+    return found
+
+
+def independent_coordinates(jacobian: Floats, first: list[int]) -> tuple[int, ...]:
+    """Coordinates that determine all motions the rows allow: as many of the first as do, then others."""
+    order = list(dict.fromkeys([*first, *solved_columns(jacobian)[0], *range(jacobian.shape[1])]))
+    basis = np.asarray(null_space(jacobian, rcond=1e-9))
+    return tuple(order[k] for k in row_rank(basis[order], tolerance=1e-9).independent)
+
+
+def _sizes(values: Floats, axis: tuple[int, int]) -> Floats:
+    sizes = np.max(np.abs(values), axis=axis, initial=0.0)
+    return np.where(sizes > 0, sizes, 1.0)
+
+
+@dataclass(frozen=True)
+class Missing:
+    """The time at which most is missing beside the terms of its equation; singular: whether A has less rank there."""
+
+    time: float
+    singular: bool
+
+
+@dataclass(frozen=True)
+class Solved:
+    """X at every time; determinate: by unknown; residual: the largest |A X - B|; missing: None if that is rounding.
+
+    near_singular: times at which A is nearly singular, or next to which it becomes singular; crossings: pairs of times
+    between which it becomes singular.
+    """
+
+    values: Floats
+    determinate: tuple[bool, ...]
+    residual: float
+    missing: Missing | None
+    near_singular: Floats
+    crossings: tuple[tuple[float, float], ...]
+
+    def require_possible(self, least_squares: bool = False) -> None:
+        """TaskError if no X satisfies the equations."""
+        if self.missing is None or least_squares:
+            return
+        remedy = "mark more forces as unknown, e.g. tau:NAME for every driven coordinate, or ask for least squares"
+        if self.missing.singular:
+            remedy = "the position is singular for these unknowns: leave this time out, or choose others"
+        raise TaskError(
+            f"these unknowns cannot cause this motion: {self.residual:.3g} N (N m) are missing in some equation\n"
+            f"  at t = {self.missing.time:.6g}; {remedy}"
+        )
+
+
+def solved(equations: ForceEquations, least_norm: bool) -> Solved:
+    """Solutions of least squares and least norm; NaN where X is not determined, unless least_norm.
+
+    Least squares: of what is missing on the coordinates that are measured. Least norm: of X in its own units.
+    """
+    times, (a, b), (scaled, columns) = equations.times, equations.pair, equations.scaled
+    size = a.shape[2]
+    values, determinate = np.full((len(times), size), np.nan), np.ones(size, dtype=bool)
+    _, sizes, vectors = np.linalg.svd(scaled, full_matrices=True)
+    ranks = np.sum(sizes > _RANK * _usual_size(sizes), axis=1)
+    residual, worst, missing = 0.0, 1.0, None
+    for k, (matrix, right, rank) in enumerate(zip(a, b, ranks.tolist(), strict=True)):
+        seen, unseen = vectors[k, :rank].T, vectors[k, rank:]
+        directions = seen / columns[:, None]
+        solution = directions @ np.linalg.lstsq(matrix @ directions, right, rcond=None)[0]
+        free = np.any(np.abs(unseen) > 1e-9, axis=0)
+        determinate &= ~free
+        values[k] = _shortest(solution, seen, columns) if least_norm else np.where(free, np.nan, solution)
+        lacking = float(np.max(np.abs(matrix @ solution - right), initial=0.0))
+        terms = float(np.max(np.abs(matrix) @ np.abs(solution) + np.abs(right), initial=0.0))
+        residual = max(residual, lacking)
+        if lacking > worst * _MISSING * max(1.0, terms):
+            worst = lacking / (_MISSING * max(1.0, terms))
+            missing = Missing(float(times[k]), rank < min(a.shape[1:]))
+    near, crossings = _near_singular(times, scaled, sizes, int(np.max(ranks, initial=0)))
+    return Solved(values, tuple(determinate.tolist()), residual, missing, near, crossings)
+
+
+def _usual_size(sizes: Floats) -> float:
+    """What singular values are compared with: the largest at any time; at a single time no less than a whole column."""
+    largest = float(np.max(sizes, initial=0.0))
+    return max(largest, 1.0 if len(sizes) == 1 else 1e-300)
+
+
+def _shortest(solution: Floats, seen: Floats, columns: Floats) -> Floats:
+    """The solution without its part in the directions that A does not see."""
+    unseen = null_space((seen * columns[:, None]).T, rcond=1e-12)
+    return np.asarray(solution - unseen @ (unseen.T @ solution))
+
+
+def _near_singular(
+    times: Floats, scaled: Floats, sizes: Floats, rank: int
+) -> tuple[Floats, tuple[tuple[float, float], ...]]:
+    """Times at which A nearly loses rank; and steps of time in which a square A changes its sign, and so loses it."""
+    near = np.zeros(len(times), dtype=bool)
+    if rank:
+        near = sizes[:, rank - 1] < NEAR_SINGULAR * _usual_size(sizes)
+    crossed: list[int] = []
+    if rank == scaled.shape[1] == scaled.shape[2]:
+        signs = np.linalg.slogdet(scaled)[0]
+        crossed = np.flatnonzero(signs[:-1] * signs[1:] < 0).tolist()
+    for k in crossed:
+        near[k] = near[k + 1] = True
+    return times[near], tuple((float(times[k]), float(times[k + 1])) for k in crossed)

@@ -1,1 +1,0 @@
-"""Forces for a given motion, and what joints transmit."""

@@ -1,1 +1,0 @@
-"""Where bodies are and how they get there: inverse kinematics, paths, points."""

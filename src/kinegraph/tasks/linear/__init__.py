@@ -1,1 +1,0 @@
-"""Linear systems about a state: matrices, modes, frequency response."""

@@ -1,0 +1,548 @@
+"""Forward kinematics of a platform: find all its poses for given drives, by a parameter homotopy."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import overload
+
+import numpy as np
+import numpy.typing as npt
+
+from kinegraph.compiler.mechanism_source import MechanismSource
+from kinegraph.errors import TaskError
+from kinegraph.model.evaluate import number
+from kinegraph.model.names import did_you_mean
+from kinegraph.seeds import generator
+from kinegraph.tasks.platforms.workspace import Floats, PlatformLegs, platform_in
+
+# All rigid poses that keep six distances: a parameter homotopy in complex numbers.
+#
+# The ring's pose is a dual quaternion x = (e, g), g = p e / 2. Each distance |p + R b - a| = L is a quadratic form of x
+# (M. Husty, 1996), linear in a, b and c = a.a + b.b - L^2 but for the products a_i b_j; with Study's e.g = 0 and a
+# random plane x.h = 1 there are eight equations. Of generic numbers a, b, c they have 40 solutions with e.e != 0. Those
+# of one generic complex platform are found by going round loops of parameters (monodromy); from there 40 paths lead to
+# the platform that is asked for, and with probability one they reach all its isolated poses.
+
+Complex = npt.NDArray[np.complex128]
+Reals = npt.NDArray[np.float64]
+
+#: Solutions of generic parameters (Ronga and Vust, Lazard, Mourrain, Raghavan).
+MOST_POSES = 40
+_LOOPS = 60  # of monodromy, at most; about ten are enough
+_SHORTEST = 1e-9  # steps
+_LONGEST = 0.1
+_NEAR = 1e-6  # a first correction beyond this, in parts of x, halves the step
+_CORRECTED = 1e-8  # a third correction below this is one: near singular places of a path rounding leaves no less
+_APART = 1e-6
+_DETOURS = 3
+_ON_THE_WAY = 0.99  # paths to infinity stop behind this
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Parameters of six distances: places on the base and on the ring, one row each, and a.a + b.b - L^2."""
+
+    base: Complex
+    ring: Complex
+    rest: Complex
+
+    def forms(self) -> Complex:
+        """The six quadratic forms: (6, 8, 8)."""
+        found = 4 * _OF_G + self.rest[:, None, None] * _OF_E
+        found = found + np.einsum("ki,ixy->kxy", self.base, _OF_BASE) + np.einsum("ki,ixy->kxy", self.ring, _OF_RING)
+        return np.asarray(found + np.einsum("ki,kj,ijxy->kxy", self.base, self.ring, _OF_BOTH))
+
+
+@dataclass(frozen=True)
+class ParameterPath:
+    """The straight way between two sets of parameters, as forms that are quadratic in t."""
+
+    constant: Complex
+    linear: Complex
+    quadratic: Complex
+
+    def at(self, t: Reals) -> tuple[Complex, Complex]:
+        """The forms and their derivatives for every path's own t: (paths, 6, 8, 8)."""
+        s = t[:, None, None, None]
+        value = self.constant + s * (self.linear + s * self.quadratic)
+        return value, self.linear + 2 * s * self.quadratic
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Where paths ended: x of each, and at which t; those at 1 arrived."""
+
+    x: Complex
+    t: Reals
+
+    @property
+    def arrived(self) -> npt.NDArray[np.bool_]:
+        """Which ones came to their end."""
+        return np.asarray(self.t >= 1)
+
+    @property
+    def clear(self) -> bool:
+        """Whether none stopped on its way, where nothing ends, and no two met."""
+        return not np.any(self.t < _ON_THE_WAY) and len(distinct([*self.x[self.arrived]])) == int(np.sum(self.arrived))
+
+
+def path_between(first: Distances, last: Distances) -> ParameterPath:
+    """From one to the other; the forms at the ends and half way say the quadratic function."""
+    middle = Distances(*((a + b) / 2 for a, b in zip(_parts(first), _parts(last), strict=True)))
+    start, half, end = first.forms(), middle.forms(), last.forms()
+    return ParameterPath(start, -3 * start + 4 * half - end, 2 * start - 4 * half + 2 * end)
+
+
+def _parts(one: Distances) -> tuple[Complex, Complex, Complex]:
+    return one.base, one.ring, one.rest
+
+
+# the equations
+
+
+def _product(a: Reals, b: Reals) -> Reals:
+    """Of two quaternions."""
+    w, v = a[0] * b[0] - a[1:] @ b[1:], a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
+    return np.array([w, *v])
+
+
+def _conjugate(a: Reals) -> Reals:
+    return np.asarray(a * np.array([1.0, -1, -1, -1]))
+
+
+def _tensors() -> tuple[Reals, ...]:
+    """The symmetric forms that g.g, e.e, and each place on base and ring multiply; and Study's."""
+    unit = np.eye(4)
+    of_g, of_e, study = np.zeros((8, 8)), np.zeros((8, 8)), np.zeros((8, 8))
+    of_g[4:, 4:] = of_e[:4, :4] = unit
+    study[:4, 4:] = study[4:, :4] = unit / 2
+    base, ring, both = np.zeros((3, 8, 8)), np.zeros((3, 8, 8)), np.zeros((3, 3, 8, 8))
+    for i in range(4):
+        for j in range(4):
+            for_base = -4 * _product(unit[j], _conjugate(unit[i]))[1:]
+            for_ring = 4 * _product(_conjugate(unit[i]), unit[j])[1:]
+            base[:, i, 4 + j] = base[:, 4 + j, i] = for_base / 2
+            ring[:, i, 4 + j] = ring[:, 4 + j, i] = for_ring / 2
+            for k in range(3):
+                turned = _product(_product(unit[i], unit[k + 1]), _conjugate(unit[j]))[1:]
+                both[:, k, i, j] -= turned
+                both[:, k, j, i] -= turned
+    return of_g, of_e, study, base, ring, both
+
+
+_OF_G, _OF_E, _STUDY, _OF_BASE, _OF_RING, _OF_BOTH = _tensors()
+
+
+def _system(forms: Complex, x: Complex, plane: Complex) -> tuple[Complex, Complex]:
+    """Values and Jacobian of the eight equations: (paths, 8), (paths, 8, 8)."""
+    rows = np.einsum("pkxy,py->pkx", forms, x)
+    study = np.einsum("xy,py->px", _STUDY, x)
+    values = np.concatenate([
+        np.einsum("pkx,px->pk", rows, x), np.sum(study * x, axis=1)[:, None], (x @ plane - 1)[:, None]
+    ], axis=1)  # fmt: skip
+    planes = np.broadcast_to(plane, (len(x), 1, 8))
+    return values, np.concatenate([2 * rows, 2 * study[:, None], planes], axis=1)
+
+
+# paths
+
+
+def tracked(course: ParameterPath, x: Complex, plane: Complex) -> Ends:
+    """All paths from t = 0 to 1, each by its own steps: Runge and Kutta's fourth order ahead, Newton's method back."""
+    x, t, step = x.copy(), np.zeros(len(x)), np.full(len(x), 0.01)
+    while np.any(active := (t < 1) & (step > _SHORTEST)):
+        length = np.minimum(step[active], 1 - t[active])
+        ahead = _ahead(course, x[active], t[active], length, plane)
+        found, good = _back(course, ahead, t[active] + length, plane)
+        places = np.flatnonzero(active)
+        x[places[good]], t[places[good]] = found[good], (t[active] + length)[good]
+        step[places] = np.where(good, np.minimum(1.5 * step[places], _LONGEST), step[places] / 2)
+        t[t > 1 - 1e-14] = 1.0
+    return Ends(x, t)
+
+
+def all_tracked(first: Generic, wanted: Distances) -> Ends:
+    """The ends of all paths to a real platform, each once: those that arrived, then as many more as there are paths.
+
+    With every end its conjugate is one. Where some are missing, the same paths lead there by other platforms, and what
+    these ways find is added: a path that cannot be followed, or that jumps to another, does so on one of them.
+    """
+    ends = tracked(path_between(first.distances, wanted), first.poses, first.plane)
+    found = _with_conjugates(ends, first.plane)
+    random = generator(_DETOURS)
+    for _ in range(_DETOURS):
+        if ends.clear or len(found) >= len(first.poses):
+            break
+        other = _other(random)
+        half = tracked(path_between(first.distances, other), first.poses, first.plane)
+        again = tracked(path_between(other, wanted), half.x[half.arrived], first.plane)
+        found = distinct([*found, *_with_conjugates(again, first.plane)])
+    last = np.flatnonzero(~ends.arrived)
+    last = last[np.argsort(-ends.t[last])][: len(first.poses) - len(found)]  # what stopped first was found otherwise
+    return Ends(np.concatenate([found, ends.x[last]]), np.concatenate([np.ones(len(found)), ends.t[last]]))
+
+
+def _with_conjugates(ends: Ends, plane: Complex) -> Complex:
+    x = ends.x[ends.arrived]
+    mirrored = x.conj() / (x.conj() @ plane)[:, None]
+    return distinct([*x, *mirrored])
+
+
+def _slope(course: ParameterPath, x: Complex, t: Reals, plane: Complex) -> Complex:
+    forms, rates = course.at(t)
+    _, jacobian = _system(forms, x, plane)
+    right = np.zeros((len(x), 8), dtype=complex)
+    right[:, :6] = -np.einsum("pkxy,px,py->pk", rates, x, x)
+    return _solved(jacobian, right)
+
+
+def _ahead(course: ParameterPath, x: Complex, t: Reals, h: Reals, plane: Complex) -> Complex:
+    s = h[:, None]
+    k1 = _slope(course, x, t, plane)
+    k2 = _slope(course, x + s / 2 * k1, t + h / 2, plane)
+    k3 = _slope(course, x + s / 2 * k2, t + h / 2, plane)
+    k4 = _slope(course, x + s * k3, t + h, plane)
+    return np.asarray(x + s / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+
+
+def _back(course: ParameterPath, x: Complex, t: Reals, plane: Complex) -> tuple[Complex, npt.NDArray[np.bool_]]:
+    forms, _ = course.at(t)
+    sizes = []
+    for _ in range(3):
+        values, jacobian = _system(forms, x, plane)
+        change = _solved(jacobian, -values)
+        x = x + change
+        sizes.append(np.linalg.norm(change, axis=1) / np.linalg.norm(x, axis=1))
+    with np.errstate(invalid="ignore"):
+        return x, (sizes[0] < _NEAR) & (sizes[2] < _CORRECTED)
+
+
+def _solved(jacobian: Complex, right: Complex) -> Complex:
+    try:
+        return np.asarray(np.linalg.solve(jacobian, right[:, :, None])[:, :, 0])
+    except np.linalg.LinAlgError:  # one of them is exactly singular
+        return np.array([_one_solved(a, b) for a, b in zip(jacobian, right, strict=True)])
+
+
+def _one_solved(a: Complex, b: Complex) -> Complex:
+    try:
+        return np.asarray(np.linalg.solve(a, b))
+    except np.linalg.LinAlgError:
+        return np.full(8, np.nan + 0j)
+
+
+# a generic platform
+
+
+@dataclass(frozen=True)
+class Generic:
+    """A generic complex platform with all its poses."""
+
+    distances: Distances
+    plane: Complex
+    poses: Complex
+
+
+@lru_cache(maxsize=1)
+def generic() -> Generic:
+    """The one that is kept: `found_anew(1)`."""
+    text = files("kinegraph.tasks.platforms").joinpath("generic_platform.json").read_text(encoding="utf-8")
+    data = json.loads(text)
+    shapes = {"base": (6, 3), "ring": (6, 3), "rest": (6,), "plane": (8,), "poses": (MOST_POSES, 8)}
+    read = {name: (np.array(data[name]) @ [1, 1j]).reshape(shape) for name, shape in shapes.items()}
+    return Generic(Distances(read["base"], read["ring"], read["rest"]), read["plane"], read["poses"])
+
+
+def monodromy_solutions(seed: int, most: int = MOST_POSES) -> Generic:
+    """A generic platform made from one pose, and round loops of parameters until there are so many."""
+    random = generator(seed)
+    first, plane, x = _seeded(random)
+    poses = x[None]
+    for _ in range(_LOOPS):
+        corners = [first, _other(random), _other(random), first]
+        ends = poses
+        for start, end in pairwise(corners):
+            found = tracked(path_between(start, end), ends, plane)
+            ends = found.x[found.arrived]
+        poses = distinct([*poses, *ends])
+        if len(poses) >= most:
+            return Generic(first, plane, poses)
+    raise TaskError(f"only {len(poses)} of {most} poses of a generic platform were found: take another seed")
+
+
+def _complex(random: np.random.Generator, *shape: int) -> Complex:
+    return np.asarray(random.normal(size=shape) + 1j * random.normal(size=shape))
+
+
+def _other(random: np.random.Generator) -> Distances:
+    return Distances(_complex(random, 6, 3), _complex(random, 6, 3), _complex(random, 6))
+
+
+def _seeded(random: np.random.Generator) -> tuple[Distances, Complex, Complex]:
+    """A random pose, and distances that it keeps."""
+    e, g, some = _complex(random, 4), _complex(random, 4), _other(random)
+    g = g - (e @ g) / (e @ e) * e
+    x, plane = np.concatenate([e, g]), _complex(random, 8)
+    bare = Distances(some.base, some.ring, np.zeros(6, dtype=complex))
+    rest = -np.einsum("kxy,x,y->k", bare.forms(), x, x) / (e @ e)
+    return Distances(some.base, some.ring, rest), plane, x / (x @ plane)
+
+
+def distinct(rows: Sequence[Complex]) -> Complex:
+    """Rows that differ."""
+    retained: list[Complex] = []
+    for row in rows:
+        if all(np.linalg.norm(row - one) > _APART * np.linalg.norm(row) for one in retained):
+            retained.append(row)
+    return np.array(retained, dtype=complex).reshape(-1, 8)
+
+
+# All poses of a platform's ring for given drives: forward kinematics, of which there may be forty solutions.
+#
+# Six legs with given drives are six distances between points of base and ring. Forty paths of a homotopy lead to all
+# isolated poses (`homotopy.py`); what became of every path is said with the result. On request, or with other than six
+# legs, Newton's method from many starts instead, which says nothing of poses it did not find.
+
+_LEGS = 6
+_STEPS = 80
+#: Steps of Newton's method at the end of a path, at most: near a singular pose each only halves what is left.
+_POLISH = 40
+#: What may be left of a drive's miss and how far apart two poses are, in lengths of leg and ring, and in radians.
+_CLOSED = 1e-11
+_SAME = 1e-6
+_REAL = 1e-7  # imaginary parts below this, in parts of the whole, are rounding
+#: A path is beyond reach where e.e is below this part of the least it is at real poses: at its end, or before, where it
+#: cannot be followed on.
+_BEYOND = (0.5, 0.01)
+
+
+@dataclass(frozen=True)
+class PlatformPose:
+    """A pose of the ring: its coordinates by name, what is left of the drives' misses, and how often it was found."""
+
+    ring: Mapping[str, float]
+    residual: float
+    hits: int
+
+
+@dataclass(frozen=True)
+class Paths:
+    """What became of the forty paths. `beyond` ended at infinity or farther away than legs reach; `other_branch` are
+    real poses with a crank in its other position.
+
+    `lost` could not be followed to the end, or met another: near a singular pose, or where poses form a curve.
+    """
+
+    real: int
+    complex: int
+    beyond: int
+    other_branch: int
+    lost: int
+
+
+@dataclass(frozen=True)
+class PlatformPoses(Sequence[PlatformPose]):
+    """The poses that were found, and what became of all paths if paths were followed."""
+
+    poses: tuple[PlatformPose, ...]
+    paths: Paths | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are all isolated poses, with probability one: every path's end is known."""
+        return self.paths is not None and self.paths.lost == 0
+
+    def __len__(self) -> int:
+        return len(self.poses)
+
+    @overload
+    def __getitem__(self, index: int) -> PlatformPose: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[PlatformPose, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> PlatformPose | tuple[PlatformPose, ...]:
+        return self.poses[index]
+
+
+def ring_poses(
+    mechanism: MechanismSource, drives: Mapping[str, float], *, starts: int | None = None, seed: int = 0
+) -> PlatformPoses:
+    """Poses of the ring for which the drives have these values.
+
+    All of them by forty paths; with `starts` by Newton's method from so many random starts, the most often found first.
+    """
+    found, platform = platform_in(mechanism)
+    legs = PlatformLegs(found, platform)
+    names = [leg.drive for leg in platform.legs]
+    for name in drives:
+        if name not in names:
+            raise TaskError(f"{name} is no drive of {found.name}\n  {did_you_mean(name, names)}")
+    if platform.ring.quaternion is None:
+        raise TaskError(f"{found.name}: all poses are found for a ring with a quaternion; give it one")
+    if len(drives) != len(names):
+        raise TaskError(f"a value for every drive is needed: {', '.join(names)}")
+    wanted = np.array([float(drives[name]) for name in names])
+    if not np.all(np.isfinite(wanted)):
+        raise TaskError("the drives need finite values")
+    if len(names) < _LEGS:
+        remedy = "fix its place by `kinegraph assemble --at`, or give it as many legs as it has degrees of freedom"
+        raise TaskError(
+            f"{found.name}: the {len(names)} drives {', '.join(names)} leave the ring free to move\n  {remedy}"
+        )
+    if starts is None and len(names) == _LEGS:
+        return _by_paths(legs, wanted)
+    q = _starts(legs, wanted, starts or 2000, seed)
+    for _ in range(_STEPS):
+        q = _improved(legs, q, wanted)
+    return PlatformPoses(tuple(_sorted_out(legs, q, wanted)))
+
+
+# by paths
+
+
+def _by_paths(legs: PlatformLegs, wanted: Floats) -> PlatformPoses:
+    distances, scale = _distances(legs, wanted)
+    ends = all_tracked(generic(), distances)
+    beyond = _beyond(ends, distances)
+    known = ends.arrived & ~beyond
+    x = _turned_real(ends.x[known])
+    real = np.max(np.abs(x.imag), axis=1) < _REAL * np.max(np.abs(x), axis=1)
+    poses = tuple(_sorted_out(legs, _polished(legs, x.real[real], scale, wanted), wanted))
+    coincident = MOST_POSES - len(ends.x)  # two paths at one pose: it is singular, or one jumped
+    dropped = int(np.sum(real)) - len(poses)
+    other = dropped if any(leg.type.has_crank for leg in legs.platform.legs) else 0
+    lost = int(np.sum(~ends.arrived & ~beyond)) + coincident + dropped - other
+    return PlatformPoses(poses, Paths(len(poses), int(np.sum(~real)), int(np.sum(beyond)), other, lost))
+
+
+def _beyond(ends: Ends, distances: Distances) -> npt.NDArray[np.bool_]:
+    """Where the ring would be too far away: a real pose has e.e / x.x = 1 / (1 + p.p / 4), and p is within reach."""
+    sides = [np.linalg.norm(one.real, axis=1) for one in (distances.base, distances.ring)]
+    lengths = np.sqrt(np.maximum(sides[0] ** 2 + sides[1] ** 2 - distances.rest.real, 0.0))
+    reach = float(np.min(sides[0] + sides[1] + lengths))
+    square = np.abs(np.sum(ends.x[:, :4] ** 2, axis=1)) / np.linalg.norm(ends.x, axis=1) ** 2
+    return np.asarray(square * (1 + reach**2 / 4) < np.where(ends.arrived, *_BEYOND))
+
+
+def _distances(legs: PlatformLegs, wanted: Floats) -> tuple[Distances, float]:
+    """The legs as distances of points in lengths of the ring: of a crank that of its tip, which the drive places."""
+    base, lengths = legs.bases[:, :3, 3].copy(), wanted.copy()
+    for k, leg in enumerate(legs.platform.legs):
+        if leg.type.has_crank:
+            crank, rod = (number(one, legs.values) for one in leg.lengths)
+            turn = np.array([np.cos(wanted[k]), np.sin(wanted[k]), 0.0])
+            base[k] += crank * (legs.bases[k, :3, :3] @ turn)
+            lengths[k] = rod
+    scale = legs.size
+    a, b, c = base / scale, legs.on_ring / scale, lengths / scale
+    rest = np.sum(a * a, axis=1) + np.sum(b * b, axis=1) - c * c
+    return Distances(a.astype(complex), b.astype(complex), rest.astype(complex)), scale
+
+
+def _turned_real(x: Complex) -> Complex:
+    """Each row times the number that makes its rotation real, if it can be."""
+    rows = np.arange(len(x))
+    largest = x[rows, np.argmax(np.abs(x[:, :4]), axis=1)]
+    return np.asarray(x / largest[:, None])
+
+
+def _polished(legs: PlatformLegs, x: Floats, scale: float, wanted: Floats) -> Floats:
+    """Poses of the ring from dual quaternions, p = 2 g e* / e.e, and some steps of Newton's method on the drives."""
+    q = np.tile(legs.start, (len(x), 1))
+    e, g = x[:, :4], x[:, 4:]
+    square = np.sum(e * e, axis=1, keepdims=True)
+    place = g[:, 1:] * e[:, :1] - g[:, :1] * e[:, 1:] - np.cross(g[:, 1:], e[:, 1:])
+    q[:, legs.ring_places[:3]] = 2 * scale * place / square
+    q[:, legs.ring_places[3:]] = e / np.sqrt(square)
+    missed = _missed(legs, q, wanted)
+    for _ in range(_POLISH if len(q) else 0):
+        moved = _improved(legs, q, wanted)
+        left = _missed(legs, moved, wanted)
+        better = left < missed
+        if not np.any(better):
+            break
+        q, missed = np.where(better[:, None], moved, q), np.where(better, left, missed)
+    return q
+
+
+def _missed(legs: PlatformLegs, q: Floats, wanted: Floats) -> Floats:
+    """The largest miss of a drive: of lengths in their own, or the ring's if that is longer; of cranks in radians."""
+    lengths = np.maximum(np.abs(wanted), legs.size)
+    scale = np.where([leg.type.has_crank for leg in legs.platform.legs], 1.0, lengths)
+    return np.asarray(np.max(np.abs(legs.drives(q) - wanted) / scale, axis=1))
+
+
+# by Newton's method
+
+
+def _starts(legs: PlatformLegs, wanted: Floats, count: int, seed: int) -> Floats:
+    """Random places around the joints on the base, random rotations; the start of the model first."""
+    random = generator(seed)
+    centre = np.mean(legs.bases[:, :3, 3], axis=0)
+    reach = float(np.max(np.linalg.norm(legs.ring_points(legs.start[None])[0] - centre, axis=1)))
+    q = np.tile(legs.start, (count, 1))
+    places = legs.ring_places
+    q[1:, places[:3]] = centre + random.uniform(-1.2 * reach, 1.2 * reach, (count - 1, 3))
+    e = random.normal(size=(count - 1, 4))
+    q[1:, places[3:]] = e / np.linalg.norm(e, axis=1, keepdims=True)
+    return q
+
+
+def _improved(legs: PlatformLegs, q: Floats, wanted: Floats) -> Floats:
+    """One damped Newton step for every row; rows where a leg does not reach are left where they are."""
+    miss = legs.drives(q) - wanted
+    jacobian = legs.jacobian(q)
+    fine = np.all(np.isfinite(miss), axis=1) & np.all(np.isfinite(jacobian), axis=(1, 2))
+    if not np.any(fine):
+        return q
+    j, r = jacobian[fine], miss[fine]
+    turned = np.transpose(j, (0, 2, 1))
+    size = np.linalg.norm(r, axis=1)
+    damped = turned @ j + (1e-2 * np.minimum(size, 1.0) ** 2)[:, None, None] * np.eye(6) + 1e-14 * np.eye(6)
+    step = np.linalg.solve(damped, -(turned @ r[:, :, None]))[:, :, 0]
+    longest = np.linalg.norm(step / [*[legs.size] * 3, 1, 1, 1], axis=1, keepdims=True)
+    step *= np.minimum(1.0, 0.7 / np.maximum(longest, 1e-300))
+    moved = q.copy()
+    moved[fine] = _moved(legs, q[fine], step)
+    return moved
+
+
+def _moved(legs: PlatformLegs, q: Floats, step: Floats) -> Floats:
+    """The ring moved by a displacement and turned about its own axes."""
+    places = legs.ring_places
+    found = q.copy()
+    found[:, places[:3]] += step[:, :3]
+    w, x, y, z = q[:, places[3:]].T
+    a, b, c = (step[:, 3:] / 2).T
+    e = [w - x * a - y * b - z * c, x + w * a + y * c - z * b, y + w * b + z * a - x * c, z + w * c + x * b - y * a]
+    turned = np.stack(e, axis=1)
+    found[:, places[3:]] = turned / np.linalg.norm(turned, axis=1, keepdims=True)
+    return found
+
+
+def _sorted_out(legs: PlatformLegs, q: Floats, wanted: Floats) -> list[PlatformPose]:
+    miss = np.max(np.abs(legs.drives(q) - wanted), axis=1)
+    closed = _missed(legs, q, wanted) < _CLOSED
+    unit = np.array([*[legs.size] * 3, 1, 1, 1, 1])
+    names = [legs.mechanism.layout.positions[place] for place in legs.ring_places]
+    retained: list[Floats] = []
+    hits: list[int] = []
+    misses: list[float] = []
+    for row, residual in zip(q[closed], miss[closed], strict=True):
+        ring = row[legs.ring_places]
+        ring[3:] *= np.sign(ring[3 + int(np.argmax(np.abs(ring[3:])))])
+        same = [k for k, one in enumerate(retained) if np.max(np.abs(one - ring) / unit) < _SAME]
+        if same:
+            hits[same[0]] += 1
+        else:
+            retained.append(ring)
+            hits.append(1)
+            misses.append(float(residual))
+    order = sorted(range(len(retained)), key=lambda k: -hits[k])
+    return [PlatformPose(dict(zip(names, retained[k].tolist(), strict=True)), misses[k], hits[k]) for k in order]

@@ -1,0 +1,79 @@
+"""`response`: the steady vibration under a harmonic force, over frequency."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.request import Quantities
+from kinegraph.display import RichDisplay
+from kinegraph.errors import TaskError
+from kinegraph.model.expressions import Scalar
+from kinegraph.tasks.linearize import Linearisation, indices, linearise
+from kinegraph.tasks.operating_point import Floats
+
+
+@dataclass(frozen=True)
+class Response(RichDisplay):
+    """Y/W over angular frequency (rad/s): `transfer[frequency, output, input]`, complex."""
+
+    frequencies: Floats
+    transfer: np.ndarray
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    linearisation: Linearisation
+
+    @property
+    def amplitude(self) -> Floats:
+        """How much each output swings for a unit input."""
+        return np.asarray(np.abs(self.transfer))
+
+    @property
+    def phase(self) -> Floats:
+        """Radians; positive: the output is ahead of the input."""
+        return np.asarray(np.angle(self.transfer))
+
+
+def response(
+    mechanism: MechanismSource,
+    at: Mapping[str, Scalar] | None = None,
+    *,
+    frequencies: Sequence[float] | Floats | None = None,
+    inputs: Sequence[str] = (),
+    outputs: Quantities = (),
+    parameters: Mapping[str, Scalar] | None = None,
+) -> Response:
+    """The answer to harmonic inputs about an equilibrium.
+
+    frequencies: in rad/s; by default 400 around the eigenvalues. inputs: names of forces or inputs; all if none.
+    """
+    mechanism = mechanism_of(mechanism)
+    linear = linearise(mechanism, at, outputs=outputs, parameters=parameters)
+    columns = indices(linear.inputs, inputs) if inputs else list(range(len(linear.inputs)))
+    if not columns:
+        raise TaskError(f"{mechanism.name} has nothing to drive it: it has no coordinates")
+    grid = np.asarray(frequencies if frequencies is not None else _grid(linear), dtype=float)
+    transfer = transfer_function(linear, grid)[:, :, columns]
+    return Response(grid, transfer, tuple(linear.inputs[k] for k in columns), linear.outputs, linear)
+
+
+def transfer_function(linear: Linearisation, frequencies: Floats) -> np.ndarray:
+    """C (i w - A)^-1 B + D at every frequency."""
+    unit = np.eye(len(linear.A))
+    found = []
+    for frequency in frequencies:
+        try:
+            found.append(linear.C @ np.linalg.solve(1j * frequency * unit - linear.A, linear.B) + linear.D)
+        except np.linalg.LinAlgError:
+            found.append(np.full(linear.D.shape, np.inf, dtype=complex))
+    return np.array(found)
+
+
+def _grid(linear: Linearisation) -> Floats:
+    sizes = np.abs(linear.eigenvalues)
+    sizes = sizes[sizes > 1e-6]
+    low, high = (float(sizes.min()) / 10, float(sizes.max()) * 10) if sizes.size else (0.1, 10.0)
+    return np.geomspace(low, high, 400)

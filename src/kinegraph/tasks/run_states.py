@@ -1,0 +1,245 @@
+"""The states of a run, at and between its saved times, with the forces and inputs that acted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.integrate import solve_ivp
+
+from kinegraph.derive.tree.displacements import position_rates
+from kinegraph.derive.tree.expressions import Names
+from kinegraph.errors import TaskError
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.build import Scalar as Node
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.model.expressions import TIME, Scalar
+from kinegraph.model.mechanism import Coordinate, Mechanism
+from kinegraph.solve.solution import SimulatedModel, Solution
+from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of
+from kinegraph.tasks.prescribed_motion import cubic, quintic
+
+#: Accelerations halfway may differ from the equations' by this part.
+_DEFECT = 1e-5
+#: Of integrating again, and by what part its end may miss the next row.
+_TOLERANCE, _MISSED = 1e-10, 1e-4
+#: Steps that take more evaluations, of all together, are left out: equations may be stiff.
+_MOST_EVALUATIONS, _MOST_TOGETHER = 3000, 200_000
+
+
+@dataclass(frozen=True)
+class RunStates:
+    """Rows of states with the forces that act."""
+
+    mechanism: Mechanism
+    parameters: Mapping[str, Scalar] | None
+    times: Floats
+    q: Floats
+    v: Floats
+    tau: Floats
+    u: Floats
+
+    @property
+    def arguments(self) -> dict[str, Floats | float]:
+        """What kernels take, by name."""
+        return {"q": self.q, "v": self.v, "tau": self.tau, "u": self.u, "t": self.times}
+
+
+def run_states(run: Solution) -> RunStates:
+    """The states of a run with the forces and inputs that acted."""
+    layout = run_model(run).mechanism.layout
+    q, v = (
+        np.reshape([run[name] for name in names], (-1, len(run.t))).T for names in (layout.positions, layout.velocities)
+    )
+    return Driving(run_model(run)).states(run.t, q, v, run.columns)
+
+
+def run_model(run: Solution) -> SimulatedModel:
+    """What was run; TaskError if that is not known."""
+    if run.simulated is None:
+        raise TaskError("a run that was read from a file does not know its mechanism: simulate again")
+    return run.simulated
+
+
+class Driving:
+    """Forces and inputs of a run at any states: its formulas and its samples."""
+
+    def __init__(self, simulated: SimulatedModel) -> None:
+        self.simulated = simulated
+        builder = GraphBuilder()
+        names = Names(builder, simulated.mechanism, simulated.parameters)
+        outputs = [Output(name, (), (names.scalar(law).index,)) for name, law in simulated.inputs.items()]
+        self._formulas = builder.graph(outputs) if outputs else None
+
+    @property
+    def of_states(self) -> bool:
+        """Whether formulas are of time, positions and velocities alone."""
+        layout = self.simulated.mechanism.layout
+        known = {TIME, *layout.positions, *layout.velocities}
+        nodes = () if self._formulas is None else self._formulas.nodes
+        return all(node.name in known for node in nodes if isinstance(node, Symbol) and node.kind is not Kind.CONSTANT)
+
+    def states(self, times: Floats, q: Floats, v: Floats, columns: Mapping[str, Floats] | None = None) -> RunStates:
+        """States with what acts at them; columns: what else formulas may name."""
+        mechanism = self.simulated.mechanism
+        layout = mechanism.layout
+        driving = {name: np.zeros(len(times)) for name in (*layout.forces, *layout.inputs)} | self._given(
+            times, q, v, columns or {}
+        )
+        tau, u = (
+            np.reshape([driving[name] for name in names], (-1, len(times))).T
+            for names in (layout.forces, layout.inputs)
+        )
+        return RunStates(mechanism, self.simulated.parameters, times, q, v, tau, u)
+
+    def _given(self, times: Floats, q: Floats, v: Floats, columns: Mapping[str, Floats]) -> dict[str, Floats]:
+        simulated, rows = self.simulated, dict[str, Floats]()
+        if self._formulas is not None:
+            names = (*simulated.mechanism.layout.positions, *simulated.mechanism.layout.velocities)
+            state = dict(zip(names, np.hstack([q, v]).T, strict=True))
+            found = interpret(self._formulas, {**columns, TIME: times, **state})
+            rows = {name: np.broadcast_to(found[name], times.shape) for name in simulated.inputs}
+        if simulated.signals is not None and simulated.sampled:
+            rows |= zip(simulated.sampled, simulated.signals.values(times).T, strict=True)
+        return rows
+
+
+@dataclass(frozen=True, eq=False)
+class BetweenStates:
+    """Rows with their accelerations and the rates of positions; covered: whether each step between rows is smooth."""
+
+    states: RunStates
+    driving: Driving
+    rates: Floats
+    curvatures: Floats
+    accelerations: Floats
+    covered: NDArray[np.bool_]
+
+    def at(self, times: Floats) -> RunStates:
+        """The states at any times of the run."""
+        rows = self.states
+        q, rates = quintic(rows.times, times, rows.q, self.rates, self.curvatures)
+        v = cubic(rows.times, times, rows.v, self.accelerations)
+        positions, velocities = _coordinates(rows.mechanism)
+        v[:, velocities] = rates[:, positions]
+        return self.driving.states(times, _unit_quaternions(rows.mechanism, q), v)
+
+
+def between(states: RunStates, driving: Driving) -> BetweenStates:
+    """What lies between the rows of a run."""
+    motion = _Motion(states, driving)
+    found = motion.known(states)
+    rough = set(np.flatnonzero(~motion.smooth(found)).tolist())
+    if not rough:
+        return found
+    table = np.column_stack([states.times, states.q, states.v])
+    rows, covered = [], list[bool]()
+    for k in range(len(table) - 1):
+        further = motion.integrated(k) if k in rough else table[:0]
+        rows += [table[k : k + 1], table[:0] if further is None else further]
+        covered += [further is not None] * (1 + len(rows[-1]))
+    whole, width = np.vstack([*rows, table[-1:]]), 1 + states.q.shape[1]
+    refined = motion.known(driving.states(whole[:, 0], whole[:, 1:width], whole[:, width:]))
+    return replace(refined, covered=np.array(covered))
+
+
+class _TooManyEvaluations(Exception):
+    """Integrating a step again takes too long."""
+
+
+class _Motion:
+    """The equations of motion of a run."""
+
+    def __init__(self, states: RunStates, driving: Driving) -> None:
+        self.states, self.driving, self.evaluations = states, driving, 0
+        self.kernel = kernel_of(states.mechanism, "qdd", states.parameters)
+
+    @cached_property
+    def _rates(self) -> Graph:
+        builder, layout = GraphBuilder(), self.states.mechanism.layout
+        v = [Node(builder, builder.symbol(Kind.VELOCITY, name)) for name in layout.velocities]
+        rates = position_rates(self.states.mechanism, builder, v)
+        return builder.graph([Output("rates", (len(rates),), tuple(rate.index for rate in rates))])
+
+    def position_rates(self, q: Floats, v: Floats) -> Floats:
+        """The rates of positions: velocities, but for those of quaternions."""
+        layout = self.states.mechanism.layout
+        if not layout.quaternions:
+            return v
+        names = (*layout.positions, *layout.velocities)
+        return np.asarray(interpret(self._rates, dict(zip(names, np.hstack([q, v]).T, strict=True)))["rates"])
+
+    def accelerations(self, states: RunStates) -> Floats:
+        """Of all velocities."""
+        return called_rows(self.kernel, states.arguments)["qdd"]
+
+    def known(self, states: RunStates) -> BetweenStates:
+        """Rows with what their polynomials need."""
+        a = self.accelerations(states)
+        rates = self.position_rates(states.q, states.v)
+        curvatures = self.position_rates(states.q, a)
+        layout = states.mechanism.layout
+        for start in layout.quaternions:  # their rates are linear in both the quaternion and the velocities
+            part = slice(start, start + 4)
+            curvatures[:, part] += self.position_rates(rates, states.v)[:, part]
+        return BetweenStates(states, self.driving, rates, curvatures, a, np.ones(len(states.times) - 1, dtype=bool))
+
+    def smooth(self, found: BetweenStates) -> NDArray[np.bool_]:
+        """For each step, whether the polynomials satisfy the equations halfway."""
+        rows, a = found.states, found.accelerations
+        step = np.diff(rows.times)[:, None]
+        supposed = 1.5 * np.diff(rows.v, axis=0) / step - 0.25 * (a[:-1] + a[1:])
+        exact = self.accelerations(found.at(rows.times[:-1] + step[:, 0] / 2))
+        size = np.maximum(np.maximum(np.abs(a[:-1]), np.abs(a[1:])), np.abs(exact)).max(axis=1, initial=0.0)
+        size = np.maximum(size, 1e-9 * np.max(np.abs(a), initial=1e-300))
+        return np.asarray(np.max(np.abs(supposed - exact), axis=1, initial=0.0) <= _DEFECT * size)
+
+    def integrated(self, k: int) -> Floats | None:
+        """Times and states between a row and the next; None if the motion from the one does not lead to the other."""
+        rows = self.states
+        width, span = rows.q.shape[1], (float(rows.times[k]), float(rows.times[k + 1]))
+        start, end = (np.concatenate([rows.q[i], rows.v[i]]) for i in (k, k + 1))
+        most = min(self.evaluations + _MOST_EVALUATIONS, _MOST_TOGETHER)
+
+        def rate(t: float, y: Floats) -> Floats:
+            self.evaluations += 1
+            if self.evaluations > most:
+                raise _TooManyEvaluations
+            q, v = y[None, :width], y[None, width:]
+            a = self.accelerations(self.driving.states(np.array([t]), q, v))
+            return np.concatenate([self.position_rates(q, v)[0], a[0]])
+
+        try:
+            found = solve_ivp(rate, span, start, "DOP853", rtol=_TOLERANCE, atol=_TOLERANCE * 1e-2, dense_output=True)
+        except _TooManyEvaluations:
+            return None
+        if not found.success or not np.isfinite(found.y).all():
+            return None
+        change = np.max(np.abs(found.y - start[:, None]), axis=1) + 1e-9 * np.abs(start)
+        if np.any(np.abs(found.y[:, -1] - end) > _MISSED * change + 1e-9):
+            return None
+        parts = [np.linspace(a, b, 8, endpoint=False) for a, b in zip(found.t[:-1], found.t[1:], strict=True)]
+        times = np.concatenate(parts)[1:]
+        return np.column_stack([times, found.sol(times).T])
+
+
+def _coordinates(mechanism: Mechanism) -> tuple[list[int], list[int]]:
+    """Positions and velocities of coordinates that are no quaternions."""
+    layout = mechanism.layout
+    both = [
+        (layout.positions.index(one.name), layout.velocities.index(one.name + "'"))
+        for one in mechanism.coordinates
+        if isinstance(one, Coordinate)
+    ]
+    return [position for position, _ in both], [velocity for _, velocity in both]
+
+
+def _unit_quaternions(mechanism: Mechanism, q: Floats) -> Floats:
+    for start in mechanism.layout.quaternions:
+        part = slice(start, start + 4)
+        q[:, part] /= np.linalg.norm(q[:, part], axis=1, keepdims=True)
+    return q

@@ -1,1 +1,0 @@
-"""Tasks on whole runs: derivatives of their results, parameters fitted to measurements, dimensions found."""

@@ -1,0 +1,99 @@
+"""`sensitivities`: derivatives of a run's results over time, by the variational equations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.display import RichDisplay
+from kinegraph.model.expressions import Scalar
+from kinegraph.simulate.inputs import Input, span_of
+from kinegraph.simulate.run import save_at
+from kinegraph.solve.execution import Native
+from kinegraph.solve.methods.method import Method, Solver
+from kinegraph.solve.methods.step_control import Adaptive, Tolerance
+from kinegraph.solve.recording import Statistics
+from kinegraph.tasks.differentiated_run import Results, RunSettings, derivative_table, differentiated
+from kinegraph.tasks.least_squares import place_of
+from kinegraph.tasks.operating_point import Floats
+
+#: Into how many equal intervals a run is saved.
+INTERVALS = 100
+
+
+@dataclass(frozen=True)
+class Sensitivities(RichDisplay):
+    """Results by row of time, and `derivatives[time, result, variable]`, in the units of result over variable.
+
+    at: the values of the variables that the derivatives belong to.
+    """
+
+    model: str
+    times: Floats
+    results: tuple[str, ...]
+    by: tuple[str, ...]
+    values: Floats
+    derivatives: Floats
+    at: Floats
+    statistics: Statistics
+
+    def __getitem__(self, result: str) -> Floats:
+        """One result over time."""
+        return np.asarray(self.values[:, place_of(result, self.results)])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.results
+
+    def derivative(self, result: str, by: str) -> Floats:
+        """The derivative of one result by one variable, over time."""
+        return np.asarray(self.derivatives[:, place_of(result, self.results), place_of(by, self.by)])
+
+    @property
+    def final(self) -> Floats:
+        """The derivatives at the end: a row for each result, a column for each variable."""
+        return np.asarray(self.derivatives[-1])
+
+    def __str__(self) -> str:
+        title = f"{self.model}: derivatives at t = {self.times[-1]:.9g}"
+        return derivative_table(title, self.results, self.by, self.final, self.values[-1])
+
+
+def sensitivities(
+    mechanism: MechanismSource,
+    duration: float,
+    by: Sequence[str] | str,
+    *,
+    results: Results | None = None,
+    integrals: Mapping[str, Scalar] | None = None,
+    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+    inputs: Mapping[str, Input] | None = None,
+    grid: int | ArrayLike | None = INTERVALS,
+    start: float = 0.0,
+    method: str | Method | Solver = Method.DOP853,
+    rtol: float = 1e-10,
+    atol: Tolerance | None = None,
+    native: Native = "auto",
+    progress: bool | None = None,
+) -> Sensitivities:
+    """The derivatives of a run's results by parameters (`m1`) and initial values (`q1(0)`, `q1'(0)`).
+
+    results: formulas of the state, time, parameters, points (`tip.x`), energies and momenta; the state if none.
+    integrals: formulas by name whose integrals over time are results too.
+    Initial values that the model writes as formulas of parameters change with these, unless they are named in `by` or
+    given in `initial` as numbers. The other arguments are those of `simulate`.
+    """
+    mechanism = mechanism_of(mechanism)
+    control = Adaptive(rtol, atol)
+    span = span_of(start, duration, control)
+    save = save_at(grid, span)
+    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress, span[0])
+    run = differentiated(mechanism, by, settings, results, integrals)
+    rows = run.at(run.values, span, save)
+    return Sensitivities(
+        mechanism.name, rows.times, run.results, run.by, rows.values, rows.derivatives, run.values, rows.statistics
+    )

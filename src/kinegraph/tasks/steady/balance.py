@@ -1,0 +1,500 @@
+"""Equations of rest and steady motion, which `equilibria` and `continuation` solve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kinegraph.assembly.assemble import Assembler
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.derive.constraints.conditions import dependent_columns, row_rank
+from kinegraph.derive.constraints.positions import ROUNDED
+from kinegraph.derive.constraints.redundancy import holonomic_rows, row_names_of
+from kinegraph.derive.quantities.variables import Variables
+from kinegraph.errors import TaskError
+from kinegraph.model.constraints import is_constrained
+from kinegraph.model.expressions import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import did_you_mean
+from kinegraph.tasks.operating_point import (
+    FORCE,
+    JACOBIAN,
+    RATE,
+    VALUE,
+    Floats,
+    OperatingPoint,
+    called,
+    called_rows,
+    fitting,
+    force_kernel,
+    parameter_slope,
+    row_kernel,
+    slope,
+)
+from kinegraph.tasks.tangent_space import acceleration_slopes, solved_columns
+
+# What is varied along a branch of equilibria: a parameter, a force, an input or the rate of a cyclic coordinate.
+
+_GROUPS = (Variables.PARAMETERS, Variables.VELOCITIES, Variables.FORCES, Variables.INPUTS)
+
+
+@dataclass(frozen=True)
+class Varied:
+    """One variable: its name, the group it belongs to, and its place there."""
+
+    name: str
+    group: Variables
+    index: int
+
+    def at(self, point: OperatingPoint, value: float) -> OperatingPoint:
+        """The same point with another value of the variable."""
+        match self.group:
+            case Variables.PARAMETERS:
+                return replace(point, given=((self.name, value),))
+            case Variables.VELOCITIES:
+                return replace(point, v=self._changed(point.v, value))
+            case Variables.FORCES:
+                return replace(point, tau=self._changed(point.tau, value))
+            case _:
+                return replace(point, u=self._changed(point.u, value))
+
+    def _changed(self, entries: Floats, value: float) -> Floats:
+        changed = entries.copy()
+        changed[self.index] = value
+        return changed
+
+
+def varied_of(mechanism: Mechanism, name: str) -> Varied:
+    """The variable of this name, or an error that says which there are."""
+    for group in _GROUPS:
+        names = group.names(mechanism)
+        if name in names:
+            return Varied(name, group, names.index(name))
+    known = [name for group in _GROUPS for name in group.names(mechanism)]
+    raise TaskError(f"{mechanism.name} has no parameter, rate, force or input {name!r}\n  {did_you_mean(name, known)}")
+
+
+# Cyclic coordinates: those on which neither forces nor constraints depend, so that they may turn steadily.
+
+_CYCLIC_SAMPLES = 6
+_CYCLIC_ROUNDING = 1e-10
+
+
+def cyclic_velocities(
+    mechanism: Mechanism, point: OperatingPoint, forces: Kernel, rows: Kernel | None
+) -> tuple[int, ...]:
+    """The velocities whose coordinates are cyclic, seen at random states: no slope by them differs from zero."""
+    random = np.random.default_rng(5)
+    largest = np.zeros(len(point.v))
+    for _ in range(_CYCLIC_SAMPLES):
+        state = OperatingPoint(
+            point.q + random.uniform(-1, 1, len(point.q)), random.uniform(-1, 1, len(point.v)), point.tau, point.u,
+            point.t, point.given,
+        )  # fmt: skip
+        largest = np.maximum(largest, _largest_slopes(mechanism, state, forces, rows))
+    return tuple(int(index) for index in np.flatnonzero(largest < _CYCLIC_ROUNDING))
+
+
+def _largest_slopes(mechanism: Mechanism, state: OperatingPoint, forces: Kernel, rows: Kernel | None) -> Floats:
+    """For every displacement the largest slope by it, as a part of the largest of all; nothing where it has none."""
+    size = len(state.v)
+    slopes = [called(forces, state.arguments())[slope(FORCE, "dq")]]
+    if rows is not None:
+        found = called(rows, state.arguments())
+        slopes += [found[JACOBIAN][holonomic_rows(mechanism)], found[slope(RATE, "dq")]]
+        slopes.append(found[slope(JACOBIAN, "dq")].reshape(-1, size))
+    parts = [np.abs(one) / max(float(np.max(np.abs(one), initial=0.0)), 1e-300) for one in slopes]
+    found_largest = np.max(np.vstack(parts), axis=0, initial=0.0)
+    return np.where(np.isfinite(found_largest), found_largest, 0.0)
+
+
+# What is missing for rest or steady motion: the equations that `equilibria` and `branches` solve.
+#
+# h(q, v) - tau - J^T lambda = 0, constraints(q) = 0, and in steady motion constraint_rates(q, v) = 0. The unknowns are
+# the positions; with constraints the multipliers and the steady rates that follow from others; last the varied value.
+
+
+@dataclass(frozen=True)
+class _Line:
+    """Some equations for rows of states: values, and slopes by displacements, velocities and the varied value."""
+
+    value: Floats
+    by_displacement: Floats
+    by_velocity: Floats
+    by_varied: Floats
+
+    def of(self, rows: list[int]) -> _Line:
+        """Some of them."""
+        parts = (self.value, self.by_displacement, self.by_velocity, self.by_varied)
+        return _Line(*(part[:, rows] for part in parts))
+
+
+@dataclass(frozen=True)
+class Balance:
+    """The equations under the forces and steady rates of a point, for rows of unknowns at once.
+
+    carrying: the rows with a multiplier; a row that follows from others wherever loops are closed has none, for beside
+    such places it is almost dependent and huge multipliers would balance anything. holonomic: the rows that hold by
+    position, closing: those that must vanish. cyclic: coordinates on which nothing depends. free: velocities that are
+    unknown. moving: whether anything is steadily
+    in motion, so that the rates of the constraints must vanish too.
+    """
+
+    forces: Kernel
+    constraints: Kernel | None
+    point: OperatingPoint
+    carrying: tuple[int, ...] = ()
+    holonomic: tuple[int, ...] = ()
+    closing: tuple[int, ...] = ()
+    cyclic: tuple[int, ...] = ()
+    free: tuple[int, ...] = ()
+    moving: bool = False
+    varied: Varied | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many multipliers there are."""
+        return len(self.carrying)
+
+    @property
+    def positions(self) -> int:
+        """How many of the unknowns are positions; then come multipliers, rates, and the varied value."""
+        return len(self.point.q)
+
+    @property
+    def unknowns(self) -> int:
+        """How many unknowns there are, without the varied value."""
+        return self.positions + self.rows + len(self.free)
+
+    def started(self, q: Floats) -> Floats:
+        """Unknowns to begin with, at the point's value: the multipliers that come nearest to balance."""
+        if not self.rows:
+            return q
+        rates = np.tile(self.point.v[list(self.free)], (len(q), 1))
+        found = np.hstack([q, np.zeros((len(q), self.rows)), rates])
+        arguments = self._arguments(found)
+        missing = called_rows(self.forces, arguments)[FORCE] - arguments["tau"]
+        pairs = zip(self._rows_at(arguments)[JACOBIAN][:, list(self.carrying)], missing, strict=True)
+        multipliers = [np.linalg.lstsq(jacobian.T, force, rcond=1e-12)[0] for jacobian, force in pairs]
+        found[:, self.positions : self.positions + self.rows] = multipliers
+        return found
+
+    def missing(self, unknowns: Floats) -> tuple[Floats, Floats]:
+        """What is missing, and its derivative by the unknowns, row by row; a varied value is the last unknown."""
+        arguments = self._arguments(unknowns)
+        lines = [self._force_line(arguments)]
+        by_multiplier = np.zeros((len(unknowns), self.positions, 0))
+        if self.rows:
+            found = self._rows_at(arguments)
+            multipliers = unknowns[:, self.positions : self.positions + self.rows]
+            lines = [self._held(lines[0], found, multipliers), *self._row_lines(found)]
+            by_multiplier = -found[JACOBIAN][:, list(self.carrying)].transpose(0, 2, 1)
+        values = np.hstack([line.value for line in lines])
+        padding = ((0, 0), (0, values.shape[1] - self.positions), (0, 0))
+        blocks = [np.concatenate([line.by_displacement for line in lines], axis=1), np.pad(by_multiplier, padding)]
+        blocks.append(np.concatenate([line.by_velocity for line in lines], axis=1)[:, :, list(self.free)])
+        if self.varied is not None:
+            blocks.append(np.concatenate([line.by_varied for line in lines], axis=1)[:, :, None])
+        return values, np.concatenate(blocks, axis=2)
+
+    def closed(self, unknowns: Floats) -> Floats:
+        """Row by row whether all loops are closed, those too that were left out because they contradict others."""
+        if not self.rows:
+            return np.ones(len(unknowns), dtype=bool)
+        missed = self._rows_at(self._arguments(unknowns))[VALUE]
+        missed[:, list(self.closing)] = 0.0
+        return np.asarray(np.max(np.abs(missed), axis=1, initial=0.0) <= ROUNDED)
+
+    def at(self, unknowns: Floats) -> OperatingPoint:
+        """The state that one row of unknowns says."""
+        v = self.point.v.copy()
+        v[list(self.free)] = unknowns[self.positions + self.rows : self.unknowns]
+        point = replace(self.point, q=unknowns[: self.positions], v=v)
+        return point if self.varied is None else self.varied.at(point, float(unknowns[-1]))
+
+    def _arguments(self, unknowns: Floats) -> dict[str, Floats | float]:
+        """What kernels take; what differs from row to row as rows."""
+        count = len(unknowns)
+        found = {**self.point.arguments(), "q": unknowns[:, : self.positions]}
+        v = np.tile(self.point.v, (count, 1))
+        v[:, list(self.free)] = unknowns[:, self.positions + self.rows : self.unknowns]
+        rows = {"v": v, "tau": np.tile(self.point.tau, (count, 1)), "u": np.tile(self.point.u, (count, 1))}
+        rows["p"] = np.tile(self.point.arguments()["p"], (count, 1))
+        if self.varied is not None and unknowns.shape[1] > self.unknowns:
+            place = 0 if self.varied.group is Variables.PARAMETERS else self.varied.index
+            rows[self.varied.group.value][:, place] = unknowns[:, -1]
+        return found | rows
+
+    def _rows_at(self, arguments: Mapping[str, Floats | float]) -> dict[str, Floats]:
+        assert self.constraints is not None
+        return called_rows(self.constraints, arguments)
+
+    def _force_line(self, arguments: Mapping[str, Floats | float]) -> _Line:
+        found = called_rows(self.forces, arguments)
+        value = np.asarray(found[FORCE] - arguments["tau"])
+        by_velocity = found[slope(FORCE, "v")]
+        if self.varied is None:
+            by_varied = np.zeros_like(value)
+        elif self.varied.group is Variables.FORCES:
+            by_varied = np.zeros_like(value)
+            by_varied[:, self.varied.index] = -1.0
+        elif self.varied.group is Variables.INPUTS:
+            by_varied = found[slope(FORCE, "u")][:, :, self.varied.index]
+        else:
+            by_varied = self._by_parameter_or_rate(found, FORCE, by_velocity)
+        return _Line(value, found[slope(FORCE, "dq")], by_velocity, by_varied)
+
+    def _by_parameter_or_rate(self, found: Mapping[str, Floats], quantity: str, by_velocity: Floats) -> Floats:
+        """The slope by the varied value, where it is a parameter or a velocity; else nothing."""
+        if self.varied is not None and self.varied.group is Variables.PARAMETERS:
+            return found[parameter_slope(quantity, self.varied.name)]
+        if self.varied is not None and self.varied.group is Variables.VELOCITIES:
+            return np.asarray(by_velocity[:, :, self.varied.index])
+        return np.zeros(by_velocity.shape[:2])
+
+    def _held(self, line: _Line, found: Mapping[str, Floats], multipliers: Floats) -> _Line:
+        """The forces with those of the constraints."""
+        by_varied, carrying = line.by_varied, list(self.carrying)
+        if self.varied is not None and self.varied.group is Variables.PARAMETERS:
+            turned = found[parameter_slope(JACOBIAN, self.varied.name)][:, carrying]
+            by_varied = by_varied - np.einsum("kri,kr->ki", turned, multipliers)
+        return _Line(
+            line.value - np.einsum("kri,kr->ki", found[JACOBIAN][:, carrying], multipliers),
+            line.by_displacement - np.einsum("krij,kr->kij", found[slope(JACOBIAN, "dq")][:, carrying], multipliers),
+            line.by_velocity,
+            by_varied,
+        )
+
+    def _row_lines(self, found: Mapping[str, Floats]) -> list[_Line]:
+        jacobian = found[JACOBIAN]
+        held, none = np.zeros_like(jacobian), np.zeros_like(jacobian)
+        held[:, list(self.holonomic)] = jacobian[:, list(self.holonomic)]
+        lines = [_Line(found[VALUE], held, none, self._by_parameter_or_rate(found, VALUE, none))]
+        if self.moving:
+            by_varied = self._by_parameter_or_rate(found, RATE, jacobian)
+            lines.append(_Line(found[RATE], found[slope(RATE, "dq")], jacobian, by_varied))
+        return [line.of(list(self.closing)) for line in lines]
+
+
+def balance(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar] | None = None,
+    rates: tuple[str, ...] = (),
+) -> Balance:
+    """The equations of a mechanism at rest, or, with the named rates of cyclic coordinates, in steady motion.
+
+    The velocities of the point hold for the named rates; all others are zero, or follow from them by the constraints.
+    """
+    constrained = is_constrained(mechanism)
+    if constrained and not rates:
+        _require_positions(mechanism)
+    forces = force_kernel(mechanism, parameters, point.runtime)
+    rows = row_kernel(mechanism, parameters, point.runtime) if constrained else None
+    held = [mechanism.layout.velocities.index(name) for name in rates]
+    cyclic = cyclic_velocities(mechanism, point, forces, rows)
+    _require_cyclic(mechanism, held, cyclic)
+    free = tuple(index for index in cyclic if index not in held) if constrained and rates else ()
+    v = np.zeros_like(point.v)
+    retained = [*held, *free]
+    v[retained] = point.v[retained]
+    values = {**(parameters or {}), **dict(point.given)}
+    carrying: tuple[int, ...] = ()
+    closing: tuple[int, ...] = ()
+    if rows is not None:
+        entries = called(rows, point.arguments())[JACOBIAN]
+        assembler = Assembler(mechanism, values, point.runtime)
+        carrying = assembler.carrying_rows(entries)
+        closing = carrying if assembler.is_rounded else tuple(range(len(entries)))
+    holonomic = tuple(holonomic_rows(mechanism))
+    return Balance(forces, rows, replace(point, v=v), carrying, holonomic, closing, cyclic, free, bool(rates))
+
+
+def _require_cyclic(mechanism: Mechanism, held: list[int], cyclic: tuple[int, ...]) -> None:
+    names = mechanism.layout.velocities
+    for index in held:
+        if index not in cyclic:
+            listed = ", ".join(names[k] for k in cyclic) or "none"
+            raise TaskError(
+                f"{mechanism.name}: {names[index]} cannot stay constant: the equations depend on its coordinate\n"
+                f"  steady rates are those of cyclic coordinates; here: {listed}"
+            )
+
+
+def _require_positions(mechanism: Mechanism) -> None:
+    holonomic = holonomic_rows(mechanism)
+    for index, name in enumerate(row_names_of(mechanism)):
+        if index not in holonomic:
+            raise TaskError(
+                f"{mechanism.name}: {name} restricts velocities only and can hold the mechanism anywhere, so its "
+                "equilibria are not isolated\n  leave it out here, hold coordinates with lock, or give a steady rate"
+            )
+
+
+# Steady motions on rolling wheels and blades that go in circles: coordinates of the plane follow, the rest is steady.
+#
+# Where rows restrict velocities only, x' and y' of a rotating disc are not constant, but follow from the others. With
+# independent velocities w the motion is steady if w' = 0, and if the coordinates on which w' depends rest. What a user
+# asks to turn must be a coordinate on which neither w' nor the rates of those that rest depend: this is checked.
+
+_CIRCLING_SAMPLES = 3
+_CIRCLING_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True)
+class SteadyCircling:
+    """What is missing for steady motion, for rows of unknowns: positions, then rates that follow from those held.
+
+    following: velocities that follow from the others by the constraints. cyclic: coordinates that may turn.
+    """
+
+    mechanism: Mechanism
+    parameters: Mapping[str, Scalar]
+    point: OperatingPoint
+    following: tuple[int, ...]
+    cyclic: tuple[int, ...]
+    free: tuple[int, ...]
+    varied: Varied | None = None
+    rows: int = 0
+
+    @property
+    def positions(self) -> int:
+        """How many of the unknowns are positions."""
+        return len(self.point.q)
+
+    @property
+    def unknowns(self) -> int:
+        """How many unknowns there are, without the varied value."""
+        return self.positions + len(self.free)
+
+    def started(self, q: Floats) -> Floats:
+        """Unknowns to begin with."""
+        return np.hstack([q, np.tile(self.point.v[list(self.free)], (len(q), 1))])
+
+    def at(self, unknowns: Floats) -> OperatingPoint:
+        """The state that one row of unknowns says."""
+        v = self.point.v.copy()
+        v[list(self.free)] = unknowns[self.positions : self.unknowns]
+        point = replace(self.point, q=unknowns[: self.positions], v=v)
+        return point if self.varied is None else self.varied.at(point, float(unknowns[-1]))
+
+    def missing(self, unknowns: Floats) -> tuple[Floats, Floats]:
+        """Independent accelerations, values and rates of the constraints, and their slopes, row by row."""
+        found = [self._missing(self.at(row)) for row in unknowns]
+        return np.array([one for one, _ in found]), np.array([one for _, one in found])
+
+    def _missing(self, point: OperatingPoint) -> tuple[Floats, Floats]:
+        retained = [k for k in range(len(point.v)) if k not in self.following]
+        rows = called(row_kernel(self.mechanism, self.parameters), point.arguments())
+        holonomic = holonomic_rows(self.mechanism)
+        count = len(retained) + len(holonomic) + len(rows[RATE])
+        columns = [*self.free, *([] if self.varied is None else [self.varied.index])]
+        try:
+            motion = acceleration_slopes(self.mechanism, point, self.parameters)
+        except TaskError:  # a singular position on the way is no place to look at
+            return np.full(count, np.nan), np.full((count, self.positions + len(columns)), np.nan)
+        jacobian = rows[JACOBIAN]
+        values = np.concatenate([motion.accelerations[retained], rows[VALUE][holonomic], rows[RATE]])
+        by_displacement = np.vstack([motion.by_displacement[retained], jacobian[holonomic], rows[slope(RATE, "dq")]])
+        by_displacement[:, list(self.cyclic)] = 0.0  # where they are is of no account: they stay where they begin
+        by_velocity = np.vstack([motion.by_velocity[retained], np.zeros((len(holonomic), len(point.v))), jacobian])
+        return values, np.hstack([by_displacement, by_velocity[:, columns]])
+
+
+def steady_circling(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar],
+    held: Sequence[int],
+    plane: Sequence[int],
+) -> SteadyCircling:
+    """The equations of steady motion with held rates; plane: coordinates on which nothing depends at all."""
+    following = _following(mechanism, point, parameters, held, plane)
+    cyclic = _rotating(mechanism, point, parameters, following)
+    names = mechanism.layout.velocities
+    for index in held:
+        if index not in cyclic:
+            listed = ", ".join(names[k] for k in cyclic if k not in following) or "none"
+            raise TaskError(
+                f"{mechanism.name}: {names[index]} cannot stay constant: the equations depend on its coordinate\n"
+                f"  steady rates are those of cyclic coordinates; here: {listed}"
+            )
+    free = tuple(k for k in cyclic if k not in held)
+    v = np.zeros_like(point.v)
+    retained = [*held, *free]
+    v[retained] = point.v[retained]
+    return SteadyCircling(mechanism, dict(parameters), replace(point, v=v), following, cyclic, free)
+
+
+def resting_matrix(equations: SteadyCircling, point: OperatingPoint) -> tuple[Floats, int]:
+    """The linear system of what rests and of the velocities; and how many coordinates that turn are left out."""
+    matrix, displaced = reduced_matrix(equations.mechanism, point, equations.parameters, equations.following)
+    resting = [k for k, index in enumerate(displaced) if index not in equations.cyclic]
+    retained = [*resting, *range(len(displaced), len(matrix))]
+    return np.asarray(matrix[np.ix_(retained, retained)]), len(displaced) - len(resting)
+
+
+def reduced_matrix(
+    mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar], following: Sequence[int]
+) -> tuple[Floats, tuple[int, ...]]:
+    """d(z', w')/d(z, w) for independent displacements z and velocities w; and which displacements z are."""
+    rows = called(row_kernel(mechanism, parameters), point.arguments())
+    jacobian = rows[JACOBIAN]
+    size = len(point.v)
+    retained = [k for k in range(size) if k not in following]
+    names, holonomic = row_names_of(mechanism), holonomic_rows(mechanism)
+    taken = list(row_rank(jacobian, names).independent)
+    inverse = np.linalg.inv(jacobian[np.ix_(taken, list(following))])
+    displaced, positions = solved_columns(jacobian[holonomic], [names[k] for k in holonomic])
+    velocities, rotating = np.zeros((size, len(retained))), np.zeros((size, size))
+    velocities[retained] = np.eye(len(retained))
+    velocities[list(following)] = -inverse @ jacobian[np.ix_(taken, retained)]
+    rotating[list(following)] = -inverse @ rows[slope(RATE, "dq")][taken]
+    motion = acceleration_slopes(mechanism, point, parameters)
+    by_place = (motion.by_displacement + motion.by_velocity @ rotating) @ positions
+    lower = np.hstack([by_place, motion.by_velocity @ velocities])[retained]
+    upper = np.hstack([rotating @ positions, velocities])[list(displaced)]
+    return np.vstack([upper, lower]), displaced
+
+
+def _following(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar],
+    held: Sequence[int],
+    plane: Sequence[int],
+) -> tuple[int, ...]:
+    """Which velocities follow: those of the plane if they can, held ones last."""
+    jacobian = called(row_kernel(mechanism, parameters), point.arguments())[JACOBIAN]
+    rows = list(row_rank(jacobian, row_names_of(mechanism)).independent)
+    size = len(point.v)
+    order = [*held, *(k for k in range(size) if k not in held and k not in plane)]
+    order += [k for k in plane if k not in held]
+    return tuple(sorted(order[k] for k in dependent_columns(jacobian[rows][:, order])))
+
+
+def _rotating(
+    mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar], following: Sequence[int]
+) -> tuple[int, ...]:
+    """Coordinates on which neither w' nor the rates of other coordinates depend, seen at random states."""
+    random = np.random.default_rng(5)
+    size = len(point.v)
+    influence = np.zeros((2 * size, size), dtype=bool)
+    cyclic = set(range(size))
+    for _ in range(_CIRCLING_SAMPLES):
+        aside = replace(point, q=point.q + random.uniform(-0.5, 0.5, size), v=random.uniform(-1, 1, size))
+        state = fitting(mechanism, aside, (), parameters, guess=True)
+        matrix, displaced = reduced_matrix(mechanism, state, parameters, following)
+        cyclic &= set(displaced)
+        count = len(displaced)
+        large = np.abs(matrix[:, :count]) > _CIRCLING_ROUNDING * float(np.max(np.abs(matrix)))
+        influence[np.ix_(displaced, displaced)] |= large[:count]
+        influence[size, list(displaced)] |= large[count:].any(axis=0)
+    while True:
+        others = [k for k in range(size) if k not in cyclic]
+        wrong = {k for k in cyclic if influence[[*others, size], k].any()}
+        if not wrong:
+            return tuple(sorted(cyclic))
+        cyclic -= wrong

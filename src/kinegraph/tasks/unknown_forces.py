@@ -1,0 +1,378 @@
+"""`unknown_forces`: find the forces marked unknown from a given motion."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from kinegraph.assembly.assemble import Assembler
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.display import RichDisplay
+from kinegraph.errors import TaskError, one_of
+from kinegraph.graph.build import bind
+from kinegraph.graph.count import Operations, count
+from kinegraph.graph.node import Graph
+from kinegraph.graph.proof import prove
+from kinegraph.jit.kernel import compile_graph
+from kinegraph.model.constraints import is_constrained
+from kinegraph.model.expressions import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import did_you_mean
+from kinegraph.passes.effort import Effort
+from kinegraph.passes.pipeline import reduce
+from kinegraph.simulate.formulas import formula
+from kinegraph.tasks.force_equations import (
+    KNOWN,
+    MATRIX,
+    ForceEquations,
+    Formation,
+    Solved,
+    force_graph,
+    force_kernel,
+    independent_coordinates,
+    solved,
+    with_inputs,
+)
+from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of
+from kinegraph.tasks.prescribed_motion import (
+    JACOBIAN,
+    Law,
+    Measured,
+    SampledMotion,
+    completed,
+    prescribed_functions,
+    require_all_prescribed,
+)
+
+# `inverse_dynamics`: forces marked unknown, from a given motion: A X = B, one equation for every coordinate.
+
+
+@dataclass(frozen=True)
+class ForceProblem:
+    """A mechanism and which forces are unknown in it."""
+
+    mechanism: Mechanism
+    names: tuple[str, ...]
+    parameters: Mapping[str, Scalar] | None
+    way: Formation = Formation.NEW
+
+    def whole(self, driven: tuple[str, ...], given: SampledMotion, near: SampledMotion | None = None) -> SampledMotion:
+        """The motion of all coordinates, from that of those with laws; near: as it is at other times."""
+        if not is_constrained(self.mechanism):
+            return given
+        return completed(self._ties, driven, given, self.parameters, near)
+
+    def equations(self, motion: SampledMotion, driven: tuple[str, ...] = ()) -> ForceEquations:
+        """A and B at every time; with loops along the motions they allow, in which their forces do no work.
+
+        driven: coordinates whose equations are kept of loops, as far as they are independent; then those of others.
+        """
+        tree = replace(with_inputs(self.mechanism, self.names), loops=(), constraints=())
+        kernel = force_kernel(tree, self.names, self.way, self.parameters)
+        none = np.zeros(len(tree.layout.inputs))
+        values: dict[str, Floats | float] = {
+            "q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times, "u": none,
+        }  # fmt: skip
+        found = called_rows(kernel, values)
+        a, b = found[MATRIX], found[KNOWN]
+        _require_finite(motion.times, a, b)
+        if not is_constrained(self.mechanism):
+            return ForceEquations(motion.times, a, b, None, tuple(range(a.shape[1])))
+        jacobians = called_rows(kernel_of(self._ties, JACOBIAN, self.parameters), values)[JACOBIAN]
+        assembler = Assembler(self._ties, self.parameters)
+        if assembler.is_rounded:  # redundant rows that contradict each other would allow no motion
+            jacobians = np.array([one[list(assembler.carrying_rows(one))] for one in jacobians])
+        first = [self.mechanism.layout.positions.index(name) for name in driven]
+        return ForceEquations(motion.times, a, b, jacobians, independent_coordinates(jacobians[0], first))
+
+    @property
+    def _ties(self) -> Mechanism:
+        """What restricts the motion, without the forces."""
+        return replace(self.mechanism, unknowns=(), elements=(), contacts=())
+
+
+@dataclass(frozen=True)
+class UnknownForces(RichDisplay):
+    """X at every time, NaN where the motion does not determine it.
+
+    determinate: by unknown, true if it is determined at all times. residual: what the unknowns cannot provide, the
+    largest over all equations. near_singular: times at which A is nearly singular, or next to which it becomes
+    singular; crossings: pairs of times between which it does, where forces grow without bound. A, B: the equations, one
+    for every coordinate in `equations`: of a tree all, with loops independent ones, first those whose motion is given.
+    errors: standard errors of the values, acceleration_errors those of the accelerations of measured coordinates by
+    name; None and empty where the motion is known exactly. problem: what was asked, with the laws of the motion.
+    """
+
+    times: Floats
+    unknowns: tuple[str, ...]
+    values: Floats
+    determinate: tuple[bool, ...]
+    residual: float
+    near_singular: Floats
+    crossings: tuple[tuple[float, float], ...]
+    equations: tuple[str, ...]
+    A: Floats
+    B: Floats
+    problem: ForceProblem
+    motion: SampledMotion
+    errors: Floats | None
+    acceleration_errors: Mapping[str, Floats]
+    laws: Mapping[str, Law]
+
+    def __getitem__(self, name: str) -> Floats:
+        """One unknown over time."""
+        return np.asarray(self.values[:, self._place(name)])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.unknowns
+
+    def between(self, times: Floats) -> UnknownForces:
+        """The same at other times, within those it was found for; without errors. The motion must be given by laws."""
+        given = prescribed_functions(self.problem.mechanism, self.laws, times, self.problem.parameters)
+        whole = self.problem.whole(tuple(self.laws), given, self.motion)
+        found = solved(self.problem.equations(whole, tuple(self.laws)), False)
+        return replace(self, times=times, values=found.values, motion=whole, errors=None)
+
+    def error(self, name: str) -> Floats:
+        """The standard error of one unknown over time; zero where the motion is known exactly."""
+        return np.zeros(len(self.times)) if self.errors is None else np.asarray(self.errors[:, self._place(name)])
+
+    def _place(self, name: str) -> int:
+        if name not in self.unknowns:
+            raise TaskError(f"{name!r} is none of the unknowns {', '.join(self.unknowns)}")
+        return self.unknowns.index(name)
+
+    def __str__(self) -> str:
+        lines = [f"unknown forces at {len(self.times)} times, {self.times[0]:.6g} to {self.times[-1]:.6g} s"]
+        for name, known in zip(self.unknowns, self.determinate, strict=True):
+            if not known:
+                lines.append(f"  {name}: the motion does not determine it")
+            if np.isfinite(self[name]).any():
+                low, high = (int(find(self[name])) for find in (np.nanargmin, np.nanargmax))
+                extremes = f"from {self[name][low]:.6g} at t = {self.times[low]:.6g} to {self[name][high]:.6g}"
+                band = "" if self.errors is None else f", known to {np.nanmax(self.error(name)):.2g} (one sigma)"
+                lines.append(f"  {name}: {extremes} at t = {self.times[high]:.6g}{band}")
+        if self.near_singular.size:
+            lines += [f"  {line}" for line in singular_lines(self)]
+        return "\n".join(lines)
+
+
+def singular_lines(found: UnknownForces) -> list[str]:
+    """What to say of the times at which A is singular or nearly so."""
+    lines = [f"singular between t = {a:.6g} and {b:.6g}: forces grow without bound" for a, b in found.crossings[:5]]
+    beside = [time for time in found.near_singular.tolist() if not any(time in pair for pair in found.crossings)]
+    if beside:
+        lines.append(f"nearly singular at t = {', '.join(f'{t:.6g}' for t in beside[:5])}")
+    return lines
+
+
+def inverse_dynamics(
+    mechanism: MechanismSource,
+    motion: Mapping[str, Law] | SampledMotion,
+    times: Sequence[float] | Floats | None = None,
+    *,
+    unknown: Sequence[str] = (),
+    inputs: Mapping[str, Scalar] | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+    way: Formation | str = Formation.NEW,
+    least_norm: bool = False,
+    least_squares: bool = False,
+) -> UnknownForces:
+    """The unknown forces for a motion.
+
+    motion: for every coordinate (with loops, for as many as leave nothing free) a law of time, differentiated exactly,
+        or `Measured` samples, smoothed; or the motion that `follow` found.
+    times: where to find the forces; by default those of the samples or of the motion.
+    unknown: names of `unknown` statements, free inputs, or forces on coordinates (`tau:q1`); by default all that the
+        model declares unknown. Of those that are declared, the ones that are not named do not act.
+    inputs: values of the other inputs, as formulas of time.
+    least_norm: where the motion does not determine the values, those whose squares have the smallest sum (N and N m
+        count alike), instead of NaN.
+    least_squares: where the unknowns cannot cause the motion, the values that leave the smallest sum of squares of
+        forces missing on the coordinates in `equations`, instead of an error.
+    """
+    mechanism = with_values(mechanism_of(mechanism), inputs or {})
+    names = unknown_names(mechanism, unknown)
+    require_values(mechanism, names)
+    problem = ForceProblem(mechanism, names, parameters, one_of(Formation, way, "way", TaskError))
+    if isinstance(motion, SampledMotion):
+        return _forces(problem, motion, motion, {}, least_norm, least_squares)
+    at = _times(motion, times)
+    if not is_constrained(mechanism):
+        require_all_prescribed(mechanism, motion)
+        motion = {name: motion[name] for name in (*mechanism.layout.positions, *motion)}
+    given = prescribed_functions(mechanism, motion, at, parameters)
+    whole = problem.whole(tuple(motion), given)
+    return _forces(problem, whole, given, motion, least_norm, least_squares)
+
+
+def _forces(
+    problem: ForceProblem,
+    whole: SampledMotion,
+    given: SampledMotion,
+    laws: Mapping[str, Law],
+    least_norm: bool,
+    least_squares: bool,
+) -> UnknownForces:
+    equations = problem.equations(whole, tuple(laws))
+    found = solved(equations, least_norm)
+    found.require_possible(least_squares)
+    measured = {name: law.smoothed(name) for name, law in laws.items() if isinstance(law, Measured)}
+    errors = None
+    if measured:
+        covariances = {list(laws).index(name): one.covariances(whole.times) for name, one in measured.items()}
+        errors = _errors(problem, tuple(laws), given, covariances, found)
+    bands = {name: one.standard_errors(whole.times)[:, 2] for name, one in measured.items()}
+    return UnknownForces(
+        whole.times, problem.names, found.values, found.determinate, found.residual, found.near_singular,
+        found.crossings, tuple(problem.mechanism.layout.velocities[k] for k in equations.measured), *equations.pair,
+        problem, whole, errors, bands, laws,
+    )  # fmt: skip
+
+
+def unknown_names(mechanism: Mechanism, wanted: Sequence[str]) -> tuple[str, ...]:
+    """The unknowns that are asked for (a single one may be given as it is), or all that the model declares."""
+    wanted = (wanted,) if isinstance(wanted, str) else wanted
+    declared = [one.name for one in mechanism.unknowns]
+    known = [*declared, *mechanism.layout.inputs, *mechanism.layout.forces]
+    for name in wanted:
+        if name not in known:
+            raise TaskError(f"there is no unknown {name!r} in the equations\n  {did_you_mean(name, known)}")
+    if len(set(wanted)) < len(wanted):
+        raise TaskError(f"an unknown is named twice in {', '.join(wanted)}")
+    names = tuple(wanted) or tuple(declared)
+    if not names:
+        raise TaskError("nothing is unknown: write `unknown S;` in the model, or name forces such as tau:q1")
+    return names
+
+
+def with_values(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Mechanism:
+    """The mechanism with formulas of time for some of its inputs."""
+    known = [one.name for one in mechanism.inputs]
+    for name in inputs:
+        if name not in known:
+            raise TaskError(f"there is no input {name!r}\n  {did_you_mean(name, known)}")
+    given = tuple(
+        replace(one, value=formula(inputs[one.name])) if one.name in inputs else one for one in mechanism.inputs
+    )
+    return replace(mechanism, inputs=given)
+
+
+def require_values(mechanism: Mechanism, names: Sequence[str]) -> None:
+    """TaskError for an input that is neither unknown nor has a value."""
+    for name in mechanism.layout.inputs:
+        if name not in names:
+            raise TaskError(f"the input {name!r} has no value: name it as unknown, or give inputs={{'{name}': '...'}}")
+
+
+def _times(laws: Mapping[str, Law], times: Sequence[float] | Floats | None) -> Floats:
+    if times is None:
+        measured = [np.asarray(law.times, dtype=float) for law in laws.values() if isinstance(law, Measured)]
+        if not measured:
+            raise TaskError("times are missing: laws of time hold at all times, so say which")
+        times = measured[0]
+    at = np.atleast_1d(np.asarray(times, dtype=float))
+    if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
+        raise TaskError("times must be finite numbers, one or more")
+    return at
+
+
+def _require_finite(times: Floats, a: Floats, b: Floats) -> None:
+    wrong = ~(np.isfinite(a).all(axis=(1, 2)) & np.isfinite(b).all(axis=1))
+    if wrong.any():
+        raise TaskError(
+            f"the equations have no finite value at t = {times[wrong][0]:.6g}: the motion leaves what the geometry "
+            "allows\n  (a triangle that does not close, a length below zero): check the law of motion"
+        )
+
+
+def _errors(
+    problem: ForceProblem,
+    driven: tuple[str, ...],
+    given: SampledMotion,
+    covariances: Mapping[int, Floats],
+    found: Solved,
+) -> Floats:
+    """Standard errors of the unknowns: the covariance of each coordinate's motion, propagated through the equations."""
+    variance = np.zeros_like(found.values)
+    for place, covariance in covariances.items():
+        directions = _square_roots(covariance)
+        for k in range(3):
+            ends = [_nudged(problem, driven, given, place, sign * directions[:, :, k]) for sign in (1, -1)]
+            variance += ((ends[0] - ends[1]) / 2) ** 2
+    return np.sqrt(variance)
+
+
+def _nudged(problem: ForceProblem, driven: tuple[str, ...], given: SampledMotion, place: int, by: Floats) -> Floats:
+    """The unknowns for a motion that differs in one coordinate."""
+    q, v, a = (part.copy() for part in (given.q, given.v, given.a))
+    for part, change in zip((q, v, a), by.T, strict=True):
+        part[:, place] += change
+    whole = problem.whole(driven, SampledMotion(given.times, q, v, a))
+    return solved(problem.equations(whole, driven), False).values
+
+
+def _square_roots(covariances: Floats) -> Floats:
+    """Matrices whose squares the covariances are; scaled, for accelerations are much less certain than positions."""
+    scale = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 1e-300))
+    sizes, vectors = np.linalg.eigh(covariances / (scale[:, :, None] * scale[:, None, :]))
+    root = vectors * np.sqrt(np.maximum(sizes, 0.0))[:, None, :]
+    return np.asarray(scale[:, :, None] * root)
+
+
+# The two ways to form A X = B side by side: operations, times, and the proof that they are equal.
+
+
+@dataclass(frozen=True)
+class Formed:
+    """A and B formed in one way: seconds to form them, operations as formed and after a quick reduction."""
+
+    way: Formation
+    seconds: float
+    formed: Operations
+    reduced: Operations
+    kernel: Kernel
+
+
+@dataclass(frozen=True)
+class FormationsCompared:
+    """Both ways; proved: their A and B are the same functions."""
+
+    model: str
+    old: Formed
+    new: Formed
+    proved: bool
+
+
+def compare_formations(
+    mechanism: MechanismSource,
+    unknown: Sequence[str] = (),
+    *,
+    parameters: Mapping[str, Scalar] | None = None,
+    repeats: int = 20,
+) -> FormationsCompared:
+    """Form A X = B both ways by the same plan; of the seconds the shortest of several."""
+    mechanism = mechanism_of(mechanism)
+    names = unknown_names(mechanism, unknown)
+    tree = replace(with_inputs(mechanism, names), loops=(), constraints=())
+    plan = Chain(request_of(tree, "tau", numeric=True, parameters=parameters)).derived.plan
+    shortest, graphs = dict.fromkeys(Formation, float("inf")), dict[Formation, Graph]()
+    for _ in range(repeats):
+        for way in Formation:
+            begun = time.perf_counter()
+            graphs[way] = force_graph(tree, names, way, parameters, plan)
+            shortest[way] = min(shortest[way], time.perf_counter() - begun)
+    formed = []
+    for way in Formation:
+        reduced = reduce(graphs[way], Effort.QUICK).graph
+        kernel = compile_graph(reduced, arguments_of(tree, "tau"))
+        formed.append(Formed(way, shortest[way], count(graphs[way]), count(reduced), kernel))
+    absent = {name: 0 for name in names if name in tree.layout.inputs}
+    same = prove(bind(graphs[Formation.OLD], absent), graphs[Formation.NEW])
+    return FormationsCompared(mechanism.name, formed[0], formed[1], bool(same))

@@ -1,1 +1,0 @@
-"""Meshes of robot files, packed for a page."""

@@ -1,1 +1,0 @@
-"""Studies to look at: figures and one page."""

@@ -1,0 +1,264 @@
+"""Figures of task results: curves over time, frequency responses, branches of equilibria, workspaces of platforms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kinegraph.errors import TaskError
+from kinegraph.view.plot import picture_path, styled
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import QuadMesh
+    from matplotlib.figure import Figure
+
+    from kinegraph.tasks.continuation import Branch, Branches
+    from kinegraph.tasks.platforms.workspace import Workspace
+    from kinegraph.tasks.response import Response
+
+
+# The picture of curves over time, with error bands: what tasks of mechanics find along a motion.
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves that share an axis; bands are one standard deviation to both sides."""
+
+    unit: str
+    curves: Mapping[str, Floats]
+    bands: Mapping[str, Floats] | None = None
+
+
+def plot_curves(path: str | Path, times: Floats, panels: Sequence[Panel], title: str = "") -> Path:
+    """Write a .png, .svg or .pdf file: panels over one axis of time."""
+    from matplotlib.figure import Figure
+
+    path = picture_path(path, TaskError)
+    with styled():
+        page = Figure(figsize=(8.0, 0.6 + 2.6 * len(panels)), layout="constrained")
+        axes = np.atleast_1d(page.subplots(len(panels), 1, sharex=True))
+        for axis, panel in zip(axes, panels, strict=True):
+            for name, curve in panel.curves.items():
+                (line,) = axis.plot(times, curve, label=name.replace("$", r"\$"))
+                band = (panel.bands or {}).get(name)
+                if band is not None:
+                    axis.fill_between(times, curve - band, curve + band, color=line.get_color(), alpha=0.25, lw=0)
+            axis.set_ylabel(panel.unit)
+            axis.margins(x=0)
+            axis.legend(loc="upper right", ncols=3)
+        axes[-1].set_xlabel("t / s")
+        if title:
+            page.suptitle(title.replace("$", r"\$"), x=0.01, ha="left", fontsize=12, fontweight="bold")
+        page.savefig(path)
+    return path
+
+
+# The picture of a frequency response: amplitude and phase over frequency.
+
+
+def plot_response(response: Response, path: str | Path) -> Path:
+    """Write a .png, .svg or .pdf file: one curve for every displacement and input."""
+    from matplotlib.figure import Figure
+
+    path = picture_path(path, TaskError)
+    with styled():
+        page = Figure(figsize=(8.0, 6.0), layout="constrained")
+        above, below = page.subplots(2, 1, sharex=True)
+        size = max(1, len(response.outputs) // 2)
+        for output, name in enumerate(response.outputs[:size]):
+            for column, source in enumerate(response.inputs):
+                curve = response.transfer[:, output, column]
+                above.loglog(response.frequencies, np.abs(curve), label=f"{name} by {source}")
+                below.semilogx(response.frequencies, np.degrees(np.unwrap(np.angle(curve))))
+        above.set_ylabel("amplitude per unit force")
+        below.set_ylabel("phase [deg]")
+        below.set_xlabel("angular frequency [rad/s]")
+        above.legend()
+        page.savefig(path)
+    return path
+
+
+# The picture of branches of equilibria: every coordinate over the variable, stable parts drawn through.
+
+_MARKERS = {"fold": "<", "branch point": "o", "Hopf": "s", "divergence": "d"}
+_MOST_PANELS = 6
+
+
+def plot_branches(branches: Branches, path: str | Path) -> Path:
+    """Write a .png, .svg or .pdf file."""
+    path = picture_path(path, TaskError)
+    branches_figure(branches).savefig(path)
+    return path
+
+
+def branches_figure(branches: Branches) -> Figure:
+    """The picture as a matplotlib figure, a panel for each coordinate."""
+    from matplotlib.figure import Figure
+
+    names = branches.coordinates[:_MOST_PANELS]
+    with styled():
+        page = Figure(figsize=(8.0, 1.0 + 2.6 * len(names)), layout="constrained")
+        panels = np.ravel(page.subplots(len(names), 1, sharex=True, squeeze=False))
+        for index, (panel, name) in enumerate(zip(panels, names, strict=True)):
+            for branch in branches:
+                _draw_branch(panel, branch, index)
+            panel.set_ylabel(name)
+        panels[-1].set_xlabel(branches.over)
+        _branches_legend(panels[0], branches)
+    return page
+
+
+def _draw_branch(panel: Axes, branch: Branch, index: int) -> None:
+    """One branch: stable parts drawn through, unstable ones dashed."""
+    heights = branch.q[:, index]
+    for wanted, style in ((True, "-"), (False, "--")):
+        parts = branch.stable == wanted
+        parts[:-1] |= branch.stable[1:] == wanted  # a part reaches up to the next
+        panel.plot(branch.values, np.where(parts, heights, np.nan), style, color="#0072B2")
+    for one in branch.special:
+        panel.plot(one.value, one.q[index], _MARKERS[one.kind], color="#D55E00", markersize=5)
+
+
+def _branches_legend(panel: Axes, branches: Branches) -> None:
+    panel.plot([], [], "-", color="#0072B2", label="stable")
+    panel.plot([], [], "--", color="#0072B2", label="unstable")
+    for kind in dict.fromkeys(str(one.kind) for one in branches.special):
+        panel.plot([], [], _MARKERS[kind], color="#D55E00", markersize=5, label=kind)
+    panel.legend()
+
+
+# The picture of a platform's workspace: distance from singular poses where the ring can be, else what limits it.
+
+Floats: TypeAlias = NDArray[np.float64]
+
+#: Limits with a colour of their own.
+_LEGEND = 11
+_DISTANCE = "distance from singular poses"
+#: Poses inside a map from which on lines of equal distance are drawn.
+_ENOUGH = 25
+#: Slices of a workspace over three coordinates.
+_SLICES = 4
+
+
+def plot_workspace(workspace: Workspace, path: str | Path) -> Path:
+    """Write a .png, .svg or .pdf file."""
+    path = picture_path(path, TaskError)
+    workspace_figure(workspace).savefig(path)
+    return path
+
+
+def workspace_figure(workspace: Workspace) -> Figure:
+    """The picture as a matplotlib figure: a curve, a map, or slices of one."""
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    with styled():
+        limits = _limits(workspace)
+        page = Figure(layout="constrained")
+        (_curve if len(workspace.axes) == 1 else _maps)(page, workspace, limits)
+        page.suptitle(f"{workspace.share:.1%} of the poses are inside", fontsize="medium")
+        if limits.words:
+            patches = [Patch(color=_color(k), label=word) for k, word in enumerate(limits.words)]
+            page.legend(handles=patches, loc="outside lower center", ncols=2, fontsize="small", frameon=False)
+    return page
+
+
+def _curve(page: Figure, workspace: Workspace, limits: _Limits) -> None:
+    """Over one coordinate; bands of colour where the ring cannot be."""
+    ((name, values),) = workspace.axes.items()
+    page.set_size_inches(8.0, 4.6)
+    panel = page.subplots()
+    panel.plot(values, np.where(workspace.inside, workspace.dexterity, np.nan), color="black")
+    half = (values[1] - values[0]) / 2 if len(values) > 1 else 0.5
+    for value, place in zip(values, limits.places, strict=True):
+        if place >= 0:
+            panel.axvspan(value - half, value + half, color=_color(place), lw=0)
+    panel.set_xlim(values[0] - half, values[-1] + half)
+    panel.set_ylim(0.0, 1.1 * float(np.max(workspace.dexterity, initial=1e-3, where=workspace.inside)))
+    panel.set_xlabel(name)
+    panel.set_ylabel(_DISTANCE)
+
+
+def _maps(page: Figure, workspace: Workspace, limits: _Limits) -> None:
+    """Over two coordinates, or slices of three."""
+    names, values = list(workspace.axes), list(workspace.axes.values())
+    displayed = np.where(workspace.inside, workspace.dexterity, np.nan)
+    places: list[int | None] = [None]
+    if len(names) == 3:
+        places = list(dict.fromkeys(np.linspace(0, len(values[2]) - 1, _SLICES).round().astype(int).tolist()))
+    rows, columns = (len(places) + 1) // 2, min(2, len(places))
+    page.set_size_inches(4.6 * columns + 1, 4.2 * rows + 0.4)
+    panels = np.ravel(page.subplots(rows, columns, squeeze=False))
+    top = float(np.nanmax(displayed)) if np.any(workspace.inside) else 1.0
+    for panel, place in zip(panels, places, strict=False):
+        pick = (slice(None), slice(None)) if place is None else (slice(None), slice(None), place)
+        drawn = _draw_map(panel, values, displayed[pick], limits.places[pick], len(limits.words), top)
+        panel.set_xlabel(names[0])
+        panel.set_ylabel(names[1])
+        if place is not None:
+            panel.set_title(f"{names[2]} = {values[2][place]:.4g}")
+    for panel in panels[len(places) :]:
+        panel.set_visible(False)
+    page.colorbar(drawn, ax=list(panels), label=_DISTANCE)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """What keeps the ring out, in words, and which of these holds at every pose, -1 for none."""
+
+    words: tuple[str, ...]
+    places: NDArray[np.int64]
+
+
+def _limits(workspace: Workspace) -> _Limits:
+    """By limit and leg, the most important ones, in the order of limits and legs; all others together."""
+    order = {name: number for number, name in enumerate(workspace.names)}
+    first = sorted(list(workspace.limits())[:_LEGEND], key=lambda one: (one[0], order.get(one[1], -1)))
+    words = [f"{one.meaning}: {leg}" if leg else one.meaning for one, leg in first]
+    places = np.full(workspace.verdict.shape, -1)
+    for k, (one, leg) in enumerate(first):
+        number = workspace.names.index(leg) if leg else -1
+        places[(workspace.verdict == one) & (workspace.at_fault == number)] = k
+    if np.any(rest := ~workspace.inside & (places < 0)):
+        places[rest] = len(words)
+        words.append("other limits")
+    return _Limits(tuple(words), places)
+
+
+def _color(index: int) -> tuple[float, float, float, float]:
+    from matplotlib import colormaps
+
+    red, green, blue, alpha = colormaps["Pastel2" if index < 8 else "Pastel1"](index % 8)
+    return red, green, blue, alpha
+
+
+def _draw_map(
+    panel: Axes, values: list[Floats], displayed: Floats, limits: NDArray[np.int64], count: int, top: float
+) -> QuadMesh:
+    from matplotlib.colors import ListedColormap
+
+    if count:
+        outside = np.where(limits < 0, np.nan, limits)
+        colors = ListedColormap([_color(k) for k in range(count)])
+        panel.pcolormesh(values[0], values[1], outside.T, vmin=-0.5, vmax=count - 0.5, cmap=colors, shading="nearest")
+    drawn = panel.pcolormesh(values[0], values[1], displayed.T, vmin=0.0, vmax=top, cmap="viridis", shading="nearest")
+    _draw_contours(panel, values, displayed)
+    return drawn
+
+
+def _draw_contours(panel: Axes, values: list[Floats], displayed: Floats) -> None:
+    """Lines of equal distance, for colours that reach down to zero hardly differ inside; and the border."""
+    if min(displayed.shape) < 2 or not np.any(np.isfinite(displayed)):
+        return
+    inside = np.isfinite(displayed)
+    if not np.all(inside):
+        panel.contour(values[0], values[1], inside.T.astype(float), levels=[0.5], colors="black", linewidths=0.8)
+    if np.nanmax(displayed) - np.nanmin(displayed) > 1e-6 * np.nanmax(displayed) and np.sum(inside) >= _ENOUGH:
+        lines = panel.contour(values[0], values[1], displayed.T, levels=5, colors="black", linewidths=0.4, alpha=0.7)
+        panel.clabel(lines, fontsize="x-small")
