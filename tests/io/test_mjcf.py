@@ -35,7 +35,7 @@ from kinegraph.model import (
     initial_positions,
     number,
 )
-from kinegraph.model import expressions as expression
+from kinegraph.model import expression
 from kinegraph.model.expressions import text
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import FORMS

@@ -27,7 +27,7 @@ from kinegraph.model import (
     ShapeKind,
     ShapeRole,
 )
-from kinegraph.model import expressions as expression
+from kinegraph.model import expression
 from kinegraph.model.expressions import text
 from kinegraph.model.report import FindingKind
 from tests.io.robot_numbers import Own, relative_error

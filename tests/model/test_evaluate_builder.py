@@ -26,7 +26,7 @@ from kinegraph.model import (
     parameter_values,
     value,
 )
-from kinegraph.model import expressions as expression
+from kinegraph.model import expression
 
 
 def valued(written: str, **values):

@@ -50,7 +50,7 @@ def proof_of(
     if why:
         _log.warning("%s: %s", mechanism.name, why)
         return None
-    name = f"loops-proof-{digest(mechanism, wanted, given, disk.sources_digest(Path(__file__).parents[2]))}"
+    name = f"loops-proof-{digest(mechanism, wanted, given, disk.sources_digest(Path(__file__).parents[1]))}"
     found = _stored(name)
     if found is None:
         found = proved(loops, mechanism, wanted, given)
