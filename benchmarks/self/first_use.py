@@ -77,7 +77,7 @@ def main(words: Sequence[str] | None = None) -> None:
     table = {}
     for pair in (*options.source, here):
         source, _, python = pair.partition("=")
-        table[source] = measured(Path(source), python or sys.executable), installed(python or sys.executable)
+        table[pair] = measured(Path(source), python or sys.executable), installed(python or sys.executable)
     if options.json:
         plain = {
             source: {"installed": size} | {name: {k: asdict(v) for k, v in row.items()} for name, row in rows.items()}
