@@ -101,6 +101,8 @@ def test_it_never_falls(restitution: float, height: float, speed: float, method:
     bounce = Event("bounce", "z", reset={"z'": f"-{restitution!r}*z'"})
     hit = sqrt(speed**2 + 2 * G * height)
     options = {**method[1], "step": hit / 100} if "step" in method[1] else method[1]
+    if method not in ONE_STEP:  # errors of CVODE are of the size of atol: it belongs to the height of the bounces
+        options = {**options, "atol": 1e-10 * min(1.0, hit**2 / (2 * G))}
     duration = 2 * ((speed + hit) / G + 2 * hit * restitution / (G * (1 - restitution)))
     run = simulate(ball(height, speed), duration, method=method[0], events=[bounce], native=False, grid=20, **options)
     assert run.status is Status.ACCUMULATED
