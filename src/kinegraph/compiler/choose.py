@@ -26,7 +26,6 @@ from kinegraph.compiler.derive import Derivations, with_exact_numbers
 from kinegraph.compiler.reduce import reduction
 from kinegraph.compiler.request import Request, arguments_of
 from kinegraph.derive import constraints
-from kinegraph.derive.constraints.cuts import other_cuts
 from kinegraph.derive.dynamics.inertia_factorization import LinearSystem
 from kinegraph.derive.plan import Closure, Plan
 from kinegraph.derive.quantities.derivation import Derivation
@@ -280,6 +279,8 @@ def candidates(request: Request) -> list[tuple[Closure, tuple[str, ...]]]:
     fixed = wanted_cut(request.mechanism)
     if fixed:
         return [(closure, fixed) for closure in closures]
+    from kinegraph.derive.constraints.cuts import other_cuts  # trees have no loops to cut
+
     stated = [(closure, ()) for closure in (*closures, Closure.CLOSED_FORM)]
     return [*stated, *((closure, cut) for cut in other_cuts(request.mechanism) for closure in closures)]
 
