@@ -67,7 +67,7 @@ def test_help_imports_no_command() -> None:
 )
 def test_first_results_wake_nothing_they_do_not_need(line: str) -> None:
     found = imported(command(line))
-    assert "numpy" in found and "kinegraph.compiler.chain" in found  # it has run
+    assert "numpy" in found and "kinegraph.compiler.stored" in found  # it has run
     assert not found & {*HEAVY, "kinegraph.tasks.equilibria", "kinegraph.studies.study", "kinegraph.io.mjcf.reader"}
 
 

@@ -22,8 +22,9 @@ from typing import NamedTuple, TypeAlias, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.errors import KernelError
+from kinegraph.errors import KernelError, KinegraphError
 from kinegraph.files import open_regular, read_at_most
+from kinegraph.garbage_collection import gc_paused
 
 # What a value is made of, as a digest: the names under which things are stored are made of this and nothing else.
 #
@@ -278,8 +279,40 @@ def save(name: str, code: bytes) -> None:
             _remove_oldest(folder)
 
 
+def load_record(name: str, read: Callable[[str], T]) -> T | None:
+    """The record that `read` reads from the text of this name; None if there is none, or none that it can read."""
+    data = load(name)
+    if data is None:
+        return None
+    try:
+        return read(data.decode())
+    except (KinegraphError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def stored_or_made(
+    name: str,
+    read: Callable[[str], T],
+    make: Callable[[], tuple[T, bool]],
+    write: Callable[[T], str],
+    use_cache: bool = True,
+) -> T:
+    """The record of this name from disk; else a new record, saved as the text that `write` makes of it.
+
+    `make` checks what it makes, and says whether it is complete: the result of an interrupted search is not saved.
+    """
+    stored = load_record(name, read) if use_cache else None
+    if stored is not None:
+        return stored
+    with gc_paused():
+        record, complete = make()
+    if use_cache and complete:
+        save(name, write(record).encode())
+    return record
+
+
 def checksummed(code: bytes, name: str) -> bytes:
-    """The bytes of a file that `unsealed` reads back."""
+    """The bytes of a file that `verified` reads back."""
     return _MAGIC + sha256(name.encode() + code).digest() + code
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from kinegraph.derive import constraints
 from kinegraph.derive.dynamics import composite_body, newton_euler
-from kinegraph.derive.dynamics import composite_body as armature
 from kinegraph.derive.dynamics.base_parameters import (
     BaseRegressor,
     armature_parameters,
@@ -342,7 +341,7 @@ class Derivation:
     def inertia(self) -> Square:
         """H."""
         bodies = inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
-        return armature.add_armature_inertia(bodies, self.armature)
+        return composite_body.add_armature_inertia(bodies, self.armature)
 
     @cached_property
     def factorised(self) -> Factorized:
@@ -490,7 +489,7 @@ class Derivation:
         forces = newton_euler.joint_forces(layout, motion, newton_euler.without_products(layout))
         bodies = newton_euler.generalized(motion, forces, self.size, self.zero)
         symbols = [own[name].symbol if name in own else self.zero for name in self.mechanism.layout.velocities]
-        roots = armature.add_armature_forces(bodies, symbols, motion)
+        roots = composite_body.add_armature_forces(bodies, symbols, motion)
         return base_regressor(self.builder, roots, [*parameters, *dict.fromkeys(own.values())])
 
     def _link_names(self) -> list[str]:

@@ -77,8 +77,8 @@ class Choice(Enum):
     FORWARD = "forward"
 
 
-class Looped(Enum):
-    """What loops over bodies run over."""
+class Topology(Enum):
+    """How the bodies of a mechanism are connected, which decides what recursive algorithms compute."""
 
     TREES = "trees"
     CLOSED_LOOPS = "mechanisms with closed loops"
@@ -118,8 +118,8 @@ class QuantityRecord:
     variables: bool = False
     #: Elements and inputs act on it.
     driven: bool = False
-    #: Loops over bodies compute it for large mechanisms, by how these are built.
-    looped: frozenset[Looped] = frozenset()
+    #: Recursive algorithms compute it for large mechanisms of these topologies.
+    recursive: frozenset[Topology] = frozenset()
     #: Of long planar loops it is derived segment by segment.
     in_segments: bool = False
     #: With constraints, their rows are solved for it: in a singular position it means nothing.

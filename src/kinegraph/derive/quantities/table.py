@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinegraph.derive.quantities import constraints, elements, energy, platforms
-from kinegraph.derive.quantities import constraints as reactions
-from kinegraph.derive.quantities import dynamics as accelerations
-from kinegraph.derive.quantities import dynamics as inertia
-from kinegraph.derive.quantities import dynamics as inverse_dynamics
-from kinegraph.derive.quantities import dynamics as velocity_forces
-from kinegraph.derive.quantities import elements as parameters
-from kinegraph.derive.quantities import energy as laws_of_time
-from kinegraph.derive.quantities import kinematics as joints
-from kinegraph.derive.quantities import kinematics as poses
-from kinegraph.derive.quantities.record import Choice, Extent, Frame, Letter, Looped, QuantityRecord, Subject
+from kinegraph.derive.quantities import constraints, dynamics, elements, energy, kinematics, platforms
+from kinegraph.derive.quantities.record import Choice, Extent, Frame, Letter, QuantityRecord, Subject, Topology
 from kinegraph.derive.quantities.variables import Variables
 
 # What many rows share: groups of arguments, extents and units.
@@ -33,7 +24,7 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "tau",
         "generalized forces for this motion (inverse dynamics)",
-        derive=inverse_dynamics.tau,
+        derive=dynamics.tau,
         arguments=QVA,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -42,10 +33,10 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
         entries=Variables.FORCES,
         variables=True,
         driven=True,
-        looped=frozenset({Looped.TREES}),
+        recursive=frozenset({Topology.TREES}),
         of_links=True,
         closed_legs=True,
-        derivative=inverse_dynamics.tau_derivative,
+        derivative=dynamics.tau_derivative,
         synonyms=("inverse_dynamics", "rnea", "torque", "torques", "id"),
         solves_rows=True,
         partitioned=True,
@@ -53,7 +44,7 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "H",
         "inertia matrix, symmetric, in the order of v",
-        derive=inertia.inertia,
+        derive=dynamics.inertia,
         arguments=Q,
         shape=(N, N),
         frame=Frame.COORDINATES,
@@ -66,7 +57,7 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "C",
         "three-index array C[i][k][l]: the velocity forces are sum C[i][k][l] v[k] v[l]",
-        derive=velocity_forces.three_index_array,
+        derive=dynamics.three_index_array,
         arguments=Q,
         shape=(N, N, N),
         frame=Frame.COORDINATES,
@@ -79,7 +70,7 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "coriolis",
         "Coriolis and centrifugal matrix: times v it gives the velocity forces",
-        derive=velocity_forces.coriolis,
+        derive=dynamics.coriolis,
         arguments=QV,
         shape=(N, N),
         frame=Frame.COORDINATES,
@@ -92,7 +83,7 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "gravity",
         "generalized forces that hold against gravity",
-        derive=inertia.gravity,
+        derive=dynamics.gravity,
         arguments=Q,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -105,7 +96,7 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "bias",
         "generalized forces at zero acceleration",
-        derive=inverse_dynamics.bias,
+        derive=dynamics.bias,
         arguments=QV,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -119,7 +110,7 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "qdd",
         "accelerations (forward dynamics)",
-        derive=accelerations.accelerations,
+        derive=dynamics.accelerations,
         arguments=(*QV, Variables.FORCES),
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -128,12 +119,12 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
         entries=Variables.ACCELERATIONS,
         variables=True,
         driven=True,
-        looped=frozenset(Looped),
+        recursive=frozenset(Topology),
         in_segments=True,
         of_links=True,
         closed_legs=True,
         choices=frozenset({Choice.INERTIA, Choice.FORWARD}),
-        derivative=accelerations.acceleration_derivative,
+        derivative=dynamics.acceleration_derivative,
         synonyms=("forward_dynamics", "aba", "accelerations", "a", "ddq", "fd"),
         solves_rows=True,
     ),
@@ -152,7 +143,7 @@ ENERGY: tuple[QuantityRecord, ...] = (
         frame=Frame.NONE,
         unit="J",
         letter=Letter("E"),
-        looped=frozenset(Looped),
+        recursive=frozenset(Topology),
         synonyms=("kinetic", "potential", "T", "V", "E"),
     ),
     QuantityRecord(
@@ -193,7 +184,7 @@ ENERGY: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "law_power",
         "power supplied by what drives transforms, gravity and constraints along laws of time",
-        derive=laws_of_time.law_power,
+        derive=energy.law_power,
         arguments=(*QV, Variables.FORCES),
         shape=(1,),
         frame=Frame.NONE,
@@ -308,7 +299,7 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "reaction",
         "force and moment of a joint's parent on its body (of a loop's first frame on its second), at its point there",
-        derive=reactions.reaction,
+        derive=constraints.reaction,
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
         frame=Frame.FIXED,
@@ -324,7 +315,7 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "transmission",
         "what a multiplier of 1 of every row adds to a reaction",
-        derive=reactions.transmission,
+        derive=constraints.transmission,
         arguments=Q,
         shape=(6, Extent.ROWS),
         frame=Frame.FIXED,
@@ -357,7 +348,7 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
         unit="1",
         choices=frozenset({Choice.INERTIA}),
         synonyms=("conditioning",),
-        looped=frozenset({Looped.CLOSED_LOOPS}),
+        recursive=frozenset({Topology.CLOSED_LOOPS}),
         in_segments=True,
     ),
 )
@@ -457,7 +448,7 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "pose",
         "homogeneous matrix: rotation, and position in the last column",
-        derive=poses.pose,
+        derive=kinematics.pose,
         arguments=Q,
         shape=(4, 4),
         frame=Frame.FIXED,
@@ -470,7 +461,7 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "jacobian",
         "Jacobian: rows of the velocity, then of the angular velocity, by v",
-        derive=poses.jacobian,
+        derive=kinematics.jacobian,
         arguments=Q,
         shape=(6, N),
         frame=Frame.FIXED,
@@ -483,7 +474,7 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "velocity",
         "velocity of a point, then angular velocity of its body",
-        derive=poses.velocity,
+        derive=kinematics.velocity,
         arguments=QV,
         shape=(6,),
         frame=Frame.FIXED,
@@ -496,7 +487,7 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "acceleration",
         "acceleration of a point, then angular acceleration of its body",
-        derive=poses.acceleration,
+        derive=kinematics.acceleration,
         arguments=QVA,
         shape=(6,),
         frame=Frame.FIXED,
@@ -509,7 +500,7 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "axis",
         "direction of a joint's axis, a unit vector",
-        derive=joints.axis,
+        derive=kinematics.axis,
         arguments=Q,
         shape=(3,),
         frame=Frame.FIXED,
@@ -522,7 +513,7 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "arm",
         "vector from a joint to a body's centre of mass",
-        derive=joints.arm,
+        derive=kinematics.arm,
         arguments=Q,
         shape=(3,),
         frame=Frame.FIXED,
@@ -576,7 +567,7 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "regressor",
         "matrix that gives tau when it is multiplied by the base parameters; elements are left out",
-        derive=parameters.regressor,
+        derive=elements.regressor,
         arguments=QVA,
         shape=(N, Extent.BASE_PARAMETERS),
         frame=Frame.COORDINATES,
@@ -588,7 +579,7 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "base_parameters",
         "the fewest inertial parameters that tau depends on, in the order of the regressor's columns",
-        derive=parameters.base_parameters,
+        derive=elements.base_parameters,
         arguments=(),
         shape=(Extent.BASE_PARAMETERS,),
         frame=Frame.NONE,
