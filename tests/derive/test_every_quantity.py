@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -65,15 +64,8 @@ LANGUAGES = (
 def each_request_is_derived_once() -> Iterator[None]:
     """What one test has derived of a request serves the others: deriving takes most of their time."""
     records: dict[str, object] = {}
-    record = Derivations.record
-
-    def once(derivations: Derivations, name: str, read: Any, make: Any) -> Any:
-        if name not in records:
-            records[name] = record(derivations, name, read, make)
-        return records[name]
-
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Derivations, "record", once)
+        patch.setattr(Derivations, "_records", records)
         yield
 
 

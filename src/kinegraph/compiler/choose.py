@@ -24,13 +24,14 @@ from kinegraph.codegen.simd.orbits import share_side_by_side
 from kinegraph.compiler.derive import Derivations, derived, with_exact_numbers
 from kinegraph.compiler.reduce import reduced, reduction
 from kinegraph.compiler.request import Request, arguments_of
-from kinegraph.compiler.stage_records import PLAIN, Chosen, TargetFeatures, chosen_name
+from kinegraph.compiler.stage_records import NO_FEATURES, Chosen, TargetFeatures, chosen_on_disk
 from kinegraph.derive import constraints
 from kinegraph.derive.dynamics.inertia_factorization import LinearSystem
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.dynamics import solves
 from kinegraph.derive.quantities.plan_search import MULTIPLIERS, Candidate, PlanSearch
+from kinegraph.garbage_collection import gc_paused
 from kinegraph.graph import law
 from kinegraph.graph.build import Scalar, flattened
 from kinegraph.graph.node import Graph, Symbol
@@ -92,11 +93,15 @@ _LEAST_SHARE = 0.5
 _LEAST_SAVED = 0.2
 
 
-def chosen(derivations: Derivations, features: TargetFeatures = PLAIN, runtime: Sequence[str] = ()) -> Chosen:
+@gc_paused()
+def chosen(derivations: Derivations, features: TargetFeatures = NO_FEATURES, runtime: Sequence[str] = ()) -> Chosen:
     """The graph that is estimated to run fastest with these features; parameters of `runtime` are arguments."""
-    name = chosen_name(derivations.request, features)
-    choice = _Choice(derivations, tuple(runtime))
-    return derivations.record(name, Chosen.read, lambda: (choice.made(features), not derivations.interrupt.requested))
+    stored = chosen_on_disk(derivations.request, features, derivations.cache)
+    found = derivations.known(stored)
+    if found is None:
+        record = _Choice(derivations, tuple(runtime)).made(features)
+        found = derivations.keep(stored, record, complete=not derivations.interrupt.requested)
+    return found
 
 
 @dataclass(frozen=True)

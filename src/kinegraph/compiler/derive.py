@@ -6,15 +6,15 @@ request -> `derived` -> Derived
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol, TypeVar, cast
+from typing import TypeVar, cast
 
 from kinegraph.codegen.program.binding import BackSubstitution
 from kinegraph.compiler.plan_selection import best_of_near_ties, plan_selection_of
 from kinegraph.compiler.request import Quantities, Request, bound_parameters, quantities_of
-from kinegraph.compiler.stage_records import Derived
+from kinegraph.compiler.stage_records import Derived, derived_on_disk
 from kinegraph.derive.plan import InertiaMethod, Plan
 from kinegraph.derive.quantities.plan_search import MULTIPLIERS, Candidate, PlanSearch
 from kinegraph.derive.tree.displacements import unit_quaternions
@@ -25,7 +25,7 @@ from kinegraph.graph.certificate import WholeProof
 from kinegraph.graph.node import Graph, Output, Polynomial, Symbol
 from kinegraph.graph.proof import prove
 from kinegraph.interrupt import Interrupt
-from kinegraph.jit import cache as disk
+from kinegraph.jit.cache import CachedRecord
 from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.effort import Effort
@@ -82,11 +82,7 @@ PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 30_000, Effort.SEARCH: 1_000_000}
 TWO_LIMBS = 12
 
 
-class _Dumped(Protocol):
-    def dump(self) -> str: ...
-
-
-Record = TypeVar("Record", bound=_Dumped)
+Record = TypeVar("Record")
 
 
 @dataclass(frozen=True)
@@ -99,14 +95,21 @@ class Derivations:
     request: Request
     cache: bool = True
 
-    def record(self, name: str, read: Callable[[str], Record], make: Callable[[], tuple[Record, bool]]) -> Record:
-        """A record of the request: known from before, read from disk, or made and stored."""
-        if name not in self._records:
-            self._records[name] = disk.stored_or_made(name, read, make, lambda record: record.dump(), self.cache)
-        return cast("Record", self._records[name])
+    def known(self, stored: CachedRecord[Record]) -> Record | None:
+        """A record of the request that was made before, or is on disk."""
+        found = self._records.get(stored.name) or stored.load()
+        return None if found is None else self._keep(stored.name, cast("Record", found))
+
+    def keep(self, stored: CachedRecord[Record], record: Record, complete: bool = True) -> Record:
+        """A new record of the request, saved if it is complete."""
+        return self._keep(stored.name, stored.save(record, complete))
+
+    def _keep(self, name: str, record: Record) -> Record:
+        self._records[name] = record
+        return record
 
     @cached_property
-    def _records(self) -> dict[str, _Dumped]:
+    def _records(self) -> dict[str, object]:
         return {}
 
     @cached_property
@@ -217,16 +220,18 @@ class Derivations:
 # From a request to the record of its derived equations.
 
 
+@gc_paused()
 def derived(derivations: Derivations) -> Derived:
     """The equations by the cheapest plan."""
-
-    def make() -> tuple[Derived, bool]:
+    request = derivations.request
+    stored = derived_on_disk(request, derivations.cache)
+    found = derivations.known(stored)
+    if found is None:
         candidate = derivations.best
         law.check(candidate.graph)
-        return Derived(request.key, candidate.plan, candidate.graph), not derivations.interrupt.requested
-
-    request = derivations.request
-    return derivations.record(request.stored_as("derived"), Derived.read, make)
+        record = Derived(request.key, candidate.plan, candidate.graph)
+        found = derivations.keep(stored, record, complete=not derivations.interrupt.requested)
+    return found
 
 
 # Equations by Rackovic's formulas: sums over all links in the fixed frame, nothing regrouped.

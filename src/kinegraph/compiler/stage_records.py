@@ -20,6 +20,7 @@ from kinegraph.graph import text
 from kinegraph.graph.certificate import WholeProof
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.jit.cache import CachedRecord
 from kinegraph.jit.engine import host
 from kinegraph.passes.effort import PassReport
 
@@ -102,7 +103,7 @@ class TargetFeatures:
 
 
 #: Code that is a list of operations and nothing else.
-PLAIN = TargetFeatures()
+NO_FEATURES = TargetFeatures()
 
 
 @dataclass(frozen=True)
@@ -163,9 +164,22 @@ class Chosen:
         )
 
 
-def chosen_name(request: Request, features: TargetFeatures) -> str:
-    """The name on disk of the graph chosen for a request: it depends on the features, and on this processor."""
-    return request.stored_as("chosen", features, host().fused)
+# The records of a request on disk.
+
+
+def derived_on_disk(request: Request, cache: bool = True) -> CachedRecord[Derived]:
+    """The derived equations of a request."""
+    return CachedRecord(request.stored_as("derived"), Derived.read, Derived.dump, cache)
+
+
+def reduced_on_disk(request: Request, cache: bool = True) -> CachedRecord[Reduced]:
+    """The reduced equations of a request."""
+    return CachedRecord(request.stored_as("reduced"), Reduced.read, Reduced.dump, cache)
+
+
+def chosen_on_disk(request: Request, features: TargetFeatures, cache: bool = True) -> CachedRecord[Chosen]:
+    """The graph chosen for a request: it depends on the features, and on this processor."""
+    return CachedRecord(request.stored_as("chosen", features, host().fused), Chosen.read, Chosen.dump, cache)
 
 
 # A plan as JSON.

@@ -12,8 +12,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from kinegraph.compiler.request import Parameters, Quantities, Request, may_be_cut, request_of
-from kinegraph.compiler.stage_records import PLAIN, Chosen, Derived, Reduced, TargetFeatures, chosen_name
+from kinegraph.compiler.stage_records import (
+    NO_FEATURES,
+    Chosen,
+    Derived,
+    Reduced,
+    TargetFeatures,
+    chosen_on_disk,
+    derived_on_disk,
+    reduced_on_disk,
+)
 from kinegraph.derive.plan import Closure
+from kinegraph.garbage_collection import gc_paused
 from kinegraph.graph import law, text
 from kinegraph.graph.node import Graph
 from kinegraph.jit import cache as disk
@@ -41,7 +51,7 @@ def resolve_closure(request: Request, runtime: Sequence[str] = (), cache: bool =
 
 def derived(request: Request, cache: bool = True) -> Derived:
     """The equations of a request, its closure resolved, by the cheapest plan."""
-    found = disk.load_record(request.stored_as("derived"), Derived.read) if cache else None
+    found = derived_on_disk(request, cache).load()
     if found is None:
         from kinegraph.compiler import derive
 
@@ -51,7 +61,7 @@ def derived(request: Request, cache: bool = True) -> Derived:
 
 def reduced(request: Request, cache: bool = True) -> Reduced:
     """The derived equations with fewer operations, proved equal to the equations as first derived."""
-    found = disk.load_record(request.stored_as("reduced"), Reduced.read) if cache else None
+    found = reduced_on_disk(request, cache).load()
     if found is None:
         from kinegraph.compiler import derive, reduce
 
@@ -60,10 +70,10 @@ def reduced(request: Request, cache: bool = True) -> Reduced:
 
 
 def chosen(
-    request: Request, features: TargetFeatures = PLAIN, runtime: Sequence[str] = (), cache: bool = True
+    request: Request, features: TargetFeatures = NO_FEATURES, runtime: Sequence[str] = (), cache: bool = True
 ) -> Chosen:
     """The graph that is estimated to run fastest with these features; parameters of `runtime` are arguments."""
-    found = disk.load_record(chosen_name(request, features), Chosen.read) if cache else None
+    found = chosen_on_disk(request, features, cache).load()
     if found is None:
         from kinegraph.compiler import choose, derive
 
@@ -76,14 +86,15 @@ def stored_graph(kind: str, made_of: object, make: Callable[[], Graph]) -> Graph
 
     made_of: all that the graph follows from; two that differ must differ in it.
     """
-
-    def checked() -> tuple[Graph, bool]:
-        graph = make()
-        law.check(graph)
-        return graph, True
-
     name = f"{kind}-{digest(made_of, disk.sources_digest(Path(__file__).parents[1]))}"
-    return disk.stored_or_made(name, text.read, checked, text.dump)
+    stored = disk.CachedRecord(name, text.read, text.dump)
+    found = stored.load()
+    if found is None:
+        with gc_paused():
+            found = make()
+        law.check(found)
+        stored.save(found)
+    return found
 
 
 def derived_at_once(mechanism: Mechanism, quantities: Quantities, parameters: Parameters | None = None) -> Graph:

@@ -10,21 +10,20 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar, cast
+from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import KernelError, KinegraphError
 from kinegraph.files import open_regular, read_at_most
-from kinegraph.garbage_collection import gc_paused
 
 # What a value is made of, as a digest: the names under which things are stored are made of this and nothing else.
 #
@@ -279,36 +278,33 @@ def save(name: str, code: bytes) -> None:
             _remove_oldest(folder)
 
 
-def load_record(name: str, read: Callable[[str], T]) -> T | None:
-    """The record that `read` reads from the text of this name; None if there is none, or none that it can read."""
-    data = load(name)
-    if data is None:
-        return None
-    try:
-        return read(data.decode())
-    except (KinegraphError, ValueError, TypeError, KeyError, AttributeError):
-        return None
+@dataclass(frozen=True)
+class CachedRecord(Generic[T]):
+    """A record on disk, under a name that tells all it follows from.
 
-
-def stored_or_made(
-    name: str,
-    read: Callable[[str], T],
-    make: Callable[[], tuple[T, bool]],
-    write: Callable[[T], str],
-    use_cache: bool = True,
-) -> T:
-    """The record of this name from disk; else a new record, saved as the text that `write` makes of it.
-
-    `make` checks what it makes, and says whether it is complete: the result of an interrupted search is not saved.
+    There is one way to use it: load it; if there is none, make and check a new record, and save that.
     """
-    stored = load_record(name, read) if use_cache else None
-    if stored is not None:
-        return stored
-    with gc_paused():
-        record, complete = make()
-    if use_cache and complete:
-        save(name, write(record).encode())
-    return record
+
+    name: str
+    read: Callable[[str], T]
+    write: Callable[[T], str]
+    use_cache: bool = True
+
+    def load(self) -> T | None:
+        """The record; None if there is none, or none that can be read."""
+        data = load(self.name) if self.use_cache else None
+        if data is None:
+            return None
+        try:
+            return self.read(data.decode())
+        except (KinegraphError, ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+    def save(self, record: T, complete: bool = True) -> T:
+        """The same record, which is on disk now if it is complete: what an interrupted search has left is not kept."""
+        if self.use_cache and complete:
+            save(self.name, self.write(record).encode())
+        return record
 
 
 def checksummed(code: bytes, name: str) -> bytes:

@@ -51,7 +51,8 @@ def proof_of(
         _log.warning("%s: %s", mechanism.name, why)
         return None
     name = f"loops-proof-{digest(mechanism, wanted, given, disk.sources_digest(Path(__file__).parents[1]))}"
-    return disk.stored_or_made(name, _read, lambda: (proved(loops, mechanism, wanted, given), True), _written)
+    stored = disk.CachedRecord(name, _read, _written)
+    return stored.load() or stored.save(proved(loops, mechanism, wanted, given))
 
 
 def _read(text: str) -> RecursiveProof:
