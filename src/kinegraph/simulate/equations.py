@@ -42,7 +42,7 @@ from kinegraph.solve.problem import Floats, RightHandSide, Signals
 from kinegraph.solve.recording import Run
 
 if TYPE_CHECKING:
-    from kinegraph.derive.quantities.platforms import ClosedLegs
+    from kinegraph.derive.quantities.closed_legs import ClosedLegs
 
 _LARGEST_REDUCED = 4000
 _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start

@@ -25,6 +25,7 @@ from kinegraph.derive.dynamics.inertia_factorization import Factorized, base_to_
 from kinegraph.derive.elements.element_values import ElementNames
 from kinegraph.derive.elements.forces import Elements, component_count
 from kinegraph.derive.plan import InertiaMethod, Plan
+from kinegraph.derive.quantities.definitions import DEFINITIONS
 from kinegraph.derive.quantities.derivatives import derivative
 from kinegraph.derive.quantities.elements import named_element
 from kinegraph.derive.quantities.quantity import Quantity
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
     from kinegraph.derive.constraints.constraint_rows import ConstraintEquations
     from kinegraph.derive.constraints.partitioning import ReducedSystem
     from kinegraph.derive.constraints.segments import PlanarLoop, SegmentedLoop
-    from kinegraph.derive.quantities.platforms import ClosedLegs
+    from kinegraph.derive.quantities.closed_legs import ClosedLegs
 
 
 # Trees lowered once for all derivations of one mechanism that differ in their plans alone.
@@ -140,7 +141,7 @@ class Derivation:
         """The graph output of a quantity."""
         if quantity.by:
             return derivative(self, quantity)
-        return output(str(quantity), self.shape(quantity), quantity.record.derive(self, quantity))
+        return output(str(quantity), self.shape(quantity), DEFINITIONS[quantity.name](self, quantity))
 
     def shape(self, quantity: Quantity) -> tuple[int, ...]:
         """The shape of a quantity that is no derivative."""
@@ -474,7 +475,7 @@ class Derivation:
         if found is None:
             return None
         # Few mechanisms have legs, whose equations are twenty modules: only they import them.
-        from kinegraph.derive.quantities.platforms import ClosedLegs
+        from kinegraph.derive.quantities.closed_legs import ClosedLegs
 
         return ClosedLegs(self, found)
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from kinegraph.derive.constraints.constraint_rows import ConstraintRow
 from kinegraph.derive.dynamics import composite_body, newton_euler
 from kinegraph.derive.dynamics.composite_body import composite_moments
 from kinegraph.derive.dynamics.energy import kinetic_energy, potential_energy, total_momentum
@@ -20,6 +19,7 @@ from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.model.expressions import TIME
 
 if TYPE_CHECKING:
+    from kinegraph.derive.constraints.constraint_rows import ConstraintRow
     from kinegraph.derive.quantities.derivation import Derivation
     from kinegraph.derive.quantities.quantity import Quantity
 
@@ -55,7 +55,7 @@ def momentum(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 # what the motion takes beyond the given forces, so that - lambda r_t is f . dp/dq w less the given forces' w . tau.
 
 #: A row and the force along it.
-RowForce = tuple[ConstraintRow, Scalar]
+RowForce: TypeAlias = "tuple[ConstraintRow, Scalar]"
 
 
 def law_power(derivation: Derivation, quantity: Quantity) -> list[Scalar]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinegraph.derive.quantities import constraints, dynamics, elements, energy, kinematics, platforms
 from kinegraph.derive.quantities.record import Choice, Extent, Frame, Letter, QuantityRecord, Subject, Topology
 from kinegraph.derive.quantities.variables import Variables
 
@@ -24,7 +23,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "tau",
         "generalized forces for this motion (inverse dynamics)",
-        derive=dynamics.tau,
         arguments=QVA,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -36,7 +34,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
         recursive=frozenset({Topology.TREES}),
         of_links=True,
         closed_legs=True,
-        derivative=dynamics.tau_derivative,
         synonyms=("inverse_dynamics", "rnea", "torque", "torques", "id"),
         solves_rows=True,
         partitioned=True,
@@ -44,7 +41,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "H",
         "inertia matrix, symmetric, in the order of v",
-        derive=dynamics.inertia,
         arguments=Q,
         shape=(N, N),
         frame=Frame.COORDINATES,
@@ -57,7 +53,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "C",
         "three-index array C[i][k][l]: the velocity forces are sum C[i][k][l] v[k] v[l]",
-        derive=dynamics.three_index_array,
         arguments=Q,
         shape=(N, N, N),
         frame=Frame.COORDINATES,
@@ -70,7 +65,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "coriolis",
         "Coriolis and centrifugal matrix: times v it gives the velocity forces",
-        derive=dynamics.coriolis,
         arguments=QV,
         shape=(N, N),
         frame=Frame.COORDINATES,
@@ -83,7 +77,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "gravity",
         "generalized forces that hold against gravity",
-        derive=dynamics.gravity,
         arguments=Q,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -96,7 +89,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "bias",
         "generalized forces at zero acceleration",
-        derive=dynamics.bias,
         arguments=QV,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -110,7 +102,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "qdd",
         "accelerations (forward dynamics)",
-        derive=dynamics.accelerations,
         arguments=(*QV, Variables.FORCES),
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -124,7 +115,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
         of_links=True,
         closed_legs=True,
         choices=frozenset({Choice.INERTIA, Choice.FORWARD}),
-        derivative=dynamics.acceleration_derivative,
         synonyms=("forward_dynamics", "aba", "accelerations", "a", "ddq", "fd"),
         solves_rows=True,
     ),
@@ -137,7 +127,6 @@ ENERGY: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "energy",
         "kinetic and potential energy",
-        derive=energy.energy,
         arguments=QV,
         shape=(2,),
         frame=Frame.NONE,
@@ -149,7 +138,6 @@ ENERGY: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "momentum",
         "linear momentum, then angular momentum about the origin",
-        derive=energy.momentum,
         arguments=QV,
         shape=(6,),
         frame=Frame.FIXED,
@@ -159,7 +147,6 @@ ENERGY: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "forces",
         "generalized forces of springs, dampers, forces and all other elements",
-        derive=elements.forces,
         arguments=QV,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -172,7 +159,6 @@ ENERGY: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "power",
         "power dissipated by elements, then power supplied by them; what tau supplies comes on top",
-        derive=elements.power,
         arguments=QV,
         shape=(2,),
         frame=Frame.NONE,
@@ -184,7 +170,6 @@ ENERGY: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "law_power",
         "power supplied by what drives transforms, gravity and constraints along laws of time",
-        derive=energy.law_power,
         arguments=(*QV, Variables.FORCES),
         shape=(1,),
         frame=Frame.NONE,
@@ -203,7 +188,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "constraints",
         "what loops and constraints miss by position, row by row: zero where the mechanism is assembled",
-        derive=constraints.values,
         arguments=Q,
         shape=(Extent.ROWS,),
         frame=Frame.ROWS,
@@ -214,7 +198,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "constraint_jacobian",
         "derivative of the constraints by displacements, row by row",
-        derive=constraints.jacobian,
         arguments=Q,
         shape=(Extent.ROWS, N),
         frame=Frame.ROWS,
@@ -225,7 +208,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "constraint_rates",
         "what loops and constraints miss by velocity, row by row",
-        derive=constraints.rates,
         arguments=QV,
         shape=(Extent.ROWS,),
         frame=Frame.ROWS,
@@ -236,7 +218,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "constraint_accelerations",
         "what loops and constraints miss by acceleration, row by row",
-        derive=constraints.accelerations,
         arguments=QVA,
         shape=(Extent.ROWS,),
         frame=Frame.ROWS,
@@ -247,7 +228,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "multipliers",
         "force or moment that the first frame of each row exerts on the second",
-        derive=constraints.multipliers,
         arguments=(*QV, Variables.FORCES),
         shape=(Extent.ROWS,),
         frame=Frame.ROWS,
@@ -262,7 +242,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "A",
         "how the dependent velocities move a loop's second frame against its first: A dp = B du + closing errors",
-        derive=constraints.dependent_columns,
         arguments=Q,
         shape=(6, N),
         frame=Frame.CLOSING,
@@ -274,7 +253,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "B",
         "the same of the independent velocities, with the other sign: P = H a + B^T sigma + ... where these act",
-        derive=constraints.independent_columns,
         arguments=Q,
         shape=(6, N),
         frame=Frame.CLOSING,
@@ -286,7 +264,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "increments",
         "displacements of the dependent coordinates that take away a unit of what each row misses",
-        derive=constraints.increments,
         arguments=Q,
         shape=(N, Extent.ROWS),
         frame=Frame.ROWS,
@@ -299,7 +276,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "reaction",
         "force and moment of a joint's parent on its body (of a loop's first frame on its second), at its point there",
-        derive=constraints.reaction,
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
         frame=Frame.FIXED,
@@ -315,7 +291,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "transmission",
         "what a multiplier of 1 of every row adds to a reaction",
-        derive=constraints.transmission,
         arguments=Q,
         shape=(6, Extent.ROWS),
         frame=Frame.FIXED,
@@ -327,7 +302,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "qdd_proximal",
         "accelerations in a singular position: of all that fit, with the least constraint forces; less exact near it",
-        derive=constraints.proximal_accelerations,
         arguments=(*QV, Variables.FORCES),
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -341,7 +315,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "pivots",
         "how independent the rows of each joint are of those before them, from 1 to 0: near 0 the position is singular",
-        derive=constraints.pivots,
         arguments=Q,
         shape=(Extent.ROWS,),
         frame=Frame.ROWS,
@@ -360,7 +333,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "ring_acceleration",
         "accelerations of a platform's ring alone: of its position, then of its rotation",
-        derive=platforms.ring_acceleration,
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
         frame=Frame.COORDINATES,
@@ -374,7 +346,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "leg_positions",
         "coordinates of a platform's legs from the poses of ring and base alone, in the order of q",
-        derive=platforms.leg_positions,
         arguments=Q,
         shape=(Extent.LEG_COORDINATES,),
         frame=Frame.COORDINATES,
@@ -387,7 +358,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "leg_velocities",
         "rates of the coordinates of a platform's legs from the motion of ring and base alone, in the order of v",
-        derive=platforms.leg_velocities,
         arguments=QV,
         shape=(Extent.LEG_COORDINATES,),
         frame=Frame.COORDINATES,
@@ -400,7 +370,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "ring_forces",
         "force and moment that each leg of a platform exerts on the ring at its joint there",
-        derive=platforms.ring_forces,
         arguments=(*QV, Variables.FORCES),
         shape=(Extent.LEGS, 6),
         frame=Frame.FIXED,
@@ -414,7 +383,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "leg_reactions",
         "force and moment, about the base's origin, that each leg of a platform exerts on what it stands on",
-        derive=platforms.leg_reactions,
         arguments=(*QV, Variables.FORCES),
         shape=(Extent.LEGS, 6),
         frame=Frame.FIXED,
@@ -428,7 +396,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "base_reaction",
         "force and moment, about the base's origin, that a platform's legs and carriages together exert on the base",
-        derive=platforms.base_reaction,
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
         frame=Frame.FIXED,
@@ -448,7 +415,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "pose",
         "homogeneous matrix: rotation, and position in the last column",
-        derive=kinematics.pose,
         arguments=Q,
         shape=(4, 4),
         frame=Frame.FIXED,
@@ -461,7 +427,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "jacobian",
         "Jacobian: rows of the velocity, then of the angular velocity, by v",
-        derive=kinematics.jacobian,
         arguments=Q,
         shape=(6, N),
         frame=Frame.FIXED,
@@ -474,7 +439,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "velocity",
         "velocity of a point, then angular velocity of its body",
-        derive=kinematics.velocity,
         arguments=QV,
         shape=(6,),
         frame=Frame.FIXED,
@@ -487,7 +451,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "acceleration",
         "acceleration of a point, then angular acceleration of its body",
-        derive=kinematics.acceleration,
         arguments=QVA,
         shape=(6,),
         frame=Frame.FIXED,
@@ -500,7 +463,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "axis",
         "direction of a joint's axis, a unit vector",
-        derive=kinematics.axis,
         arguments=Q,
         shape=(3,),
         frame=Frame.FIXED,
@@ -513,7 +475,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "arm",
         "vector from a joint to a body's centre of mass",
-        derive=kinematics.arm,
         arguments=Q,
         shape=(3,),
         frame=Frame.FIXED,
@@ -532,7 +493,6 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "structure",
         "structure matrix W of an element: its generalized forces are W^T times the components it acts with",
-        derive=elements.structure,
         arguments=Q,
         shape=(Extent.COMPONENTS, N),
         frame=Frame.ELEMENT,
@@ -544,7 +504,6 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "effort",
         "components an element acts with: its generalized forces are W^T times these; a bumper's friction comes on top",
-        derive=elements.effort,
         arguments=QV,
         shape=(Extent.COMPONENTS,),
         frame=Frame.ELEMENT,
@@ -556,7 +515,6 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "contact",
         "of every place of a bumper: the gap, the force on the first shape with friction, and the point it acts at",
-        derive=elements.contact,
         arguments=QV,
         shape=(Extent.COMPONENTS, 7),
         frame=Frame.FIXED,
@@ -567,7 +525,6 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "regressor",
         "matrix that gives tau when it is multiplied by the base parameters; elements are left out",
-        derive=elements.regressor,
         arguments=QVA,
         shape=(N, Extent.BASE_PARAMETERS),
         frame=Frame.COORDINATES,
@@ -579,7 +536,6 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "base_parameters",
         "the fewest inertial parameters that tau depends on, in the order of the regressor's columns",
-        derive=elements.base_parameters,
         arguments=(),
         shape=(Extent.BASE_PARAMETERS,),
         frame=Frame.NONE,
