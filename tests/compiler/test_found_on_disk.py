@@ -1,4 +1,4 @@
-"""A process that finds its code on disk computes the same, and does not import what derives, reduces and writes code."""
+"""A process that finds its code on disk computes the same, and imports nothing that derives, reduces or writes code."""
 
 from __future__ import annotations
 

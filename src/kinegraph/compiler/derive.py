@@ -30,7 +30,7 @@ from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.effort import Effort
 
-# The proof of the whole way: the equations as the recursions first give them against the graph code is made of.
+# The proof from end to end: the equations as the recursions first give them against the graph that code is made of.
 
 
 def proved(first: Graph, last: Graph, mechanism: Mechanism, deriving: float) -> WholeProof:
@@ -122,12 +122,12 @@ class Derivations:
             return best_of_near_ties(self.search, cheapest)
         if request.frames is Effort.QUICK:
             return cheapest
-        contest = plan_selection_of(request.effort, request.seconds)
-        return contest.winner(self.search, cheapest, request.seed, self.interrupt)
+        selection = plan_selection_of(request.effort, request.seconds)
+        return selection.winner(self.search, cheapest, request.seed, self.interrupt)
 
     @cached_property
     def interrupt(self) -> Interrupt:
-        """Seen by the contest of plans and by the reduction that follows."""
+        """Seen by the selection of plans and by the reduction that follows."""
         return Interrupt()
 
     @property

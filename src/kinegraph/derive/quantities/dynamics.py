@@ -88,7 +88,7 @@ def _element_derivative(derivation: Derivation, by: str) -> Square:
     if by == Variables.VELOCITIES:
         symbols = [builder.symbol(*symbol) for symbol in Variables.VELOCITIES.symbols(derivation.mechanism)]
         directions = [ForwardDerivative(builder, {symbol: builder.one}) for symbol in symbols]
-    return [[Scalar(builder, way(force.index)) for way in directions] for force in derivation.element_forces]
+    return [[Scalar(builder, along(force.index)) for along in directions] for force in derivation.element_forces]
 
 
 # The inertia matrix and the forces of gravity.
