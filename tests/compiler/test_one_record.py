@@ -19,6 +19,7 @@ from kinegraph.errors import DerivationError, ProofError
 from kinegraph.graph import text
 from kinegraph.graph.node import Graph
 from kinegraph.interrupt import Interrupt
+from kinegraph.jit import cache as disk
 from kinegraph.store import add
 from tests.cli.run import data, runner
 
@@ -192,7 +193,15 @@ def test_a_plan_whose_search_was_interrupted_is_not_kept(
     request = request_of(kg.load("double-pendulum"), "tau", effort="normal")
     with monkeypatch.context() as patch:
         patch.setattr(PlanSelection, "winner", interrupted)
-        assert len(derived(request).graph) > 0
-        assert not list((tmp_path / "cache").glob("derived-*"))
+        assert len(derived(request).graph) > 0 and len(chosen(request).graph) > 0
+        assert not list((tmp_path / "cache").glob("derived-*")) and not list((tmp_path / "cache").glob("chosen-*"))
     assert len(derived(request).graph) > 0
     assert list((tmp_path / "cache").glob("derived-*"))
+
+
+def test_a_record_that_cannot_be_read_is_made_anew(used: object) -> None:
+    request = request_of(kg.load("double-pendulum"), "tau", numeric=True)
+    first = reduced(request)
+    for wrong in ("", "{}", '{"key": 1, "graph": "no graph"}', "[]", "null"):
+        disk.save(request.stored_as("reduced"), wrong.encode())
+        assert reduced(request).graph == first.graph
