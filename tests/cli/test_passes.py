@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.graph.count import count
 from kinegraph.notation.text import formula
@@ -35,7 +35,7 @@ OWN = "expand(forms=0), monomials(degree=2)"
 def test_derived_equations_are_those_of_the_passes(capsys):
     run, mechanism = runner(capsys), kg.load("puma560")
     found = data(run("derive puma560 -q gravity --json", "--passes", OWN))["text"]
-    graph = chain_of(request_of(mechanism, "gravity", passes=OWN)).reduced.graph
+    graph = reduced(request_of(mechanism, "gravity", passes=OWN)).graph
     assert found == formula(graph, mechanism=mechanism)
     assert found != data(run("derive puma560 -q gravity --json"))["text"]
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,14 +17,13 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.cli.inspect import Stage
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.records import Chosen, Derived, Means
+from kinegraph.compiler.derive import Derivations, derived
 from kinegraph.compiler.request import Quantities, arguments_of, request_of
 from kinegraph.derive.constraints.redundancy import row_names_of
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.quantities.record import Extent, Looped, QuantityRecord
+from kinegraph.derive.quantities.record import Extent, QuantityRecord, Topology
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.tree.displacements import unit_quaternions
 from kinegraph.errors import KernelError
@@ -64,27 +63,9 @@ LANGUAGES = (
 @pytest.fixture(scope="module", autouse=True)
 def each_request_is_derived_once() -> Iterator[None]:
     """What one test has derived of a request serves the others: deriving takes most of their time."""
-    derived: dict[str, Derived] = {}
-    chosen: dict[tuple[str, Means | None, tuple[str, ...]], Chosen] = {}
-    derive, choose = Chain.derived.func, Chain.chosen
-
-    def derived_once(chain: Chain) -> Derived:
-        key = chain.request.key
-        if key not in derived:
-            derived[key] = derive(chain)
-        return derived[key]
-
-    def chosen_once(chain: Chain, means: Means | None = None, runtime: Sequence[str] = ()) -> Chosen:
-        key = chain.request.key, means, tuple(runtime)
-        if key not in chosen:
-            chosen[key] = choose(chain, means, runtime)
-        return chosen[key]
-
-    once = cached_property(derived_once)
-    once.__set_name__(Chain, "derived")
+    records: dict[str, object] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Chain, "derived", once)
-        patch.setattr(Chain, "chosen", chosen_once)
+        patch.setattr(Derivations, "_records", records)
         yield
 
 
@@ -161,7 +142,8 @@ def test_reduced_and_proved(name: str, list_of: type[words]) -> None:
     reduction = kg.reduce(graph, kg.Effort.QUICK)
     assert reduction.proved
     values = {parameter.name: parameter.value for parameter in mechanism.parameters}
-    plain = Chain(request_of(mechanism, list_of(mechanism), parameters=values)).first
+    derivations = Derivations(request_of(mechanism, list_of(mechanism), parameters=values))
+    plain, _ = derivations.first(derived(derivations).plan)
     assert kg.prove(plain, reduction.graph, quaternions=unit_quaternions(mechanism))
 
 
@@ -199,7 +181,7 @@ def test_compiled_alone_dense_and_sparse(record: QuantityRecord) -> None:
 
 
 @pytest.mark.parametrize(
-    "record", [record for record in TABLE if Looped.TREES in record.looped], ids=lambda record: record.name
+    "record", [record for record in TABLE if Topology.TREES in record.recursive], ids=lambda record: record.name
 )
 def test_loops_compute_what_the_table_says(record: QuantityRecord) -> None:
     mechanism = kg.load("double-pendulum")

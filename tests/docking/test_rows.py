@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.chain import derived_at_once
 from kinegraph.compiler.request import bound_parameters
+from kinegraph.compiler.stored import derived_at_once
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.docking.description import Docking, Limits, docking_of
 from kinegraph.docking.dock import dock

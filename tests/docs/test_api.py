@@ -43,7 +43,7 @@ def test_unknown_names_are_attribute_errors():
 
 BEFORE = [
     "",
-    "from kinegraph.compiler.compile import kernel_of",
+    "from kinegraph.compiler.bind import kernel_of",
     "import kinegraph.cli",
 ]
 if os.environ.get("KINEGRAPH_SOAK"):
@@ -67,7 +67,7 @@ def fresh(code):
 """
 IMPORTING = """import kinegraph as kg; kg.derive
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.compiler.compile import kernel_of
+from kinegraph.compiler.bind import kernel_of
 print(kernel_of.__name__)"""
 _SAME = "assert first == (kg.derive, kg.compile, kg.minimise, kg.simulate)\n"
 NAMING = (

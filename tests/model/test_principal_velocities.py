@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.errors import ModelError
 from kinegraph.passes.effort import Effort
 
@@ -23,7 +23,7 @@ Arm~Nut | Sz(0.5), Rx(q) | Sz(0.2), m(0.5), Jx(0.1), Jy(0.1), Jz(0.1); output ti
 
 
 def operations(mechanism: kg.Mechanism, quantity: str) -> tuple[int, int]:
-    found = kg.count(Chain(request_of(mechanism, quantity, numeric=True, effort=Effort.QUICK)).reduced.graph)
+    found = kg.count(reduced(request_of(mechanism, quantity, numeric=True, effort=Effort.QUICK)).graph)
     return found.mul, found.add
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler import stored
 from kinegraph.compiler.request import request_of
 from kinegraph.notation.mathml import mathml
 from tests.notation.test_formula import recomputed
@@ -28,7 +28,7 @@ force  push | value(-load*height), on(q1);
 
 
 def reduced(numeric: bool) -> kg.Graph:
-    return Chain(request_of(NAMED, "forces", numeric=numeric)).reduced.graph
+    return stored.reduced(request_of(NAMED, "forces", numeric=numeric)).graph
 
 
 @pytest.mark.parametrize(("numeric", "load"), [(False, "load = k*gamma - 0.1*k"), (True, "load = 20*gamma - 2")])
@@ -65,5 +65,5 @@ def test_code_calls_definitions_by_their_names(tmp_path: Path) -> None:
 
 def test_values_of_the_command_line_are_not_taken_for_those_of_the_model() -> None:
     """With another k no expression is `load` as the model has it."""
-    graph = Chain(request_of(NAMED, "forces", numeric=True, parameters={"k": 7})).reduced.graph
+    graph = stored.reduced(request_of(NAMED, "forces", numeric=True, parameters={"k": 7})).graph
     assert "load" not in kg.formula(graph, mechanism=NAMED)

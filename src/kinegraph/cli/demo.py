@@ -17,8 +17,8 @@ import kinegraph as kg
 from kinegraph.cli.common import JsonOption, console, print_json
 from kinegraph.cli.ops import known_values
 from kinegraph.codegen.c import c_source
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.compile import kernel_of
+from kinegraph.compiler import stored
+from kinegraph.compiler.bind import kernel_of
 from kinegraph.compiler.request import Request, quantities_of
 from kinegraph.graph.count import Operations
 from kinegraph.jit.kernel import StraightKernel
@@ -164,7 +164,7 @@ def measure(mechanism: kg.Mechanism, quantity: str) -> Measured:
     """From the mechanism to a kernel, and how fast it runs."""
     started = time.perf_counter()
     request = Request(mechanism, quantities_of(quantity), known_values(mechanism), frames=QUANTITIES[quantity])
-    reduced = Chain(request, cache=False).reduced
+    reduced = stored.reduced(request, cache=False)
     kernel = kernel_of(mechanism, reduced.graph, quantity)
     seconds = time.perf_counter() - started
     after = kg.count(reduced.graph)

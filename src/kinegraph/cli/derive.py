@@ -9,8 +9,8 @@ import typer
 import kinegraph as kg
 from kinegraph.cli.common import JsonOption, PassesOption, QuantityOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.options import ModelSource, reads_model
+from kinegraph.compiler import stored
 from kinegraph.compiler.base_parameters import base_parameters
-from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.request import request_of
 from kinegraph.errors import DerivationError
 from kinegraph.model.expressions import Expression
@@ -58,5 +58,6 @@ def equations(
     """The graph whose equations are shown."""
     if raw and passes:
         raise DerivationError("--raw shows equations before any pass: leave out --raw or --passes")
-    chain = chain_of(request_of(mechanism, quantity, numeric=numeric, parameters=values, passes=passes))
-    return chain.derived.graph if raw else chain.reduced.graph
+    request = request_of(mechanism, quantity, numeric=numeric, parameters=values, passes=passes)
+    request = stored.resolve_closure(request)
+    return stored.derived(request).graph if raw else stored.reduced(request).graph

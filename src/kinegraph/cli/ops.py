@@ -24,9 +24,11 @@ from kinegraph.cli.common import (
 from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.codegen.kernel import KernelChoice
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
-from kinegraph.compiler.chain import chain_of
-from kinegraph.compiler.derive import in_closed_form
+from kinegraph.compiler.choose import chosen as chosen_graph
+from kinegraph.compiler.derive import Derivations, in_closed_form
+from kinegraph.compiler.reduce import reduced as reduced_equations
 from kinegraph.compiler.request import Request, quantities_of, same_passes
+from kinegraph.compiler.stored import resolve_closure
 from kinegraph.derive.plan import Closure
 from kinegraph.errors import TaskError
 from kinegraph.graph.count import Operations, largest_exponent
@@ -261,13 +263,14 @@ def reduce_with_account(
     request = Request(
         mechanism, quantities_of(quantity), values, effort, seconds, seed, closure=closure, passes=same_passes(passes)
     )
-    chain = chain_of(request)
-    reduced = chain.reduced
+    derivations = Derivations(resolve_closure(request))
+    reduced = reduced_equations(derivations)
     stages = [CountedStage("derived", reduced.first), CountedStage("frames chosen", reduced.derived)]
     stages += [CountedStage(report.name, report.after) for report in reduced.reports]
-    kernel = chain.chosen().choice
+    kernel = chosen_graph(derivations).choice
     exponent = largest_exponent(reduced.graph)
-    return Account(tuple(stages), kg.count(reduced.graph), True, kernel, chain.limbs_are_faster, exponent)
+    limbs = derivations.limb_search.limbs_are_faster
+    return Account(tuple(stages), kg.count(reduced.graph), True, kernel, limbs, exponent)
 
 
 def _table(account: Account, title: str) -> Table:

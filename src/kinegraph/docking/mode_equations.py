@@ -9,7 +9,7 @@ from functools import cached_property
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.compiler.chain import derived_at_once, stored_graph
+from kinegraph.compiler.stored import derived_at_once, stored_graph
 from kinegraph.derive.constraints.projection import PIVOTS, projection
 from kinegraph.derive.dynamics.inertia_factorization import Factorized
 from kinegraph.derive.dynamics.state_rate import DISSIPATED, SUPPLIED, WORK, Forces, motion_words, state_rate

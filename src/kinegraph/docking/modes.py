@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.compiler.chain import derived_at_once
 from kinegraph.compiler.request import bound_parameters
+from kinegraph.compiler.stored import derived_at_once
 from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.docking.description import Docking, without_springs
 from kinegraph.docking.fastening import (

@@ -12,8 +12,11 @@ from typing import cast
 from kinegraph.codegen.program.binding import Argument, Bound, ParameterValue, bind
 from kinegraph.codegen.program.instructions import cut
 from kinegraph.codegen.program.lowering import lower_with_places
-from kinegraph.compiler.chain import Chain, chain_of
+from kinegraph.compiler.choose import chosen
+from kinegraph.compiler.derive import Derivations
+from kinegraph.compiler.reduce import reduced
 from kinegraph.compiler.request import Quantities, arguments_of, read_quantities, request_of
+from kinegraph.compiler.stored import resolve_closure
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.variables import ALL
 from kinegraph.errors import DerivationError, KernelError
@@ -304,7 +307,7 @@ class _OfMechanism(_Maker):
         symbolic = bool(options.symbolic_parameters)
         self.parameters = tuple(one.name for one in mechanism.parameters) if symbolic else ()
         self.known = self._known() if symbolic else {}
-        self._chains: dict[tuple[str, ...], Chain] = {}
+        self._groups: dict[tuple[str, ...], Derivations] = {}
 
     def _known(self) -> dict[str, float]:
         """The values of parameters; those that have none stay symbols without a default."""
@@ -321,19 +324,19 @@ class _OfMechanism(_Maker):
         return tuple(str(quantity) for quantity in read_quantities(quantities))
 
     def graph(self, group: tuple[str, ...]) -> Graph:
-        return self._chain(group).chosen().graph
+        return chosen(self._derivations(group)).graph
 
     def printed(self, group: tuple[str, ...], coded: Graph) -> Graph:
-        return self._chain(group).reduced.graph
+        return reduced(self._derivations(group)).graph
 
-    def _chain(self, group: tuple[str, ...]) -> Chain:
-        if group not in self._chains:
+    def _derivations(self, group: tuple[str, ...]) -> Derivations:
+        if group not in self._groups:
             numeric = not self.options.symbolic_parameters
             given = self.options.parameters if numeric else None
             effort, passes = self.options.effort, self.options.passes
             request = request_of(self.mechanism, group, numeric=numeric, parameters=given, effort=effort, passes=passes)
-            self._chains[group] = chain_of(request)
-        return self._chains[group]
+            self._groups[group] = Derivations(resolve_closure(request))
+        return self._groups[group]
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         return arguments_of(self.mechanism, group, self.parameters)

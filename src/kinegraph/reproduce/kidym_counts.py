@@ -9,8 +9,9 @@ from enum import Enum, IntEnum
 from functools import cache, cached_property
 from math import log
 
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.derive import Derivations, derived
 from kinegraph.compiler.mechanism_source import load
+from kinegraph.compiler.reduce import reduced
 from kinegraph.compiler.request import request_of
 from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.count import Operations, count
@@ -336,8 +337,10 @@ class Form:
 
     def _graphs(self) -> Iterator[Tally]:
         for output in OUTPUTS:
-            chain = Chain(request_of(self.mechanism, self._words(output), numeric=False, effort=Effort.QUICK))
-            for rule, graph in ((REDUCED, chain.reduced.graph), ("as first derived", chain.first)):
+            request = request_of(self.mechanism, self._words(output), numeric=False, effort=Effort.QUICK)
+            derivations = Derivations(request)
+            first, _ = derivations.first(derived(derivations).plan)
+            for rule, graph in ((REDUCED, reduced(derivations).graph), ("as first derived", first)):
                 yield _tally(output, rule, count(graph))
                 yield _tally(output, f"{rule}, {COUNTED}", count(_moving(graph)))
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.derive import in_closed_form
 from kinegraph.compiler.mechanism_source import load
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Polynomial
 from kinegraph.graph.proof import prove
@@ -229,4 +229,4 @@ def _different_quantities() -> int:
 
 
 def _final(model: str, quantities: str) -> Graph:
-    return Chain(request_of(load(model), quantities, numeric=True, effort=Effort.QUICK)).reduced.graph
+    return reduced(request_of(load(model), quantities, numeric=True, effort=Effort.QUICK)).graph

@@ -15,7 +15,7 @@ from kinegraph import passes as known_passes
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.compiler.chain import chain_of
+from kinegraph.compiler import stored
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.constraints.projection import MISSED, PROJECTED, projected_in, projection
@@ -42,7 +42,7 @@ from kinegraph.solve.problem import Floats, RightHandSide, Signals
 from kinegraph.solve.recording import Run
 
 if TYPE_CHECKING:
-    from kinegraph.derive.quantities.platforms import ClosedLegs
+    from kinegraph.derive.quantities.closed_legs import ClosedLegs
 
 _LARGEST_REDUCED = 4000
 _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start
@@ -117,7 +117,7 @@ class Equations(ABC):
         request = request_of(
             self.mechanism, words, parameters=self.bound, passes=self.passes, closed_legs=self.closed_legs
         )
-        return chain_of(request).chosen().graph
+        return stored.chosen(stored.resolve_closure(request)).graph
 
     def derived(self, words: Sequence[str]) -> Graph:
         """Quantities of the mechanism by their words, as one graph."""

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.codegen.program.binding import Argument
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import derived
 from kinegraph.derive.constraints.constraint_rows import ConstraintRow
 from kinegraph.derive.dynamics.hamilton import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import NO_FORCES, Forces, with_forces
@@ -61,7 +61,7 @@ class MomentumForm(Equations):
 
     @cached_property
     def _form(self) -> CanonicalForm:
-        plan = Chain(request_of(self.mechanism, "H", parameters=self.bound)).derived.plan
+        plan = derived(request_of(self.mechanism, "H", parameters=self.bound)).plan
         return CanonicalForm(self.mechanism, self.bound, plan)
 
     @cached_property

@@ -5,10 +5,12 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import chain_of
-from kinegraph.compiler.compile import kernel_of
+from kinegraph.compiler.bind import kernel_of
+from kinegraph.compiler.derive import Derivations, derived
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.reduce import reduced
 from kinegraph.compiler.request import Quantities, request_of
+from kinegraph.compiler.stored import resolve_closure
 from kinegraph.graph.build import bind
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Coefficient
@@ -38,15 +40,16 @@ def add(
     `passes` are run in place of those of the effort: 'products, monomials(degree=4)'.
     """
     mechanism = mechanism_of(mechanism)
-    chain = chain_of(request_of(mechanism, quantities, effort=effort, passes=passes), on_pass=on_pass)
-    words = tuple(str(quantity) for quantity in chain.request.quantities)
-    initial, reduced = chain.derived.graph, chain.reduced
+    request = resolve_closure(request_of(mechanism, quantities, effort=effort, passes=passes))
+    words = tuple(str(quantity) for quantity in request.quantities)
+    derivations = Derivations(request)
+    initial, final = derived(derivations).graph, reduced(derivations, on_pass)
     counts = [PassRecord("initial", count(initial))]
-    counts += [PassRecord(report.name, report.after, report.seconds) for report in reduced.reports]
-    counts.append(PassRecord("best", count(reduced.graph)))
+    counts += [PassRecord(report.name, report.after, report.seconds) for report in final.reports]
+    counts.append(PassRecord("best", count(final.graph)))
     graphs = (
         GraphRecord("initial", words, initial),
-        GraphRecord("reduced", words, reduced.graph, tuple(counts), proved=True),
+        GraphRecord("reduced", words, final.graph, tuple(counts), proved=True),
     )
     return save(store, ModelRecord(mechanism.name, write(mechanism), graphs, default_values(mechanism)))
 

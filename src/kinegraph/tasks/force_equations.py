@@ -11,8 +11,8 @@ import numpy as np
 from scipy.linalg import null_space
 
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.compiler.stored import derived
 from kinegraph.derive.constraints.conditions import row_rank
 from kinegraph.derive.elements.forces import Elements
 from kinegraph.derive.plan import Plan
@@ -65,7 +65,7 @@ def force_graph(
     inputs, which must be zero. plan: how to derive; by default the cheapest for `tau`.
     """
     request = request_of(mechanism, "tau", numeric=True, parameters=parameters)
-    plan = plan or Chain(request).derived.plan
+    plan = plan or derived(request).plan
     inputs = [name for name in names if name in mechanism.layout.inputs]
     form = _finished if way is Formation.OLD else _sorted
     graph = form(mechanism, names, inputs, request.parameters, plan)

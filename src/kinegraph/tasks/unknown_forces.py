@@ -10,9 +10,9 @@ import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.compiler.stored import derived
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError, one_of
 from kinegraph.graph.build import bind
@@ -361,7 +361,7 @@ def compare_formations(
     mechanism = mechanism_of(mechanism)
     names = unknown_names(mechanism, unknown)
     tree = replace(with_inputs(mechanism, names), loops=(), constraints=())
-    plan = Chain(request_of(tree, "tau", numeric=True, parameters=parameters)).derived.plan
+    plan = derived(request_of(tree, "tau", numeric=True, parameters=parameters)).plan
     shortest, graphs = dict.fromkeys(Formation, float("inf")), dict[Formation, Graph]()
     for _ in range(repeats):
         for way in Formation:

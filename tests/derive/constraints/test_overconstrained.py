@@ -9,7 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.derive import Derivations
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.positions import ROUNDED
 from kinegraph.derive.constraints.redundancy import analysed
@@ -29,7 +29,7 @@ loop bridge | fixed | Left: Sy(-0.2) | Right;"""
 
 @lru_cache(maxsize=4)
 def graph_of(mechanism, quantities, closure="multipliers"):
-    return Chain(request_of(mechanism, quantities, numeric=True, closure=closure), cache=False).at_once
+    return Derivations(request_of(mechanism, quantities, numeric=True, closure=closure), cache=False).at_once
 
 
 #: A chain that comes back to the body it stands on, by way of one without mass.

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.derive import Derivations
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.conditions import row_rank
 from kinegraph.derive.plan import Plan
@@ -28,7 +28,7 @@ def values(mechanism, quantities, **arguments):
     layout = mechanism.layout
     groups = {"q": layout.positions, "v": layout.velocities, "tau": layout.forces}
     given = {name: x for key, array in arguments.items() for name, x in zip(groups[key], array, strict=True)}
-    return kg.interpret(Chain(request_of(mechanism, quantities), cache=False).at_once, given)
+    return kg.interpret(Derivations(request_of(mechanism, quantities), cache=False).at_once, given)
 
 
 def number(value):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.codegen.program.binding import Argument
-from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.request import Quantities, bound_parameters, request_of
+from kinegraph.compiler.stored import chosen, resolve_closure
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED, projection
 from kinegraph.derive.constraints.redundancy import holonomic_rows
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
@@ -121,7 +121,7 @@ def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression
 
 def _chosen(mechanism: Mechanism, wanted: Quantities, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
     request = request_of(mechanism, wanted, parameters=bound, effort=options.effort, passes=options.passes)
-    return chain_of(request).chosen().graph
+    return chosen(resolve_closure(request)).graph
 
 
 def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:

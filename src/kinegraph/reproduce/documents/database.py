@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import compile, derive
 from kinegraph.compiler.derive import in_closed_form
 from kinegraph.compiler.mechanism_source import load
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import Place
 from kinegraph.graph.build import GraphBuilder
@@ -135,13 +135,13 @@ def fewest() -> tuple[Entry, ...]:
 
 def _reduced(model: str, effort: Effort) -> Operations:
     request = request_of(load(model), _ALL, numeric=True, effort=effort)
-    return count(Chain(request).reduced.graph)
+    return count(reduced(request).graph)
 
 
 def generators() -> tuple[Entry, ...]:
     """Section 1.2.2.4: inverse dynamics by the generators of its time, links with principal axes."""
     ours = {
-        robot: count(Chain(request_of(load(model), "tau", numeric=False, effort=Effort.NORMAL)).reduced.graph)
+        robot: count(reduced(request_of(load(model), "tau", numeric=False, effort=Effort.NORMAL)).graph)
         for robot, model in (("PUMA", "puma-principal"), ("Stanford", "stanford-principal"))
     }
     printed = {

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.errors import ModelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.model.platforms.leg_table import LegType, leg_type
@@ -145,7 +145,7 @@ def _scalar_code(kind: LegType, step: Step) -> Iterator[Entry]:
 
 def _ours(kind: LegType) -> Operations:
     request = request_of(with_legs(kind), "ring_acceleration", numeric=True, effort=Effort.QUICK)
-    return count(Chain(request).reduced.graph)
+    return count(reduced(request).graph)
 
 
 def roots() -> tuple[Entry, ...]:

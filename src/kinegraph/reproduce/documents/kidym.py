@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.graph.count import Operations, count
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism, Rotation
@@ -84,7 +84,7 @@ def principal_axes() -> tuple[Entry, ...]:
 
 
 def _operations(mechanism: Mechanism, quantity: str) -> Operations:
-    return count(Chain(request_of(mechanism, quantity, numeric=True, effort=Effort.QUICK)).reduced.graph)
+    return count(reduced(request_of(mechanism, quantity, numeric=True, effort=Effort.QUICK)).graph)
 
 
 def native_code() -> tuple[Entry, ...]:

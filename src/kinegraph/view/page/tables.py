@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from kinegraph import library
-from kinegraph.compiler.chain import chain_of
+from kinegraph.compiler import stored
 from kinegraph.compiler.compile import LARGE
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.quantities.mobility import mobility
@@ -59,7 +59,8 @@ def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Count
     found = []
     for quantity, title in _COUNTED.items():
         try:
-            reduced = chain_of(request_of(replace(mechanism, contacts=()), quantity, parameters=bound)).reduced
+            request = request_of(replace(mechanism, contacts=()), quantity, parameters=bound)
+            reduced = stored.reduced(stored.resolve_closure(request))
         except DerivationError:  # e.g. no forward dynamics of a joint that moves no mass
             continue
         found.append(Counted(title, reduced.first, count(reduced.graph), proved=True))
@@ -76,7 +77,8 @@ def typeset(mechanism: Mechanism, source: str | None = None) -> str:
     for quantities, title in _TYPESET.items():
         found = None
         if len(mechanism.layout.velocities) <= LARGE:
-            found = mathml(chain_of(request_of(open_contacts, quantities)).reduced.graph, mechanism, DIGITS)
+            request = stored.resolve_closure(request_of(open_contacts, quantities))
+            found = mathml(stored.reduced(request).graph, mechanism, DIGITS)
         if found is None or len(found.abbreviations) + len(found.entries) > MOST_EQUATIONS:
             sections.append(_left_out(title, quantities, mechanism, source))
         else:
