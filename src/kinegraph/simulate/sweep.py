@@ -54,12 +54,12 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-# The runs of a sweep: a few short ones interpreted, else compiled.
+# The runs of a sweep: a few short ones interpreted, otherwise compiled.
 
 
 @dataclass(frozen=True)
 class SweepTask:
-    """Equations, where each run starts, and how they are to be integrated."""
+    """Equations, the initial state of each run, and how to integrate them."""
 
     equations: Equations
     solver: Solver
@@ -76,12 +76,12 @@ class SweepTask:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether compiled runs go side by side in vector lanes; else they run one by one."""
+        """Whether compiled runs are grouped in vector lanes; otherwise they run one by one."""
         able = self.solver.capabilities
         return able.lanes is not None and not self.events
 
     def run(self, native: Native) -> tuple[SweepRun, Decision]:
-        """Integrate as asked for; "auto" compiles unless all runs together are short."""
+        """Integrate as requested; "auto" compiles unless all runs together are short."""
         wanted = forced(native)
         if wanted is Execution.INTERPRETED:
             return self._each(self._problem(False), self.control, 1), Decision(wanted, forced=True)
@@ -93,7 +93,7 @@ class SweepTask:
         return self._compiled(), Decision(Execution.NATIVE, forced=wanted is not None)
 
     def _limited(self) -> Control | None:
-        """The controller with at most as many steps as are worth interpreting; None for runs worth compiling."""
+        """The controller limited to the number of steps worth interpreting; None for runs worth compiling."""
         most = WORTH_COMPILING // (self.solver.capabilities.evaluations * len(self.states))
         if self.control.adaptive and most:
             return replace(self.control, max_steps=most) if most < self.control.max_steps else self.control
@@ -125,12 +125,12 @@ class SweepTask:
         )  # fmt: skip
 
 
-# Sweeps of mechanisms with contacts: every run has modes of its own.
+# Sweeps of mechanisms with contacts: every run has its own modes.
 
 
 @dataclass(frozen=True)
 class ContactSweepTask(SweepTask):
-    """Equations with contacts, where each run starts, and how they are to be integrated."""
+    """Equations with contacts, the initial state of each run, and how to integrate them."""
 
     @property
     def in_lanes(self) -> bool:
@@ -166,15 +166,16 @@ class ContactSweepTask(SweepTask):
         return ContactSolver(self.solver, ContactCode(form, self.events, native, self.solver.capabilities.jacobian))
 
 
-# `sweep`: thousands of initial conditions or parameter sets of one mechanism, as one table.
+# `sweep`.
 
 
 @dataclass(frozen=True)
 class Sweep(RichDisplay):
-    """Many runs: `states[i, k]` is the state of run i at times[k], called by `names`; `events[i]` are its events.
+    """Many runs: `states[i, k]` is the state of run i at times[k], with entries `names`; `events[i]` are its events.
 
-    endings: how each run ended, when and why; of many that ended badly, some are looked into and the others say so.
-    assembled: which declared initial values loops have moved in the first run, in words; None if all hold.
+    endings: how each run ended, when and why. If many failed, some are diagnosed and the others say that they were
+    not. assembled: the declared initial values that were changed to close loops in the first run, as text; None if
+    all hold.
     """
 
     model: str
@@ -199,12 +200,12 @@ class Sweep(RichDisplay):
     def __getitem__(self, name: str) -> Floats:
         """A coordinate or velocity: one row for each run, one column for each time."""
         if name not in self.names:
-            raise SolveError(f"the sweep has no {name!r}; there are {', '.join(self.names)}")
+            raise SolveError(f"the sweep has no variable {name!r}; choose from {', '.join(self.names)}")
         return self.states[:, :, self.names.index(name)]
 
     @cached_property
     def columns(self) -> dict[str, NDArray[np.generic]]:
-        """One long table: run, what was varied, time, state, status."""
+        """One long table: run, varied values, time, state, status."""
         runs, times = len(self.states), len(self.times)
         columns: dict[str, NDArray[np.generic]] = {"run": np.repeat(np.arange(runs), times)}
         columns |= {f"{name}(0)" if name in self.names else name: np.repeat(v, times) for name, v in self.over.items()}
@@ -227,7 +228,7 @@ class Sweep(RichDisplay):
     def __str__(self) -> str:
         good = sum(status.good for status in self.statuses)
         rate = len(self) / self.seconds if self.seconds else 0.0
-        words = f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} a second)"
+        words = f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} per second)"
         bad = Counter((one.status.value, NOT_LOOKED_INTO in one.detail) for one in self.endings if not one.status.good)
         early = [
             f"{count} ended early: {value}{f' ({NOT_LOOKED_INTO})' if unknown else ''}"
@@ -268,7 +269,7 @@ def sweep(
     solver = solver_of(method)
     if len(mechanism.layout.velocities) > LARGE and takes_recursion(mechanism, solver, None):
         raise SolveError(
-            f"{mechanism.name} is too large for a sweep: simulate its runs one by one, by loops over bodies"
+            f"{mechanism.name} is too large for a sweep: simulate its runs one by one, with recursive algorithms"
         )
     varied = _varied(mechanism, over)
     known = [parameter.name for parameter in mechanism.parameters]
@@ -293,7 +294,7 @@ def sweep(
     runs = replace(runs, states=closed_runs(equations, runs.times, runs.states, columns))
     if mechanism.loops:
         from kinegraph.simulate.stretched_cranks import (
-            repeated_with_loops,  # what legs take is imported where loops are
+            repeated_with_loops,  # imported only with loops, for speed
         )
 
         equations, runs = repeated_with_loops(task, runs, native)
@@ -305,17 +306,17 @@ def sweep(
 
 
 def _varied(mechanism: Mechanism, over: Mapping[str, ArrayLike]) -> dict[str, Floats]:
-    """The arrays, checked: names that exist, one length, finite numbers."""
+    """The arrays, checked: known names, equal lengths, finite numbers."""
     known = (*mechanism.layout.positions, *mechanism.layout.velocities, *(p.name for p in mechanism.parameters))
     varied = {name: np.asarray(values, dtype=float) for name, values in over.items()}
     for name, values in varied.items():
         if name not in known:
-            raise SolveError(f"over: {mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
+            raise SolveError(f"over: {mechanism.name} has no variable {name!r}\n  {did_you_mean(name, known)}")
         if values.ndim != 1 or not len(values) or not np.all(np.isfinite(values)):
-            raise SolveError(f"over: {name} must be a list of finite numbers, it has shape {values.shape}")
+            raise SolveError(f"over: {name} must be a list of finite numbers, but it has shape {values.shape}")
     lengths = {len(values) for values in varied.values()}
     if len(lengths) != 1:
-        raise SolveError("over: give arrays of one length, by name: run i takes the i-th entry of each")
+        raise SolveError("over: give arrays of equal length by name; run i takes the i-th entry of each")
     return varied
 
 
@@ -323,7 +324,7 @@ def _states(
     equations: Equations, varied: Mapping[str, Floats], initial: Mapping[str, Scalar], values: Mapping[str, Scalar],
     t: float,
 ) -> tuple[Floats, str | None]:  # fmt: skip
-    """The initial states by row, at t, and which declared values loops have moved in the first."""
+    """The initial states by row, at t, and the declared values changed to close loops in the first."""
     mechanism = equations.mechanism
     rows = len(next(iter(varied.values())))
     loops = is_constrained(mechanism)
@@ -350,7 +351,7 @@ def _states(
 
 
 def _starts_by_formula(mechanism: Mechanism) -> bool:
-    """Whether any initial value is a formula, which may lead to any parameter."""
+    """Whether any initial value is a formula, which may depend on any parameter."""
     for coordinate in mechanism.coordinates:
         if isinstance(coordinate, Coordinate):
             written = [coordinate.position, coordinate.velocity]
