@@ -1,4 +1,4 @@
-"""`assemble`: a state that fits the constraints of a mechanism with loops."""
+"""`assemble`: a state that satisfies the constraints of a mechanism with loops."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ from kinegraph.tasks.steady.pseudo_arclength import (
     zero_dimensions,
 )
 
-# All branches that hang together: every start is followed both ways, every branch point is left in all directions.
+# Connected branches: every start is followed in both directions, every branch point in all directions.
 
 _LEAVING = (0.02, 0.05, 0.1)
 _MOST = 64
@@ -51,7 +51,7 @@ _MOST = 64
 
 @dataclass(frozen=True)
 class FollowedBranch:
-    """One branch as it was followed: its places in order, special points, and why it ends on both sides."""
+    """One branch as followed: its points in order, special points, and why it ends on each side."""
 
     places: tuple[BranchState, ...]
     special: tuple[Special, ...]
@@ -59,7 +59,7 @@ class FollowedBranch:
 
 
 class Explorer:
-    """Finds branches from starts and branch points; each is followed once."""
+    """Finds branches from starts and branch points, and follows each once."""
 
     def __init__(self, tracer: Tracer, metric: Floats) -> None:
         self.tracer = tracer
@@ -68,7 +68,7 @@ class Explorer:
         self._left: list[Floats] = []
 
     def start(self, y: Floats) -> None:
-        """Follow the branch through a solution, and what hangs on it, unless it is known."""
+        """Follow the branch through a solution, and all branches connected to it, unless it is known."""
         if self.known(y):
             return
         along = np.zeros_like(y)
@@ -85,11 +85,11 @@ class Explorer:
         self._add(FollowedBranch(tuple(places), (*reversed(before.special), *after.special), (beginning, end)))
 
     def known(self, y: Floats) -> bool:
-        """Whether a place lies on a branch that was followed."""
+        """Whether a point is on a branch already followed."""
         return any(self._lies_on(way, y) for way in self.followed)
 
     def places_at(self, value: float) -> list[Floats]:
-        """Where the followed branches have this value of the varied unknown."""
+        """The points of the followed branches at this value of the varied unknown."""
         found: list[Floats] = []
         for way in self.followed:
             places = np.array([place.y for place in way.places])
@@ -101,7 +101,7 @@ class Explorer:
         return found
 
     def _passed(self, steps: list[Step]) -> _Passed:
-        """The places after the first one, special points among them."""
+        """The points after the first one, including special points."""
         found = _Passed([], [])
         for step in steps:
             special = special_points(self.tracer, step)
@@ -135,7 +135,7 @@ class Explorer:
                 break
 
     def _directions(self, place: BranchState) -> Iterator[Floats]:
-        """Unit vectors across the known branch along which F is flat too."""
+        """Unit vectors transverse to the known branch along which F is also stationary."""
         curve = self.tracer.curve
         _, slope = curve.slope(place.y)
         sizes, rows = np.linalg.svd(slope)[1:]
@@ -149,7 +149,7 @@ class Explorer:
             yield -direction
 
     def _lies_on(self, way: FollowedBranch, y: Floats) -> bool:
-        """Whether a place is near the line through a branch's places, whole turns left out."""
+        """Whether a point is near the polygon of a branch's points, modulo whole turns."""
         places = np.array([place.y for place in way.places])
         if len(places) < 2:
             return self.tracer.distance(places[0], y) < 1e-6
@@ -171,15 +171,13 @@ def _turned(place: BranchState) -> BranchState:
     return BranchState(place.y, -place.tangent, place.spectrum)
 
 
-# `branches`: equilibria and steady motions as functions of one parameter, force, input or rate.
-#
-# Pseudo-arclength with exact derivatives; folds, branch points and Hopf points are found on the way, and every branch
-# point is left along all its branches.
+# `continuation`: pseudo-arclength with exact derivatives. Folds, branch points and Hopf points are detected, and every
+# branch point is left along all its branches.
 
 
 @dataclass(frozen=True)
 class SpecialPoint:
-    """A fold, branch point, Hopf point or divergence: where it is, and the frequency (rad/s) of what begins to grow."""
+    """A fold, branch point, Hopf point or divergence: where it is, and the frequency (rad/s) of the growing mode."""
 
     kind: Kind
     value: float
@@ -193,7 +191,7 @@ class SpecialPoint:
 class Branch:
     """One branch: a row of q, v and eigenvalues for every value; `unstable` counts growing eigenvalues.
 
-    Eigenvalues that are zero along the whole branch (cyclic coordinates and their momenta) are left out.
+    Eigenvalues that are zero along the whole branch (cyclic coordinates and their momenta) are omitted.
     """
 
     values: Floats
@@ -234,7 +232,7 @@ class Branches(RichDisplay):
 
     @property
     def special(self) -> tuple[SpecialPoint, ...]:
-        """All special points, each once, by value."""
+        """All special points, each once, ordered by value."""
         found: list[SpecialPoint] = []
         for one in sorted((one for branch in self.branches for one in branch.special), key=lambda one: one.value):
             if not any(_same(one, other) for other in found):
@@ -280,8 +278,9 @@ def branches(
     solutions = [np.append(hit.unknowns, value) for hit, value in starting]
     if not solutions:
         raise TaskError(
-            f"{mechanism.name}: no equilibrium was found for {over} = {low:g}, {(low + high) / 2:g} or {high:g}\n"
-            "  choose another range, widen `within`, or add starts"
+            f"{mechanism.name}: no equilibrium found for {over} = {low:g}, {(low + high) / 2:g} or "
+            f"{high:g}\n"
+            "  choose another range, widen `bounds`, or add starts"
         )
     explorer = family.explorer(solutions, (low, high), points, family.turns)
     family.require_constant(solutions)
@@ -293,7 +292,7 @@ def branches(
 
 
 class _Family:
-    """The equations of one mechanism with one variable that changes."""
+    """The equations of one mechanism with one varied variable."""
 
     def __init__(
         self,
@@ -313,19 +312,19 @@ class _Family:
         equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
         if isinstance(equations, SteadyCircling) and varied.group is not Variables.VELOCITIES:
             raise TaskError(
-                f"{mechanism.name}: motion in circles is followed over rates only, not over {varied.name}\n"
+                f"{mechanism.name}: circular motion can be continued over rates only, not over {varied.name}\n"
                 "  vary the rate of a cyclic coordinate, or use equilibria at single values"
             )
         self.equations = replace(equations, varied=varied)
 
     def hits_at(self, value: float, within: Mapping[str, tuple[float, float]], starts: int, seed: int) -> list[Hit]:
-        """What is found at one value; of a continuum one solution, the nearest to the given state."""
+        """The solutions at one value; for a continuum one solution, the nearest to the given state."""
         equations = self.equations_at(value)
         found = searched(self.mechanism, equations, within, starts, seed, self.parameters)
         return found.representatives(equations)
 
     def is_beside(self, unknowns: Floats, value: float, explorer: Explorer) -> bool:
-        """Whether a continuum leads from a solution to a branch that was followed: other headings are no branches."""
+        """Whether a continuum connects a solution to a known branch: other headings are not other branches."""
         scales = explorer.tracer.curve.scales
         others = [(y * scales)[:-1] for y in explorer.places_at(value / scales[-1])]
         if not others:
@@ -335,7 +334,7 @@ class _Family:
 
     @cached_property
     def turns(self) -> list[int]:
-        """The positions that are the same after a turn, by index."""
+        """The indices of positions that are periodic by a whole turn."""
         return repeating(self.mechanism, self.equations.point, self.parameters)
 
     def equations_at(self, value: float) -> Balance | SteadyCircling:
@@ -343,18 +342,19 @@ class _Family:
         return replace(self.equations, point=self.varied.at(self.equations.point, value), varied=None)
 
     def require_constant(self, solutions: list[Floats]) -> None:
-        """TaskError if the model depends on time in a way that matters for stability."""
+        """TaskError if the model depends on time in a way that affects stability."""
         if not depends_on_time(self.mechanism) or isinstance(self.equations, SteadyCircling):
             return
         for unknowns in solutions:
             if period_of(self.mechanism, self.equations.at(unknowns), self.parameters) is not None:
                 raise TaskError(
-                    f"{self.mechanism.name}: the model depends on time, so branches would need Floquet multipliers at "
-                    "every point\n  use `equilibria` or `modes` at single values, which give them"
+                    f"{self.mechanism.name}: the model depends on time, so stability would need Floquet multipliers "
+                    "at every point\n"
+                    "  use `equilibria` or `modes` at single values, which compute them"
                 )
 
     def explorer(self, solutions: list[Floats], span: tuple[float, float], points: int, turns: list[int]) -> Explorer:
-        """What follows the branches, in unknowns of comparable size."""
+        """The explorer of the branches, in unknowns of comparable size."""
         scales = self._scales(solutions, span)
         curve = curve_through(self.equations.missing, scales, [one / scales for one in solutions])
         regular = _regular(curve, [one / scales for one in solutions], (span[0] / scales[-1], span[1] / scales[-1]))
@@ -374,7 +374,7 @@ class _Family:
         return Explorer(tracer, metric)
 
     def _scales(self, solutions: list[Floats], span: tuple[float, float]) -> Floats:
-        """Positions as they are; multipliers and rates by their size; the variable by its range."""
+        """Positions unchanged; multipliers and rates by their size; the variable by its range."""
         largest = np.max(np.abs(solutions), axis=0)
         scales = 10 * np.maximum(largest, 1.0)
         scales[: self.equations.positions] = 1.0
@@ -382,7 +382,7 @@ class _Family:
         return np.asarray(scales)
 
     def _matrix(self, unknowns: Floats) -> Floats | None:
-        """The linear system at a place; None in a singular position, which has none."""
+        """The linear system at a point; None in a singular position."""
         point = self.equations.at(unknowns)
         try:
             if isinstance(self.equations, SteadyCircling):
@@ -392,7 +392,7 @@ class _Family:
             return None
 
     def branch(self, way: FollowedBranch, scales: Floats) -> Branch:
-        """What a user sees of a branch."""
+        """The branch as returned to the user."""
         rows = [place.y * scales for place in way.places]
         points = [self.equations.at(row) for row in rows]
         spectra = [place.spectrum for place in way.places]
@@ -413,7 +413,7 @@ class _Family:
 
 
 def _regular(curve: Curve, solutions: list[Floats], span: tuple[float, float]) -> list[Floats]:
-    """Places a little way along the branches: where a range begins there may be a branch point."""
+    """Points slightly along the branches: the start of a range may be a branch point."""
     inside = [np.clip(y[-1], span[0] + 1.7e-3, span[1] - 1.7e-3) for y in solutions]
     moved = [curve.at_value(y, float(value)) for y, value in zip(solutions, inside, strict=True)]
     return [y for y in moved if y is not None] or solutions
@@ -426,6 +426,6 @@ def _same(one: SpecialPoint, other: SpecialPoint) -> bool:
 
 def _check_range(over: str, low: float, high: float, points: int) -> None:
     if not (isfinite(high - low) and low < high):
-        raise TaskError(f"over: {over} goes from {low:g} to {high:g}; give two finite numbers, the lower first")
+        raise TaskError(f"over: {over} is from {low:g} to {high:g}; give two finite numbers, the lower first")
     if points < 2:
         raise TaskError(f"points is {points}: a branch needs at least 2")

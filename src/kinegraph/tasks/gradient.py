@@ -40,11 +40,12 @@ from kinegraph.tasks.differentiated_run import (
 from kinegraph.tasks.least_squares import place_of
 from kinegraph.tasks.operating_point import Floats
 
-#: At most how many checkpoints a run has.
+#: The maximum number of checkpoints of a run.
 INTERVALS = 20
 
-_FEW_STEPS = 100  # of the integrator need no checkpoint between them
-# A motion is written as polynomials to so many tolerances of the run; steps are halved so often, to this part of a run.
+_FEW_STEPS = 100  # steps of the integrator without a checkpoint between them
+# Polynomials represent the motion to so many tolerances of the run; steps are halved at most so often, to this fraction
+# of a run.
 _SMALL, _MOST_HALVINGS, _SHORTEST = 10.0, 6, 1e-9
 
 
@@ -65,7 +66,7 @@ class Gradient(RichDisplay):
         return float(self.derivatives[place_of(result, self.results), place_of(by, self.by)])
 
     def __str__(self) -> str:
-        title = f"{self.model}: derivatives at t = {self.time:.9g}, backwards in time"
+        title = f"{self.model}: derivatives at t = {self.time:.9g}, by the adjoint equations"
         return derivative_table(title, self.results, self.by, self.derivatives)
 
 
@@ -93,7 +94,7 @@ def gradient(
     """
     mechanism = mechanism_of(mechanism)
     if intervals < 1:
-        raise TaskError(f"intervals is {intervals}: give at least 1")
+        raise TaskError(f"checkpoints is {intervals}: give at least 1")
     control = Adaptive(rtol, atol)
     span = span_of(start, duration, control)
     settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress, span[0])
@@ -112,7 +113,7 @@ class BackwardRun:
 
 
 def backwards(run: DifferentiatedRun, span: tuple[float, float], intervals: int) -> BackwardRun:
-    """The run once forwards, then from checkpoint to checkpoint forwards again and backwards for each result."""
+    """One forward run, then from checkpoint to checkpoint forward again and backward for each result."""
     parameters, state, columns = run.started(run.values)
     first = np.concatenate([state, np.zeros(len(run.form.integrands))])
     saved = run.integrated(run.motion, first, span, run.signals, OwnSteps(), parameters)
@@ -136,7 +137,7 @@ def backwards(run: DifferentiatedRun, span: tuple[float, float], intervals: int)
 
 @dataclass(frozen=True)
 class _Motion:
-    """The motion between two checkpoints as signals, backwards in time, and the seconds its runs took."""
+    """The motion between two checkpoints as signals, backward in time, and the run time in seconds."""
 
     signals: Signals
     span: tuple[float, float]
@@ -144,7 +145,7 @@ class _Motion:
 
 
 def _recomputed(run: DifferentiatedRun, state: Floats, steps: Floats, parameters: Floats) -> _Motion:
-    """The motion from a checkpoint on, as polynomials between steps, which are halved where these do not suffice."""
+    """The motion from a checkpoint on, as polynomials between steps, which are halved until accurate."""
     inputs, span, seconds = run.signals, (float(steps[0]), float(steps[-1])), 0.0
     inside = (inputs.knots > span[0]) & (inputs.knots < span[1])
     knots = np.unique(np.concatenate([steps, inputs.knots[inside]]))
@@ -161,7 +162,7 @@ def _recomputed(run: DifferentiatedRun, state: Floats, steps: Floats, parameters
 
 
 def _closed(run: DifferentiatedRun, saved: Run, parameters: Floats) -> Floats:
-    """The states of a run; what was saved between its steps is taken onto loops and constraints."""
+    """The states of a run; those saved between its steps are projected onto loops and constraints."""
     if not run.motion.closes:
         return saved.states
     q, v = run.motion.unpack(saved.states, parameters)
@@ -170,7 +171,8 @@ def _closed(run: DifferentiatedRun, saved: Run, parameters: Floats) -> Floats:
 
 
 def _back(run: DifferentiatedRun, motion: _Motion, slope: Floats, parameters: Floats) -> float:
-    """Carry the adjoint and the gradient of a result back to the checkpoint, in place; returns the seconds it took."""
+    """Integrate the adjoint and the gradient of a result back to the checkpoint, in place; returns the run time in
+    seconds."""
     size = len(slope) - len(parameters)
     scale = float(np.abs(slope[:size]).max(initial=0.0))
     if scale == 0.0:

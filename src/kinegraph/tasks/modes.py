@@ -26,17 +26,17 @@ from kinegraph.tasks.operating_point import (
 )
 from kinegraph.tasks.tangent_space import tangent
 
-#: Entries below this part of the largest are rounding.
+#: Entries below this fraction of the largest are rounding errors.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One way to move: every displacement as shape * exp(eigenvalue t).
+    """One mode: every displacement as shape * exp(eigenvalue t).
 
-    frequency: of the undamped motion, |eigenvalue| in rad/s; damping: the ratio to critical damping. The largest entry
-    of the shape is one. multiplier: if the linear system is periodic, what is left of the mode after a period; the
-    eigenvalue is then Floquet's exponent, and the shape that of the first moment.
+    frequency: of the undamped motion, |eigenvalue| in rad/s. damping: the ratio to critical damping. The largest
+    entry of the shape is one. multiplier: if the linear system is periodic, the growth of the mode over one period;
+    the eigenvalue is then the Floquet exponent, and the shape that at the initial time.
     """
 
     eigenvalue: complex
@@ -61,9 +61,10 @@ class Mode:
 
 @dataclass(frozen=True)
 class Modes(RichDisplay):
-    """All modes, slowest first; of a conjugate pair the one with a positive frequency stands for both.
+    """All modes, slowest first; a conjugate pair is represented by the one with positive frequency.
 
-    floquet: if the linear system is periodic, its monodromy matrix; `linearisation` is then that of the first moment.
+    floquet: if the linear system is periodic, its monodromy matrix; `linearisation` is then that at the initial
+    time.
     """
 
     modes: tuple[Mode, ...]
@@ -73,12 +74,12 @@ class Modes(RichDisplay):
 
     @property
     def frequencies(self) -> Floats:
-        """Of the modes that oscillate, rad/s."""
+        """The frequencies of oscillating modes, rad/s."""
         return np.array([mode.frequency for mode in self.modes if mode.oscillates])
 
     @property
     def stable(self) -> bool | None:
-        """Whether no mode grows; None if eigenvalues are zero and decide nothing."""
+        """Whether no mode grows; None if zero eigenvalues leave it undecided."""
         return self.linearisation.stable if self.floquet is None else self.floquet.unstable == 0
 
 
@@ -97,7 +98,7 @@ def modes(
 
 
 def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping[str, Scalar] | None = None) -> Modes:
-    """Like modes, at a point that is known already."""
+    """Like modes, at a known point."""
     linear = linearised_at(mechanism, point, parameters=parameters)
     size = len(tangent(mechanism, point, parameters).displaced)
     period = period_of(mechanism, point, parameters)
@@ -111,7 +112,7 @@ def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping
 def _undamped(
     mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
 ) -> list[Mode] | None:
-    """The modes of a symmetric problem; None where it is not one."""
+    """The modes of a symmetric problem; None if it is not symmetric."""
     if np.any(point.v):
         return None
     if is_constrained(mechanism):
@@ -129,7 +130,7 @@ def _undamped(
 def _undamped_on_constraints(
     mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
 ) -> list[Mode] | None:
-    """The same in independent displacements, where the linear system says what stiffness and damping they have."""
+    """The same in independent displacements, with the stiffness and damping of the linear system."""
     space = tangent(mechanism, point, parameters)
     if space.displaced != space.moving:
         return None
@@ -143,7 +144,7 @@ def _undamped_on_constraints(
 
 
 def _symmetric_modes(mass: Floats, stiffness: Floats, rounding: float) -> list[Mode] | None:
-    """The modes of K x = w^2 M x; None if K is not symmetric beyond rounding."""
+    """The modes of K x = w^2 M x; None if K is not symmetric up to rounding."""
     if np.any(np.abs(stiffness - stiffness.T) > rounding):
         return None
     squares, shapes = scipy.linalg.eigh((stiffness + stiffness.T) / 2, mass)
@@ -170,7 +171,7 @@ def _general(linear: Linearisation, size: int) -> list[Mode]:
 
 
 def _floquet_modes(repeating: Floquet, size: int) -> list[Mode]:
-    """One mode for every multiplier; of a conjugate pair the one with a positive imaginary part."""
+    """One mode per multiplier; a conjugate pair is represented by the one with positive imaginary part."""
     values, vectors = np.linalg.eig(repeating.monodromy)
     exponents = exponents_of(values, repeating.period)
     found = [

@@ -28,12 +28,12 @@ class Response(RichDisplay):
 
     @property
     def amplitude(self) -> Floats:
-        """How much each output swings for a unit input."""
+        """The amplitude of each output for a unit input."""
         return np.asarray(np.abs(self.transfer))
 
     @property
     def phase(self) -> Floats:
-        """Radians; positive: the output is ahead of the input."""
+        """The phase in radians; positive: the output leads the input."""
         return np.asarray(np.angle(self.transfer))
 
 
@@ -54,7 +54,7 @@ def response(
     linear = linearise(mechanism, at, outputs=outputs, parameters=parameters)
     columns = indices(linear.inputs, inputs) if inputs else list(range(len(linear.inputs)))
     if not columns:
-        raise TaskError(f"{mechanism.name} has nothing to drive it: it has no coordinates")
+        raise TaskError(f"{mechanism.name} has no coordinates, so nothing can drive it")
     grid = np.asarray(frequencies if frequencies is not None else _grid(linear), dtype=float)
     transfer = transfer_function(linear, grid)[:, :, columns]
     return Response(grid, transfer, tuple(linear.inputs[k] for k in columns), linear.outputs, linear)

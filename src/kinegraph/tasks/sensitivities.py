@@ -21,15 +21,15 @@ from kinegraph.tasks.differentiated_run import Results, RunSettings, derivative_
 from kinegraph.tasks.least_squares import place_of
 from kinegraph.tasks.operating_point import Floats
 
-#: Into how many equal intervals a run is saved.
+#: The default number of equal intervals to save.
 INTERVALS = 100
 
 
 @dataclass(frozen=True)
 class Sensitivities(RichDisplay):
-    """Results by row of time, and `derivatives[time, result, variable]`, in the units of result over variable.
+    """Results by row of time, and `derivatives[time, result, variable]`, in units of result over variable.
 
-    at: the values of the variables that the derivatives belong to.
+    at: the values of the variables at which the derivatives are taken.
     """
 
     model: str

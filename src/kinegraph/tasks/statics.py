@@ -24,11 +24,11 @@ from kinegraph.tasks.unknown_forces import ForceProblem, require_values, unknown
 
 @dataclass(frozen=True)
 class Statics(RichDisplay):
-    """The balancing forces, NaN where rest does not determine them.
+    """The balancing forces; NaN if equilibrium does not determine them.
 
-    q: where the mechanism rests. residual: what is missing for balance, the largest over all equations.
-    reactions: what the joints that were asked for carry. near_singular: whether the position nearly is one in which the
-    forces have no hold on the mechanism, so that they are large.
+    q: the equilibrium position. residual: the largest residual of all equations. reactions: the loads of the
+    requested joints. near_singular: whether the position is nearly singular for these forces, so that they are
+    large.
     """
 
     model: str
@@ -54,7 +54,7 @@ class Statics(RichDisplay):
         place = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, self.q, strict=True))
         lines = [f"{self.model} at rest at {place}"]
         for name, value, known in zip(self.unknowns, self.values, self.determinate, strict=True):
-            lines.append(f"  {name} = {value:.9g}" + ("" if known else " (rest does not determine it)"))
+            lines.append(f"  {name} = {value:.9g}" + ("" if known else " (equilibrium does not determine it)"))
         lines += ["  nearly a singular position for these forces"] if self.near_singular else []
         lines += [f"  {one}" for one in self.reactions]
         return "\n".join(lines)
@@ -103,7 +103,7 @@ def statics(
 def _require_positions(mechanism: Mechanism, at: Mapping[str, Scalar]) -> None:
     for name in at:
         if name not in (*mechanism.layout.positions, "t"):
-            raise TaskError(f"at: {name!r} is no coordinate; at rest there are {', '.join(mechanism.layout.positions)}")
+            raise TaskError(f"state: {name!r} is not a coordinate; choose from {', '.join(mechanism.layout.positions)}")
 
 
 def _usual(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> tuple[str, ...]:
@@ -116,8 +116,11 @@ def _usual(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str,
 def _transmitted(
     problem: ForceProblem, motion: SampledMotion, values: Floats, joints: Sequence[str], view: LoadView
 ) -> tuple[Reaction, ...]:
-    """The reactions in joints while the forces that were found act."""
+    """The reactions in joints while the balancing forces act."""
     if joints and not np.isfinite(values).all():
-        raise TaskError("rest does not determine all forces, so reactions are unknown: ask for fewer, or least_norm")
+        raise TaskError(
+            "equilibrium does not determine all forces, so reactions are unknown: request fewer joints, or "
+            "use least_norm"
+        )
     loads = motion_loads(problem, motion, values[None])
     return tuple(one.single for one in loads.reactions(joints, view)) if joints else ()

@@ -1,6 +1,5 @@
-"""`synthesize` and `synthesize_path`: find dimensions within bounds for a wanted result of a run, or for a wanted
-path.
-"""
+"""`synthesize` and `synthesize_path`: find dimensions within bounds for a target result of a run, or for a target
+path."""
 
 from __future__ import annotations
 
@@ -42,16 +41,16 @@ from kinegraph.tasks.least_squares import MOST_STEPS, Problem, Solved, place_of,
 from kinegraph.tasks.operating_point import Floats
 from kinegraph.tasks.prescribed_motion import require_all_prescribed
 
-# `synthesise`: dimensions within bounds for a wanted result of a run, by least squares with exact derivatives.
+# `synthesize`: least squares over runs with exact derivatives.
 
 _INTERVALS = 100
 
 
 @dataclass(frozen=True)
 class Synthesis(RichDisplay):
-    """The best that was found; deviations[time, wanted] are results less what was wanted.
+    """The best design found; deviations[time, target] are results minus targets.
 
-    at_bounds: variables that stopped at a bound. starts: from how many places the search set out.
+    at_bounds: variables that stopped at a bound. starts: the number of starts of the search.
     """
 
     model: str
@@ -65,14 +64,14 @@ class Synthesis(RichDisplay):
     runs: int
 
     def __getitem__(self, name: str) -> float:
-        """The value that was found."""
+        """The value found."""
         return float(self.values[place_of(name, self.free)])
 
     def __contains__(self, name: object) -> bool:
         return name in self.free
 
     def largest_deviation(self, wanted: str) -> float:
-        """How far a result stays from what was wanted, at worst."""
+        """The largest deviation of a result from its target."""
         return float(np.nanmax(np.abs(self.deviations[:, place_of(wanted, self.wanted)])))
 
     def __str__(self) -> str:
@@ -121,7 +120,7 @@ def synthesise(
     span = span_of(start, duration, control)
     save = save_at(grid, span)
     if not isinstance(save, Grid):
-        raise TaskError("grid is None: give times, or into how many intervals the run is divided")
+        raise TaskError("times is None: give times, or the number of equal intervals")
     settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False, span[0])
     deviations = {name: Operation("-", (formula(name), formula(target))) for name, target in wanted.items()}
     run = DifferentiatedRun(mechanism, names, settings, deviations, formulas(integrals, "integrals"))
@@ -141,12 +140,12 @@ def synthesise(
 
 
 def best_of(problem: Problem, begin: Floats, starts: int, seed: int) -> Solved:
-    """The end of the best search; one that fails is left out unless all do."""
+    """The end of the best search; failed searches are ignored unless all fail."""
     low, high = problem.bounds
     if not isinstance(starts, int) or starts < 1:
         raise TaskError(f"starts is {starts!r}: give at least 1")
     if starts > 1 and not np.isfinite(high - low).all():
-        raise TaskError("several starts lie between the bounds: give finite ones")
+        raise TaskError("several starts need finite bounds")
     random = generator(seed)
     places = [begin, *(random.uniform(low, high) for _ in range(starts - 1))]
     found: list[Solved] = []
@@ -157,14 +156,12 @@ def best_of(problem: Problem, begin: Floats, starts: int, seed: int) -> Solved:
         except TaskError as error:
             failure = error
     if not found:
-        raise failure or TaskError("no search arrived")
+        raise failure or TaskError("no search converged")
     best = min(found, key=lambda one: float(np.nansum(one.residuals**2)))
     return replace(best, runs=sum(one.runs for one in found))
 
 
-# `synthesise_path`: dimensions within bounds for a wanted path, by least squares with exact derivatives.
-#
-# The motion is given by laws of time, so no run is needed: results are functions of time and of the dimensions.
+# `synthesize_path`: the motion is prescribed, so no run is needed: results are functions of time and of the dimensions.
 
 _ACCURACY = 1e-12
 
@@ -191,7 +188,7 @@ def synthesise_path(
     """
     underlying = mechanism_of(mechanism)
     if is_constrained(underlying):
-        raise TaskError(f"{underlying.name} has loops: write its angles by triangles, as the library's `crane` does")
+        raise TaskError(f"{underlying.name} has loops: write its angles by triangles, as in the library model `crane`")
     for what, given in (("wanted", wanted), ("bounds", bounds)):
         if not isinstance(given, Mapping) or not given:
             raise TaskError(
@@ -211,36 +208,36 @@ def synthesise_path(
 
 
 def _with_names(mechanism: Mechanism, free: Sequence[str], middle: Floats) -> Mechanism:
-    """The mechanism with parameters for names that only the wishes use."""
+    """The mechanism with parameters for names that only the targets use."""
     known = {parameter.name for parameter in mechanism.parameters}
     others = {*mechanism.layout.positions, *mechanism.layout.velocities, *mechanism.layout.inputs}
     new = []
     for name, value in zip(free, middle.tolist(), strict=True):
         if name in others:
-            raise TaskError(f"{name} is no parameter: free are parameters, and names of your own in `wanted`")
+            raise TaskError(f"{name} is not a parameter: bounds may name parameters, and names of your own in `wanted`")
         if name not in known:
             new.append(Parameter(name, expression(value if np.isfinite(value) else 0.0)))
     return replace(mechanism, parameters=(*mechanism.parameters, *new))
 
 
 def _targets(wanted: tuple[str, ...], times: Floats, only_at: Mapping[str, Sequence[float]]) -> Floats:
-    """Deviations should be zero; NaN where a result does not count."""
+    """Zero deviations; NaN where a result does not count."""
     found = np.zeros((len(times), len(wanted)))
     for name, some in only_at.items():
         if name not in wanted:
-            raise TaskError(f"only_at: {name!r} is not wanted\n  {did_you_mean(name, wanted)}")
+            raise TaskError(f"only_at: {name!r} is not in `wanted`\n  {did_you_mean(name, wanted)}")
         distances = np.abs(times[:, None] - np.asarray(some, dtype=float)[None, :])
         missing = distances.min(axis=0) > 1e-9 * (1 + np.abs(times).max())
         if missing.any():
             raise TaskError(
-                f"only_at: {name} counts at t = {np.asarray(some)[missing][0]:g}, which is none of the times"
+                f"only_at: {name} counts at t = {np.asarray(some)[missing][0]:g}, which is not one of the times"
             )
         found[distances.min(axis=1) > 1e-9 * (1 + np.abs(times).max()), wanted.index(name)] = np.nan
     return found
 
 
 class _PathRows:
-    """Deviations from what is wanted, and their derivatives by the free names, compiled."""
+    """Deviations from the targets, and their derivatives by the free names, compiled."""
 
     def __init__(
         self,
@@ -261,7 +258,7 @@ class _PathRows:
         self._kernel = compile_graph(reduce(graph, Effort.QUICK).graph, arguments, fixed)
 
     def at(self, values: Floats) -> DifferentiatedRows:
-        """All times; TaskError where a triangle does not close."""
+        """All times; TaskError if a triangle does not close."""
         found = self._kernel.batch(self._times, np.tile(values, (len(self._times), 1)))
         if not np.isfinite(found["deviations"]).all():
             time = self._times[~np.isfinite(found["deviations"]).all(axis=1)][0]
@@ -284,7 +281,7 @@ def _deviations(
 
 
 def _along(deviations: Graph, mechanism: Mechanism, motion: Mapping[str, Scalar], free: tuple[str, ...]) -> Graph:
-    """The graph with laws of time in place of coordinates, and the derivatives."""
+    """The graph with formulas of time instead of coordinates, and the derivatives."""
     builder = GraphBuilder()
     meaning = Names(builder, mechanism, {})
     moving = {name: meaning.scalar(formula(motion[name])).index for name in mechanism.layout.positions}
@@ -307,4 +304,4 @@ def _require_known(mechanism: Mechanism, used: frozenset[str]) -> None:
         part = component(name)
         if name not in known and (part is None or not part.exists or part.point not in points):
             hint = did_you_mean(name.partition(".")[0], (*points, *known))
-            raise TaskError(f"wanted: there is no {name!r}\n  {hint}")
+            raise TaskError(f"wanted: unknown name {name!r}\n  {hint}")
