@@ -27,7 +27,7 @@ from kinegraph.studies.plan import StudySettings
 from kinegraph.studies.sampling import Design, Law
 from kinegraph.studies.statistics import Until, read_until
 
-#: What TOML may hold.
+#: The values of TOML.
 Toml: TypeAlias = "bool | int | float | str | date | time | list[Toml] | dict[str, Toml]"
 
 Missing = TypeVar("Missing", int, None)
@@ -42,7 +42,7 @@ _EVENT = ("condition", "action", "direction", "reset", "holds")
 
 
 def is_study_file(path: str | Path) -> bool:
-    """Whether this names a study file, by its ending."""
+    """Whether this is the name of a study file, by its extension."""
     return str(path).lower().endswith(".toml")
 
 
@@ -53,7 +53,7 @@ def read_study_file(
     chunk: int | None = None,
     native: Native = "auto",
 ) -> tuple[StudySettings, Until | None]:
-    """What a study file asks for, and when it is to end; the arguments replace what it says."""
+    """The settings of a study file, and its stopping rule; the arguments override the file."""
     given = _Given(path, _parsed(path))
     described = StudySettings(
         mechanism=given.mechanism(),
@@ -84,24 +84,24 @@ def _parsed(path: Path) -> dict[str, Toml]:
     text = read_input_text(path, _LARGEST, "study file")
     try:
         given: dict[str, Toml] = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # numbers of 5000 digits and lists 1000 deep are no TOML errors
-        raise StudyError(f"{path} is no TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # numbers of 5000 digits and lists 1000 deep are not TOML errors
+        raise StudyError(f"{path} is not valid TOML: {error}") from None
     known = (*_NUMBERS, *_WORDS, *_WHOLE, *_TABLES)
     for name in given:
         if name not in known:
-            raise StudyError(f"{path}: there is no setting {name!r}\n  {did_you_mean(name, known)}")
+            raise StudyError(f"{path}: unknown setting {name!r}\n  {did_you_mean(name, known)}")
     return given
 
 
 @dataclass(frozen=True)
 class _Given:
-    """The settings of a file, each checked where it is asked for."""
+    """The settings of a file, each checked on access."""
 
     path: Path
     settings: Mapping[str, Toml]
 
     def mechanism(self) -> Mechanism:
-        """The model: a file beside the study file, or a name of the library."""
+        """The model: a file beside the study file, or a library name."""
         name = self.word("model")
         if name is None:
             raise self._fault("model is missing", "write model = 'double-pendulum', or the path of a model file")
@@ -124,7 +124,7 @@ class _Given:
         if found is None:
             return default
         if isinstance(found, bool) or not isinstance(found, int):
-            raise self._fault(f"{name} is {found!r}", "give a whole number")
+            raise self._fault(f"{name} is {found!r}", "give an integer")
         return found
 
     def word(self, name: str) -> str | None:
@@ -158,7 +158,7 @@ class _Given:
     def law(self, name: str, law: Toml) -> Law:
         if not isinstance(law, str | list):
             raise self._fault(f"vary.{name} is {law!r:.80}", "write 'uniform(-0.1, 0.1)', or a list of values")
-        return cast("Law", law)  # whoever reads it says what is wrong with its entries
+        return cast("Law", law)  # the distribution checks its own entries
 
     def input(self, name: str, given: Toml) -> Input:
         if isinstance(given, dict):
@@ -175,7 +175,7 @@ class _Given:
         return Adaptive(self.number("rtol", 1e-8), atol)
 
     def event(self, name: str, given: Toml) -> Event:
-        """An event: a condition, or a table of it with action, direction and new values."""
+        """An event: a condition, or a table with condition, action, direction and new values."""
         if isinstance(given, str | int | float):
             return Event(name, given)
         if not isinstance(given, dict) or "condition" not in given:
