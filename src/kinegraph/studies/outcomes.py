@@ -221,7 +221,8 @@ def read_outcome(text: str) -> OutcomeFormula:
 def _check_call(call: Tree[Token], text: str) -> None:
     name = str(call.children[0])
     if name not in _FUNCTIONS:
-        raise StudyError(f"the outcome {text!r}: unknown function {name!r}\n  {did_you_mean(name, (*_FUNCTIONS, *WORDS))}")  # fmt: skip
+        hint = did_you_mean(name, (*_FUNCTIONS, *WORDS))
+        raise StudyError(f"the outcome {text!r}: unknown function {name!r}\n  {hint}")
     if len(call.children) - 1 != _FUNCTIONS[name][0]:
         raise StudyError(f"the outcome {text!r}: {name} takes {_FUNCTIONS[name][0]} arguments")
 

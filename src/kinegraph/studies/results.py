@@ -143,7 +143,7 @@ class Study(RichDisplay):
     def classes(self, confidence: float = 0.95) -> dict[str, Estimate]:
         """The probability of every class."""
         if "class" not in self.columns:
-            raise StudyError(f"the study has no classes: give classes={name: condition} to study")
+            raise StudyError("the study has no classes: give classes={name: condition} to study")
         return class_probabilities(self.drawn["class"], confidence)
 
     def sensitivity(self, outcome: str, confidence: float = 0.95) -> Sensitivity:

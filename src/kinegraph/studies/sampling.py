@@ -332,7 +332,10 @@ class Samples:
             _check_tables(self.laws, self.cases)
         if self.design is Design.SALTELLI and self.cases % self._block:
             rows = max(self.cases // self._block, 1) * self._block
-            raise StudyError(f"a Saltelli design of {self.dimensions} dimensions takes {self._block} cases per point: request " f"a multiple of it, e.g. {rows}")  # fmt: skip
+            raise StudyError(
+                f"a Saltelli design of {self.dimensions} dimensions takes {self._block} cases per point: "
+                f"request a multiple of it, e.g. {rows}"
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
