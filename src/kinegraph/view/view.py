@@ -30,7 +30,7 @@ def view(
         return study_page(what, path or "study.html")
     if isinstance(what, Solution):
         if parameters:
-            raise ModelError("a solution has the parameters it was computed with", remedy="leave `parameters` out")
+            raise ModelError("a solution already has its parameters", remedy="omit `parameters`")
         return page(what, path or "solution.html")
     mechanism = mechanism_of(what)
     return model_page(mechanism, path or f"{mechanism.name}.html", parameters)
