@@ -1,4 +1,4 @@
-"""Plausible calls work, or say what to write; runs that would never end are refused before they start."""
+"""Plausible calls work, or say what to write; runs that would never finish are refused before they start."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ def test_an_array_of_initial_values_is_taken_in_the_order_of_q_and_v() -> None:
         ("a", {}, "duration is 'a': give a number of seconds"),
         (None, {}, "duration is None"),
         (float("inf"), {}, "finite"),
-        (1e300, {}, "would never end"),
+        (1e300, {}, "would never finish"),
         (1, {"step": 1e-300, "method": "rk4"}, "steps of 1e-300 s"),
-        (1, {"grid": 10**9}, "grid=1000000000"),
-        (1, {"grid": 10**400}, "grid=1e400"),
+        (1, {"grid": 10**9}, "times=1000000000"),
+        (1, {"grid": 10**400}, "times=1e400"),
         (1, {"start": "b"}, "start is 'b'"),
-        (1, {"start": 1e15}, r"times there are 0.12 s apart: begin nearer to t = 0"),
+        (1, {"start": 1e15}, r"adjacent times are 0.12 s apart: start nearer to t = 0"),
         (1, {"initial": np.zeros(8)}, r"shape \(8,\), .* takes 4 numbers: q1, q2, q1', q2'"),
         (1, {"initial": "q1=1"}, "by name"),
         (1, {"inputs": lambda t: 1}, "a Python function: give formulas"),
-        (1, {"inputs": {"q1": lambda t: 1}}, "the input 'q1' is a Python function"),
+        (1, {"inputs": {"q1": lambda t: 1}}, "input 'q1' is a Python function"),
         (1, {"initial": {"q1": "1e400"}}, "too large"),
         (1, {"initial": {"q1": float("inf")}}, "q1 = inf is not a finite number"),
         (1, {"parameters": {"l1": float("nan")}}, "l1 = nan is not a finite number"),

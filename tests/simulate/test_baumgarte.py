@@ -30,7 +30,7 @@ def test_gains_come_from_the_step():
     assert Baumgarte(5).gains(Adaptive(1e-8)) == (5, 5)
     with pytest.raises(SolveError, match="follow from a fixed step"):
         Baumgarte().gains(Adaptive(1e-8))
-    with pytest.raises(SolveError, match="alpha is -1"):
+    with pytest.raises(SolveError, match="alpha of Baumgarte's method is -1"):
         Baumgarte(-1, 2).gains(FixedStep(0.01))
 
 

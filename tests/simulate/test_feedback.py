@@ -85,5 +85,5 @@ def test_what_is_wrong_is_said(given: object, message: str) -> None:
 
 
 def test_many_runs_take_formulas() -> None:
-    with pytest.raises(SolveError, match="runs alone"):
+    with pytest.raises(SolveError, match="only a single run supports"):
         kg.sweep(CART, 1.0, over={"x": [0.0, 1.0]}, inputs={"u": kg.Feedback(spring, 0.1), "w": "0"})

@@ -79,7 +79,7 @@ def test_eval_says_which_equations_it_takes(mechanism, capsys, tmp_path):
 def test_where_runs_cannot_change_their_form_they_name_the_leg(mechanism):
     feedback = kg.Feedback(lambda t, state: 5.0, 0.1)
     found = kg.simulate(mechanism, 0.6, inputs={"A_theta": feedback}, native=False, grid=4, progress=False)
-    assert found.status is Status.SINGULAR and "the crank of A and its rod are in line" in found.ending.detail
+    assert found.status is Status.SINGULAR and "the crank and the rod of A are in line" in found.ending.detail
 
 
 def test_pivots_of_closed_legs_have_their_names(mechanism):

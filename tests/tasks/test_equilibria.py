@@ -48,7 +48,7 @@ def test_a_pendulum_hangs_or_stands():
 
 
 def test_nothing_rests_on_an_endless_slope():
-    with pytest.raises(TaskError, match="no equilibrium was found"):
+    with pytest.raises(TaskError, match="no equilibrium found"):
         equilibria(kg.parse("coordinates x; gravity 1, 0, 0; Block | Sx(x) | m(1);"))
 
 
@@ -77,7 +77,7 @@ def test_equilibria_of_a_four_bar_are_those_of_its_energy():
 
 
 def test_equilibria_with_rolling_are_refused():
-    with pytest.raises(TaskError, match="rear_along restricts velocities only"):
+    with pytest.raises(TaskError, match="rear_along restricts only velocities"):
         kg.equilibria("bicycle")
 
 
@@ -114,7 +114,7 @@ def test_critical_speeds_of_an_upright_disc():
 def test_steady_rates_that_do_not_stay_steady_are_refused():
     with pytest.raises(TaskError, match="lean' cannot stay constant"):
         equilibria("rolling-disc", {"lean'": 1})
-    with pytest.raises(TaskError, match="followed over rates only, not over r"):
+    with pytest.raises(TaskError, match="continued over rates only, not over r"):
         kg.branches("rolling-disc", "r", 0.2, 0.4, {"psi'": 1, "phi'": -5})
 
 
@@ -147,7 +147,7 @@ def test_a_bicycle_circles_by_itself_near_its_capsize_speed():
 def test_what_is_prescribed_in_time_is_no_equilibrium():
     """At t = 0 the pivot does not accelerate and the pendulum balances, a moment later it does not."""
     shaken = "coordinates q; gravity 0, 0, -9.81; Rod | Sx(sin(3*t)), Ry(q) | Sz(-1), m(1);"
-    with pytest.raises(TaskError, match="do not a moment later"):
+    with pytest.raises(TaskError, match="are not a moment later"):
         equilibria(kg.parse(shaken))
     assert len(equilibria("bead-on-hoop")) == 4  # steady rotation changes nothing with time
 
@@ -189,5 +189,5 @@ def test_a_row_that_is_redundant_where_loops_are_closed_balances_nothing():
 
 
 def test_huge_multipliers_of_a_redundant_row_are_no_equilibrium():
-    with pytest.raises(TaskError, match="no equilibrium was found"):  # only where the bars stand upright, singular
+    with pytest.raises(TaskError, match="no equilibrium found"):  # only where the bars stand upright, singular
         kg.equilibria(kg.parse(LIFT), parameters={"k": 0, "m": 2}, starts=100)

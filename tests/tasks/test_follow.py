@@ -80,19 +80,19 @@ def test_singular_places_are_named():
     near = kg.follow(
         arm, {"tip.x": "2 - 1e-8 - t", "tip.y": "0"}, np.linspace(0, 0.5, 11), start={"a": 0.01, "b": -0.02}
     )
-    assert near.near_singular.tolist() == [0.0] and "nearest to a singular position at t = 0" in str(near)
+    assert near.near_singular.tolist() == [0.0] and "closest to a singular position at t = 0" in str(near)
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ({}, "give laws of time"),
+        ({}, "give formulas of time"),
         ({"tipp.x": "t"}, "has no 'tipp.x'"),
         ({"tip.w": "t"}, "has no 'tip.w'"),
-        ({"tip.x": "u", "tip.y": "0"}, "may use t and parameters"),
+        ({"tip.x": "u", "tip.y": "0"}, "only t and parameters"),
         ({"tip.x": "1.2"}, r"1 of a, b free"),
-        ({"tip.x": "3", "tip.y": "0"}, "cannot be reached at its beginning"),
-        ({"B": "Sx(1), Rw(t)"}, "cannot read the pose"),
+        ({"tip.x": "3", "tip.y": "0"}, "cannot be reached at its start"),
+        ({"B": "Sx(1), Rw(t)"}, "cannot parse the pose"),
         ({"tip.x": "1", "tip.y": "0.2", "a": "t"}, r"cannot be reached|out of reach"),
     ],
 )

@@ -232,7 +232,7 @@ def test_inputs_are_formulas():
     assert integrals(driven, inputs={"u": "-4*x"}).names == ("energy + x^2",)
     both = integrals(driven, inputs={"u": 3, "x": -3})  # a force on the coordinate takes it away
     assert both.names == ("energy", "p:x")
-    with pytest.raises(TaskError, match="take formulas"):
+    with pytest.raises(TaskError, match="takes formulas"):
         integrals(driven, inputs={"u": ([0, 1], [0, 1])})
 
 

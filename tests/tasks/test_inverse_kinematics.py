@@ -53,7 +53,7 @@ def test_a_redundant_arm_has_a_family():
 
 
 @pytest.mark.parametrize(
-    ("pose", "message"), [(np.zeros((4, 4)), "no rotation"), ([1, 2], "4 x 4 matrix"), (-np.eye(4), "no rotation")]
+    ("pose", "message"), [(np.zeros((4, 4)), "not a rotation"), ([1, 2], "4 x 4 matrix"), (-np.eye(4), "not a rotation")]
 )
 def test_a_pose_that_is_none_is_refused(pose, message):
     with pytest.raises(TaskError, match=message):
@@ -125,7 +125,7 @@ def test_limits_that_exclude_every_solution_are_told():
     found = inverse_kinematics(ARM, "tip", TIP, within={"b": (1, 1.1)})
     assert len(found) == 0 and len(found.outside) == 4 and found.nearest.error > 0.1
     assert 1 <= found.nearest.q[1] <= 1.1
-    assert "4 positions have the pose, and each exceeds a limit (b = " in str(found) and "not in 1 .. 1.1" in str(found)
+    assert "4 positions with the pose each exceed a limit (b = " in str(found) and "not in 1 .. 1.1" in str(found)
 
 
 def test_solutions_that_differ_by_whole_turns():

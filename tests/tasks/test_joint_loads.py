@@ -75,7 +75,7 @@ def test_what_redundant_loops_leave_open_is_said():
 
 def test_mistakes_are_named(tmp_path):
     run = kg.simulate("double-pendulum", 0.1, grid=2, native=False, progress=False)
-    with pytest.raises(TaskError, match="none of the joints"):
+    with pytest.raises(TaskError, match="unknown joint"):
         kg.joint_loads(run)["Middle"]
     with pytest.raises(TaskError, match="read from a file"):
         kg.joint_loads(type(run).load(run.save(tmp_path / "run.npz")))

@@ -68,10 +68,10 @@ def test_samples_and_laws_may_stand_side_by_side():
     ("measured", "message"),
     [
         (Measured([0, 1], [1, 2]), "at least 12"),
-        (Measured("early", "late"), "are no numbers"),
-        (Measured(TIMES, TIMES[:-1]), "one length"),
+        (Measured("early", "late"), "are not numbers"),
+        (Measured(TIMES, TIMES[:-1]), "equal length"),
         (Measured(TIMES[::-1], TIMES), "must increase"),
-        (Measured(TIMES, TIMES, 0.0), "above zero"),
+        (Measured(TIMES, TIMES, 0.0), "positive standard deviation"),
         (Measured(TIMES, np.where(TIMES > 1, np.nan, 1.0)), "finite"),
     ],
 )
@@ -81,5 +81,5 @@ def test_bad_samples_are_refused(measured, message):
 
 
 def test_times_outside_the_samples_are_refused():
-    with pytest.raises(TaskError, match="measured from t = 0 to 4 alone"):
+    with pytest.raises(TaskError, match="measured only from t = 0 to 4"):
         kg.inverse_dynamics("crane", {"s": samples(1e-3, 0)}, [4.5], unknown=["S"])

@@ -55,10 +55,10 @@ def test_known_lengths_are_found_again():
     ("wanted", "bounds", "message"),
     [
         ({}, BOUNDS, "wanted is"),
-        ({"F.y": "levl"}, BOUNDS, "no 'levl'"),
-        ({"G.y": "level"}, BOUNDS, "no 'G.y'"),
-        ({"F.y": "level"}, {"s": (1, 2)}, "s is no parameter"),
-        ({"F.y": "level"}, {"level": (2, 1)}, "the first must be below the second"),
+        ({"F.y": "levl"}, BOUNDS, "unknown name 'levl'"),
+        ({"G.y": "level"}, BOUNDS, "unknown name 'G.y'"),
+        ({"F.y": "level"}, {"s": (1, 2)}, "s is not a parameter"),
+        ({"F.y": "level"}, {"level": (2, 1)}, "the first must be smaller than the second"),
         ({"F.y": "level"}, {"level": (10, 25), "AC": (1, 2)}, "no solution"),
     ],
 )

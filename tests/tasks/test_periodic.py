@@ -144,7 +144,7 @@ def test_forces_that_jump_keep_their_period():
 
 def test_a_passage_is_no_steady_motion():
     rod = kg.parse("coordinates q; gravity 0, 0, -9.81; Rod | Ry(q) | Sz(-1), m(1);")
-    with pytest.raises(TaskError, match="steady now but not"):
+    with pytest.raises(TaskError, match="steady now, but not"):
         kg.modes(rod, {"q'": 1})
     with pytest.raises(TaskError, match="--equilibrium N"):
         kg.modes(rod, {"q": 1})

@@ -51,7 +51,7 @@ def test_along_a_run_velocities_are_slopes_of_places():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(TaskError, match="no body or point 'tipp'"):
+    with pytest.raises(TaskError, match="unknown body or point 'tipp'"):
         kg.point_motion("double-pendulum", "tipp")
     with pytest.raises(TaskError, match="three numbers"):
         kg.point_motion("double-pendulum", ("Upper", (1, 2)))

@@ -132,7 +132,7 @@ def test_axes_are_words_and_one_enum():
     door = kg.parse(DOOR)
     for axes in kg.Axes:
         assert reactions(door, "Door", axes=axes.value).axes is axes
-    with pytest.raises(TaskError, match="write one of world, parent, body"):
+    with pytest.raises(TaskError, match="choose from world, parent, body"):
         reactions(door, "Door", axes="ground")
     with pytest.raises(TaskError, match="no body or output 'Doo'"):
         reactions(door, "Door", point="Doo")

@@ -44,5 +44,5 @@ def test_a_long_run_of_the_nonlinear_equations_answers_alike(frequency):
 
 
 def test_mistakes_are_named():
-    with pytest.raises(TaskError, match="there is no 'tau:y'"):
+    with pytest.raises(TaskError, match="unknown name 'tau:y'"):
         kg.response(kg.parse(OSCILLATOR), inputs=["tau:y"])

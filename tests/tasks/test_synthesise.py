@@ -54,14 +54,14 @@ def test_a_path_is_found_from_several_starts():
 MISTAKES = [
     ({"wanted": {}}, "wanted is"),
     ({"bounds": {}}, "bounds is"),
-    ({"bounds": {"kk": (0, 1)}}, "has no 'kk'"),
-    ({"bounds": {"k": (1, 0)}}, "below the second"),
-    ({"wanted": {"y": 0}}, "has no 'y'"),
-    ({"wanted": {"x": "z"}}, "has no 'z'"),
+    ({"bounds": {"kk": (0, 1)}}, "has no parameter or initial value 'kk'"),
+    ({"bounds": {"k": (1, 0)}}, "smaller than the second"),
+    ({"wanted": {"y": 0}}, "has no variable 'y'"),
+    ({"wanted": {"x": "z"}}, "has no variable 'z'"),
     ({"starts": 0}, "at least 1"),
     ({"starts": 2, "bounds": {"k": (0, float("inf"))}}, "finite"),
-    ({"grid": None}, "grid is None"),
-    ({"parameters": {"m": 0}}, "the search cannot begin"),
+    ({"grid": None}, "times is None"),
+    ({"parameters": {"m": 0}}, "the search cannot start"),
 ]
 
 

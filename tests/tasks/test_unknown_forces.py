@@ -62,7 +62,7 @@ def test_portal_crane_as_a_linkage(way):
 
 def test_motions_that_loops_cannot_follow_are_named():
     bars = kg.load("four-bar")
-    with pytest.raises(TaskError, match=r"had to give way|stays open"):
+    with pytest.raises(TaskError, match=r"would have to deviate|stays open"):
         inverse_dynamics(bars, {"crank": "t", "rocker": "2*t"}, [0.3, 0.6], unknown=["tau:crank"])
     with pytest.raises(TaskError, match=r"leave 1 of .* free"):
         inverse_dynamics(kg.load("loop-5"), {kg.load("loop-5").layout.positions[0]: "1"}, [0.0], unknown=["tau:b1"])
@@ -146,12 +146,12 @@ def test_other_inputs_need_values():
     ("unknown", "laws", "message"),
     [
         (("tau:q1",), LAWS, "cannot cause this motion"),
-        (("Nn",), LAWS, "no unknown 'Nn'"),
-        (UNKNOWN, {"q1": "t"}, "no law of motion for q2, q3"),
-        (UNKNOWN, {**LAWS, "q4": "t"}, "no coordinate 'q4'"),
-        (UNKNOWN, {**LAWS, "q3": "q1 + t"}, "may use t and parameters"),
+        (("Nn",), LAWS, "unknown force 'Nn'"),
+        (UNKNOWN, {"q1": "t"}, "no motion given for q2, q3"),
+        (UNKNOWN, {**LAWS, "q4": "t"}, "unknown coordinate 'q4'"),
+        (UNKNOWN, {**LAWS, "q3": "q1 + t"}, "only t and parameters"),
         (UNKNOWN, {**LAWS, "q3": "1/t"}, "no finite value or derivative at t = 0"),
-        (("tau:q1", "tau:q1"), LAWS, "named twice"),
+        (("tau:q1", "tau:q1"), LAWS, "given twice"),
     ],
 )
 def test_mistakes_are_named(unknown, laws, message):

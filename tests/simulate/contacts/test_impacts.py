@@ -112,7 +112,7 @@ def test_bad_statements(statement, message):
 
 @pytest.mark.parametrize(("name", "value"), [("e", 1.5), ("mu", -1)])
 def test_coefficients_of_a_run_stay_in_their_range(name, value):
-    with pytest.raises(SolveError, match="of the contact floor_a is"):
+    with pytest.raises(SolveError, match="of contact 'floor_a' is"):
         kg.simulate("rod-on-floor", 1, native=False, parameters={name: value})
 
 
