@@ -186,7 +186,7 @@ def _printed_bias() -> Entry:
     wanted = step.numbers(state, u=step.ring_accelerations)["u"]
     difference = float(np.abs(found - wanted).max() / np.abs(wanted).max())
     reason = (
-        f"the printed recursion of w_j lacks epsilon_{j - 1} x r_{j - 1, j}, which section 5 has; with it "
+        "the printed recursion of w_j lacks epsilon_{j-1} x r_{j-1,j}, which section 5 has; with it "
         "both methods agree"
     )
     return held(
