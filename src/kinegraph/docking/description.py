@@ -40,9 +40,9 @@ class Latch:
 class Leg:
     """A leg of the ring, as formulas of the state.
 
-    load: the force along it, positive if it pushes. along: the direction from chaser to ring, in fixed axes. turns:
-    it is a crank with a rod; length is then the angle of its drive, load the force along the rod. foot: the point of
-    the chaser at the end of a massless leg; empty for the legs of a platform.
+    load: the force along it, positive if it pushes. along: the direction from chaser to ring, in fixed axes.
+    turns: it is a crank with a rod; length is then the angle of its drive, load the force along the rod.
+    foot: the point of the chaser at the end of a massless leg; empty for the legs of a platform.
     """
 
     name: str

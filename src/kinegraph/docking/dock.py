@@ -357,12 +357,12 @@ def dock(
     native: Native = "auto",
     stop_at_capture: bool = False,
 ) -> DockingRun:
-    """A docking: contact for at most `duration` seconds, then, once captured, damping, retraction, the hard joint.
+    """A docking: contact for at most `duration` seconds, then, once captured, damping, drawing in, the hard joint.
 
-    source: a model with the bodies Chaser, Ring and Target, or a `Docking` with more details (see `docking_of`).
+    source: a model with the bodies Chaser, Ring and Target, or a `Docking` that says more (see `docking_of`).
     initial, parameters, inputs: as for `simulate`. Controllers are formulas, of the model or in `inputs`, or Python
-    functions there (`Feedback`), which see the state of all bodies in every phase. interval: of saved states [s];
-    peaks are also searched between them. stop_at_capture: end after capture.
+    functions there (`Feedback`), which see the state of all bodies in every phase.
+    interval: of saved states [s]; peaks are looked for between them, too. stop_at_capture: do not go on after it.
     """
     docking = source if isinstance(source, Docking) else docking_of(mechanism_of(source))
     if not (duration > 0 and interval > 0):

@@ -197,10 +197,11 @@ class DockingRun:
     """A docking from first contact to its end.
 
     touches: when the guides touched after they had been apart, and the start if they touch there. latches: when each
-    latch engaged, by its point (if they close at once: when each was first ready). fault: the exceeded limit, if the
-    run ended so. peaks: largest forces [N] and moments [N m]: `leg`, `ring` (all legs on the ring), `interface`,
-    `bending`, `latch`. momentum, energy: their relative changes along all phases; the loss at capture is accounted
-    for. overlaps: guides that overlap at the start, the deepest first: forces there are not physical.
+        latch engaged, by its point (if they close at once: when each was first ready).
+    fault: the exceeded limit, if the run ended so.
+    peaks: largest forces [N] and moments [N m]: `leg`, `ring` (all legs on the ring), `interface`, `bending`, `latch`.
+    momentum, energy: their relative changes along all phases; the loss at capture is accounted for.
+    overlaps: guides that overlap at the start, the deepest first: forces there are not physical.
     """
 
     outcome: Outcome

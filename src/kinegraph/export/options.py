@@ -80,13 +80,14 @@ _WORDS: dict[str, type[Enum]] = {
 class ExportOptions:
     """How code is written.
 
-    name: the name of files and functions; None uses the model's name. symbolic_parameters: parameters are an
-    argument `p` of every function instead of numbers in the code; None is the usual choice, numbers in code and
-    symbols on paper (LaTeX, SymPy); those of an FMU are its parameters. parameters: values that replace the model's.
-    passes: passes that replace those of the effort, as in 'products, monomials(degree=4)'. chunk: the approximate
-    number of operations of one generated function; longer code is split. self_test: write states and results
-    computed by the interpreter into the code, with a function to check them. fmi, binary: the version of an FMU, and
-    whether it is compiled for this machine if there is a C compiler.
+    name: the name of files and functions; None uses the model's name.
+    symbolic_parameters: parameters are an argument `p` of every function instead of numbers in the code; None is the
+        usual choice, numbers in code and symbols on paper (LaTeX, SymPy); those of an FMU are its parameters.
+    parameters: values that replace the model's.
+    passes: passes that replace those of the effort, as in 'products, monomials(degree=4)'.
+    chunk: the approximate number of operations of one generated function; longer code is split.
+    self_test: write states and results computed by the interpreter into the code, with a function to check them.
+    fmi, binary: the version of an FMU, and whether it is compiled for this machine if there is a C compiler.
     """
 
     name: str | None = None

@@ -284,9 +284,9 @@ _ROUNDING, _FAR = 1e-12, 1e-2
 class Drift:
     """The largest residuals by position and by velocity over all saved states: during integration, and remaining.
 
-    closed: saved states were projected onto the constraints; otherwise the integration residuals remain. speed: the
-    largest velocity, which scales the rounding errors of velocity residuals. limit: the allowed remainder, above
-    rounding if rounded numbers of the model contradict each other.
+    closed: saved states were projected onto the constraints; otherwise the integration residuals remain.
+    speed: the largest velocity, which scales the rounding errors of velocity residuals.
+    limit: the allowed remainder, above rounding if rounded numbers of the model contradict each other.
     """
 
     position: float

@@ -46,10 +46,10 @@ from kinegraph.studies.sampling import Design, Distribution, Law, Samples, read_
 class Plan:
     """A study. Varied names are parameters or initial values of the mechanism.
 
-    mechanism: with a parameter for every name that only the study uses. sources: the parameters that vary between
-    cases, each with the varied name of its value. initial, parameters: formulas that differ from the model, without
-    the varied ones. grid: times at which states are stored; empty if none are. chunk: the number of cases in one
-    piece of work.
+    mechanism: with a parameter for every name that only the study uses.
+    sources: the parameters that vary between cases, each with the varied name of its value.
+    initial, parameters: formulas that differ from the model, without the varied ones.
+    grid: times at which states are stored; empty if none are. chunk: the number of cases in one piece of work.
     """
 
     mechanism: Mechanism

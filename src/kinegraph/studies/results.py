@@ -52,9 +52,9 @@ class Failure:
 class Study(RichDisplay):
     """The cases of a study as columns of equal length; case 0 is the nominal one.
 
-    complete: whether all requested cases are there; False after Ctrl-C. enough: the estimate that was narrow enough
-    to end the study early, if it did. states: at the times of `plan.grid`, by case, time and entry. folder: where
-    everything is stored.
+    complete: whether all requested cases are there; False after Ctrl-C.
+    enough: the estimate that was narrow enough to end the study early, if it did.
+    states: at the times of `plan.grid`, by case, time and entry. folder: where everything is stored.
     """
 
     plan: Plan

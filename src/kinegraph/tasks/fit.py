@@ -139,9 +139,10 @@ _IMPROBABLE = 1e-6  # probability of residuals this large, below which the state
 class Fit(RichDisplay):
     """The unknowns identified from a motion.
 
-    standard_errors: one standard deviation each; nan for an unknown that stopped at a bound. noise: the standard
-    deviation of each column, as given or as estimated from the residuals. residuals: measured minus computed, by row
-    of time and column; nan where nothing was measured. runs: how many runs were needed.
+    standard_errors: one standard deviation each; nan for an unknown that stopped at a bound.
+    noise: the standard deviation of each column, as given or as estimated from the residuals.
+    residuals: measured minus computed, by row of time and column; nan where nothing was measured.
+    runs: how many runs were needed.
     """
 
     model: str

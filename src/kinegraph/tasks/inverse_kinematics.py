@@ -49,12 +49,12 @@ class PoseSolution:
 class PoseSolutions(RichDisplay):
     """All solutions found within the limits. Solutions that differ by whole turns count once unless requested.
 
-    Empty: no position within the limits has the pose; `nearest` is the closest one found, by the least sum of
-    squares of meters and radians. `outside` are positions with the pose that exceed the limits. `family`: the
-    mechanism can move while the body is fixed (it is redundant for the pose, or singular there), so there are
-    infinitely many solutions; `isolated` of each says which are examples of these. `method`: the closed form that
-    gave them, in which case they are complete, or `search`. `with_turns`: the number of solutions within the limits
-    if whole turns count as different.
+    Empty: no position within the limits has the pose; `nearest` is the closest one found, by the least sum of squares
+        of meters and radians. `outside` are positions with the pose that exceed the limits.
+    `family`: the mechanism can move while the body is fixed (it is redundant for the pose, or singular there), so there
+        are infinitely many solutions; `isolated` of each says which are examples of these.
+    `method`: the closed form that gave them, in which case they are complete, or `search`.
+    `with_turns`: the number of solutions within the limits if whole turns count as different.
     """
 
     solutions: tuple[PoseSolution, ...]

@@ -186,8 +186,7 @@ def _printed_bias() -> Entry:
     wanted = step.numbers(state, u=step.ring_accelerations)["u"]
     difference = float(np.abs(found - wanted).max() / np.abs(wanted).max())
     reason = (
-        "the printed recursion of w_j lacks epsilon_{j-1} x r_{j-1,j}, which section 5 has; with it "
-        "both methods agree"
+        "the printed recursion of w_j lacks epsilon_{j-1} x r_{j-1,j}, which section 5 has; with it both methods agree"
     )
     return held(
         "w_j of section 4 as printed: u'", "exact", f"wrong by {difference:.0e} of u'", difference < _CLOSE, reason
