@@ -38,7 +38,7 @@ def motion(model: kg.Mechanism, method: str, **more: object) -> Job:
     """The last positions of a short run."""
 
     def run(native: bool) -> list[float]:
-        found = kg.simulate(model, 0.6, method=method, native=native, grid=4, progress=False, **more)  # type: ignore[arg-type]
+        found = kg.simulate(model, 0.6, method=method, native=native, times=4, progress=False, **more)  # type: ignore[arg-type]
         return [found.final[name] for name in model.layout.positions]
 
     return run

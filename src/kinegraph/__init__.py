@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kinegraph.compiler.base_parameters import base_parameters
     from kinegraph.compiler.compile import compile, derive
     from kinegraph.compiler.mechanism_source import in_principal_axes, load, lock, with_contacts, write
-    from kinegraph.compiler.minimize import minimise
+    from kinegraph.compiler.minimize import minimize
     from kinegraph.derive.quantities.quantity import Quantity
     from kinegraph.docking.target import with_target
     from kinegraph.errors import KinegraphError
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
     from kinegraph.store.database import open_store
     from kinegraph.studies.study import study
     from kinegraph.tasks.assemble import assemble
-    from kinegraph.tasks.continuation import branches
+    from kinegraph.tasks.continuation import continuation
     from kinegraph.tasks.equilibria import equilibria
-    from kinegraph.tasks.first_integrals import integrals
+    from kinegraph.tasks.first_integrals import first_integrals
     from kinegraph.tasks.fit import fit
     from kinegraph.tasks.follow import follow, follow_by_spring
     from kinegraph.tasks.gradient import gradient
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
     from kinegraph.tasks.joint_loads import joint_loads
-    from kinegraph.tasks.linearize import linearise
+    from kinegraph.tasks.linearize import linearize
     from kinegraph.tasks.modes import modes
-    from kinegraph.tasks.platforms.platform_poses import ring_poses
+    from kinegraph.tasks.platforms.platform_poses import platform_poses
     from kinegraph.tasks.platforms.workspace import workspace
     from kinegraph.tasks.point_motion import point_motion
     from kinegraph.tasks.pose_solver import pose_solver
@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from kinegraph.tasks.response import response
     from kinegraph.tasks.sensitivities import sensitivities
     from kinegraph.tasks.statics import statics
-    from kinegraph.tasks.synthesize import synthesise, synthesise_path
-    from kinegraph.tasks.unknown_forces import inverse_dynamics
+    from kinegraph.tasks.synthesize import synthesize, synthesize_path
+    from kinegraph.tasks.unknown_forces import unknown_forces
     from kinegraph.view.view import view
 
 #: Where each name is defined. It is imported when first used, so that `import kinegraph` costs nothing.
@@ -84,7 +84,7 @@ _HOMES = {
     "Sampled": "kinegraph.solve.problem",
     "assemble": "kinegraph.tasks.assemble",
     "base_parameters": "kinegraph.compiler.base_parameters",
-    "branches": "kinegraph.tasks.continuation",
+    "continuation": "kinegraph.tasks.continuation",
     "compile": "kinegraph.compiler.compile",
     "count": "kinegraph.graph.count",
     "derive": "kinegraph.compiler.compile",
@@ -95,18 +95,18 @@ _HOMES = {
     "follow_by_spring": "kinegraph.tasks.follow",
     "formula": "kinegraph.notation.text",
     "gradient": "kinegraph.tasks.gradient",
-    "integrals": "kinegraph.tasks.first_integrals",
+    "first_integrals": "kinegraph.tasks.first_integrals",
     "interpret": "kinegraph.graph.interpret",
-    "inverse_dynamics": "kinegraph.tasks.unknown_forces",
+    "unknown_forces": "kinegraph.tasks.unknown_forces",
     "in_principal_axes": "kinegraph.compiler.mechanism_source",
     "inverse_kinematics": "kinegraph.tasks.inverse_kinematics",
     "joint_loads": "kinegraph.tasks.joint_loads",
     "latex": "kinegraph.notation.latex",
     "library": "",
-    "linearise": "kinegraph.tasks.linearize",
+    "linearize": "kinegraph.tasks.linearize",
     "load": "kinegraph.compiler.mechanism_source",
     "lock": "kinegraph.compiler.mechanism_source",
-    "minimise": "kinegraph.compiler.minimize",
+    "minimize": "kinegraph.compiler.minimize",
     "modes": "kinegraph.tasks.modes",
     "open_store": "kinegraph.store.database",
     "parse": "kinegraph.io",
@@ -116,14 +116,14 @@ _HOMES = {
     "reactions": "kinegraph.tasks.reactions",
     "reduce": "kinegraph.passes.pipeline",
     "response": "kinegraph.tasks.response",
-    "ring_poses": "kinegraph.tasks.platforms.platform_poses",
+    "platform_poses": "kinegraph.tasks.platforms.platform_poses",
     "sensitivities": "kinegraph.tasks.sensitivities",
     "simulate": "kinegraph.simulate.run",
     "statics": "kinegraph.tasks.statics",
     "study": "kinegraph.studies.study",
     "sweep": "kinegraph.simulate.sweep",
-    "synthesise": "kinegraph.tasks.synthesize",
-    "synthesise_path": "kinegraph.tasks.synthesize",
+    "synthesize": "kinegraph.tasks.synthesize",
+    "synthesize_path": "kinegraph.tasks.synthesize",
     "view": "kinegraph.view.view",
     "with_contacts": "kinegraph.compiler.mechanism_source",
     "with_target": "kinegraph.docking.target",
@@ -147,7 +147,7 @@ __all__ = [
     "Sampled",
     "assemble",
     "base_parameters",
-    "branches",
+    "continuation",
     "compile",
     "count",
     "derive",
@@ -159,17 +159,17 @@ __all__ = [
     "formula",
     "gradient",
     "in_principal_axes",
-    "integrals",
+    "first_integrals",
     "interpret",
-    "inverse_dynamics",
+    "unknown_forces",
     "inverse_kinematics",
     "joint_loads",
     "latex",
     "library",
-    "linearise",
+    "linearize",
     "load",
     "lock",
-    "minimise",
+    "minimize",
     "modes",
     "open_store",
     "parse",
@@ -179,14 +179,14 @@ __all__ = [
     "reactions",
     "reduce",
     "response",
-    "ring_poses",
+    "platform_poses",
     "sensitivities",
     "simulate",
     "statics",
     "study",
     "sweep",
-    "synthesise",
-    "synthesise_path",
+    "synthesize",
+    "synthesize_path",
     "view",
     "with_contacts",
     "with_target",

@@ -116,7 +116,7 @@ def test_ops_says_where_limbs_are_computed_side_by_side(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", ["equilibria double-pendulum", "synthesise double-pendulum", "dock docking-light-legs"]
+    "line", ["equilibria double-pendulum", "synthesize double-pendulum", "dock docking-light-legs"]
 )
 def test_seeds_are_not_negative(run, line):
     result = run(f"{line} --seed -1")

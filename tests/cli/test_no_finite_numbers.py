@@ -18,7 +18,7 @@ loop pin | revolute(y) | C: Sx(l) | Sx(1);""",
 }
 COMMANDS = (
     "check {}", "check {} --json", "eval {} -q tau,H", "eval {} -q qdd", "derive {}", "inspect {} --stage program",
-    "simulate {} --for 0.01", "view {}", "integrals {}", "linearise {} --anywhere", "modes {}", "reactions {}",
+    "simulate {} --for 0.01", "view {}", "integrals {}", "linearize {} --anywhere", "modes {}", "reactions {}",
     "assemble {}", "equilibria {}", "ik {} --body A --pose 0,0,-1 --starts 5", "response {} --over 1:2:3",
     "inverse {} --motion q=t --unknown tau:q --for 1", "sensitivity {} --by q(0) --for 0.01",
     "export {} --to c -o out", "store add {}",

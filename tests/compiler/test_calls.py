@@ -51,7 +51,7 @@ def _no_plane(call: Callable[[], object]) -> str:
 CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "assemble": lambda one, folder: kg.assemble(one).q.tolist(),
     "base_parameters": lambda one, folder: kg.base_parameters(one),
-    "branches": lambda one, folder: str(kg.branches(one, "m1", 1, 2, starts=2, points=4)),
+    "continuation": lambda one, folder: str(kg.continuation(one, "m1", 1, 2, starts=2, points=4)),
     "compile": lambda one, folder: kg.compile(one, "H")([0.1, 0.2]).tolist(),
     "derive": lambda one, folder: kg.derive(one, "H"),
     "equilibria": lambda one, folder: [point.q.tolist() for point in kg.equilibria(one, starts=2)],
@@ -65,19 +65,19 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     ),
     "gradient": lambda one, folder: str(kg.gradient(one, 0.01, "m1")),
     "in_principal_axes": lambda one, folder: kg.write(kg.in_principal_axes(one)),
-    "integrals": lambda one, folder: str(kg.integrals(one)),
-    "inverse_dynamics": lambda one, folder: str(
-        kg.inverse_dynamics(one, {"q1": "t", "q2": "t^2"}, [0.5], unknown=["tau:q1", "tau:q2"])
+    "first_integrals": lambda one, folder: str(kg.first_integrals(one)),
+    "unknown_forces": lambda one, folder: str(
+        kg.unknown_forces(one, {"q1": "t", "q2": "t^2"}, [0.5], unknown=["tau:q1", "tau:q2"])
     ),
     "inverse_kinematics": lambda one, folder: str(kg.inverse_kinematics(one, "Lower", np.eye(4), starts=2)),
-    "linearise": lambda one, folder: kg.linearise(one, {"q1": 0, "q2": 0}).A.tolist(),
+    "linearize": lambda one, folder: kg.linearize(one, {"q1": 0, "q2": 0}).A.tolist(),
     "lock": lambda one, folder: kg.write(kg.lock(one, q1=0)),
     "modes": lambda one, folder: str(kg.modes(one, {"q1": 0, "q2": 0})),
     "point_motion": lambda one, folder: str(kg.point_motion(one, "tip")),
     "pose_solver": lambda one, folder: _refusal(lambda: kg.pose_solver(one, "Lower")),
     "reactions": lambda one, folder: str(kg.reactions(one, "Lower")),
     "response": lambda one, folder: str(kg.response(one, {"q1": 0, "q2": 0}, frequencies=[1.0])),
-    "ring_poses": lambda one, folder: _no_platform(lambda: kg.ring_poses(one, {"A_l": 1})),
+    "platform_poses": lambda one, folder: _no_platform(lambda: kg.platform_poses(one, {"A_l": 1})),
     "sensitivities": lambda one, folder: kg.sensitivities(one, 0.01, "m1", progress=False).final.tolist(),
     "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
     "statics": lambda one, folder: str(kg.statics(one)),
@@ -85,10 +85,10 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
         one, 0.01, vary={"m1": "uniform(1, 2)"}, cases=3, native=False, progress=False
     )["final(q1)"].tolist(),
     "sweep": lambda one, folder: kg.sweep(one, 0.01, over={"q1": [0.1]}, native=False, progress=False)["q1"].tolist(),
-    "synthesise": lambda one, folder: kg.synthesise(
-        one, 0.1, {"q1": 0.2}, {"amplitude": (0, 1)}, grid=2, native=False
+    "synthesize": lambda one, folder: kg.synthesize(
+        one, 0.1, {"q1": 0.2}, {"amplitude": (0, 1)}, times=2, native=False
     ).values.tolist(),
-    "synthesise_path": lambda one, folder: kg.synthesise_path(
+    "synthesize_path": lambda one, folder: kg.synthesize_path(
         one, {"q1": "t", "q2": "0"}, {"tip.x": "0.1"}, {"l1": (0.5, 2)}, [0.1, 0.2]
     ).values.tolist(),
     "view": lambda one, folder: kg.view(one, folder / "page.html").name,

@@ -176,7 +176,7 @@ def _sympy_tree(chance: Random, depth: int) -> str:
     return f"({inner} {chance.choice('+-**/')} {_sympy_tree(chance, depth - 1)})"
 
 
-def run_minimise(text: str, depth: Depth) -> None:
+def run_minimize(text: str, depth: Depth) -> None:
     """Minimise expressions of SymPy; what SymPy itself cannot make is no case."""
     names = {**vars(sympy), "f": sympy.Function("f")}
     names |= {name: sympy.Symbol(name) for name in ("x", "y", "z", "x_1")}
@@ -184,6 +184,6 @@ def run_minimise(text: str, depth: Depth) -> None:
         expressions = [eval(part, dict(names)) for part in text.split(";")]  # our own text, of a closed grammar
     except Exception:  # SymPy's own, and of many kinds
         return
-    kg.minimise(expressions, parameters=("z",), effort=kg.Effort.QUICK)
+    kg.minimize(expressions, parameters=("z",), effort=kg.Effort.QUICK)
     if depth >= Depth.COMPILE:
-        kg.minimise(expressions, effort=kg.Effort.SEARCH, seconds=0.05)
+        kg.minimize(expressions, effort=kg.Effort.SEARCH, seconds=0.05)

@@ -28,9 +28,9 @@ WAYS: dict[str, Callable[[], object]] = {
     "sparse": lambda: kg.compile(FREE, "H", options=UNCACHED, sparse=True)(ZERO),
     "loops": lambda: kg.compile(FREE, "energy", loops=True)(ZERO, np.zeros(6)),
     "loops, batch": lambda: kg.compile(FREE, "energy", loops=True).batch(np.array([SOUND, ZERO]), np.zeros(6)),
-    "simulate": lambda: kg.simulate(FREE, 0.1, initial=NONE),
-    "simulate, array": lambda: kg.simulate(FREE, 0.1, initial=np.zeros(13)),
-    "linearise": lambda: kg.linearise(FREE, at=NONE),
+    "simulate": lambda: kg.simulate(FREE, 0.1, state=NONE),
+    "simulate, array": lambda: kg.simulate(FREE, 0.1, state=np.zeros(13)),
+    "linearize": lambda: kg.linearize(FREE, state=NONE),
 }
 
 

@@ -39,7 +39,7 @@ def test_products_cost_nothing_more() -> None:
 @pytest.mark.parametrize("body", [NUT, HANGING])
 def test_the_motion_is_the_same_in_the_axes_of_the_model(body: str) -> None:
     plain = kg.parse(HEAD.format(word="") + body)
-    runs = [kg.simulate(one, 0.7, rtol=1e-10, native=False, progress=False, grid=2) for one in
+    runs = [kg.simulate(one, 0.7, rtol=1e-10, native=False, progress=False, times=2) for one in
             (plain, kg.in_principal_axes(plain))]  # fmt: skip
     for column in ("tip.x", "tip.y", "tip.z", "energy"):
         assert runs[0][column][-1] == pytest.approx(runs[1][column][-1], abs=1e-8)

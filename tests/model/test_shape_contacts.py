@@ -24,7 +24,7 @@ def model(geom, plane=True):
 def test_a_sphere_bounces_and_rests_on_the_plane():
     ball = kg.with_contacts(model('<geom type="sphere" size="0.2" mass="1"/>'), restitution=0.5)
     (contact,) = ball.contacts
-    run = kg.simulate(ball, 3, native=False, grid=60)
+    run = kg.simulate(ball, 3, native=False, times=60)
     height = next(name for name in run.positions)
     assert run[f"{contact.name}.gap"].min() > -1e-9
     fall = np.sqrt(2 * (1 - 0.1 - 0.2) / 9.81)
@@ -39,7 +39,7 @@ def test_a_sphere_bounces_and_rests_on_the_plane():
 def test_ends_and_corners_touch(geom, count):
     body = kg.with_contacts(model(geom), friction=0.5)
     assert len(body.contacts) == count
-    run = kg.simulate(body, 1, initial={run_turn(body): 0.3}, native=False, grid=20)
+    run = kg.simulate(body, 1, state={run_turn(body): 0.3}, native=False, times=20)
     assert min(run[f"{one.name}.gap"].min() for one in body.contacts) > -1e-9
     assert any(event.name.endswith("impact") for event in run.events)
 

@@ -19,9 +19,9 @@ app.command("simulate")(command.run)
 def test_a_chaotic_run_is_less_exact_than_its_energy() -> None:
     arm, control = kg.load("double-pendulum"), Adaptive(1e-6)
     start = {"q1": 2.5, "q2": 1.0}
-    run = simulate(arm, 10, control=control, initial=start, grid=20)
-    second = simulate(arm, 10, control=tighter(control), initial=start, grid=20)
-    true = simulate(arm, 10, rtol=1e-13, initial=start, grid=20)
+    run = simulate(arm, 10, control=control, state=start, times=20)
+    second = simulate(arm, 10, control=tighter(control), state=start, times=20)
+    true = simulate(arm, 10, rtol=1e-13, state=start, times=20)
     for estimate, exact in zip(error_estimates(run, second), error_estimates(run, true), strict=True):
         assert 0.3 * exact.error < estimate.error < 3 * exact.error
     assert max(one.error for one in error_estimates(run, second)) > 10 * run.checks[0].error

@@ -40,7 +40,7 @@ def test_numbers_and_pairs_are_gains():
     for wrong in ("3", (1, 2, 3), True, object()):
         with pytest.raises(SolveError, match="give a number"):
             Baumgarte.of(wrong)
-    run = kg.simulate("four-bar", 0.05, baumgarte=3, native=False, grid=1)
+    run = kg.simulate("four-bar", 0.05, baumgarte=3, native=False, times=1)
     assert run.drift["position"] < 1e-6
 
 
@@ -63,7 +63,7 @@ def test_what_it_cannot_do_is_said(capsys):
 @pytest.mark.parametrize(("step", "passed"), [(0.01, True), (0.1, False)])
 def test_loops_that_come_open_are_flagged(step: float, passed: bool) -> None:
     run = kg.simulate(
-        "four-bar", 2, method="rk4", step=step, baumgarte=3, initial={"crank'": 5}, native=False, progress=False
+        "four-bar", 2, method="rk4", step=step, baumgarte=3, state={"crank'": 5}, native=False, progress=False
     )
     (check,) = (one for one in run.checks if one.name == "loops open by position, left")
     assert check.passed is passed

@@ -13,7 +13,7 @@ from tests.cli.run import data, runner
     ("command", "keys"),
     [
         (
-            "linearise double-pendulum --equilibrium 1",
+            "linearize double-pendulum --equilibrium 1",
             {"A", "B", "C", "D", "states", "inputs", "outputs", "eigenvalues"},
         ),
         ("modes double-pendulum --equilibrium 1", {"modes", "stable"}),
@@ -49,7 +49,7 @@ from tests.cli.run import data, runner
             {"frequencies", "inputs", "outputs", "amplitude", "phase"},
         ),
         (
-            "synthesise double-pendulum --for 0.1 --want q1=0.2 --bounds amplitude=0:1 --points 2 --interpret",
+            "synthesize double-pendulum --for 0.1 --want q1=0.2 --bounds amplitude=0:1 --points 2 --interpret",
             {"values", "at_bounds", "largest_deviations", "runs"},
         ),
         (
@@ -72,7 +72,7 @@ def test_json(capsys, command, keys):
     ("command", "message"),
     [
         ("modes double-pendulum --equilibrium 9", "4 were found"),
-        ("linearise double-pendulum --at q1=1", "neither an equilibrium nor a steady motion"),
+        ("linearize double-pendulum --at q1=1", "neither an equilibrium nor a steady motion"),
         ("response double-pendulum --over 3", "FROM:TO"),
         ("inverse double-pendulum -m q1=t --unknown tau:q1 --for 2", "no law of motion for q2"),
         ("assemble four-bar --set b=0.01 --set c=0.01", "pin stays open by"),
@@ -125,7 +125,7 @@ def test_forces_of_loops_take_accelerations_that_fit(capsys):
     run = runner(capsys)
     found = data(run('eval four-bar -q tau --at "crank=1,crank\'=3" --json'))["tau"]
     assert found[0] == pytest.approx(11.40119, abs=1e-5) and found[1:] == [0, 0]
-    driven = kg.inverse_dynamics("four-bar", {"crank": "1 + 3*t"}, [0.0], unknown="tau:crank")
+    driven = kg.unknown_forces("four-bar", {"crank": "1 + 3*t"}, [0.0], unknown="tau:crank")
     assert found[0] == pytest.approx(driven["tau:crank"][0], abs=1e-9)
     refused = run("eval four-bar -q tau --at \"crank=1,crank''=2,rocker''=1\"")
     assert refused.code and "rocker''  1 -> " in refused.err

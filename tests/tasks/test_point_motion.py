@@ -41,7 +41,7 @@ def test_a_pendulum_bob():
 
 
 def test_along_a_run_velocities_are_slopes_of_places():
-    run = kg.simulate("double-pendulum", 1, grid=2000, rtol=1e-11, native=False, progress=False)
+    run = kg.simulate("double-pendulum", 1, times=2000, rtol=1e-11, native=False, progress=False)
     found = kg.point_motion(run, "tip")
     np.testing.assert_allclose(found.place[:, 0], run["tip.x"], atol=1e-12)
     slope = np.gradient(run["tip.x"], run.t, edge_order=2)[5:-5]

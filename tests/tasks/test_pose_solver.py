@@ -109,7 +109,7 @@ def test_an_arm_stretched_out_has_its_solutions_once():
 
 
 def test_three_joints_place_a_point():
-    found = kg.inverse_kinematics("stanford", "gripper", [1.15, 0.3, 0.2], within={"d32": (0, 2)})
+    found = kg.inverse_kinematics("stanford", "gripper", [1.15, 0.3, 0.2], bounds={"d32": (0, 2)})
     assert found.method == "three joints" and len(found) == 2
     assert len(kg.inverse_kinematics("stanford", "gripper", [0.4, 0.3, 0.2])) == 0  # nearer than the arm's offset
 

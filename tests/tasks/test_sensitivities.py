@@ -40,7 +40,7 @@ def test_reference():
     columns = known["derivative_of_final_state_by"]
     names = [name.replace("w1", "q1'").replace("w2", "q2'").replace("w", "q") for name in columns]
     found = sensitivities(
-        kg.parse(PENDULUM), 2, names, integrals={"cost": "q1^2 + q2^2"}, rtol=1e-13, atol=1e-14, grid=1, progress=False
+        kg.parse(PENDULUM), 2, names, integrals={"cost": "q1^2 + q2^2"}, rtol=1e-13, atol=1e-14, times=1, progress=False
     )
     np.testing.assert_allclose(found.values[-1], [*known["final_state"], known["integral"]["value"]], rtol=1e-11)
     np.testing.assert_allclose(found.final[:4].T, list(columns.values()), rtol=1e-10, atol=1e-10)
@@ -76,7 +76,7 @@ def complex_step(place, duration):
 
 def test_five_seconds_equal_complex_steps():
     names = ["m2", "J2", "d2", "g", "q2(0)", "q1'(0)"]
-    found = sensitivities(kg.parse(PENDULUM), 5, names, rtol=1e-13, atol=1e-14, grid=1, progress=False)
+    found = sensitivities(kg.parse(PENDULUM), 5, names, rtol=1e-13, atol=1e-14, times=1, progress=False)
     expected = np.array([complex_step(place, 5) for place in (1, 6, 9, 7, 11, 12)]).T
     np.testing.assert_allclose(found.final, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max(axis=0).min())
 
@@ -86,20 +86,20 @@ def differences(model, duration, name, results, h=1e-5, **options):
 
     def run(step):
         changed = kg.load(model) if isinstance(model, str) else model
-        parameters, initial = dict(options.get("parameters", {})), dict(options.get("initial", {}))
+        parameters, initial = dict(options.get("parameters", {})), dict(options.get("state", {}))
         if name.endswith("(0)"):
             initial[name[:-3]] = initial[name[:-3]] + step
         else:
             parameters[name] = parameters[name] + step
-        given = options | {"parameters": parameters, "initial": initial}
-        solution = kg.simulate(changed, duration, rtol=1e-13, atol=1e-15, grid=4, progress=False, **given)
+        given = options | {"parameters": parameters, "state": initial}
+        solution = kg.simulate(changed, duration, rtol=1e-13, atol=1e-15, times=4, progress=False, **given)
         return np.array([solution[one] for one in results]).T
 
     return (8 * (run(h) - run(-h)) - (run(2 * h) - run(-2 * h))) / (12 * h)
 
 
 def check_differences(model, duration, by, results, h=1e-5, **options):
-    found = sensitivities(model, duration, by, results=results, rtol=1e-12, grid=4, progress=False, **options)
+    found = sensitivities(model, duration, by, results=results, rtol=1e-12, times=4, progress=False, **options)
     for name in by:
         expected = differences(model, duration, name, results, h, **options)
         got = np.array([found.derivative(one, name) for one in results]).T
@@ -115,7 +115,7 @@ def test_quaternions():
         ["m", "J", "e1(0)", "e0(0)", "wx(0)"],
         ["e2", "wz", "tip.x", "energy"],
         parameters={"m": 1.5, "J": 0.4},
-        initial=initial | {"wx": 0.3},
+        state=initial | {"wx": 0.3},
     )
 
 
@@ -148,7 +148,7 @@ def test_inputs_with_parameters_samples_and_limits():
         ["x", "y"],
         h=1e-4,  # runs across the limit's kink are exact to 1e-11 only
         parameters={"m": 2, "k": 30, "stop": 0.2, "u0": 3},
-        initial={"x'": 1.0},
+        state={"x'": 1.0},
         inputs={"u": kg.Sampled(times, np.sin(times), smooth=True), "tau:y": "-m*y'"},
     )
 
@@ -168,7 +168,7 @@ MISTAKES = [
     ({"by": "m1", "integrals": {"cost": "q9"}}, "has no 'q9'"),
     ({"by": "m1", "method": "symplectic"}, "choose e.g. method='dop853'"),
     ({"by": "m1", "parameters": {"mass": 1}}, "no parameter"),
-    ({"by": "m1", "initial": {"q5": 1}}, "has no 'q5'"),
+    ({"by": "m1", "state": {"q5": 1}}, "has no 'q5'"),
     ({"by": "m1", "duration": -1}, "the end must come after the start"),
     ({"by": "m1", "duration": "long"}, "number of seconds"),
     ({"by": "m1", "inputs": {"q7": "t"}}, "no coordinate or input 'q7'"),
@@ -214,7 +214,7 @@ def test_names_are_asked_for():
 
 
 def test_an_implicit_method_takes_the_whole_jacobian():
-    options = {"results": ["q1", "q2"], "grid": 2, "rtol": 1e-10, "progress": False}
+    options = {"results": ["q1", "q2"], "times": 2, "rtol": 1e-10, "progress": False}
     explicit = sensitivities("double-pendulum", 1, ["m1", "q1(0)"], **options)
     implicit = sensitivities("double-pendulum", 1, ["m1", "q1(0)"], method="bdf", **options)
     np.testing.assert_allclose(implicit.derivatives, explicit.derivatives, rtol=1e-5, atol=1e-6)

@@ -73,7 +73,7 @@ def test_a_top_spins_on_although_upright_it_is_singular():
 
 
 def test_branches_begin_at_regular_positions_alone():
-    found = kg.branches(kg.parse(SPHERE), "b'", 1, 6, {"b'": 1}, starts=50)
+    found = kg.continuation(kg.parse(SPHERE), "b'", 1, 6, {"b'": 1}, starts=50)
     for one in found:
         np.testing.assert_allclose(np.cos(one.q[:, 1]) * one.values**2, 9.81, atol=1e-8)
 
@@ -105,8 +105,8 @@ def test_other_coordinates_see_the_same_place(bob):
 
 def test_runs_name_a_gimbal_lock():
     with pytest.raises(SolveError, match=r"cannot start: .* a moves nothing"):
-        kg.simulate(kg.parse(BOB), 1, initial={"b": RIGHT, "a'": 1, "b'": 1})
-    ended = kg.simulate(kg.parse(TOP), 1, initial={"th": 0, "phi'": 100})
+        kg.simulate(kg.parse(BOB), 1, state={"b": RIGHT, "a'": 1, "b'": 1})
+    ended = kg.simulate(kg.parse(TOP), 1, state={"th": 0, "phi'": 100})
     assert ended.status is Status.SINGULAR_COORDINATES and ended.ending.component == "psi, phi"
 
 

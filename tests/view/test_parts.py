@@ -84,7 +84,7 @@ def test_floors_and_walls_stand_where_limits_say(parts: dict[str, dict]) -> None
 
 def test_forces_from_outside_are_drawn() -> None:
     mechanism = kg.load("double-pendulum")
-    run = kg.simulate(mechanism, 0.1, inputs={"q1": "5*q2"}, initial={"q2": 0.3}, grid=2, progress=False)
+    run = kg.simulate(mechanism, 0.1, inputs={"q1": "5*q2"}, state={"q2": 0.3}, times=2, progress=False)
     (arrow,) = [part for part in embedded(page_text(run))["parts"] if part["kind"] == "moment"]
     assert vectors(arrow)[:, 1] == pytest.approx(5 * run["q2"], rel=1e-6)
 
@@ -168,7 +168,7 @@ def test_a_slider_starts_inside_its_limits(tmp_path: Path) -> None:
 
 
 def test_pictures_have_units_and_say_how_many_curves_there_are() -> None:
-    run = kg.simulate(kg.load("five-link-tree"), 0.1, grid=5, progress=False)
+    run = kg.simulate(kg.load("five-link-tree"), 0.1, times=5, progress=False)
     panels = figure(run).axes
     assert panels[0].get_ylabel() == "rad" and panels[1].get_ylabel() == "rad/s"
     assert panels[3].get_title(loc="left") == "Phase plane (first 4 of 5)"

@@ -46,7 +46,7 @@ def test_a_graph_says_what_it_computes_and_what_that_costs() -> None:
 
 
 def test_a_solution_says_how_it_went_and_what_it_holds() -> None:
-    run = kg.simulate(kg.load("double-pendulum"), 0.1, grid=10, progress=False)
+    run = kg.simulate(kg.load("double-pendulum"), 0.1, times=10, progress=False)
     assert "the end time was reached" in repr(run) and "11 rows of t, q1, q2" in repr(run)
     assert "array(" not in repr(run)
 

@@ -63,8 +63,8 @@ COMMANDS: dict[str, Entry | Group] = {
         "kinegraph.cli.equilibria:run",
         "All equilibria that are found from many starts, with their stability; a rate in --at asks for steady motions.",
     ),
-    "linearise": Entry(
-        "kinegraph.cli.linear:run_linearise", "A, B, C, D of the linear system about a state, from exact derivatives."
+    "linearize": Entry(
+        "kinegraph.cli.linear:run_linearize", "A, B, C, D of the linear system about a state, from exact derivatives."
     ),
     "modes": Entry(
         "kinegraph.cli.linear:run_modes",
@@ -103,8 +103,8 @@ COMMANDS: dict[str, Entry | Group] = {
         "Parameters and initial values from measured motion, with error bars; begins at the values of the model "
         "and --set.",
     ),
-    "synthesise": Entry(
-        "kinegraph.cli.parameters:run_synthesise",
+    "synthesize": Entry(
+        "kinegraph.cli.parameters:run_synthesize",
         "Parameters and initial values within bounds whose run comes nearest to what is wanted.",
     ),
     "view": Entry(

@@ -56,7 +56,7 @@ _START = {"beta$L": 0.1, "beta$R": 1, "gamma$L": 0.18, "gamma$R": 0.18}
 
 def walk(legs: kg.Mechanism, progress: bool | None = None) -> Solution:
     """The legs, hung up, walking in the air."""
-    return kg.simulate(legs, DURATION, inputs=forces(), initial=_START, grid=_INTERVALS, progress=progress)
+    return kg.simulate(legs, DURATION, inputs=forces(), state=_START, times=_INTERVALS, progress=progress)
 
 
 def forces() -> dict[str, str]:

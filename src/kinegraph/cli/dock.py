@@ -73,7 +73,7 @@ def run(
 
     initial, parameters = split_settings(docking.mechanism, assignments(settings or (), "--set"))
     given = input_values(assignments(inputs or (), "--input"))
-    found = dock(docking, duration, initial=initial, parameters=formulas(parameters), inputs=given, rtol=rtol,
+    found = dock(docking, duration, state=initial, parameters=formulas(parameters), inputs=given, rtol=rtol,
                  stop_at_capture=to_capture)  # fmt: skip
     if json:
         print_json(found.report())

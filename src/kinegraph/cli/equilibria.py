@@ -54,7 +54,7 @@ def run(
 
     Example: kinegraph equilibria bead-on-hoop --over omega=0:10 --plot hoop.png
     """
-    from kinegraph.tasks.continuation import branches
+    from kinegraph.tasks.continuation import continuation
     from kinegraph.tasks.equilibria import equilibria
 
     mechanism = source.mechanism()
@@ -64,13 +64,13 @@ def run(
         raise TaskError("--plot draws branches: say over what, e.g. --over k=0:10")
     if not over:
         found = equilibria(
-            mechanism, state, within=box, starts=400 if starts is None else starts, seed=seed, parameters=values
+            mechanism, state, bounds=box, starts=400 if starts is None else starts, seed=seed, parameters=values
         )
         _show(found, json, mechanism.layout.velocities)
         return
     ((name, (low, high)),) = ranges([over], "--over").items()
-    found_branches = branches(
-        mechanism, name, low, high, state, within=box, starts=200 if starts is None else starts, seed=seed,
+    found_branches = continuation(
+        mechanism, name, low, high, state, bounds=box, starts=200 if starts is None else starts, seed=seed,
         parameters=values,
     )  # fmt: skip
     if plot is not None:

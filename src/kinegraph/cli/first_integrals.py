@@ -16,10 +16,10 @@ def run(source: ModelSource, inputs: InputOption = None, settings: SetOption = N
 
     Example: kinegraph integrals heavy-top
     """
-    from kinegraph.tasks.first_integrals import integrals
+    from kinegraph.tasks.first_integrals import first_integrals
 
     mechanism = source.mechanism()
-    found = integrals(
+    found = first_integrals(
         mechanism,
         inputs=assignments(inputs or (), "--input"),
         parameters=parameter_settings(mechanism, settings),

@@ -76,11 +76,11 @@ def run_inverse(
 
     Example: kinegraph inverse double-pendulum -m 'q1=sin(t)' -m 'q2=0.5*t' --unknown tau:q1,tau:q2 --for 2
     """
-    from kinegraph.tasks.unknown_forces import inverse_dynamics
+    from kinegraph.tasks.unknown_forces import unknown_forces
 
     mechanism = source.mechanism()
     laws: dict[str, Law] = {**_measured(data, noise), **assignments(motion or (), "--motion")}
-    found = inverse_dynamics(
+    found = unknown_forces(
         mechanism,
         laws,
         None if duration is None else np.linspace(0.0, _above_zero(duration), steps + 1),
@@ -266,7 +266,7 @@ def _along_run(
     run = simulate(
         mechanism,
         duration,
-        initial={name: value for name, value in given.items() if name in known},
+        state={name: value for name, value in given.items() if name in known},
         inputs={name: value for name, value in given.items() if name not in known},
         parameters=parameter_settings(mechanism, settings),
         progress=False if json else None,

@@ -107,11 +107,11 @@ def follow_path(
     start, values = state_settings(mechanism, at), parameter_settings(mechanism, settings)
     facts: dict[str, object]
     if spring is None:
-        exact = follow(mechanism, laws, times, start=start, parameters=values)
+        exact = follow(mechanism, laws, times, state=start, parameters=values)
         names, motion, text = exact.coordinates, exact.motion, str(exact)
         facts = {"near_singular": exact.near_singular.tolist(), "crossings": [list(pair) for pair in exact.crossings]}
     else:
-        pulled = follow_by_spring(mechanism, laws, times, stiffness=spring, start=start, parameters=values)
+        pulled = follow_by_spring(mechanism, laws, times, stiffness=spring, state=start, parameters=values)
         names, motion, text, facts = pulled.coordinates, pulled.motion, str(pulled), {"deviation": pulled.deviation}
     if plot is not None:
         _draw_path(names, motion, plot, mechanism.name)
@@ -203,7 +203,7 @@ def run_ik(
 
     mechanism = source.mechanism()
     found = inverse_kinematics(
-        mechanism, body, _pose(pose), within=ranges(within or (), "--within"), limits=limits, starts=starts,
+        mechanism, body, _pose(pose), bounds=ranges(within or (), "--within"), limits=limits, starts=starts,
         parameters=parameter_settings(mechanism, settings),
     )  # fmt: skip
     if json:
@@ -349,7 +349,7 @@ def run_workspace(
     found = workspace(
         source.mechanism(),
         ranges(over or (), "--over"),
-        at=numbers_by_name(at or (), "--at"),
+        state=numbers_by_name(at or (), "--at"),
         stroke=ranges([f"stroke={stroke}"], "--stroke")["stroke"] if stroke else None,
         tilt=None if tilt is None else math.radians(tilt),
         ring_tilt=None if ring_tilt is None else math.radians(ring_tilt),
@@ -378,9 +378,9 @@ def _workspace_data(found: Workspace) -> dict[str, object]:
 
 
 def _show_poses(source: ModelSource, drives: list[str], json: bool) -> None:
-    from kinegraph.tasks.platforms.platform_poses import ring_poses
+    from kinegraph.tasks.platforms.platform_poses import platform_poses
 
-    found = ring_poses(source.mechanism(), numbers_by_name(drives, "--drives"))
+    found = platform_poses(source.mechanism(), numbers_by_name(drives, "--drives"))
     if not found:
         raise TaskError("no pose of the ring was found for these drives: legs of these lengths may not fit together")
     if json:

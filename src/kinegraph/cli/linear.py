@@ -1,4 +1,4 @@
-"""Commands on small motions about a state: `linearise`, `modes`, `response`."""
+"""Commands on small motions about a state: `linearize`, `modes`, `response`."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from kinegraph.tasks.response import Response
 
 
-# `kinegraph linearise`: the linear system about an equilibrium or steady motion.
+# `kinegraph linearize`: the linear system about an equilibrium or steady motion.
 
 
 @reads_model
-def run_linearise(
+def run_linearize(
     source: ModelSource,
     at: AtOption = None,
     equilibrium: EquilibriumOption = None,
@@ -39,13 +39,13 @@ def run_linearise(
 ) -> None:
     """A, B, C, D of the linear system about a state, from exact derivatives.
 
-    Example: kinegraph linearise double-pendulum --equilibrium 1
+    Example: kinegraph linearize double-pendulum --equilibrium 1
     """
-    from kinegraph.tasks.linearize import linearise
+    from kinegraph.tasks.linearize import linearize
 
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
-    found = linearise(
+    found = linearize(
         mechanism,
         steady_state(mechanism, at, equilibrium, values),
         outputs=outputs or (),

@@ -1,4 +1,4 @@
-"""Commands on the parameters of a run: `sensitivity`, `fit`, `synthesise`."""
+"""Commands on the parameters of a run: `sensitivity`, `fit`, `synthesize`."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def run_sensitivity(
         from kinegraph.tasks.gradient import gradient
 
         last = gradient(
-            mechanism, duration, by, results=wanted_columns, integrals=integrands, initial=initial,
+            mechanism, duration, by, results=wanted_columns, integrals=integrands, state=initial,
             parameters=parameters, inputs=driven, method=method, rtol=rtol, progress=progress,
         )  # fmt: skip
         report = _SensitivityReport(
@@ -85,8 +85,8 @@ def run_sensitivity(
     from kinegraph.tasks.sensitivities import sensitivities
 
     found = sensitivities(
-        mechanism, duration, by, results=wanted_columns, integrals=integrands, initial=initial, parameters=parameters,
-        inputs=driven, grid=points, method=method, rtol=rtol, progress=progress,
+        mechanism, duration, by, results=wanted_columns, integrals=integrands, state=initial, parameters=parameters,
+        inputs=driven, times=points, method=method, rtol=rtol, progress=progress,
     )  # fmt: skip
     report = _SensitivityReport(
         found.times.tolist(), found.results, found.by, found.at, found.values, found.derivatives
@@ -173,10 +173,10 @@ def run_fit(
         unknown,
         noise=numbers_by_name(noise, "--noise") if noise else None,
         bounds=limits,
-        initial=initial,
+        state=initial,
         parameters=formulas(parameters),
         inputs=input_values(assignments(inputs or (), "--input")),
-        start=start,
+        t0=start,
         rtol=rtol,
         native=native,
     )
@@ -196,7 +196,7 @@ def _fit_data(found: Fit) -> dict[str, object]:
     }
 
 
-# `kinegraph synthesise`: dimensions for a wanted result.
+# `kinegraph synthesize`: dimensions for a wanted result.
 
 WantedOption = Annotated[
     list[str], typer.Option("--want", metavar="RESULT=FORMULA", help="What a result should be: tip.x=0.3*sin(t).")
@@ -214,7 +214,7 @@ AtEndsOption = Annotated[
 
 
 @reads_model
-def run_synthesise(
+def run_synthesize(
     source: ModelSource,
     wanted: WantedOption,
     bounds: DesignBoundsOption,
@@ -233,10 +233,10 @@ def run_synthesise(
 ) -> None:
     """Parameters and initial values within bounds whose run comes nearest to what is wanted.
 
-    Example: kinegraph synthesise double-pendulum --for 1 --want tip.x=0.5 --at-end --bounds amplitude=0:1.5
-    Example: kinegraph synthesise crane -m s=7.1-0.12*t --for 40 --want F.y=level --bounds EL=24:32 --bounds level=10:25
+    Example: kinegraph synthesize double-pendulum --for 1 --want tip.x=0.5 --at-end --bounds amplitude=0:1.5
+    Example: kinegraph synthesize crane -m s=7.1-0.12*t --for 40 --want F.y=level --bounds EL=24:32 --bounds level=10:25
     """
-    from kinegraph.tasks.synthesize import synthesise, synthesise_path
+    from kinegraph.tasks.synthesize import synthesize, synthesize_path
 
     mechanism = source.mechanism()
     initial, values = split_settings(mechanism, assignments(settings or (), "--set"))
@@ -244,15 +244,15 @@ def run_synthesise(
     if motion:
         times, ends = np.linspace(0.0, duration, points + 1), dict.fromkeys(name_list(at_ends), (0.0, duration))
         laws = assignments(motion, "--motion")
-        path = synthesise_path(
+        path = synthesize_path(
             mechanism, laws, targets, within, times, only_at=ends, parameters=parameters, starts=starts, seed=seed
         )
         _show_design(path, json)
         return
-    found = synthesise(
-        mechanism, duration, targets, within, integrals=assignments(integrals or (), "--integral"), initial=initial,
+    found = synthesize(
+        mechanism, duration, targets, within, integrals=assignments(integrals or (), "--integral"), state=initial,
         parameters=parameters, inputs=input_values(assignments(inputs or (), "--input")),
-        grid=[duration] if at_end else points, starts=starts, seed=seed, native=native,
+        times=[duration] if at_end else points, starts=starts, seed=seed, native=native,
     )  # fmt: skip
     _show_design(found, json)
 

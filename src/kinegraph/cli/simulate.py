@@ -102,9 +102,9 @@ def run(
     initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
     control = FixedStep(step) if step is not None else Adaptive(rtol, atol)
     simulated = partial(
-        simulate, mechanism, duration, method=method, initial=initial, parameters=formulas(parameters),
+        simulate, mechanism, duration, method=method, state=initial, parameters=formulas(parameters),
         inputs=input_values(assignments(inputs or (), "--input")), events=read_events(events, stop, stop_if),
-        grid=points or None, native="auto" if native is None else native, baumgarte=_gains(baumgarte), loops=loops,
+        times=points or None, native="auto" if native is None else native, baumgarte=_gains(baumgarte), loops=loops,
         passes=passes, progress=False if quiet or json else None,
     )  # fmt: skip
     solution = simulated(control=control)

@@ -30,7 +30,7 @@ LARGE = 300
 
 
 def derive(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     quantities: Quantities,
     *,
     numeric: bool = False,
@@ -44,7 +44,7 @@ def derive(
     Without `closed_legs` the legs of platforms are loops like any others. `closure` is the way loops are closed:
     multipliers, partition, closed-form or fastest (see docs/closed-loops.md).
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     request = request_of(
         mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort, closed_legs=closed_legs,
         closure=closure,
@@ -53,7 +53,7 @@ def derive(
 
 
 def compile(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     quantities: Quantities,
     *,
     parameters: Parameters | None = None,
@@ -74,7 +74,7 @@ def compile(
     of platforms are loops like any others. `closure` is the way loops are closed: multipliers, partition, closed-form,
     or the fastest of these. `passes` are run in place of those of the effort: 'products, monomials(degree=4)'.
     """
-    mechanism, options = mechanism_of(mechanism), options_of(options)
+    mechanism, options = mechanism_of(model), options_of(options)
     runtime = runtime_names(mechanism, runtime)
     request = request_of(
         mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort,

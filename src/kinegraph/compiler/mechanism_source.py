@@ -64,34 +64,34 @@ def mechanism_of(source: MechanismSource) -> Mechanism:
     raise ModelError(what, remedy="give a Mechanism, the path of a model file, or a name such as 'puma560'")
 
 
-def write(mechanism: MechanismSource) -> str:
+def write(model: MechanismSource) -> str:
     """The mechanism in the model language; `kg.parse` reads it back. Takes a mechanism, a file or a library name."""
-    return io.write(mechanism_of(mechanism))
+    return io.write(mechanism_of(model))
 
 
-def lock(mechanism: MechanismSource, *coordinates: str | Mapping[str, Scalar], **values: Scalar) -> Mechanism:
+def lock(model: MechanismSource, *coordinates: str | Mapping[str, Scalar], **values: Scalar) -> Mechanism:
     """The mechanism with coordinates held: `lock(robot, q4=0)`, or `lock(robot, "q4")` for its initial position."""
-    return changes.lock(mechanism_of(mechanism), *coordinates, **values)
+    return changes.lock(mechanism_of(model), *coordinates, **values)
 
 
-def in_principal_axes(mechanism: MechanismSource) -> Mechanism:
+def in_principal_axes(model: MechanismSource) -> Mechanism:
     """The mechanism with angular velocities of quaternions about the principal axes of bodies with products of inertia.
 
     Its equations are shorter; start, motion and all quantities of bodies stay what they are.
     """
-    return changes.in_principal_axes(mechanism_of(mechanism))
+    return changes.in_principal_axes(mechanism_of(model))
 
 
-def with_contacts(mechanism: MechanismSource, *, restitution: Scalar = 0, friction: Scalar = 0) -> Mechanism:
+def with_contacts(model: MechanismSource, *, restitution: Scalar = 0, friction: Scalar = 0) -> Mechanism:
     """The mechanism with a `contact` wherever one of its spheres, capsules or boxes may touch a fixed plane.
 
     friction: of corners of boxes; round shapes touch without, for the point that touches moves along them.
     """
-    return changes.with_contacts(mechanism_of(mechanism), restitution=restitution, friction=friction)
+    return changes.with_contacts(mechanism_of(model), restitution=restitution, friction=friction)
 
 
 def load(
-    source: str | Path,
+    model: str | Path,
     *,
     floating: bool = False,
     package_roots: Sequence[str | Path] = (),
@@ -108,12 +108,12 @@ def load(
     its fixed planes, without rebound and friction; `with_contacts` sets these.
     """
     options = ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters, equalities)
-    mechanism = read(source, options)
+    mechanism = read(model, options)
     if contacts:
         mechanism = changes.with_contacts(mechanism)
     summary = mechanism.report.summary()
     if summary:
-        message = f"{source}: left out or rounded: {summary}; `kinegraph check` and `mechanism.report` say more"
+        message = f"{model}: left out or rounded: {summary}; `kinegraph check` and `mechanism.report` say more"
         warnings.warn(message, LeftOutWarning, stacklevel=2)
     return mechanism
 

@@ -99,7 +99,7 @@ _SINGLE = (Language.C, Language.RUST)
 
 
 def export(
-    source: MechanismSource | Graph,
+    model: MechanismSource | Graph,
     quantities: Quantities,
     language: Language | str,
     directory: str | Path,
@@ -111,7 +111,7 @@ def export(
     way is replaced only if an export wrote it; else KernelError, and nothing is written.
     """
     chosen = language if isinstance(language, Language) else Language.parse(language)
-    rendering = render(source, quantities, chosen, options)
+    rendering = render(model, quantities, chosen, options)
     paths = write_files(rendering.files, directory)
     return ExportReport(chosen, rendering.digest, paths, rendering.functions, rendering.notes)
 

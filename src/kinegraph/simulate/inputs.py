@@ -45,9 +45,9 @@ def seconds(name: str, value: object) -> float:
     return number
 
 
-def span_of(start: object, duration: object, control: Control) -> tuple[float, float]:
+def span_of(t0: object, duration: object, control: Control) -> tuple[float, float]:
     """When a run begins and ends, from what a user gives; SolveError for one that would never end."""
-    beginning = seconds("start", start)
+    beginning = seconds("t0", t0)
     span = beginning, beginning + seconds("duration", duration)
     check_length(span, control)
     return span
@@ -86,8 +86,8 @@ def check_rows(intervals: int) -> None:
     """SolveError for more saved states than memory holds."""
     if intervals > _MOST_ROWS:
         many = f"{intervals}" if intervals < 10**15 else f"1e{len(str(intervals)) - 1}"  # no float is as large as some
-        message = f"grid={many} would save more states than memory holds"
-        raise SolveError(f"{message}; at most {_MOST_ROWS} can be asked for: save fewer, or at grid=[times]")
+        message = f"times={many} would save more states than memory holds"
+        raise SolveError(f"{message}; at most {_MOST_ROWS} can be asked for: save fewer, or give the times as an array")
 
 
 def initial_values(mechanism: Mechanism, given: Mapping[str, Scalar] | ArrayLike | None) -> Mapping[str, Scalar]:
@@ -100,9 +100,9 @@ def initial_values(mechanism: Mechanism, given: Mapping[str, Scalar] | ArrayLike
     try:
         values = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise SolveError(f"initial is {given!r}: give values by name, e.g. initial={{{names[0]!r}: 1}}") from None
+        raise SolveError(f"state is {given!r}: give values by name, e.g. state={{{names[0]!r}: 1}}") from None
     if values.shape != (len(names),):
-        message = f"initial has shape {values.shape}, {mechanism.name} takes {len(names)} numbers"
+        message = f"state has shape {values.shape}, {mechanism.name} takes {len(names)} numbers"
         raise SolveError(f"{message}: {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}")
     return dict(zip(names, values.tolist(), strict=True))
 
@@ -195,11 +195,11 @@ def is_autonomous(mechanism: Mechanism, forces: Forces, events: Sequence[Event])
 def given_state(
     mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]
 ) -> tuple[Floats, Floats]:
-    """q and v as given: values of `initial` by name (`q1`, `q1'`, a quasi-velocity), others from the model."""
+    """q and v as given: values of `state` by name (`q1`, `q1'`, a quasi-velocity), others from the model."""
     known = (*mechanism.layout.positions, *mechanism.layout.velocities)
     for name in initial:
         if name not in known:
-            raise SolveError(f"initial: {mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
+            raise SolveError(f"state: {mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
     given = {name: number(formula(value, name), parameters) for name, value in initial.items()}
     q = dict(zip(mechanism.layout.positions, initial_positions(mechanism, parameters), strict=True))
     v = dict(zip(mechanism.layout.velocities, initial_velocities(mechanism, parameters), strict=True))
@@ -229,7 +229,7 @@ def starting_state(
 def start_of(
     mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value], t: float = 0.0
 ) -> Start:
-    """q and v at the start. A mechanism with loops or constraints is assembled at t so that values of `initial` hold,
+    """q and v at the start. A mechanism with loops or constraints is assembled at t so that values of `state` hold,
     then those the model declares; an error if they cannot."""
     positions, velocities = given_state(mechanism, initial, parameters)
     if not (mechanism.loops or mechanism.constraints):

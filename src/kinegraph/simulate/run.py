@@ -88,16 +88,16 @@ _HUGE, _MOST_INTERPRETED = 1e10, 5_000
 
 
 def simulate(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     *,
     method: str | Method | Solver = Method.DOP853,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events = (),
-    grid: int | ArrayLike | None = INTERVALS,
-    start: float = 0.0,
+    times: int | ArrayLike | None = INTERVALS,
+    t0: float = 0.0,
     rtol: float = 1e-8,
     atol: Tolerance | None = None,
     step: float | None = None,
@@ -131,11 +131,11 @@ def simulate(
     progress: show a bar; None shows it where someone is looking.
     interrupt: a token by which another thread ends the run early; what there is is kept, as after Ctrl-C.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     solver = solver_of(method)
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
-    span = span_of(start, duration, chosen)
-    save = save_at(grid, span)
+    span = span_of(t0, duration, chosen)
+    save = save_at(times, span)
     check_inputs(inputs or {}, feedback=True)
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = with_given_inputs(mechanism, forces)
@@ -148,21 +148,21 @@ def simulate(
         if baumgarte is None
         else BaumgarteForm(mechanism, values, forces, gains=Baumgarte.of(baumgarte).gains(chosen))
     ).with_passes(own)
-    given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
+    given, numbers = initial_values(mechanism, state), parameter_values(mechanism, values)
     if values:
         check_values(mechanism, numbers)
     q, v, note = _start(equations, given, numbers, span[0])
-    state = equations.pack(q, v, np.zeros(0), span[0])
-    chosen = paced_by_events(chosen, equations, event_list, state, span)
+    packed = equations.pack(q, v, np.zeros(0), span[0])
+    chosen = paced_by_events(chosen, equations, event_list, packed, span)
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
     solver = with_feedback(solver, controllers, samples, partial(_by_name, equations))
     kind = contacts.ContactTask if mechanism.contacts else Task
     task = kind(
-        equations, solver, chosen, state, span, signal, event_list, save, progress,
+        equations, solver, chosen, packed, span, signal, event_list, save, progress,
         interrupt=interrupt or Interrupt(), autonomous=is_autonomous(mechanism, forces, event_list),
         endings=_endings(equations),
     )  # fmt: skip
-    _refuse_singular_start(equations, state, span[0], numbers)
+    _refuse_singular_start(equations, packed, span[0], numbers)
     run, decision = task.run(native)
     if task.endings is not None and run.ending.detail in task.endings.names:
         task, run, decision = _beyond_closed_form(task, run, decision, native, bool(controllers))

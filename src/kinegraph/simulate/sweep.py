@@ -237,17 +237,17 @@ class Sweep(RichDisplay):
 
 
 def sweep(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     *,
     over: Mapping[str, ArrayLike],
     method: str | Method | Solver = Method.DOPRI5,
-    initial: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events = (),
-    grid: int | ArrayLike | None = None,
-    start: float = 0.0,
+    times: int | ArrayLike | None = None,
+    t0: float = 0.0,
     rtol: float = 1e-8,
     atol: Tolerance | None = None,
     step: float | None = None,
@@ -264,7 +264,7 @@ def sweep(
     The other arguments are those of `simulate`. With events or contacts, and by methods other than
     rk4, dopri5 and dop853, every run goes alone, on all cores.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     solver = solver_of(method)
     if len(mechanism.layout.velocities) > LARGE and takes_recursion(mechanism, solver, None):
         raise SolveError(
@@ -280,13 +280,13 @@ def sweep(
     event_list = read_events(events)
     check_method(solver, mechanism, event_list)
     equations = form_for(mechanism, solver)(mechanism, values, forces, runtime)
-    states, note = _states(equations, varied, initial or {}, values, start)
+    states, note = _states(equations, varied, state or {}, values, t0)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
-    span = span_of(start, duration, chosen)
+    span = span_of(t0, duration, chosen)
     kind = ContactSweepTask if mechanism.contacts else SweepTask
     task = kind(
-        equations, solver, chosen, states, columns, span, _grid(grid, span), threads, progress, signal,
+        equations, solver, chosen, states, columns, span, _grid(times, span), threads, progress, signal,
         event_list, interrupt or Interrupt(),
     )  # fmt: skip
     runs, decision = task.run(native)

@@ -39,7 +39,7 @@ def study(
     classes: Mapping[str, str] | None = None,
     success: str | None = None,
     events: Events = (),
-    initial: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     method: str | Method | Solver = Method.DOP853,
@@ -47,8 +47,8 @@ def study(
     atol: Tolerance | None = None,
     step: float | None = None,
     control: Control | None = None,
-    start: float = 0.0,
-    trajectories: int | ArrayLike | None = None,
+    t0: float = 0.0,
+    times: int | ArrayLike | None = None,
     design: str | Design = Design.RANDOM,
     seed: int | None = None,
     chunk: int | None = None,
@@ -86,7 +86,7 @@ def study(
         raise StudyError("a study needs a duration and what is varied: study(model, 10, vary={'q1': ...}, cases=100)")
     described = StudySettings(
         mechanism_of(model), duration, vary, 100 if cases is None else cases, outcomes or {}, classes or {}, success,
-        events, initial or {}, parameters or {}, inputs or {}, method, chosen, start, trajectories, design, seed or 0,
+        events, state or {}, parameters or {}, inputs or {}, method, chosen, t0, times, design, seed or 0,
         chunk, native,
     )  # fmt: skip
     return run_plan(described.plan(), until, folder, executor or chosen_executor(threads, cluster), progress)

@@ -249,14 +249,14 @@ class Branches(RichDisplay):
         return "\n".join(lines)
 
 
-def branches(
-    mechanism: MechanismSource,
+def continuation(
+    model: MechanismSource,
     over: str,
     low: float,
     high: float,
-    at: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     *,
-    within: Mapping[str, tuple[float, float]] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 200,
     seed: int = 0,
     points: int = 2000,
@@ -267,21 +267,21 @@ def branches(
     Solutions are looked for at both ends and in the middle as `equilibria` does, from the state of `at` and from
     `starts` others. points: the most that one branch may have.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     require_isolated(mechanism)
     _check_range(over, low, high, points)
     varied = varied_of(mechanism, over)
-    family = _Family(mechanism, varied, named_values(mechanism, at), dict(parameters or {}), low)
+    family = _Family(mechanism, varied, named_values(mechanism, state), dict(parameters or {}), low)
     starting = [
         (hit, value)
         for value in (low, high, (low + high) / 2)
-        for hit in family.hits_at(value, within or {}, starts, seed)
+        for hit in family.hits_at(value, bounds or {}, starts, seed)
     ]
     solutions = [np.append(hit.unknowns, value) for hit, value in starting]
     if not solutions:
         raise TaskError(
             f"{mechanism.name}: no equilibrium was found for {over} = {low:g}, {(low + high) / 2:g} or {high:g}\n"
-            "  choose another range, widen `within`, or add starts"
+            "  choose another range, widen `bounds`, or add starts"
         )
     explorer = family.explorer(solutions, (low, high), points, family.turns)
     family.require_constant(solutions)

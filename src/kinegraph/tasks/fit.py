@@ -206,16 +206,16 @@ class Fit(RichDisplay):
 
 
 def fit(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     data: MeasurementSource,
     unknown: Sequence[str] | str,
     *,
     noise: float | Mapping[str, float] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    start: float = 0.0,
+    t0: float = 0.0,
     method: str | Method | Solver = Method.DOP853,
     rtol: float = 1e-9,
     atol: Tolerance | None = None,
@@ -230,19 +230,19 @@ def fit(
     bounds: by name of the unknown. start: the time of the initial values.
     TaskError says by name which unknowns the motion does not determine.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     names = variables(mechanism, unknown, "unknown")
     measured = measurements(data)
-    beginning = seconds("start", start)
+    beginning = seconds("t0", t0)
     if measured.times[0] < beginning or measured.times[-1] <= beginning:
         raise TaskError(
             f"the data go from t = {measured.times[0]:g} to {measured.times[-1]:g}, the run starts at {beginning:g}: "
-            "give start=, the time of the initial values"
+            "give t0=, the time of the initial values"
         )
     span = beginning, float(measured.times[-1])
     control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
     check_length(span, control)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False, span[0])
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, False, span[0])
     run = DifferentiatedRun(mechanism, names, settings, formulas(measured.columns, "data"))
     _require_enough(measured, names)
     given = None if noise is None else _noise(measured, noise)
@@ -333,6 +333,6 @@ def _doubts(column: str, residuals: Floats, sigma: float | None) -> list[str]:
     if count >= 10 and together > 5 / np.sqrt(count):
         found.append(
             f"residuals of {column} follow each other (correlation {together:.2g}): the model lacks something, or "
-            "the search stopped at a local minimum; begin elsewhere (parameters=, initial=)"
+            "the search stopped at a local minimum; begin elsewhere (parameters=, state=)"
         )
     return found

@@ -70,17 +70,17 @@ class Gradient(RichDisplay):
 
 
 def gradient(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     by: Sequence[str] | str,
     *,
     results: Results | None = None,
     integrals: Mapping[str, Scalar] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    intervals: int = INTERVALS,
-    start: float = 0.0,
+    checkpoints: int = INTERVALS,
+    t0: float = 0.0,
     method: str | Method | Solver = Method.DOP853,
     rtol: float = 1e-10,
     atol: Tolerance | None = None,
@@ -91,14 +91,14 @@ def gradient(
 
     intervals: at most how many checkpoints the run has; between two of them the whole motion is kept in memory.
     """
-    mechanism = mechanism_of(mechanism)
-    if intervals < 1:
-        raise TaskError(f"intervals is {intervals}: give at least 1")
+    mechanism = mechanism_of(model)
+    if checkpoints < 1:
+        raise TaskError(f"checkpoints is {checkpoints}: give at least 1")
     control = Adaptive(rtol, atol)
-    span = span_of(start, duration, control)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress, span[0])
+    span = span_of(t0, duration, control)
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, progress, span[0])
     run = differentiated(mechanism, by, settings, results, integrals)
-    found = backwards(run, span, intervals)
+    found = backwards(run, span, checkpoints)
     return Gradient(mechanism.name, span[1], run.results, run.by, found.values, found.derivatives, run.values)
 
 

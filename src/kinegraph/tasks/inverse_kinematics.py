@@ -122,11 +122,11 @@ class PoseSolutions(RichDisplay):
 
 
 def inverse_kinematics(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     body: str,
     pose: Floats | Sequence[float],
     *,
-    within: Mapping[str, tuple[float, float]] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 256,
     seed: int = 0,
     parameters: Mapping[str, Scalar] | None = None,
@@ -141,11 +141,11 @@ def inverse_kinematics(
     starts, seed: of the search, where there is no closed form (or `closed_form` is False).
     turns: whether solutions that differ by whole turns are listed apart; by default for coordinates in `within`.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     _require_open_tree(mechanism)
     wanted = target(pose)
-    search_box(mechanism, within or {}, _LENGTH)  # says what is wrong with `within`
-    ends = _limits(mechanism, within or {}, limits, parameters)
+    search_box(mechanism, bounds or {}, _LENGTH)  # says what is wrong with `bounds`
+    ends = _limits(mechanism, bounds or {}, limits, parameters)
     solver = _solver(mechanism, body, wanted, parameters) if closed_form else None
     kernel = kernel_of(mechanism, [f"pose:{body}", f"jacobian:{body}"], parameters)
     search = PoseSearch(kernel, body, wanted)
@@ -164,7 +164,7 @@ def inverse_kinematics(
             q = np.concatenate([q, more])
     method = solver.name if solver else SEARCH
     names = mechanism.layout.positions
-    apart = frozenset(within or ()) if turns is None else frozenset(names if turns else ())
+    apart = frozenset(bounds or ()) if turns is None else frozenset(names if turns else ())
     found = collector.collected(q, method, apart)
     if found.solutions:
         return found
@@ -257,7 +257,7 @@ class _Collector:
                 continue
             listed = [every if name in apart else [x] for name, (x, every) in zip(names, choices, strict=True)]
             if len(found) + prod(map(len, listed)) > _MOST:
-                raise TaskError(f"more than {_MOST} solutions differ by whole turns: narrow `within`, or turns=False")
+                raise TaskError(f"more than {_MOST} solutions differ by whole turns: narrow `bounds`, or turns=False")
             found += [PoseSolution(np.array(row), one.error, not moves) for row in product(*listed)]
         best = int(np.nanargmin(errors)) if np.isfinite(errors).any() else 0
         return PoseSolutions(

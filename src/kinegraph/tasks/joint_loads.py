@@ -218,7 +218,7 @@ def joint_loads(
     point: Point = None,
     drives: bool = True,
 ) -> JointLoads:
-    """The reactions in joints along a run, or along a motion whose forces `inverse_dynamics` found.
+    """The reactions in joints along a run, or along a motion whose forces `unknown_forces` found.
 
     joints: bodies, for the joints that carry them, and loops; by default all. axes, point, drives: as in `reactions`.
     """
@@ -226,7 +226,7 @@ def joint_loads(
     if isinstance(motion, Solution):
         return _of_run(motion, joints, view)
     if not isinstance(motion, UnknownForces):
-        raise TaskError(f"joint_loads takes a run or what inverse_dynamics found, not {motion!r:.60}")
+        raise TaskError(f"joint_loads takes a run or what unknown_forces found, not {motion!r:.60}")
     return _of_forces(motion, joints, view)
 
 

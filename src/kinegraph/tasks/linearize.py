@@ -51,7 +51,7 @@ from kinegraph.tasks.tangent_space import (
     tangent,
 )
 
-# `linearise`: x' = A x + B w, y = C x + D w about an equilibrium or a steady motion, from exact derivatives.
+# `linearize`: x' = A x + B w, y = C x + D w about an equilibrium or a steady motion, from exact derivatives.
 #
 # x holds one displacement for every velocity (for a quaternion the rotation about its turned axes), then the
 # velocities; with loops and constraints the independent ones of both. w holds the forces on the coordinates and the
@@ -64,7 +64,7 @@ _ZERO = 1e-14
 
 
 @dataclass(frozen=True)
-class Linearisation(RichDisplay):
+class Linearization(RichDisplay):
     """The matrices, what their rows and columns are, and the point they belong to."""
 
     A: Floats
@@ -95,22 +95,22 @@ class Linearisation(RichDisplay):
         return None if len(sizes) and sizes[-1] <= _ZERO * sizes[0] else True
 
 
-def linearise(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+def linearize(
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
     outputs: Quantities = (),
     parameters: Mapping[str, Scalar] | None = None,
     steady: bool = True,
-) -> Linearisation:
+) -> Linearization:
     """The linear system about a state.
 
     at: the state (`q1`, `q1'`, `tau:q1`, inputs, `t`); what is not named has the model's initial value. outputs:
     quantities such as `pose:tip`; the state itself if none. steady=False also takes states that accelerate, and the
     matrices of one moment where they change with time or along a steady spin.
     """
-    mechanism = mechanism_of(mechanism)
-    point = operating_point(mechanism, at, parameters)
+    mechanism = mechanism_of(model)
+    point = operating_point(mechanism, state, parameters)
     found = linearised_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
     if steady:
         require_constant(mechanism, point, parameters)
@@ -124,8 +124,8 @@ def linearised_at(
     outputs: Quantities = (),
     parameters: Mapping[str, Scalar] | None = None,
     steady: bool = True,
-) -> Linearisation:
-    """Like linearise, at a point that is known already."""
+) -> Linearization:
+    """Like linearize, at a point that is known already."""
     layout = mechanism.layout
     refuse_singular(mechanism, point, parameters, "the linear system")
     motion = acceleration_slopes(mechanism, point, parameters)
@@ -146,7 +146,7 @@ def linearised_at(
     names = state_names(mechanism, space)
     observed = _observed(mechanism, point, outputs, parameters, np.hstack([accelerations, gains]), state)
     c, d, seen = observed or (np.eye(len(a)), np.zeros((len(a), b.shape[1])), names)
-    return Linearisation(a, b, c, d, names, (*layout.forces, *layout.inputs), seen, point)
+    return Linearization(a, b, c, d, names, (*layout.forces, *layout.inputs), seen, point)
 
 
 def _state_derivative(space: Tangent) -> Floats:
@@ -485,7 +485,7 @@ class _Course:
     parameters: Mapping[str, Scalar] | None
     driven: bool
 
-    def at(self, seconds: float) -> Linearisation:
+    def at(self, seconds: float) -> Linearization:
         """The linear system so much later."""
         return linearised_at(self.mechanism, self._later(seconds), parameters=self.parameters, steady=False)
 
@@ -498,7 +498,7 @@ class _Course:
         """Whether the linear system is the same at pairs of times; TaskError if the motion is not steady there."""
         return all(self._same(self._steady(one), self._steady(other)) for one, other in zip(times, later, strict=True))
 
-    def _steady(self, seconds: float) -> Linearisation:
+    def _steady(self, seconds: float) -> Linearization:
         """The linear system, if the motion is still steady then and constraints hold."""
         point = self._later(seconds)
         try:
@@ -520,7 +520,7 @@ class _Course:
         if max(float(np.max(np.abs(rows[word]), initial=0.0)) for word in (VALUE, RATE)) > _LOOPS_OPEN:
             raise TaskError(f"{self.mechanism.name}: its constraints do not hold in steady motion")
 
-    def _same(self, one: Linearisation, other: Linearisation) -> bool:
+    def _same(self, one: Linearization, other: Linearization) -> bool:
         if one.states != other.states:
             return False
         pairs = [(one.A, other.A), *([(one.B, other.B)] if self.driven else [])]
@@ -585,5 +585,5 @@ def _no_period(mechanism: Mechanism, reason: str) -> TaskError:
     return TaskError(
         f"{mechanism.name}: the linear system about this state changes with time, and no period was found{why}, so it "
         "has neither eigenvalues nor Floquet multipliers\n  simulate it with a small disturbance, or use "
-        "`sensitivities`; `linearise` with steady=False (--anywhere) takes the matrices of one moment"
+        "`sensitivities`; `linearize` with steady=False (--anywhere) takes the matrices of one moment"
     )

@@ -70,7 +70,7 @@ def operating_point(
     parameters: Mapping[str, Scalar] | None = None,
     guess: bool = False,
 ) -> OperatingPoint:
-    """The model's initial state with the values of `at` instead: `q1`, `q1'`, `tau:q1`, an input's name, `t`.
+    """The model's initial state with the values of `state` instead: `q1`, `q1'`, `tau:q1`, an input's name, `t`.
 
     With loops, values that contradict them are refused; a `guess`, where a search begins, is taken to the nearest fit.
     """
@@ -152,13 +152,13 @@ def refuse_quaternions(mechanism: Mechanism, task: str) -> None:
 
 
 def search_box(mechanism: Mechanism, within: Mapping[str, tuple[float, float]], length: float) -> Floats:
-    """A row (from, to) for every coordinate: what `within` says, else one turn for angles and +-length for others."""
+    """A row (from, to) for every coordinate: what `bounds` says, else one turn for angles and +-length for others."""
     names = mechanism.layout.positions
     for name, (least, most) in within.items():
         if name not in names:
             raise TaskError(f"there is no coordinate {name!r}; there are {', '.join(names)}")
         if not (isfinite(most - least) and least <= most):
-            raise TaskError(f"within: {name} goes from {least:g} to {most:g}; give two finite numbers, the lower first")
+            raise TaskError(f"bounds: {name} goes from {least:g} to {most:g}; give two finite numbers, the lower first")
     angles = angle_names(mechanism)
     usual = {name: (-np.pi, np.pi) if name in angles else (-length, length) for name in names}
     return np.array([within.get(name, usual[name]) for name in names], dtype=float).reshape(-1, 2)

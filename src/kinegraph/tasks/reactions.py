@@ -263,9 +263,9 @@ class Reaction(RichDisplay):
 
 
 def reactions(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     joint: str,
-    at: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     *,
     axes: Axes | str = Axes.WORLD,
     point: Point = None,
@@ -280,7 +280,7 @@ def reactions(
         the name of a body or output, or three numbers in the fixed frame.
     drives: whether forces on the joint's own coordinates count; without them there is what its bearing carries.
     """
-    (found,) = reactions_at(mechanism_of(mechanism), (joint,), at, load_view(axes, point, drives), parameters)
+    (found,) = reactions_at(mechanism_of(model), (joint,), state, load_view(axes, point, drives), parameters)
     return found
 
 

@@ -63,17 +63,17 @@ class Sensitivities(RichDisplay):
 
 
 def sensitivities(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     by: Sequence[str] | str,
     *,
     results: Results | None = None,
     integrals: Mapping[str, Scalar] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    grid: int | ArrayLike | None = INTERVALS,
-    start: float = 0.0,
+    times: int | ArrayLike | None = INTERVALS,
+    t0: float = 0.0,
     method: str | Method | Solver = Method.DOP853,
     rtol: float = 1e-10,
     atol: Tolerance | None = None,
@@ -87,11 +87,11 @@ def sensitivities(
     Initial values that the model writes as formulas of parameters change with these, unless they are named in `by` or
     given in `initial` as numbers. The other arguments are those of `simulate`.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     control = Adaptive(rtol, atol)
-    span = span_of(start, duration, control)
-    save = save_at(grid, span)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress, span[0])
+    span = span_of(t0, duration, control)
+    save = save_at(times, span)
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, progress, span[0])
     run = differentiated(mechanism, by, settings, results, integrals)
     rows = run.at(run.values, span, save)
     return Sensitivities(

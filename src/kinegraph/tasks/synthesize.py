@@ -42,7 +42,7 @@ from kinegraph.tasks.least_squares import MOST_STEPS, Problem, Solved, place_of,
 from kinegraph.tasks.operating_point import Floats
 from kinegraph.tasks.prescribed_motion import require_all_prescribed
 
-# `synthesise`: dimensions within bounds for a wanted result of a run, by least squares with exact derivatives.
+# `synthesize`: dimensions within bounds for a wanted result of a run, by least squares with exact derivatives.
 
 _INTERVALS = 100
 
@@ -85,18 +85,18 @@ class Synthesis(RichDisplay):
         )
 
 
-def synthesise(
-    mechanism: MechanismSource,
+def synthesize(
+    model: MechanismSource,
     duration: float,
     wanted: Mapping[str, Scalar],
     bounds: Mapping[str, tuple[float, float]],
     *,
     integrals: Mapping[str, Scalar] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    grid: int | ArrayLike = _INTERVALS,
-    start: float = 0.0,
+    times: int | ArrayLike = _INTERVALS,
+    t0: float = 0.0,
     starts: int = 1,
     seed: int = 0,
     method: str | Method | Solver = Method.DOP853,
@@ -112,17 +112,17 @@ def synthesise(
     grid: at how many intervals the results count, or at which times: [duration] for the end alone.
     starts: further searches begin at random places between finite bounds; the best one is taken.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     for what, given in (("wanted", wanted), ("bounds", bounds)):
         if not isinstance(given, Mapping) or not given:
             raise TaskError(f"{what} is {given!r:.60}: give values by name, e.g. {{'tip.x': 0.3}}, {{'l1': (0.5, 2)}}")
     names = variables(mechanism, tuple(bounds), "bounds")
     control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
-    span = span_of(start, duration, control)
-    save = save_at(grid, span)
+    span = span_of(t0, duration, control)
+    save = save_at(times, span)
     if not isinstance(save, Grid):
-        raise TaskError("grid is None: give times, or into how many intervals the run is divided")
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False, span[0])
+        raise TaskError("times is None: give times, or into how many intervals the run is divided")
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, False, span[0])
     deviations = {name: Operation("-", (formula(name), formula(target))) for name, target in wanted.items()}
     run = DifferentiatedRun(mechanism, names, settings, deviations, formulas(integrals, "integrals"))
     problem = Problem(
@@ -162,15 +162,15 @@ def best_of(problem: Problem, begin: Floats, starts: int, seed: int) -> Solved:
     return replace(best, runs=sum(one.runs for one in found))
 
 
-# `synthesise_path`: dimensions within bounds for a wanted path, by least squares with exact derivatives.
+# `synthesize_path`: dimensions within bounds for a wanted path, by least squares with exact derivatives.
 #
 # The motion is given by laws of time, so no run is needed: results are functions of time and of the dimensions.
 
 _ACCURACY = 1e-12
 
 
-def synthesise_path(
-    mechanism: MechanismSource,
+def synthesize_path(
+    model: MechanismSource,
     motion: Mapping[str, Scalar],
     wanted: Mapping[str, Scalar],
     bounds: Mapping[str, tuple[float, float]],
@@ -189,7 +189,7 @@ def synthesise_path(
     only_at: results that count at some of the times only.
     starts: further searches begin at random places between the bounds; the best one is taken.
     """
-    underlying = mechanism_of(mechanism)
+    underlying = mechanism_of(model)
     if is_constrained(underlying):
         raise TaskError(f"{underlying.name} has loops: write its angles by triangles, as the library's `crane` does")
     for what, given in (("wanted", wanted), ("bounds", bounds)):

@@ -50,7 +50,7 @@ from kinegraph.tasks.prescribed_motion import (
     require_all_prescribed,
 )
 
-# `inverse_dynamics`: forces marked unknown, from a given motion: A X = B, one equation for every coordinate.
+# `unknown_forces`: forces marked unknown, from a given motion: A X = B, one equation for every coordinate.
 
 
 @dataclass(frozen=True)
@@ -172,15 +172,15 @@ def singular_lines(found: UnknownForces) -> list[str]:
     return lines
 
 
-def inverse_dynamics(
-    mechanism: MechanismSource,
+def unknown_forces(
+    model: MechanismSource,
     motion: Mapping[str, Law] | SampledMotion,
     times: Sequence[float] | Floats | None = None,
     *,
     unknown: Sequence[str] = (),
     inputs: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
-    way: Formation | str = Formation.NEW,
+    method: Formation | str = Formation.NEW,
     least_norm: bool = False,
     least_squares: bool = False,
 ) -> UnknownForces:
@@ -197,10 +197,10 @@ def inverse_dynamics(
     least_squares: where the unknowns cannot cause the motion, the values that leave the smallest sum of squares of
         forces missing on the coordinates in `equations`, instead of an error.
     """
-    mechanism = with_values(mechanism_of(mechanism), inputs or {})
+    mechanism = with_values(mechanism_of(model), inputs or {})
     names = unknown_names(mechanism, unknown)
     require_values(mechanism, names)
-    problem = ForceProblem(mechanism, names, parameters, one_of(Formation, way, "way", TaskError))
+    problem = ForceProblem(mechanism, names, parameters, one_of(Formation, method, "method", TaskError))
     if isinstance(motion, SampledMotion):
         return _forces(problem, motion, motion, {}, least_norm, least_squares)
     at = _times(motion, times)

@@ -15,7 +15,7 @@ from kinegraph.view.study import study_page
 
 
 def view(
-    what: MechanismSource | Solution | Study,
+    model: MechanismSource | Solution | Study,
     path: str | Path | None = None,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Path:
@@ -26,11 +26,11 @@ def view(
     path: an .html file; None takes the mechanism's name.
     parameters: values that differ from the model's; a solution has its own.
     """
-    if isinstance(what, Study):
-        return study_page(what, path or "study.html")
-    if isinstance(what, Solution):
+    if isinstance(model, Study):
+        return study_page(model, path or "study.html")
+    if isinstance(model, Solution):
         if parameters:
             raise ModelError("a solution has the parameters it was computed with", remedy="leave `parameters` out")
-        return page(what, path or "solution.html")
-    mechanism = mechanism_of(what)
+        return page(model, path or "solution.html")
+    mechanism = mechanism_of(model)
     return model_page(mechanism, path or f"{mechanism.name}.html", parameters)

@@ -239,7 +239,7 @@ def test_bennett_moves_through_its_flat_position(at):
 
 
 def test_bennett_runs_round_and_keeps_its_energy():
-    run = kg.simulate(bennett(), 2, initial={"th1'": 12}, native=False, rtol=1e-9)
+    run = kg.simulate(bennett(), 2, state={"th1'": 12}, native=False, rtol=1e-9)
     assert run.ending.status.good and max(abs(run["th1"] - 0.7)) > 2 * pi
     assert all(check.passed for check in run.checks)
 

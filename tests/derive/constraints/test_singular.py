@@ -54,13 +54,13 @@ def test_a_proximal_solve_agrees_where_rows_are_independent():
 
 def test_a_run_does_not_start_in_a_singular_position():
     with pytest.raises(SolveError, match=r"starts in a singular position: pin1\.x follows from the other rows"):
-        kg.simulate(kg.load("n-four-bar-1"), 1, initial={"u0": FLAT + 1e-7, "u1": FLAT + 1e-7}, native=False)
+        kg.simulate(kg.load("n-four-bar-1"), 1, state={"u0": FLAT + 1e-7, "u1": FLAT + 1e-7}, native=False)
 
 
 def test_a_fixed_step_onto_a_singular_position_ends_the_run():
     """Without gravity the uprights turn at 1 rad/s: the second of these steps ends where all bars are in line."""
     mechanism = kg.parse(kg.write(kg.load("n-four-bar-1")).replace("gravity 0, -9.81, 0", "gravity 0, 0, 0"))
-    run = kg.simulate(mechanism, 2, method="rk4", step=-FLAT / 2, grid=None, native=False)
+    run = kg.simulate(mechanism, 2, method="rk4", step=-FLAT / 2, times=None, native=False)
     assert run.status.name == "SINGULAR"
     assert run.ending.component == "the constraint pin1.x" and run.ending.time == pytest.approx(-FLAT / 2)
 
@@ -132,7 +132,7 @@ def test_tasks_name_the_rows_of_a_singular_position():
     with pytest.raises(TaskError, match=r"reaction:pin1: n-four-bar-1 is in a singular .* where pin1\.x"):
         kg.reactions("n-four-bar-1", "pin1", {"u0": FLAT, "u1": FLAT})
     with pytest.raises(TaskError, match="singular"):
-        kg.linearise("n-four-bar-1", {"u0": FLAT, "u1": FLAT})
+        kg.linearize("n-four-bar-1", {"u0": FLAT, "u1": FLAT})
 
 
 def test_pivots_of_a_loop_on_a_moving_body_do_not_depend_on_frames():

@@ -23,7 +23,7 @@ def test_loops_stay_closed(fmu: Maker, model: str, fmi: Fmi) -> None:
     mechanism = kg.parse(SWING) if model == "swing" else kg.load(model)
     path = fmu(mechanism, fmi)
     assert validate_fmu(path) == []
-    expected = kg.simulate(mechanism, 1, grid=20, rtol=1e-11, progress=False, native=False)
+    expected = kg.simulate(mechanism, 1, times=20, rtol=1e-11, progress=False, native=False)
     rows = kg.compile(mechanism, "constraints")
     for kind, open_by, error in (("CoSimulation", 1e-12, 1e-7), ("ModelExchange", 2e-6, 1e-5)):
         found = run(path, kind, 1.0)

@@ -15,7 +15,7 @@ from kinegraph.errors import KinegraphError
 from kinegraph.model.expressions import Scalar
 from kinegraph.reproduce.document import Chapter, Document, Entry, Floats, Verdict, curves, held, measured, number
 from kinegraph.tasks.follow import PathMotion, follow, follow_by_spring
-from kinegraph.tasks.unknown_forces import compare_formations, inverse_dynamics
+from kinegraph.tasks.unknown_forces import compare_formations, unknown_forces
 
 CRANE_LAW: dict[str, Scalar] = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
 
@@ -74,7 +74,7 @@ def path_of_the_load() -> tuple[Entry, ...]:
 def rack_force() -> tuple[Entry, ...]:
     """S_G along the motion, from triangles and from the linkage with its loops."""
     times = np.linspace(0, 40, 81)
-    one, other = (inverse_dynamics(model, CRANE_LAW, times, unknown=["S"])["S"] for model in ("crane", "crane-linkage"))
+    one, other = (unknown_forces(model, CRANE_LAW, times, unknown=["S"])["S"] for model in ("crane", "crane-linkage"))
     difference = float(np.abs(one - other).max() / np.abs(one).max())
     agrees = Verdict.AGREES if difference < 1e-11 else Verdict.UNEXPLAINED
     unread = "the document shows a curve without numbers, for lengths it does not print"
@@ -161,7 +161,7 @@ def _arm_entries(drawing: Drawing, efforts: str) -> Iterator[Entry]:
 
 def _crane_figures() -> tuple[str, ...]:
     times = np.linspace(0, 40, 81)
-    force = inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"])["S"]
+    force = unknown_forces("crane", CRANE_LAW, times, unknown=["S"])["S"]
     return (curves("Figure 2: force of the rack", "t [s]", times, "S [kN]", {"S": force / 1000}),)
 
 

@@ -370,14 +370,14 @@ class PlatformPoses(Sequence[PlatformPose]):
         return self.poses[index]
 
 
-def ring_poses(
-    mechanism: MechanismSource, drives: Mapping[str, float], *, starts: int | None = None, seed: int = 0
+def platform_poses(
+    model: MechanismSource, drives: Mapping[str, float], *, starts: int | None = None, seed: int = 0
 ) -> PlatformPoses:
     """Poses of the ring for which the drives have these values.
 
     All of them by forty paths; with `starts` by Newton's method from so many random starts, the most often found first.
     """
-    found, platform = platform_in(mechanism)
+    found, platform = platform_in(model)
     legs = PlatformLegs(found, platform)
     names = [leg.drive for leg in platform.legs]
     for name in drives:

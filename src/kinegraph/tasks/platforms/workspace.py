@@ -269,10 +269,10 @@ class Workspace:
 
 
 def workspace(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     over: Mapping[str, tuple[float, float] | tuple[float, float, int]],
     *,
-    at: Mapping[str, float] | None = None,
+    state: Mapping[str, float] | None = None,
     stroke: tuple[float, float] | None = None,
     tilt: float | None = None,
     ring_tilt: float | None = None,
@@ -287,13 +287,13 @@ def workspace(
     its joints on base and ring. radius: of the legs, which must not touch. least: how far from singular poses the ring
     must stay. Where several limits are passed, the first of these is said, and the leg that passes it farthest.
     """
-    found, platform = platform_in(mechanism)
-    for name in at or {}:
+    found, platform = platform_in(model)
+    for name in state or {}:
         if name not in found.layout.positions:
             raise TaskError(f"{found.name} has no {name!r}\n  {did_you_mean(name, found.layout.positions)}")
-    legs = PlatformLegs(found, platform, at or {})
+    legs = PlatformLegs(found, platform, state or {})
     axes = _axes(legs, over, points)
-    q = _poses(legs, axes, at or {})
+    q = _poses(legs, axes, state or {})
     drives = legs.drives(q)
     dexterity = _dexterity(legs, q)
     judged = _Judged(np.zeros(len(q), dtype=np.int8), np.full(len(q), -1, dtype=np.int8))
