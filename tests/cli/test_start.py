@@ -60,7 +60,7 @@ def test_help_imports_no_command() -> None:
     "line",
     [
         "eval double-pendulum -q tau --json",
-        "ops double-pendulum -q tau --effort quick --json",
+        "count double-pendulum -q tau --effort quick --json",
         "simulate double-pendulum --for 0.01 --json",
     ],
 )

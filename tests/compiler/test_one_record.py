@@ -24,7 +24,7 @@ from tests.cli.run import data, runner
 
 MODEL = "pendulum-3"  # no parameters: numbers and symbols are the same
 COMMANDS = {
-    "ops": "ops {} -q qdd --effort quick",
+    "count": "count {} -q qdd --effort quick",
     "inspect": "inspect {} --stage reduced -q qdd",
     "derive": "derive {} -q qdd",
     "eval": "eval {} -q qdd",

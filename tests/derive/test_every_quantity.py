@@ -217,11 +217,11 @@ def test_every_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     file.write_text(kg.write(mechanism), encoding="utf-8")
     wanted = words(mechanism)
     at = ",".join(f"{symbol}={value!r}" for symbol, value in symbols(mechanism).items())
-    found = data(run(f"eval {file} --as-given --json -q", ",".join(wanted), "--at", at))
+    found = data(run(f"eval {file} --as-given --json -q", ",".join(wanted), "--state", at))
     for word in wanted:
         assert_close(np.array(found[word]), expected(name, words)[word], word)
     assert run(f"eval {file} -q", ",".join(wanted)).code == 0
-    assert data(run(f"ops {file} --json --effort quick -q", ",".join(wanted)))["proved"]
+    assert data(run(f"count {file} --json --effort quick -q", ",".join(wanted)))["proved"]
     assert data(run(f"derive {file} --json -q", ",".join(wanted)))["latex"]
     for stage in Stage:
         assert run(f"inspect {file} --stage {stage.value} -q", ",".join(wanted)).code == 0
@@ -233,7 +233,7 @@ def test_every_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_ops_of_derivatives(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "model.kg"
     file.write_text(kg.write(MECHANISMS["arm"]), encoding="utf-8")
-    assert data(runner(capsys)(f"ops {file} --json --effort quick -q", ",".join(derivatives(MECHANISMS["arm"]))))[
+    assert data(runner(capsys)(f"count {file} --json --effort quick -q", ",".join(derivatives(MECHANISMS["arm"]))))[
         "proved"
     ]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.cli.ops import known_values, reduce_with_account
+from kinegraph.cli.count import known_values, reduce_with_account
 from kinegraph.model import initial_positions, initial_velocities, parameter_values
 from kinegraph.recursive import recursive_system
 from tests.large.test_reference import rbdl_tree

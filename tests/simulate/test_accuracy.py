@@ -35,7 +35,7 @@ def test_controls_get_tighter() -> None:
 
 
 def test_the_command_says_which_digits_agree() -> None:
-    words = ["double-pendulum", "--for", "1", "--points", "10", "--estimate-error"]
+    words = ["double-pendulum", "--for", "1", "--times", "10", "--estimate-error"]
     assert "digits agree" in CliRunner().invoke(app, words).output
     data = json.loads(CliRunner().invoke(app, [*words, "--json"]).output)
     assert data["error_estimate"][0]["name"] == "q1" and data["error_estimate"][0]["digits"] >= 6

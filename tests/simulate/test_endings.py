@@ -97,7 +97,7 @@ def test_of_many_bad_cases_some_are_looked_into_and_the_others_say_so(monkeypatc
 def test_sensitivities_say_the_same() -> None:
     led = kg.parse(PRESCRIBED.replace("model led;", "model led; parameters m = 1;"))
     with pytest.raises(TaskError, match="beyond their reach"):
-        kg.sensitivities(led, 3, ["m"], results=["q2"], times=1, rtol=1e-6, **QUIET)
+        kg.sensitivities(led, 3, ["m"], outputs=["q2"], times=1, rtol=1e-6, **QUIET)
 
 
 def test_a_loop_that_is_not_led_needs_shorter_steps() -> None:

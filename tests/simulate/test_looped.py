@@ -172,6 +172,6 @@ def test_the_rates_are_sent_as_their_recipe():
 
 
 def test_a_chain_of_hundreds_runs_by_loops_unasked(capsys):
-    result = runner(capsys)("simulate pendulum-320 --for 0.002 --points 1 --quiet")
+    result = runner(capsys)("simulate pendulum-320 --for 0.002 --times 1 --quiet")
     assert result.code == 0 and "energy" in result.out
     assert any(words in result.out for words in ("right-hand side only, for its size", "native: yes"))

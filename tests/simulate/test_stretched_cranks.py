@@ -67,9 +67,9 @@ def test_the_side_of_a_crank_is_kept(mechanism):
 
 def test_eval_says_which_equations_it_takes(mechanism, capsys, tmp_path):
     (tmp_path / "rus.kg").write_text(MODEL.format(kind="RUS"), "utf-8")
-    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q ring_acceleration --at A_theta=2,A_alpha=-1.39")
+    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q ring_acceleration --state A_theta=2,A_alpha=-1.39")
     assert found.code == 1 and "crank and rod of A" in found.err and "nan" in found.out
-    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q qdd --at A_theta=2,A_alpha=-1.39")
+    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q qdd --state A_theta=2,A_alpha=-1.39")
     assert found.code == 0 and "general loops instead" in found.err
     fitting = Assembler(mechanism).assemble({"A_theta": 2.0, "A_alpha": -1.39})
     (loops,) = evaluated(mechanism, "qdd", AS_LOOPS)(fitting.q, fitting.v, np.zeros(9))

@@ -223,7 +223,7 @@ def test_bad_input_is_refused_before_anything_runs(options, message):
 @pytest.mark.parametrize(
     ("setting", "named"),
     [
-        ("initial = {q1 = [1, 2]}", "initial.q1"),
+        ("state = {q1 = [1, 2]}", "state.q1"),
         ("parameters = {m1 = true}", "parameters.m1"),
         ("inputs = {tau1 = 1979-05-27}", "inputs.tau1"),
         ("events = {low = {condition = [1]}}", "events.low.condition"),

@@ -33,7 +33,7 @@ MAXIMAL = """
     spring coil | on(q2), stiffness(k); damper oil | on(q1), damping(0.2);
 """
 BY = ["l", "q1(0)", "m", "k", "q2'(0)"]
-RUN = {"results": ["q1", "q2'", "cost", "energy"], "integrals": {"cost": "q1^2*m"}, "native": False, "progress": False}
+RUN = {"outputs": ["q1", "q2'", "cost", "energy"], "integrals": {"cost": "q1^2*m"}, "native": False, "progress": False}
 START = {"q1": 0.5, "q2": 0.3, "q1'": 0, "q2'": 0.2}
 
 
@@ -59,7 +59,7 @@ def test_backwards_is_forwards(tree, model):
 def test_backwards_through_five_seconds_and_a_sampled_input():
     times = np.linspace(0, 5, 11)
     wind = Sampled(times, np.sin(times), smooth=True)
-    arguments = {"results": ["tip.x", "q2"], "native": False, "progress": False, "inputs": {"q1": wind}}
+    arguments = {"outputs": ["tip.x", "q2"], "native": False, "progress": False, "inputs": {"q1": wind}}
     by = ["m1", "m2", "l1", "l2", "q1(0)", "q2(0)", "q1'(0)", "q2'(0)"]
     forward = kg.sensitivities("double-pendulum", 5, by, times=1, **arguments)
     backward = kg.gradient("double-pendulum", 5, by, **arguments)
@@ -89,7 +89,7 @@ DISSIPATIVE = {
 def test_backwards_is_forwards_where_energy_is_lost(case):
     """A motion that is integrated back from its end gains what damping took: its rounding grows without bound."""
     text, duration, by, results, method = DISSIPATIVE[case]
-    arguments = {"results": results, "method": method, "native": False, "progress": False}
+    arguments = {"outputs": results, "method": method, "native": False, "progress": False}
     forward = kg.sensitivities(kg.parse(text), duration, by, times=1, **arguments)
     backward = kg.gradient(kg.parse(text), duration, by, **arguments)
     size = np.abs(forward.final).max(axis=1, keepdims=True)
@@ -99,7 +99,7 @@ def test_backwards_is_forwards_where_energy_is_lost(case):
 
 
 def test_tolerances_by_name_are_those_of_the_motion():
-    arguments = {"results": ["tip.x"], "native": False, "progress": False, "atol": {"q1": 1e-11}}
+    arguments = {"outputs": ["tip.x"], "native": False, "progress": False, "atol": {"q1": 1e-11}}
     forward = kg.sensitivities("double-pendulum", 0.3, ["m1", "q2(0)"], times=1, **arguments)
     backward = kg.gradient("double-pendulum", 0.3, ["m1", "q2(0)"], **arguments)
     np.testing.assert_allclose(backward.derivatives, forward.final, atol=1e-9)
@@ -121,7 +121,7 @@ def test_a_motion_as_signals():
 
 def test_a_four_bar_against_differences_of_runs():
     by = ["a", "b", "crank(0)"]
-    found = kg.sensitivities("four-bar", 0.4, by, results=["crank", "tip.x"], times=1, native=False, progress=False)
+    found = kg.sensitivities("four-bar", 0.4, by, outputs=["crank", "tip.x"], times=1, native=False, progress=False)
 
     def results(a=0.5, b=1.2, crank=0.3):
         run = kg.simulate(
@@ -145,7 +145,7 @@ def test_rolling_keeps_its_derivatives_on_the_constraints():
         constraint blade | y'*cos(th) - x'*sin(th) = 0;
     """)
     found = kg.sensitivities(
-        sleigh, 2, ["a", "th'(0)"], results=["y'*cos(th) - x'*sin(th)"], times=4, native=False, progress=False
+        sleigh, 2, ["a", "th'(0)"], outputs=["y'*cos(th) - x'*sin(th)"], times=4, native=False, progress=False
     )
     np.testing.assert_allclose(found.derivatives, 0, atol=1e-11)
 
@@ -180,7 +180,7 @@ def test_derivatives_by_values_that_follow_are_those_of_runs_in_which_they_are_s
     def end(change):
         return kg.simulate("four-bar", 0.2, state={"coupler": first["coupler"][0] + change}, **options)["crank"][-1]
 
-    found = kg.sensitivities("four-bar", 0.2, ["coupler(0)"], results=["crank"], **options)
+    found = kg.sensitivities("four-bar", 0.2, ["coupler(0)"], outputs=["crank"], **options)
     assert found["crank"][-1] == pytest.approx(first["crank"][-1], abs=1e-8)
     assert found.final[0, 0] == pytest.approx((end(1e-4) - end(-1e-4)) / 2e-4, rel=1e-4)
     with pytest.raises(TaskError, match=r"coupler\(0\) cannot vary by itself: loops let it follow from crank"):
@@ -199,8 +199,8 @@ def test_runs_that_start_later_are_assembled_at_their_start():
         return kg.simulate(model, 2, times=1, parameters={"l": length}, **options)["q"][-1]
 
     slope = (end(1.001) - end(0.999)) / 0.002
-    ahead = kg.sensitivities(model, 2, ["l"], results=["q"], times=4, **options)
-    back = kg.gradient(model, 2, ["l"], results=["q"], **options)
+    ahead = kg.sensitivities(model, 2, ["l"], outputs=["q"], times=4, **options)
+    back = kg.gradient(model, 2, ["l"], outputs=["q"], **options)
     assert [ahead["q"][-1], back.values[0]] == pytest.approx([end(1)] * 2, abs=1e-7)
     assert [ahead.derivatives[-1, 0, 0], back.derivatives[0, 0]] == pytest.approx([slope] * 2, abs=1e-5)
     data = {"t": ahead.times, "q": ahead["q"]}
@@ -221,7 +221,7 @@ def test_near_a_dead_point_derivatives_are_those_of_the_run():
     names = ["crank", "rocker", "crank'", "rocker'"]
     run = kg.simulate(bars, 0.05, native=False, progress=False, times=1)
     found = kg.sensitivities(
-        bars, 0.05, ["rocker(0)", "crank'(0)"], results=names, times=1, native=False, progress=False
+        bars, 0.05, ["rocker(0)", "crank'(0)"], outputs=names, times=1, native=False, progress=False
     )
     np.testing.assert_allclose(found.values, run.array(*names), atol=1e-7)
     aside = kg.simulate(bars, 0.05, state={"crank'": 5.001}, native=False, progress=False, times=1)

@@ -72,7 +72,7 @@ def test_monodromy_of_shaken_double_pendulums_is_that_of_their_motion(seed):
     found = kg.modes(model, state).floquet
     by = ["q1(0)", "q2(0)", "q1'(0)", "q2'(0)"]
     run = kg.sensitivities(model, found.period, by, state=state, times=1, rtol=1e-12, native=False, progress=False)
-    wanted = run.final[[run.results.index(name) for name in found.states]]
+    wanted = run.final[[run.outputs.index(name) for name in found.states]]
     np.testing.assert_allclose(found.monodromy, wanted, atol=1e-9 * np.max(np.abs(wanted)))
 
 

@@ -99,7 +99,7 @@ def differences(model, duration, name, results, h=1e-5, **options):
 
 
 def check_differences(model, duration, by, results, h=1e-5, **options):
-    found = sensitivities(model, duration, by, results=results, rtol=1e-12, times=4, progress=False, **options)
+    found = sensitivities(model, duration, by, outputs=results, rtol=1e-12, times=4, progress=False, **options)
     for name in by:
         expected = differences(model, duration, name, results, h, **options)
         got = np.array([found.derivative(one, name) for one in results]).T
@@ -161,9 +161,9 @@ MISTAKES = [
     ({"by": ""}, "by is empty"),
     ({"by": 5}, "by is 5"),
     ({"by": [5]}, "has no 5"),
-    ({"by": "m1", "results": ["tipp.x"]}, "has no 'tipp.x'"),
-    ({"by": "m1", "results": "q3"}, "has no 'q3'"),
-    ({"by": "m1", "results": 5}, "results is 5"),
+    ({"by": "m1", "outputs": ["tipp.x"]}, "has no 'tipp.x'"),
+    ({"by": "m1", "outputs": "q3"}, "has no 'q3'"),
+    ({"by": "m1", "outputs": 5}, "outputs is 5"),
     ({"by": "m1", "integrals": {"q1": "q2"}}, "has a meaning already"),
     ({"by": "m1", "integrals": {"cost": "q9"}}, "has no 'q9'"),
     ({"by": "m1", "method": "symplectic"}, "choose e.g. method='dop853'"),
@@ -189,8 +189,8 @@ def test_what_does_not_move_is_refused():
 def test_parameters_that_define_others_change_them():
     """b = 3 a: what a changes through b counts, unless b is named itself."""
     chain = "parameters a = 2, b = 3*a; coordinates x = b; Mass | Sx(x) | m(b); spring s | on(x), stiffness(a);"
-    both = sensitivities(kg.parse(chain), 1, "a, b", results=["x"], progress=False).final[0]
-    alone = sensitivities(kg.parse(chain), 1, "a", results=["x"], progress=False).final[0]
+    both = sensitivities(kg.parse(chain), 1, "a, b", outputs=["x"], progress=False).final[0]
+    alone = sensitivities(kg.parse(chain), 1, "a", outputs=["x"], progress=False).final[0]
     np.testing.assert_allclose(alone, both[0] + 3 * both[1], rtol=1e-8)
 
 
@@ -205,8 +205,8 @@ def test_forces_that_jump_are_refused_where_the_run_meets_the_jump():
 
 
 def test_names_are_asked_for():
-    found = sensitivities("double-pendulum", 0.1, "m1,q1(0)", results={"height": "tip.z + l1"}, progress=False)
-    assert found.results == ("height",) and found.by == ("m1", "q1(0)")
+    found = sensitivities("double-pendulum", 0.1, "m1,q1(0)", outputs={"height": "tip.z + l1"}, progress=False)
+    assert found.outputs == ("height",) and found.by == ("m1", "q1(0)")
     assert found.derivatives.shape == (101, 1, 2) and found["height"].shape == (101,)
     assert "q1(0)" in str(found)
     with pytest.raises(TaskError, match="no 'm2' here"):
@@ -214,7 +214,7 @@ def test_names_are_asked_for():
 
 
 def test_an_implicit_method_takes_the_whole_jacobian():
-    options = {"results": ["q1", "q2"], "times": 2, "rtol": 1e-10, "progress": False}
+    options = {"outputs": ["q1", "q2"], "times": 2, "rtol": 1e-10, "progress": False}
     explicit = sensitivities("double-pendulum", 1, ["m1", "q1(0)"], **options)
     implicit = sensitivities("double-pendulum", 1, ["m1", "q1(0)"], method="bdf", **options)
     np.testing.assert_allclose(implicit.derivatives, explicit.derivatives, rtol=1e-5, atol=1e-6)

@@ -81,7 +81,7 @@ def test_branches_begin_at_regular_positions_alone():
 @pytest.mark.parametrize("state", ["a=pi/2,b=pi/2", "a=0,b=pi/2", "a=1,b=pi/2+1e-8"])
 def test_eval_names_it(capsys, bob, state, tmp_path):
     (tmp_path / "bob.kg").write_text(BOB)
-    shown = runner(capsys)(f"eval {tmp_path / 'bob.kg'} -q H,qdd --at {state} --json")
+    shown = runner(capsys)(f"eval {tmp_path / 'bob.kg'} -q H,qdd --state {state} --json")
     assert shown.code == 1 and "a moves nothing" in shown.err
     printed = json.loads(shown.out)
     assert printed["qdd"] == [None, None] and printed["H"][1][1] == 1

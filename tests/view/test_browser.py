@@ -54,7 +54,7 @@ def seen(pendulum_page):
 def test_pages_of_the_command_run_without_errors_and_without_network(browser, model, tmp_path, capsys):
     file = tmp_path / f"{model}.html"
     with pytest.raises(SystemExit):
-        main(["simulate", model, "--for", "1", "--points", "60", "--quiet", "--page", str(file)])
+        main(["simulate", model, "--for", "1", "--times", "60", "--quiet", "--page", str(file)])
     assert f"{model}.html" in capsys.readouterr().out
     seen = opened(browser, file, motion="no-preference")
     seen.wait("kinegraph.clock.time > 0.05 && kinegraph.clock.playing")

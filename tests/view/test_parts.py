@@ -140,7 +140,7 @@ def test_the_command_on_the_page_of_a_file_works(tmp_path, monkeypatch, capsys) 
     monkeypatch.setattr(equations, "MOST_EQUATIONS", 0)
     run = runner(capsys)
     assert data(run("view 'my arm.kg' -o page.html --json"))["coordinates"] == ["q"]
-    assert run("simulate 'my arm.kg' --for 0.1 --points 2 --quiet --page run.html").code == 0
+    assert run("simulate 'my arm.kg' --for 0.1 --times 2 --quiet --page run.html").code == 0
     for name in ("page.html", "run.html"):
         text = (tmp_path / name).read_text("utf-8").replace("&#x27;", "'")
         command = re.search(r"kinegraph (derive [^<]* -q tau)", text)

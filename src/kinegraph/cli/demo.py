@@ -15,7 +15,7 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import JsonOption, console, print_json
-from kinegraph.cli.ops import known_values
+from kinegraph.cli.count import known_values
 from kinegraph.codegen.c import c_source
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import kernel_of
@@ -135,12 +135,12 @@ class Measured:
 
 
 def run(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder of the files.")] = Path(
         "kinegraph-demo"
     ),
     json: JsonOption = False,
 ) -> None:
-    """Derive, reduce, prove, compile and time the legs of a walking robot, let them walk, and report."""
+    """Derive, reduce, prove, compile, time and simulate the legs of a walking robot."""
     mechanism = kg.load(NEW)
     with console(stderr=True).status("deriving, reducing, proving and compiling ..."):
         measured = {quantity: measure(mechanism, quantity) for quantity in QUANTITIES}

@@ -253,7 +253,7 @@ OUTPUTS = ("H", "gravity", "bias", "tau", "H,gravity", "H,bias", "qdd", "energy"
 #: Those that are equations of motion or part of them.
 EQUATIONS = ("H", "gravity", "bias", "tau", "H,gravity", "H,bias", "qdd")
 
-#: The rule of counting that `kinegraph ops` has.
+#: The rule of counting that `kinegraph count` has.
 REDUCED = "reduced"
 
 #: How a rule ends that counts operations between parameters alone, too.

@@ -52,7 +52,7 @@ def reduce_stored(
 ) -> StoredReduction:
     """Reduce a stored graph (without a stage: the initial one) by passes of your own or by those of an effort.
 
-    The result is proved equal and saved as a graph of the same mechanism; passes are written as for `kinegraph ops`.
+    The result is proved equal and saved as a graph of the same mechanism; passes are written as for `kinegraph count`.
     """
     effort = one_of(Effort, effort, "effort", StoreError)
     steps = read_passes(passes) if passes else ()

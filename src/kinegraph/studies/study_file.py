@@ -38,6 +38,8 @@ _NUMBERS = ("duration", "t0", "rtol", "atol", "step")
 _WORDS = ("model", "method", "design", "success", "until")
 _WHOLE = ("cases", "seed", "chunk", "times")
 _TABLES = ("vary", "state", "parameters", "inputs", "events", "outcomes", "classes")
+#: Settings of earlier versions, and their names now.
+_RENAMED = {"initial": "state", "start": "t0", "trajectories": "times"}
 _EVENT = ("condition", "action", "direction", "reset", "holds")
 
 
@@ -89,7 +91,8 @@ def _parsed(path: Path) -> dict[str, Toml]:
     known = (*_NUMBERS, *_WORDS, *_WHOLE, *_TABLES)
     for name in given:
         if name not in known:
-            raise StudyError(f"{path}: there is no setting {name!r}\n  {did_you_mean(name, known)}")
+            remedy = f"write {_RENAMED[name]}" if name in _RENAMED else did_you_mean(name, known)
+            raise StudyError(f"{path}: there is no setting {name!r}\n  {remedy}")
     return given
 
 

@@ -54,7 +54,7 @@ class Gradient(RichDisplay):
 
     model: str
     time: float
-    results: tuple[str, ...]
+    outputs: tuple[str, ...]
     by: tuple[str, ...]
     values: Floats
     derivatives: Floats
@@ -62,11 +62,11 @@ class Gradient(RichDisplay):
 
     def derivative(self, result: str, by: str) -> float:
         """The derivative of one result by one variable."""
-        return float(self.derivatives[place_of(result, self.results), place_of(by, self.by)])
+        return float(self.derivatives[place_of(result, self.outputs), place_of(by, self.by)])
 
     def __str__(self) -> str:
         title = f"{self.model}: derivatives at t = {self.time:.9g}, backwards in time"
-        return derivative_table(title, self.results, self.by, self.derivatives)
+        return derivative_table(title, self.outputs, self.by, self.derivatives)
 
 
 def gradient(
@@ -74,7 +74,7 @@ def gradient(
     duration: float,
     by: Sequence[str] | str,
     *,
-    results: Results | None = None,
+    outputs: Results | None = None,
     integrals: Mapping[str, Scalar] | None = None,
     state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
@@ -97,7 +97,7 @@ def gradient(
     control = Adaptive(rtol, atol)
     span = span_of(t0, duration, control)
     settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, progress, span[0])
-    run = differentiated(mechanism, by, settings, results, integrals)
+    run = differentiated(mechanism, by, settings, outputs, integrals)
     found = backwards(run, span, checkpoints)
     return Gradient(mechanism.name, span[1], run.results, run.by, found.values, found.derivatives, run.values)
 

@@ -420,7 +420,7 @@ def require_constant(mechanism: Mechanism, point: OperatingPoint, parameters: Ma
         raise TaskError(
             f"{mechanism.name}: the linear system about this state changes with a period of {period:.9g} s, so it has "
             "no constant matrices\n  `modes` gives its Floquet multipliers; "
-            "steady=False (--anywhere) takes the matrices of one moment"
+            "steady=False (--no-steady) takes the matrices of one moment"
         )
 
 
@@ -585,5 +585,5 @@ def _no_period(mechanism: Mechanism, reason: str) -> TaskError:
     return TaskError(
         f"{mechanism.name}: the linear system about this state changes with time, and no period was found{why}, so it "
         "has neither eigenvalues nor Floquet multipliers\n  simulate it with a small disturbance, or use "
-        "`sensitivities`; `linearize` with steady=False (--anywhere) takes the matrices of one moment"
+        "`sensitivities`; `linearize` with steady=False (--no-steady) takes the matrices of one moment"
     )

@@ -222,10 +222,10 @@ def test_other_quantities_have_closed_forms_too():
 def test_commands_take_a_closure(capsys):
     run = runner(capsys)
     ways = ("multipliers", "partition", "closed-form", "fastest")
-    found = [data(run(f"eval slider-crank -q qdd --json --closure {way} --at", "crank'=3"))["qdd"] for way in ways]
+    found = [data(run(f"eval slider-crank -q qdd --json --closure {way} --state", "crank'=3"))["qdd"] for way in ways]
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-10)
-    counts = [data(run(f"ops slider-crank -q qdd --effort quick --json --closure {way}")) for way in ways[:3]]
+    counts = [data(run(f"count slider-crank -q qdd --effort quick --json --closure {way}")) for way in ways[:3]]
     assert [one["sqrt"] for one in counts] == [0, 0, 1] and all(one["proved"] for one in counts)
 
 

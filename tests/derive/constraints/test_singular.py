@@ -22,7 +22,7 @@ Rocker | Sx(d), Rz(rocker) | Sx(c/2), m(1), Jz(0.1); loop pin | revolute | Coupl
 
 @pytest.mark.parametrize("beside", [0.0, 1e-9, -1e-6])
 def test_eval_refuses_a_singular_position_by_name(beside, capsys):
-    found = runner(capsys)("eval n-four-bar-1 -q qdd,H,multipliers --at", f"u0={FLAT + beside},u1={FLAT + beside}")
+    found = runner(capsys)("eval n-four-bar-1 -q qdd,H,multipliers --state", f"u0={FLAT + beside},u1={FLAT + beside}")
     assert found.code == 1
     assert "qdd, multipliers: n-four-bar-1 is in a singular position here, where pin1.x follows" in found.err
 
@@ -31,13 +31,13 @@ def test_eval_refuses_a_singular_position_by_name(beside, capsys):
 def test_eval_beside_it_is_right(beside, capsys):
     """All uprights move as one pendulum: u'' = g sin(u) 1.2 by hand (three rods of length 1 and mass 1)."""
     found = data(
-        runner(capsys)("eval n-four-bar-1 --json -q qdd --at", f"u0={FLAT + beside},u1={FLAT + beside},u0'=-2")
+        runner(capsys)("eval n-four-bar-1 --json -q qdd --state", f"u0={FLAT + beside},u1={FLAT + beside},u0'=-2")
     )
     np.testing.assert_allclose(found["qdd"][:2], 1.2 * 9.81 * sin(FLAT + beside), rtol=1e-8)
 
 
 def test_what_needs_no_rows_is_given_there(capsys):
-    assert runner(capsys)(f"eval n-four-bar-1 -q H,energy,constraint_jacobian --at u0={FLAT},u1={FLAT}").code == 0
+    assert runner(capsys)(f"eval n-four-bar-1 -q H,energy,constraint_jacobian --state u0={FLAT},u1={FLAT}").code == 0
 
 
 def test_a_proximal_solve_is_exact_there():
@@ -73,7 +73,7 @@ def test_dead_centres_choose_other_independent_coordinates(tmp_path, capsys):
     file = tmp_path / "rocker.kg"
     file.write_text(TRIPLE_ROCKER, encoding="utf-8")
     at = f"crank={crank!r},coupler={along!r},rocker={along + np.pi!r}"
-    found = runner(capsys)(f"eval {file} --json -q tau --as-given --at", at)
+    found = runner(capsys)(f"eval {file} --json -q tau --as-given --state", at)
     assert found.code == 0 and "the usual independent coordinates fail here" in found.err
     assert "rocker' instead" in found.err or "coupler' instead" in found.err
     tau = np.array(data(found)["tau"])

@@ -199,14 +199,14 @@ INVERSE = Document(
         Chapter(
             "Portal crane: the path of the load",
             "The rack moves from 7.1 m to 2.26 m. The document prints no lengths: those of `crane` are ours.",
-            "kinegraph eval crane -q pose:Load --at s=7.1",
+            "kinegraph eval crane -q pose:Load --state s=7.1",
             path_of_the_load,
             _path_figure,
         ),
         Chapter(
             "Portal crane: the force of the rack",
             "s(t) = (s0 + s1 + (s0 - s1) cos(pi t/T))/2, T = 40 s; written by triangles, and as a linkage with loops.",
-            'kinegraph inverse crane --motion "s=(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2" --unknown S --for 40',
+            'kinegraph unknown-forces crane --motion "s=(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2" --unknown S --for 40',
             rack_force,
             _crane_figures,
         ),
@@ -220,7 +220,7 @@ INVERSE = Document(
             "PUMA drawing an epitrochoid",
             "lambda = 3, R = 0.3 m, r = 0.1 m, x = 0.4 m, phi = pi t; the wrist is fixed. Exact path, and path "
             "by a fictitious spring.",
-            'kinegraph ik puma-drawing --path flange.x=0.4 --path "flange.y=0.3*cos(4*pi*t) - 0.4*cos(pi*t)" '
+            'kinegraph inverse-kinematics puma-drawing --path flange.x=0.4 --path "flange.y=0.3*cos(4*pi*t) - 0.4*cos(pi*t)" '
             '--path "flange.z=1 - 0.3*sin(4*pi*t) + 0.4*sin(pi*t)" --for 2',
             drawing_puma,
             _puma_figures,
@@ -228,7 +228,7 @@ INVERSE = Document(
         Chapter(
             "Stanford arm drawing an astroid",
             "R = 0.6 m, the numbers of the document. Coordinates theta1, theta2 and d32.",
-            "kinegraph ik stanford --path gripper.x=1.15 --path 'gripper.y=0.6*cos(t)^3' "
+            "kinegraph inverse-kinematics stanford --path gripper.x=1.15 --path 'gripper.y=0.6*cos(t)^3' "
             "--path 'gripper.z=0.6*sin(t)^3' --for 6.28",
             drawing_stanford,
             _stanford_figures,

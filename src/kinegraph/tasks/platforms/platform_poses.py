@@ -391,7 +391,7 @@ def platform_poses(
     if not np.all(np.isfinite(wanted)):
         raise TaskError("the drives need finite values")
     if len(names) < _LEGS:
-        remedy = "fix its place by `kinegraph assemble --at`, or give it as many legs as it has degrees of freedom"
+        remedy = "fix its place by `kinegraph assemble --state`, or give it as many legs as it has degrees of freedom"
         raise TaskError(
             f"{found.name}: the {len(names)} drives {', '.join(names)} leave the ring free to move\n  {remedy}"
         )
