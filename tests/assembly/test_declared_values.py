@@ -16,6 +16,7 @@ from kinegraph.export import Fmi
 from kinegraph.export.fmu.description import variables
 from kinegraph.export.fmu.equations import equations
 from kinegraph.export.options import ExportOptions
+from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.operating_point import operating_point
 from kinegraph.view.page.slider_page import _start as page_start
 
@@ -157,7 +158,7 @@ def test_values_hold_in_random_spatial_loops(seed):
     names = [f"q{k}" for k in range(count)]
     last = f"pose:B{count - 1}"
     chain = kg.derive(kg.parse(f"coordinates {', '.join(names)}; {' '.join(bodies)}"), last)
-    pose = kg.interpret(chain, dict(zip(names, place.tolist(), strict=True)))[last]
+    pose = interpret(chain, dict(zip(names, place.tolist(), strict=True)))[last]
     frame = [*pose[:3, 3].tolist(), *Rotation.from_matrix(pose[:3, :3]).as_euler("XYZ").tolist()]
     joint = "revolute" if count > 5 and seed % 2 else "spherical"
     end = "Sx({!r}), Sy({!r}), Sz({!r}), Rx({!r}), Ry({!r}), Rz({!r})".format(*frame)

@@ -32,7 +32,10 @@ def interrupted(tmp_path):
     ("line", "place"),
     [
         ("derive double-pendulum", "import:kinegraph.cli"),
-        ("count rackovic-14r -q H,C,gravity --seconds 60", "kinegraph.derive.quantities.derivation:Derivation.__init__"),
+        (
+            "count rackovic-14r -q H,C,gravity --seconds 60",
+            "kinegraph.derive.quantities.derivation:Derivation.__init__",
+        ),
         ("eval double-pendulum -q tau", "kinegraph.jit.kernel:object_code"),
         ("simulate double-pendulum --for 1 --method bdf", "import:sksundae"),
         ("simulate double-pendulum --for 1 --native --json", "kinegraph.jit.kernel:object_code"),

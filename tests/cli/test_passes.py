@@ -15,7 +15,8 @@ from tests.cli.run import data, runner
 
 def test_own_passes_are_counted_one_by_one_and_proved(capsys):
     run = runner(capsys)
-    found = data(run("count double-pendulum -q tau --json", "--passes", "expand(forms=0), products, monomials(degree=2)"))
+    passes = "expand(forms=0), products, monomials(degree=2)"
+    found = data(run("count double-pendulum -q tau --json", "--passes", passes))
     assert [stage["name"] for stage in found["passes"]] == [
         "derived", "frames chosen", "expand", "products", "monomials",
     ]  # fmt: skip

@@ -13,7 +13,7 @@ from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.tree.displacements import unit_quaternions
 from kinegraph.graph.build import Scalar
-from kinegraph.graph.node import Kind, Output
+from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof import prove
 from kinegraph.io.language.reader import parse
 from kinegraph.model.mechanism import ZERO, Mechanism
@@ -41,7 +41,7 @@ def bare(mechanism: Mechanism) -> Mechanism:
 
 
 def equal(mechanism: Mechanism, first: Derivation, left: list[Scalar], second: Derivation, right: list[Scalar]) -> None:
-    def graph(derivation: Derivation, values: list[Scalar]) -> kg.Graph:
+    def graph(derivation: Derivation, values: list[Scalar]) -> Graph:
         return derivation.builder.graph([Output("x", (len(values),), tuple(value.index for value in values))])
 
     prove(graph(first, left), graph(second, right), quaternions=unit_quaternions(mechanism)).require()

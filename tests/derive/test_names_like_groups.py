@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.linearize import Linearization
 
 MODEL = """parameters A1 = 0.5, P1 = 2; inputs U1; coordinates Q1 = 0.1, V1 = 0.2; gravity 0, 0, -9.81;
@@ -39,7 +40,7 @@ def values(names: dict[str, str], words: Sequence[str]) -> dict[str, np.ndarray]
     graph = kg.derive(model(names), ",".join(words))
     known = {f"{names[name]}{primes}": value for name, value in STATE.items() for primes in ("", "'", "''")}
     known |= {f"tau:{names[name]}": 0.4 for name in ("Q1", "V1")}
-    return kg.interpret(graph, known)
+    return interpret(graph, known)
 
 
 GROUPS = {"tau": ("q", "dq", "v", "a", "u"), "qdd": ("q", "dq", "v", "tau", "u"), "energy": ("q", "dq", "v", "p")}

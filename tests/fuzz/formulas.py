@@ -11,6 +11,7 @@ import kinegraph as kg
 from kinegraph.errors import Place
 from kinegraph.graph.build import GraphBuilder, transfer
 from kinegraph.graph.differentiate import jacobian
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import FUNCTIONS as GRAPH_FUNCTIONS
 from kinegraph.graph.node import Output
 from kinegraph.graph.text import dump, read
@@ -99,7 +100,7 @@ def run_graph(text: str, depth: Depth) -> None:
     graph = read(text)
     assert read(dump(graph)) == graph, "written and read again it is another graph"
     chance = chance_of(text)
-    kg.interpret(graph, {symbol.name: chance.uniform(-2, 2) for symbol in graph.symbols() if symbol.name != "pi"})
+    interpret(graph, {symbol.name: chance.uniform(-2, 2) for symbol in graph.symbols() if symbol.name != "pi"})
     kg.count(graph)
     if depth >= Depth.WRITE:
         builder = GraphBuilder()

@@ -9,6 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError
+from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.evaluate import unit_quaternion
 from kinegraph.tasks.operating_point import operating_point
 
@@ -17,7 +18,7 @@ ZERO = np.zeros(7)
 SOUND = np.array([0, 0, 0, 1.0, 0, 0, 0])
 #: Sound as well, though its scalar part is zero.
 HALF_TURN = np.array([0, 0, 0, 0.0, 1, 0, 0])
-UNCACHED = kg.KernelOptions(cache=False)
+UNCACHED = KernelOptions(cache=False)
 NONE = dict.fromkeys(("e0", "e1", "e2", "e3"), 0)
 
 WAYS: dict[str, Callable[[], object]] = {

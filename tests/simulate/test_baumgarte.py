@@ -6,6 +6,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import SolveError
+from kinegraph.graph.interpret import interpret
 from kinegraph.simulate import Adaptive, Baumgarte, FixedStep
 from kinegraph.simulate.stabilization import BaumgarteForm
 from tests.cli.run import data, runner
@@ -19,7 +20,7 @@ def test_what_is_open_decays_by_its_own_equation():
     form = BaumgarteForm(rod, {}, NO_FORCES, gains=(3.0, 2.0))
     q, v = np.array([1.1, 0.2]), np.array([0.3, -0.4])
     symbols = dict(zip(("x", "y", "x'", "y'"), (*q, *v), strict=True))
-    rate = kg.interpret(form.rate, symbols)["rate"]
+    rate = interpret(form.rate, symbols)["rate"]
     value, slope = (q @ q - 1) / 2, q @ v
     curvature = v @ v + q @ rate[2:]
     assert curvature == pytest.approx(-2 * 3 * slope - 4 * value, abs=1e-12)

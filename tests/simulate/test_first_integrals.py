@@ -124,7 +124,8 @@ OUTSIDE = {
 @pytest.mark.parametrize("outside", OUTSIDE)
 def test_structure_tells_which_momenta_are_kept(name: str, outside: str) -> None:
     added, kept = OUTSIDE[outside]
-    run = kg.simulate(kg.parse(CARTS[name] + added), 0.1, method="rk4", step=0.01, native=False, times=5, progress=False)
+    cart = kg.parse(CARTS[name] + added)
+    run = kg.simulate(cart, 0.1, method="rk4", step=0.01, native=False, times=5, progress=False)
     assert listed(run)[1:] == ["px"] * kept
     assert all(one.passed for one in run.checks)
 

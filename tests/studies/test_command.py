@@ -141,7 +141,7 @@ def test_mistakes_on_the_command_line(run, line, message):
 
 SLOW = """
 import sys, time
-from kinegraph.studies.running import cases
+from kinegraph.studies import cases
 plain = cases.CaseRunner.run
 def slow(self, first, last, stop=None):
     time.sleep(0.05)

@@ -36,7 +36,10 @@ from tests.cli.run import data, runner
             {"solutions", "family", "nearest", "method", "complete", "outside_limits", "with_turns"},
         ),
         (
-            "inverse-kinematics stanford --path gripper.x=1.15 --path gripper.y=0.6*cos(t)^3 --path gripper.z=0.6*sin(t)^3 --times 2",
+            (
+                "inverse-kinematics stanford --path gripper.x=1.15 --path gripper.y=0.6*cos(t)^3"
+                " --path gripper.z=0.6*sin(t)^3 --times 2"
+            ),
             {"t", "near_singular", "crossings", *(n + "'" * k for n in ("θ1", "θ2", "d32") for k in range(3))},
         ),
         (
@@ -85,10 +88,10 @@ def test_json(capsys, command, keys):
         ("inverse-kinematics puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0 --bounds q1=0", "write NAME=FROM:TO"),
         ("inverse-kinematics puma560 --body L6 --pose 5,0,0", "not reached"),
         ("inverse-kinematics puma560 --body L6", "or a --path"),
-        ("reactions double-pendulum --plot loads.png", "add --for"),
+        ("reactions double-pendulum --plot loads.png", "add --duration"),
         ("equilibria double-pendulum --bounds q1=1", "NAME=FROM:TO"),
         ("continuation double-pendulum --over m1", "NAME=FROM:TO"),
-        ("equilibria double-pendulum --plot a.png", "say over what"),
+        ("equilibria double-pendulum --plot a.png", "kinegraph continuation MODEL --over"),
         ('equilibria double-pendulum --state "q1\'=1"', "q1' cannot stay constant"),
         ("sensitivities double-pendulum --for 1 --by mm1", "has no 'mm1'"),
         ("fit double-pendulum missing.csv --unknown m1", "missing.csv"),

@@ -7,6 +7,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
+from kinegraph.solve.problem import Sampled
+from kinegraph.tasks.follow import follow_by_spring
 
 EPITROCHOID = {
     "flange.x": "0.4",
@@ -107,7 +109,7 @@ def test_springs_come_as_near_as_their_stiffness_allows():
     forces = kg.unknown_forces("stanford", exact.motion, unknown=DRIVES["stanford"])
     off, misses = [], []
     for stiffness in (2e4, 4e4):
-        pulled = kg.follow_by_spring("stanford", ASTROID, times, stiffness=stiffness, native=False)
+        pulled = follow_by_spring("stanford", ASTROID, times, stiffness=stiffness, native=False)
         off.append(max(pulled.deviation.values()))
         found = kg.unknown_forces("stanford", pulled.motion, unknown=DRIVES["stanford"])
         misses.append(np.abs(found.values - forces.values).max())
@@ -121,7 +123,7 @@ def _drawn_again(model, path, duration, samples, **options):
     exact = kg.follow(model, path, times).motion
     forces = kg.unknown_forces(model, exact, unknown=DRIVES[model])
     run = kg.simulate(
-        model, duration, inputs={name: kg.Sampled(times, forces[name], smooth=True) for name in DRIVES[model]},
+        model, duration, inputs={name: Sampled(times, forces[name], smooth=True) for name in DRIVES[model]},
         state=np.concatenate([exact.q[0], exact.v[0]]), rtol=1e-13, atol=1e-14, times=times[:: samples // 20],
         progress=False, **options,
     )  # fmt: skip

@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError, TaskError
+from kinegraph.solve.problem import Sampled
 from kinegraph.tasks.sensitivities import sensitivities
 from tests.tasks.reference import reference
 
@@ -149,7 +150,7 @@ def test_inputs_with_parameters_samples_and_limits():
         h=1e-4,  # runs across the limit's kink are exact to 1e-11 only
         parameters={"m": 2, "k": 30, "stop": 0.2, "u0": 3},
         state={"x'": 1.0},
-        inputs={"u": kg.Sampled(times, np.sin(times), smooth=True), "tau:y": "-m*y'"},
+        inputs={"u": Sampled(times, np.sin(times), smooth=True), "tau:y": "-m*y'"},
     )
 
 

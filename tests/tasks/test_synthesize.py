@@ -5,6 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError
+from kinegraph.solve.problem import Sampled
 from kinegraph.tasks.synthesize import synthesize
 
 MASS = """
@@ -42,11 +43,11 @@ def test_a_path_is_found_from_several_starts():
     drawn = kg.simulate(
         "double-pendulum", 1, parameters={"l1": 0.8, "amplitude": 0.6}, times=10, rtol=1e-10, progress=False
     )
-    path = kg.Sampled(times, drawn["tip.x"])
+    path = Sampled(times, drawn["tip.x"])
     pendulum = kg.parse(kg.library.text("double-pendulum") + "\ninputs path;\n")
     found = synthesize(
-        pendulum, 1, {"tip.x": "path"}, {"l1": (0.3, 2), "amplitude": (0, 1)}, inputs={"path": path}, times=10, starts=3,
-        native=False,
+        pendulum, 1, {"tip.x": "path"}, {"l1": (0.3, 2), "amplitude": (0, 1)}, inputs={"path": path}, times=10,
+        starts=3, native=False,
     )  # fmt: skip
     np.testing.assert_allclose(found.values, [0.8, 0.6], rtol=1e-5)
 

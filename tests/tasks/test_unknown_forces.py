@@ -246,9 +246,7 @@ def test_least_squares_on_loops_is_that_of_the_coordinates_with_laws():
     base = FIVE_BAR.format(names="a = 2, b = -1.5, e = -2, f = -2, c = 1", rest=CUT_AT_BASE)
     laws = {"a": "2 + 0.3*sin(2*t)", "c": "1 + 0.2*t"}
     times = np.linspace(0, 1, 5)
-    found = [
-        unknown_forces(kg.parse(text), laws, times, unknown=["tau:b"], least_squares=True) for text in (tip, base)
-    ]
+    found = [unknown_forces(kg.parse(text), laws, times, unknown=["tau:b"], least_squares=True) for text in (tip, base)]
     assert all(one.equations == ("a'", "c'") for one in found)
     np.testing.assert_allclose(found[0]["tau:b"], found[1]["tau:b"], rtol=1e-9)
     np.testing.assert_allclose(found[0].A, found[1].A, atol=1e-10)

@@ -114,7 +114,7 @@ COMMANDS: dict[str, Entry | Group] = {
     ),
     "inspect": Entry(
         "kinegraph.cli.inspect:run",
-        "Print an intermediate value of the compiler: model, joint tree, request, graphs, program, LLVM code or assembly.",
+        "Print an intermediate value of the compiler: model, joint tree, graph, program, LLVM code or assembly.",
     ),
     "reproduce": Entry(
         "kinegraph.cli.reproduce:run", "Recompute every printed table of the source documents, and compare."
@@ -148,7 +148,7 @@ ELSEWHERE = {
     "branches": "continuation MODEL --over m1=0:2",
 }
 
-#: Options of earlier versions, and their names now; by command where the new name differs from command to command.
+#: Options of earlier versions, and what to write now; with a command where the answer depends on it.
 RENAMED_OPTIONS = {
     "--at": "--state",
     "--within": "--bounds",
@@ -162,6 +162,8 @@ RENAMED_OPTIONS = {
     "--bearing": "--no-drives",
     "--anywhere": "--no-steady",
     "--to-capture": "--stop-at-capture",
+    "equilibria --over": "`kinegraph continuation MODEL --over NAME=FROM:TO`",
+    "equilibria --plot": "`kinegraph continuation MODEL --over NAME=FROM:TO --plot FILE`",
     "response --over": "--frequencies",
     "response --input": "--inputs",
 }

@@ -21,7 +21,7 @@ from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import kernel_of
 from kinegraph.compiler.request import Request, quantities_of
 from kinegraph.graph.count import Operations
-from kinegraph.jit.kernel import StraightKernel
+from kinegraph.jit.kernel import Kernel, StraightKernel
 from kinegraph.notation.latex import latex
 from kinegraph.solve.solution import Solution
 
@@ -171,13 +171,13 @@ def measure(mechanism: kg.Mechanism, quantity: str) -> Measured:
     return Measured(kernel, reduced.first, after, True, seconds, call_time(kernel), batch_rate(kernel))
 
 
-def states(kernel: kg.Kernel, count: int) -> list[np.ndarray]:
+def states(kernel: Kernel, count: int) -> list[np.ndarray]:
     """Random arguments of a kernel."""
     random = np.random.default_rng(0)
     return [random.uniform(-0.5, 0.5, (count, len(one.symbols))) for one in kernel.arguments]
 
 
-def call_time(kernel: kg.Kernel, calls: int = 20_000) -> float:
+def call_time(kernel: Kernel, calls: int = 20_000) -> float:
     """Nanoseconds of one call by a compiled caller, the best of a few runs."""
     import ctypes
 
@@ -189,7 +189,7 @@ def call_time(kernel: kg.Kernel, calls: int = 20_000) -> float:
     return min(_seconds(lambda: repeat(x.ctypes.data, y.ctypes.data)) for _ in range(5)) / calls * 1e9
 
 
-def batch_rate(kernel: kg.Kernel, count: int = 200_000) -> float:
+def batch_rate(kernel: Kernel, count: int = 200_000) -> float:
     """States per second on all cores, the best of a few runs."""
     arguments = states(kernel, count)
     kernel.batch(*arguments)
@@ -202,7 +202,7 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def disagreement(kernel: kg.Kernel, count: int = 1000) -> float:
+def disagreement(kernel: Kernel, count: int = 1000) -> float:
     """The largest relative difference of tau between the two record forms of the legs, over random states."""
     arguments = states(kernel, count)
     new = kernel.batch(*arguments)

@@ -13,6 +13,7 @@ from kinegraph.compiler.base_parameters import base_parameters
 from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.request import request_of
 from kinegraph.errors import DerivationError
+from kinegraph.graph.node import Graph
 from kinegraph.model.expressions import Expression
 
 
@@ -54,7 +55,7 @@ def run(
 
 def equations(
     mechanism: kg.Mechanism, quantity: str, numeric: bool, values: dict[str, Expression], raw: bool, passes: str
-) -> kg.Graph:
+) -> Graph:
     """The graph whose equations are shown."""
     if raw and passes:
         raise DerivationError("--raw shows equations before any pass: leave out --raw or --passes")

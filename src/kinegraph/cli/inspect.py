@@ -56,7 +56,7 @@ def run(
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print an intermediate value of the compiler: model, joint tree, request, graphs, program, LLVM code or assembly.
+    """Print an intermediate value of the compiler: model, joint tree, graph, program, LLVM code or assembly.
 
     Parameters with values become numbers.
 

@@ -101,7 +101,7 @@ _PARAMETERS = {
     "elements": (
         Annotated[
             bool | None,
-            typer.Option("--elements/--bare", help="Use damping, springs, ... of robot files, or ignore them."),
+            typer.Option("--elements/--bare", help="Use damping, springs, ... of robot files, or not."),
         ],
         None,
     ),
@@ -129,7 +129,7 @@ _PARAMETERS = {
         Annotated[
             Path | None,
             typer.Option(
-                "--parameters", metavar="FILE", help="A file with values of parameters: .json, .toml, .csv, or lines `name = value`."
+                "--parameters", metavar="FILE", help="Values of parameters: .json, .toml, .csv or lines `name = value`."
             ),
         ],
         None,

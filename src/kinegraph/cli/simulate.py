@@ -119,8 +119,8 @@ def run(
         simulate, mechanism, duration, method=method, state=run_state(mechanism, state),
         parameters=run_parameters(mechanism, settings),
         inputs=input_values(assignments(inputs or (), "--input")), events=read_events(events, stop, stop_if),
-        times=times or None, t0=t0, native="auto" if native is None else native, baumgarte=_gains(baumgarte), loops=loops,
-        passes=passes, progress=False if quiet or json else None,
+        times=times or None, t0=t0, native="auto" if native is None else native, baumgarte=_gains(baumgarte),
+        loops=loops, passes=passes, progress=False if quiet or json else None,
     )  # fmt: skip
     solution = simulated(control=control)
     estimates: tuple[ErrorEstimate, ...] = ()

@@ -14,6 +14,7 @@ from kinegraph.derive.quantities.dynamics import driving_forces
 from kinegraph.derive.tree.expressions import output
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import GraphBuilder, Scalar
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind
 from tests.cli.run import data, runner
 from tests.derive.constraints.test_random_linkages import linkage
@@ -140,7 +141,7 @@ def test_every_branch_is_the_users(form):
             continue
         given = [*place.q, *place.v, *random.normal(size=len(layout.forces))]
         names = (*layout.positions, *layout.velocities, *layout.forces)
-        first, second = (kg.interpret(one, dict(zip(names, given, strict=True)))["qdd"] for one in graphs)
+        first, second = (interpret(one, dict(zip(names, given, strict=True)))["qdd"] for one in graphs)
         scale = np.max(np.abs(first))
         if np.isfinite(first).all() and scale < 1e8:
             np.testing.assert_allclose(second, first, rtol=0, atol=1e-8 * scale)
@@ -258,7 +259,7 @@ def test_random_planar_linkages(seed):
     names = (*layout.positions, *layout.velocities, *layout.forces)
     given = dict(zip(names, [*place.q, *place.v, *random.normal(size=size)], strict=True))
     ways = ("multipliers", "partition", "closed-form")
-    first, *others = (kg.interpret(kg.derive(mechanism, "qdd", closure=way), given)["qdd"] for way in ways)
+    first, *others = (interpret(kg.derive(mechanism, "qdd", closure=way), given)["qdd"] for way in ways)
     for other in others:
         np.testing.assert_allclose(other, first, atol=1e-10 * np.abs(first).max())
 

@@ -18,6 +18,7 @@ from kinegraph.derive.quantities.derivation import Derivation, constraint_graph
 from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import AssemblyError
+from kinegraph.graph.interpret import interpret
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: Two sliders on an arm that a loop makes one.
@@ -45,7 +46,7 @@ def values(mechanism, quantities, q, v, tau, closure="multipliers"):
     layout = mechanism.layout
     names = (*layout.positions, *layout.velocities, *layout.forces)
     graph = graph_of(mechanism, quantities, closure)
-    return kg.interpret(graph, dict(zip(names, (*q, *v, *tau), strict=True)))
+    return interpret(graph, dict(zip(names, (*q, *v, *tau), strict=True)))
 
 
 def dense(mechanism, q, v, tau):

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.graph.interpret import interpret
 from kinegraph.simulate import Status
 
 
@@ -49,7 +50,7 @@ def test_the_landing_is_the_plastic_impact_of_the_laws(step):
     model = replace(kg.load("walker"), contacts=())
     names = (*model.layout.positions, *model.layout.velocities)
     at = dict(zip(names, before, strict=True))
-    inertia = kg.interpret(kg.derive(model, "H", numeric=True), {**at, "t": landing.time})["H"]
+    inertia = interpret(kg.derive(model, "H", numeric=True), {**at, "t": landing.time})["H"]
     rows = np.array([_rows(before[:6], leg) for leg in (2, 4)]).reshape(4, 6)  # x and z of both feet
     after = kg.simulate("walker", landing.time + 1e-9, native=False, times=[landing.time + 1e-9], rtol=1e-10)
     v = np.array([after[name][-1] for name in model.layout.velocities])

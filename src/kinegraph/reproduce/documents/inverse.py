@@ -206,7 +206,8 @@ INVERSE = Document(
         Chapter(
             "Portal crane: the force of the rack",
             "s(t) = (s0 + s1 + (s0 - s1) cos(pi t/T))/2, T = 40 s; written by triangles, and as a linkage with loops.",
-            'kinegraph unknown-forces crane --motion "s=(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2" --unknown S --for 40',
+            'kinegraph unknown-forces crane --motion "s=(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2" --unknown S '
+            "--for 40",
             rack_force,
             _crane_figures,
         ),
@@ -220,7 +221,8 @@ INVERSE = Document(
             "PUMA drawing an epitrochoid",
             "lambda = 3, R = 0.3 m, r = 0.1 m, x = 0.4 m, phi = pi t; the wrist is fixed. Exact path, and path "
             "by a fictitious spring.",
-            'kinegraph inverse-kinematics puma-drawing --path flange.x=0.4 --path "flange.y=0.3*cos(4*pi*t) - 0.4*cos(pi*t)" '
+            "kinegraph inverse-kinematics puma-drawing --path flange.x=0.4 "
+            '--path "flange.y=0.3*cos(4*pi*t) - 0.4*cos(pi*t)" '
             '--path "flange.z=1 - 0.3*sin(4*pi*t) + 0.4*sin(pi*t)" --for 2',
             drawing_puma,
             _puma_figures,
