@@ -164,7 +164,7 @@ def test_signals_backwards():
 
 
 def test_mistakes_are_named():
-    with pytest.raises(TaskError, match="intervals is 0"):
+    with pytest.raises(TaskError, match="checkpoints is 0"):
         kg.gradient("double-pendulum", 1, "m1", checkpoints=0)
     free = kg.load("free-body")
     tied = kg.parse(kg.write(free) + "\nconstraint level | z - 1 = 0;")

@@ -202,11 +202,12 @@ def minimize(
     seconds: float | None = None,
     seed: int = 0,
 ) -> Minimized:
-    """The fewest operations found for a list of SymPy expressions (or one, or a graph), proved.
+    """Rewrite SymPy expressions with as few operations as possible, and prove the result.
 
-    Numbers stand for themselves; a Float is the shortest decimal that gives it. What consists of `parameters` alone is
-    taken to be computed beforehand and costs nothing. The count before is that of the expressions as written, equal
-    subexpressions computed once.
+    expressions: a list of SymPy expressions, a single one, or a graph. A Float means its shortest decimal.
+    parameters: symbols that are known in advance; expressions of parameters alone cost nothing.
+    effort: how hard to search: quick, normal or search. seconds: time limit of a search. seed: of the search.
+    The count before is that of the expressions as written, with common subexpressions computed once.
     """
     if isinstance(expressions, Graph):
         reduction = reduce(expressions, effort, seconds, seed)

@@ -356,12 +356,14 @@ def dock(
     native: Native = "auto",
     stop_at_capture: bool = False,
 ) -> DockingRun:
-    """A docking: contact for at most `duration` seconds, then, once captured, damping, drawing in, the hard joint.
+    """Simulate a docking: contact, capture, damping, retraction, and the hard joint.
 
-    source: a model with the bodies Chaser, Ring and Target, or a `Docking` that says more (see `docking_of`).
-    initial, parameters, inputs: as for `simulate`. Controllers are formulas, of the model or in `inputs`, or Python
-    functions there (`Feedback`), which see the state of all bodies in every phase.
-    interval: of saved states [s]; peaks are looked for between them, too. stop_at_capture: do not go on after it.
+    model: a model with the bodies Chaser, Ring and Target, or a `Docking` with more settings (see `docking_of`).
+    duration: how long to wait for capture, in seconds.
+    state, parameters, inputs: as for `simulate`. Controllers are formulas, or Python functions (`Feedback`) that see
+        the state of all bodies in every phase.
+    interval: time between saved states, in seconds; peaks are searched between them.
+    stop_at_capture: stop when all latches hold.
     """
     docking = model if isinstance(model, Docking) else docking_of(mechanism_of(model))
     if not (duration > 0 and interval > 0):

@@ -93,7 +93,10 @@ def first_contacts(
     native: Native = True,
     progress: bool | None = None,
 ) -> Study:
-    """A study of dockings up to capture, bouncing off, overload or a leg out of its stroke; see `contact_plan`."""
+    """Study random first contacts up to capture, bouncing off, overload, or a leg out of its stroke.
+
+    See `contact_plan` for outcomes and classes.
+    """
     plan = contact_plan(
         model, cases, limits=limits, duration=duration, rtol=rtol, seed=seed, chunk=chunk, native=native
     )

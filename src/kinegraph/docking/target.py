@@ -78,9 +78,9 @@ def port_of(given: Mapping[str, str]) -> Port:
 
 
 def with_target(model: MechanismSource, port: Port | None = None, *, ring: str = "Ring") -> Mechanism:
-    """A mechanism with a passive spacecraft `Target` before its ring, with guides and latches on both.
+    """Return a mechanism with a passive spacecraft `Target` in front of its ring, with guides and latches on both.
 
-    ring: a body that moves freely by a quaternion, its axis along z.
+    port: size and mass of the target. ring: a body that moves freely by a quaternion, with its axis along z.
     """
     mechanism, port = mechanism_of(model), port or Port()
     names = [body.name for body in mechanism.bodies]

@@ -109,27 +109,29 @@ def simulate(
     progress: bool | None = None,
     interrupt: Interrupt | None = None,
 ) -> Solution:
-    """Run a mechanism for `duration` seconds.
+    """Simulate a mechanism for `duration` seconds.
 
+    model: a Mechanism, a path, or a library name.
     method: rk4, dopri5, dop853, symplectic, adams, bdf or ida, or an integrator object.
-    initial: coordinates (`q1`), velocities (`q1'`) and quasi-velocities that differ from the model's initial values;
-        or an array of all positions and velocities.
-    parameters: values that differ from the model's.
-    inputs: forces in joints by coordinate (`q1` or `tau:q1`) and the model's own inputs by name, as expressions of t
-        and the state (`"-0.1*q1'"`), as samples (`Sampled`, or a tuple (times, values)) or as a Python function of time
-        and state that is asked at equal intervals (`Feedback(function, period)`).
-    events: `Event` objects, or conditions by name that are recorded when they pass zero.
-    grid: times to save at, or how many equal intervals; None saves the integrator's own steps.
-    rtol, atol: tolerances per step, atol one number or by name; step: the length of fixed steps instead.
-    control: a step controller, in place of rtol, atol and step.
-    native: compile (True) or interpret (False); "auto" interprets short runs and compiles long ones.
-    loops: compute accelerations by loops over bodies; None takes them for more than 300 velocities (100 of planar
-        linkages with loops) where they can.
-    baumgarte: let loops and constraints decay with these gains in 1/s (one number, two, or `Baumgarte`), instead of
-        taking every state onto them.
-    passes: what is run to reduce the equations in place of the passes of quick effort: 'products, monomials(degree=4)'.
-    progress: show a bar; None shows it where someone is looking.
-    interrupt: a token by which another thread ends the run early; what there is is kept, as after Ctrl-C.
+    state: initial coordinates (`q1`), velocities (`q1'`) and quasi-velocities; others keep the model's values. Or an
+        array of all positions and velocities.
+    parameters: values that replace the model's.
+    inputs: forces in joints by coordinate (`q1` or `tau:q1`), and the model's inputs by name. Each is a formula of t
+        and the state (`"-0.1*q1'"`), samples (`Sampled`, or a tuple (times, values)), or a Python function
+        of time and state that is called at equal intervals (`Feedback(function, period)`).
+    events: `Event` objects, or formulas by name; their zero crossings are recorded.
+    times: an array of times to save at, or a number of equal intervals; None saves the integrator's own steps.
+    t0: the start time.
+    rtol, atol: tolerances per step; atol is a number, or numbers by name. step: the length of fixed steps instead.
+    control: a step controller instead of rtol, atol and step.
+    native: compile (True) or interpret (False); "auto" compiles long runs only.
+    loops: use recursive algorithms; None uses them for more than 300 velocities (100 for planar linkages with loops)
+        where possible.
+    baumgarte: stabilize loops and constraints with these gains in 1/s (a number, two numbers, or `Baumgarte`) instead
+        of projecting every state.
+    passes: run these passes instead of those of quick effort: 'products, monomials(degree=4)'.
+    progress: show a progress bar; None shows it in a terminal.
+    interrupt: a token that lets another thread stop the run. Partial results are kept, as after Ctrl-C.
     """
     mechanism = mechanism_of(model)
     solver = solver_of(method)

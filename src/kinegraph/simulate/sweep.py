@@ -257,12 +257,13 @@ def sweep(
     progress: bool | None = None,
     interrupt: Interrupt | None = None,
 ) -> Sweep:
-    """Run a mechanism many times, compiled in lanes and on all cores; each run has its own step control.
+    """Simulate a mechanism many times in parallel; each run has its own step control.
 
-    over: arrays of one length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
-    grid: times to save at, or how many equal intervals; None saves the end only.
-    The other arguments are those of `simulate`. With events or contacts, and by methods other than
-    rk4, dopri5 and dop853, every run goes alone, on all cores.
+    over: arrays of equal length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
+    times: an array of times to save at, or a number of equal intervals; None saves the end only.
+    threads: number of threads; None uses all cores.
+    The other arguments are those of `simulate`. Controllers are not supported. With events or contacts, and for methods
+    other than rk4, dopri5 and dop853, each run is integrated separately, on all cores.
     """
     mechanism = mechanism_of(model)
     solver = solver_of(method)

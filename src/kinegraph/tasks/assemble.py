@@ -17,6 +17,9 @@ def assemble(
     parameters: Mapping[str, Scalar] | None = None,
     t: float = 0.0,
 ) -> Assembly:
-    """Positions and velocities that fit the constraints, near the model's initial state with the values of `at`."""
+    """Find positions and velocities that satisfy all loops and constraints, near the model's initial state.
+
+    state: values to keep where possible. t: the time.
+    """
     mechanism = mechanism_of(model)
     return Assembler(mechanism, parameters).assemble(named_values(mechanism, state), t)

@@ -262,10 +262,12 @@ def continuation(
     points: int = 2000,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Branches:
-    """Branches of equilibria as a parameter, force (tau:q1), input or steady rate (psi') goes from low to high.
+    """Follow branches of equilibria while a parameter, force (tau:q1), input or steady rate (psi') varies.
 
-    Solutions are looked for at both ends and in the middle as `equilibria` does, from the state of `at` and from
-    `starts` others. points: the most that one branch may have.
+    over: the name to vary, from low to high.
+    state: the state to start from, as for `equilibria`. bounds: limits of the search by coordinate.
+    starts: number of random starts at both ends and in the middle of the range. seed: of the random starts.
+    points: the largest number of points of a branch.
     """
     mechanism = mechanism_of(model)
     require_isolated(mechanism)

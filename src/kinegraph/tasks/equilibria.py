@@ -130,10 +130,12 @@ def equilibria(
     seed: int = 0,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Equilibria:
-    """Positions of rest under the given forces (`at`: tau:q1=..., inputs).
+    """Find equilibria and their stability from many starts.
 
-    A rate in `at` (psi'=3) asks for steady motions: the coordinate must be cyclic, and changes at this rate.
-    within: where to look, by coordinate; by default one turn for angles and -1..1 for lengths.
+    state: forces, inputs and a first guess (`tau:q1`, inputs, `q1`). A rate (psi'=3) asks for steady motions; its
+        coordinate must be cyclic.
+    bounds: limits of the search by coordinate; by default one turn for angles and -1..1 for lengths.
+    starts, seed: number and seed of the random starts.
     """
     mechanism = mechanism_of(model)
     require_isolated(mechanism)

@@ -221,14 +221,14 @@ def fit(
     atol: Tolerance | None = None,
     native: Native = True,
 ) -> Fit:
-    """Parameters (`m1`) and initial values (`q1(0)`) whose motion is nearest to what was measured.
+    """Estimate parameters (`m1`) and initial values (`q1(0)`) from measured motion, with standard errors.
 
     data: times `t` and columns by name: coordinates, velocities, points (`tip.x`) or other formulas of the state; or
-        a CSV file with such a head. NaN and empty fields are not measured.
-    unknown: what is to be found; the search begins at the values of the model, `parameters` and `initial`.
+        a CSV file with such names. NaN and empty fields are not measured.
+    unknown: names to estimate; the search starts at the values of the model, `parameters` and `state`.
     noise: standard deviations of the columns; estimated from the residuals if None.
-    bounds: by name of the unknown. start: the time of the initial values.
-    TaskError says by name which unknowns the motion does not determine.
+    bounds: limits of the search by name. t0: the time of the initial values.
+    TaskError names the unknowns that the motion does not determine.
     """
     mechanism = mechanism_of(model)
     names = variables(mechanism, unknown, "unknown")

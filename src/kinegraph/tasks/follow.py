@@ -215,11 +215,12 @@ def follow(
     state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> PathMotion:
-    """Positions, velocities and accelerations along a path, on trees and loops.
+    """Compute positions, velocities and accelerations along a path, for trees and loops.
 
     path: `{"tip.x": "0.4*cos(t)", "q4": "0"}` for points and coordinates, `{"L6": "Sx(0.4), Rz(t)"}` for a body's pose.
-        It must leave nothing free: lock other coordinates, or lead them too.
-    start: near which position to begin, in place of the model's: it chooses among several ways to follow.
+        It must determine the whole motion: lock other coordinates, or prescribe them.
+    times: an array of times.
+    state: where to start; it selects one of several solutions. By default the model's initial state.
     """
     given_mechanism = mechanism_of(model)
     mechanism = led(given_mechanism, path)
@@ -367,10 +368,10 @@ def follow_by_spring(
     parameters: Mapping[str, Scalar] | None = None,
     native: Native = "auto",
 ) -> SpringMotion:
-    """The motion along a path, as springs between points and path cause it; the path is given as for `follow`.
+    """Compute the motion along a path, pulled by springs between points and path; `path` is given as for `follow`.
 
-    damping: of the dampers beside the springs; by default about critical for the mass that is moved.
-    start: near which position to begin.
+    stiffness, damping: of the springs and dampers; damping is about critical by default.
+    state: where to start.
     """
     given_mechanism = mechanism_of(model)
     for name, value in (("stiffness", stiffness), ("damping", 1.0 if damping is None else damping)):

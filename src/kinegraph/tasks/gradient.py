@@ -87,9 +87,10 @@ def gradient(
     native: Native = "auto",
     progress: bool | None = None,
 ) -> Gradient:
-    """Like `sensitivities`, at the end of the run only and backwards in time: for few results of many variables.
+    """Compute derivatives of a run's final outputs by the adjoint method: for few outputs and many variables.
 
-    intervals: at most how many checkpoints the run has; between two of them the whole motion is kept in memory.
+    checkpoints: the largest number of checkpoints; between two of them the whole motion is kept in memory.
+    The other arguments are those of `sensitivities`.
     """
     mechanism = mechanism_of(model)
     if checkpoints < 1:

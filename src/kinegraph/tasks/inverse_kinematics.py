@@ -134,12 +134,12 @@ def inverse_kinematics(
     limits: bool = True,
     turns: bool | None = None,
 ) -> PoseSolutions:
-    """Positions at which `body` (or an output point) has the pose: a 4 x 4 matrix, or three numbers for a point.
+    """Find all positions at which `body` (or an output point) has a pose: a 4 x 4 matrix, or three numbers for a point.
 
-    within: limits by coordinate, in place of those of the robot file. limits: whether the file's count for the others.
-    Coordinates without limits: angles take one turn, lengths are searched for in -2..2.
-    starts, seed: of the search, where there is no closed form (or `closed_form` is False).
-    turns: whether solutions that differ by whole turns are listed apart; by default for coordinates in `within`.
+    bounds: limits by coordinate instead of those of the robot file. limits: respect the file's limits for the others.
+        Without limits, angles cover one turn, and lengths are searched in -2..2.
+    starts, seed: number and seed of random starts, where the arm has no closed form (or `closed_form` is False).
+    turns: list solutions that differ by whole turns separately; by default for coordinates in `bounds`.
     """
     mechanism = mechanism_of(model)
     _require_open_tree(mechanism)

@@ -103,11 +103,12 @@ def linearize(
     parameters: Mapping[str, Scalar] | None = None,
     steady: bool = True,
 ) -> Linearization:
-    """The linear system about a state.
+    """Compute the linear system x' = A x + B w, y = C x + D w about a state.
 
-    at: the state (`q1`, `q1'`, `tau:q1`, inputs, `t`); what is not named has the model's initial value. outputs:
-    quantities such as `pose:tip`; the state itself if none. steady=False also takes states that accelerate, and the
-    matrices of one moment where they change with time or along a steady spin.
+    state: `q1`, `q1'`, `tau:q1`, inputs, `t`; other values are the model's initial ones.
+    outputs: quantities such as `pose:tip`; by default the state itself.
+    steady: require an equilibrium or a steady motion. With False, accelerating states are allowed, and the matrices
+        hold for one moment if they change with time or along a steady spin.
     """
     mechanism = mechanism_of(model)
     point = operating_point(mechanism, state, parameters)

@@ -88,9 +88,10 @@ def modes(
     *,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Modes:
-    """Frequencies, damping ratios and shapes about a state (`at`; what is not named has the model's initial value).
+    """Compute frequencies, damping ratios and shapes about an equilibrium or steady motion.
 
-    Where the linear system repeats after a period, by time or by a steady spin: Floquet multipliers and exponents.
+    state: values that differ from the model's initial ones.
+    If the linear system is periodic in time or along a steady spin: Floquet multipliers and exponents.
     """
     mechanism = mechanism_of(model)
     return modes_at(mechanism, operating_point(mechanism, state, parameters), parameters=parameters)

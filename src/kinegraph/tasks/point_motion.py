@@ -64,10 +64,11 @@ def point_motion(
     *,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> PointMotion:
-    """The motion of a point at a state of a mechanism, as it moves under its forces, or along a run.
+    """Compute pose, velocity and acceleration of a point, at a state or along a run.
 
+    model: a Mechanism, a path, a library name, or a solution.
     point: a body or an output by name, or ("Body", (x, y, z)) for any point of a body.
-    at: the state, as for `reactions`: `q1`, `q1'`, `tau:q1`, an input, `t`.
+    state: `q1`, `q1'`, `tau:q1`, an input, `t`, as for `reactions`.
     """
     if isinstance(model, Solution):
         states = run_states(model)

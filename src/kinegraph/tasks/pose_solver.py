@@ -355,9 +355,9 @@ class NoClosedForm(TaskError):
 def pose_solver(
     model: MechanismSource, body: str, *, points: bool = False, parameters: Mapping[str, Scalar] | None = None
 ) -> PoseSolver:
-    """All solutions of inverse kinematics for many poses at once, where the arm has a closed form.
+    """Return a solver of inverse kinematics for many poses at once, if the arm has a closed form.
 
-    points: the place of a point by three joints, in place of a pose by six.
+    points: solve for the position of a point with three joints instead of a pose with six.
     """
     mechanism = mechanism_of(model)
     refuse_quaternions(mechanism, "inverse kinematics takes")

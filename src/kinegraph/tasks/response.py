@@ -46,9 +46,9 @@ def response(
     outputs: Quantities = (),
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Response:
-    """The answer to harmonic inputs about an equilibrium.
+    """Compute the response to harmonic inputs about an equilibrium.
 
-    frequencies: in rad/s; by default 400 around the eigenvalues. inputs: names of forces or inputs; all if none.
+    frequencies: in rad/s; by default 400 around the eigenvalues. inputs: names of forces or inputs; by default all.
     """
     mechanism = mechanism_of(model)
     linear = linearize(mechanism, state, outputs=outputs, parameters=parameters)

@@ -80,12 +80,12 @@ def sensitivities(
     native: Native = "auto",
     progress: bool | None = None,
 ) -> Sensitivities:
-    """The derivatives of a run's results by parameters (`m1`) and initial values (`q1(0)`, `q1'(0)`).
+    """Compute exact derivatives of a run by parameters (`m1`) and initial values (`q1(0)`, `q1'(0)`).
 
-    outputs: formulas of the state, time, parameters, points (`tip.x`), energies and momenta; the state if none.
-    integrals: formulas by name whose integrals over time are outputs too.
+    outputs: formulas of the state, time, parameters, points (`tip.x`), energies and momenta; by default the state.
+    integrals: formulas by name; their integrals over time are outputs too.
     Initial values that the model writes as formulas of parameters change with these, unless they are named in `by` or
-    given in `initial` as numbers. The other arguments are those of `simulate`.
+    given in `state` as numbers. The other arguments are those of `simulate`.
     """
     mechanism = mechanism_of(model)
     control = Adaptive(rtol, atol)

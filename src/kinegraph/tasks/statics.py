@@ -73,13 +73,13 @@ def statics(
     parameters: Mapping[str, Scalar] | None = None,
     least_norm: bool = False,
 ) -> Statics:
-    """The forces that hold a mechanism at rest, against weight, springs and all other elements.
+    """Find the forces that hold a mechanism at rest against weight, springs and all other elements.
 
-    at: positions that differ from the model's; with loops the others follow. Velocities count as zero.
-    unknown: as in `unknown_forces`; by default what the model declares unknown, else the forces on the independent
-        coordinates. inputs: values of the other inputs.
-    joints: bodies and loops whose joints' reactions are wanted. axes, point, drives: as in `reactions`.
-    least_norm: where rest does not determine the forces, those whose squares have the smallest sum, instead of NaN.
+    state: positions that differ from the model's; with loops, dependent positions follow. Velocities count as zero.
+    unknown: as in `unknown_forces`; by default the model's unknowns, else forces on the independent coordinates.
+    inputs: values of the other inputs.
+    joints: bodies and loops whose joint reactions to compute. axes, point, drives: as in `reactions`.
+    least_norm: if rest does not determine the forces, choose those with the smallest sum of squares instead of NaN.
     """
     mechanism = with_values(mechanism_of(model), inputs or {})
     _require_positions(mechanism, state or {})

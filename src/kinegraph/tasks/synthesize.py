@@ -104,13 +104,13 @@ def synthesize(
     atol: Tolerance | None = None,
     native: Native = True,
 ) -> Synthesis:
-    """Parameters and initial values within bounds whose run comes nearest to what is wanted.
+    """Find parameters and initial values within bounds that bring a run closest to wanted outputs.
 
-    wanted: formulas of results (`tip.x`, `energy`, names of integrals) and what they should be: numbers or formulas
-        of time, state and parameters. Squares of the deviations are added as they are: multiply to weigh.
-    bounds: what is free, with its lower and upper bound; the search begins at the model's values inside the bounds.
-    grid: at how many intervals the results count, or at which times: [duration] for the end alone.
-    starts: further searches begin at random places between finite bounds; the best one is taken.
+    wanted: formulas of outputs (`tip.x`, `energy`, names of integrals) and their wanted values: numbers or formulas of
+        time, state and parameters. The sum of squared deviations is minimized; multiply to weight.
+    bounds: free names with lower and upper bounds; the search starts at the model's values inside the bounds.
+    times: an array of times to compare at, or a number of equal intervals; [duration] compares at the end alone.
+    starts: number of starts; further ones are random places between finite bounds, and the best result is returned.
     """
     mechanism = mechanism_of(model)
     for what, given in (("wanted", wanted), ("bounds", bounds)):
@@ -181,13 +181,13 @@ def synthesize_path(
     starts: int = 1,
     seed: int = 0,
 ) -> Synthesis:
-    """Parameters within bounds whose mechanism comes nearest to a wanted path as it moves.
+    """Find parameters within bounds that bring a mechanism closest to a wanted path.
 
-    motion: a law of time for every coordinate.
-    wanted: formulas of points and coordinates (`F.y`, `2*F.x`) and what they should be at the times: numbers or
-        formulas of time, parameters and further names that `bounds` has, such as a level that is free itself.
-    only_at: results that count at some of the times only.
-    starts: further searches begin at random places between the bounds; the best one is taken.
+    motion: a formula of time for every coordinate.
+    wanted: formulas of points and coordinates (`F.y`, `2*F.x`) and their wanted values: numbers or formulas of time,
+        parameters and further names in `bounds`, such as a free level.
+    only_at: outputs that count at some of the times only.
+    starts: number of starts; further ones are random places between the bounds, and the best result is returned.
     """
     underlying = mechanism_of(model)
     if is_constrained(underlying):
