@@ -38,7 +38,7 @@ QuantityOption = Annotated[
         "--quantity",
         "-q",
         metavar="LIST",
-        help=f"{', '.join(WORDS)}.",
+        help=f"Quantities: {', '.join(WORDS)}.",
         autocompletion=completion.quantities,
     ),
 ]

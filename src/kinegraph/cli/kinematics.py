@@ -152,7 +152,7 @@ PoseOption = Annotated[
     typer.Option(
         "--pose",
         metavar="NUMBERS",
-        help="x,y,z; x,y,z,roll,pitch,yaw (as in URDF); or a 4 x 4 matrix by rows.",
+        help="The pose: x,y,z; x,y,z,roll,pitch,yaw (as in URDF); or a 4 x 4 matrix by rows.",
     ),
 ]
 PathOption = Annotated[
