@@ -15,6 +15,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.table import RECORDS, TABLE
 from kinegraph.derive.tree.expressions import output
 from tests.programs import HANGS
@@ -114,7 +115,7 @@ def test_every_row_names_functions_that_exist() -> None:
 
 
 def test_rows_are_pickled() -> None:
-    derivation, quantity = Derivation(kg.load("double-pendulum"), {}, Plan()), kg.Quantity("H")
+    derivation, quantity = Derivation(kg.load("double-pendulum"), {}, Plan()), Quantity("H")
     records = RECORDS["H"], pickle.loads(pickle.dumps(RECORDS["H"]))
     first, second = (output("H", (2, 2), record.derive(derivation, quantity)) for record in records)
     assert first == second

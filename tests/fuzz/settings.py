@@ -57,11 +57,11 @@ duration = 0.1
 cases = 2
 chunk = 1
 rtol = 1e-5
-trajectories = 4
+times = 4
 [vary]
 q1 = "choice(1, 2, 5)"
 r = "truncated(0, 1, -1, 1)"
-[initial]
+[state]
 q2 = "r*cos(0.3)"
 [events]
 back = {condition = "q1", reset = {"q1'" = "-0.5*q1'"}}

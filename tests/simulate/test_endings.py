@@ -42,7 +42,7 @@ METHODS = {
 @pytest.mark.parametrize("model", [LED, PRESCRIBED], ids=["constraint", "transform"])
 @pytest.mark.parametrize("method", METHODS)
 def test_a_crank_beyond_its_reach_ends_the_run_and_names_the_loop(model: str, method: str) -> None:
-    run = kg.simulate(kg.parse(model), 3, grid=50, **METHODS[method], **QUIET)
+    run = kg.simulate(kg.parse(model), 3, times=50, **METHODS[method], **QUIET)
     assert run.status is Status.OPEN
     assert run.ending.time == pytest.approx(LOCKED, abs=0.02)
     assert "loop pin" in str(run.ending) and "beyond their reach" in str(run.ending)
@@ -53,7 +53,7 @@ def test_a_crank_beyond_its_reach_ends_the_run_and_names_the_loop(model: str, me
 
 def test_cases_of_a_sweep_end_there_too() -> None:
     led = kg.parse(PRESCRIBED.replace("model led;", "model led; parameters k = 1;").replace("m(1)", "m(k)"))
-    sweep = kg.sweep(led, 3, over={"k": [1.0, 2.0]}, grid=5, method="rk4", step=0.01, **QUIET)
+    sweep = kg.sweep(led, 3, over={"k": [1.0, 2.0]}, times=5, method="rk4", step=0.01, **QUIET)
     assert sweep.statuses == (Status.OPEN, Status.OPEN)
 
 
@@ -97,13 +97,13 @@ def test_of_many_bad_cases_some_are_looked_into_and_the_others_say_so(monkeypatc
 def test_sensitivities_say_the_same() -> None:
     led = kg.parse(PRESCRIBED.replace("model led;", "model led; parameters m = 1;"))
     with pytest.raises(TaskError, match="beyond their reach"):
-        kg.sensitivities(led, 3, ["m"], results=["q2"], grid=1, rtol=1e-6, **QUIET)
+        kg.sensitivities(led, 3, ["m"], outputs=["q2"], times=1, rtol=1e-6, **QUIET)
 
 
 def test_a_loop_that_is_not_led_needs_shorter_steps() -> None:
     """Nothing leads it: where it cannot be closed after a step, the step is too long."""
     fast = kg.parse(LED.replace("constraint drive | q1 = 0.5 + t;", "initial q1' = 1000;"))
-    run = kg.simulate(fast, 3, method="rk4", step=0.1, grid=10, **QUIET)
+    run = kg.simulate(fast, 3, method="rk4", step=0.1, times=10, **QUIET)
     assert run.status is Status.OPEN and "step is too long" in str(run.ending) and "loop pin" in str(run.ending)
 
 

@@ -32,7 +32,7 @@ def test_a_bouncing_ball(method: str) -> None:
 def test_stopping(method: str, grid: int | None) -> None:
     fixed = {"step": 0.01} if method == "rk4" else {}
     stop = Event("floor", "z", action=Action.STOP)
-    run = simulate(kg.parse(BALL), 2, method=method, rtol=1e-10, events=[stop], grid=grid, **fixed)
+    run = simulate(kg.parse(BALL), 2, method=method, rtol=1e-10, events=[stop], times=grid, **fixed)
     assert run.status is Status.EVENT
     assert "floor" in str(run.ending)
     assert run.t[-1] == pytest.approx(FALL, abs=1e-7)

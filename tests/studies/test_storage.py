@@ -143,7 +143,7 @@ def test_without_pyarrow_results_are_npz(tmp_path, monkeypatch):
 
 def test_trajectories_are_a_zarr_group(tmp_path):
     zarr = pytest.importorskip("zarr", reason="trajectories need the extra `studies`")
-    study = run(tmp_path, trajectories=4, cases=5)
+    study = run(tmp_path, times=4, cases=5)
     group = zarr.open_group(str(tmp_path / "trajectories.zarr"), mode="r")
     assert np.array_equal(group["states"][:], study.states) and group.attrs["names"][:2] == ["q", "q'"]
 

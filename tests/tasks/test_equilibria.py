@@ -29,7 +29,7 @@ LOADS = ("0", "10", "30", "60", "120", "200", "400") if os.environ.get("KINEGRAP
 def test_column_under_a_dead_load(load):
     wanted = reference("equilibria_two_link_column")["dead_load"]["equilibria_by_P"][load]
     within = {"t1": (-10, 10), "t2": (-16, 16)}
-    found = equilibria(kg.parse(COLUMN), parameters={"P": int(load)}, within=within, starts=500)
+    found = equilibria(kg.parse(COLUMN), parameters={"P": int(load)}, bounds=within, starts=500)
     assert len(found) == len(wanted)
     for one, other in zip(found.equilibria, wanted, strict=True):
         np.testing.assert_allclose(one.q, [other["theta1"], other["theta2"]], atol=1e-11)
@@ -84,7 +84,7 @@ def test_equilibria_with_rolling_are_refused():
 @pytest.mark.parametrize("bounds", [(-1e308, 1e308), (0, np.inf), (np.nan, 1), (2, 1)], ids=str)
 def test_bounds_without_a_range_are_refused(bounds):
     with pytest.raises(TaskError, match="give two finite numbers, the lower first"):
-        equilibria("double-pendulum", within={"q1": bounds})
+        equilibria("double-pendulum", bounds={"q1": bounds})
 
 
 DISC = reference("nonholonomic_rolling_disc")
@@ -105,9 +105,9 @@ def test_a_disc_rolls_in_circles(motion):
 
 def test_critical_speeds_of_an_upright_disc():
     disc = kg.load("rolling-disc")
-    (rolling,) = kg.branches(disc, "phi'", -8, -1, {"psi'": 0, "lean": 0}, starts=0).special
+    (rolling,) = kg.continuation(disc, "phi'", -8, -1, {"psi'": 0, "lean": 0}, starts=0).special
     assert -0.3 * rolling.value == pytest.approx(DISC["upright_straight"]["critical_speed_disc"], abs=1e-12)
-    (spinning,) = kg.branches(disc, "psi'", 1, 8, {"phi'": 0, "lean": 0}, starts=0).special
+    (spinning,) = kg.continuation(disc, "psi'", 1, 8, {"phi'": 0, "lean": 0}, starts=0).special
     assert spinning.value == pytest.approx(DISC["spinning_on_edge"]["critical_rate"], abs=1e-12)
 
 
@@ -115,7 +115,7 @@ def test_steady_rates_that_do_not_stay_steady_are_refused():
     with pytest.raises(TaskError, match="lean' cannot stay constant"):
         equilibria("rolling-disc", {"lean'": 1})
     with pytest.raises(TaskError, match="continued over rates only, not over r"):
-        kg.branches("rolling-disc", "r", 0.2, 0.4, {"psi'": 1, "phi'": -5})
+        kg.continuation("rolling-disc", "r", 0.2, 0.4, {"psi'": 1, "phi'": -5})
 
 
 def test_a_governor_turns_steadily():

@@ -11,13 +11,13 @@ from kinegraph.tasks.fit import fit
 from tests.tasks.test_sensitivities import PENDULUM
 
 TRUE = {"m2": 0.9, "J2": 0.035, "d1": 0.02, "d2": 0.01, "q2(0)": -0.8}
-BEGIN = {"parameters": {"m2": 1.0, "J2": 0.03, "d1": 0.0, "d2": 0.0}, "initial": {"q2": -0.7}}
+BEGIN = {"parameters": {"m2": 1.0, "J2": 0.03, "d1": 0.0, "d2": 0.0}, "state": {"q2": -0.7}}
 NOISE = {"q1": 0.01, "q2": 0.02, "q1'": 0.1}
 
 
 @pytest.fixture(scope="module")
 def motion():
-    return kg.simulate(kg.parse(PENDULUM), 3, rtol=1e-11, grid=150, progress=False)
+    return kg.simulate(kg.parse(PENDULUM), 3, rtol=1e-11, times=150, progress=False)
 
 
 def noisy(motion, seed):
@@ -77,7 +77,7 @@ def test_missing_values_and_files(motion, tmp_path):
 def test_points_are_measured_too():
     """A pendulum's length from the path of its end in a video, where the camera sees x and z."""
     run = kg.simulate(
-        "double-pendulum", 2, parameters={"l2": 0.7, "amplitude": 0.4}, grid=60, rtol=1e-10, progress=False
+        "double-pendulum", 2, parameters={"l2": 0.7, "amplitude": 0.4}, times=60, rtol=1e-10, progress=False
     )
     random = np.random.default_rng(3)
     data = {"t": run.t} | {name: run[name] + random.normal(0, 0.003, 61) for name in ("tip.x", "tip.z")}

@@ -130,7 +130,7 @@ def test_what_two_hinges_share_is_open_in_reactions_and_statics_alike(joint):
 
 def test_axes_are_words_and_one_enum():
     door = kg.parse(DOOR)
-    for axes in kg.Axes:
+    for axes in Axes:
         assert reactions(door, "Door", axes=axes.value).axes is axes
     with pytest.raises(TaskError, match="choose from world, parent, body"):
         reactions(door, "Door", axes="ground")

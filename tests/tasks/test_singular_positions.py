@@ -11,7 +11,7 @@ FLAT = -1.5707963267948966
 LINKAGE = "n-four-bar-1"
 
 
-@pytest.mark.parametrize("task", ["statics", "linearise", "modes"])
+@pytest.mark.parametrize("task", ["statics", "linearize", "modes"])
 @pytest.mark.parametrize("beside", [0.0, 1e-7])
 def test_tasks_name_the_row(task, beside):
     mechanism = kg.load(LINKAGE)

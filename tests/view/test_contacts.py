@@ -25,7 +25,7 @@ BLOCK = """
 
 @pytest.fixture(scope="module")
 def run() -> Solution:
-    return kg.simulate(kg.parse(BLOCK), 0.4, grid=20, native=False, progress=False)
+    return kg.simulate(kg.parse(BLOCK), 0.4, times=20, native=False, progress=False)
 
 
 def test_floors_walls_and_forces(run: Solution) -> None:

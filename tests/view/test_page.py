@@ -78,7 +78,7 @@ def numbers(text: str, kind: str) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def pendulum() -> Solution:
-    return kg.simulate(kg.load("double-pendulum"), 1, initial={"q1": 1}, grid=50, progress=False)
+    return kg.simulate(kg.load("double-pendulum"), 1, state={"q1": 1}, times=50, progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +123,7 @@ def test_long_runs_are_thinned(pendulum: Solution) -> None:
 
 
 def test_a_run_that_diverged_is_shown_up_to_there() -> None:
-    found = kg.simulate(kg.load("double-pendulum"), 3, inputs={"q1": "sqrt(1-t)"}, grid=60, progress=False)
+    found = kg.simulate(kg.load("double-pendulum"), 3, inputs={"q1": "sqrt(1-t)"}, times=60, progress=False)
     assert not found.status.good
     times = numbers(embedded(page_text(found))["times"], "<f8")
     assert 0.5 < times[-1] <= 1.01

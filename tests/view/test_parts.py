@@ -84,7 +84,7 @@ def test_floors_and_walls_stand_where_limits_say(parts: dict[str, dict]) -> None
 
 def test_forces_from_outside_are_drawn() -> None:
     mechanism = kg.load("double-pendulum")
-    run = kg.simulate(mechanism, 0.1, inputs={"q1": "5*q2"}, initial={"q2": 0.3}, grid=2, progress=False)
+    run = kg.simulate(mechanism, 0.1, inputs={"q1": "5*q2"}, state={"q2": 0.3}, times=2, progress=False)
     (arrow,) = [part for part in embedded(page_text(run))["parts"] if part["kind"] == "moment"]
     assert vectors(arrow)[:, 1] == pytest.approx(5 * run["q2"], rel=1e-6)
 
@@ -140,7 +140,7 @@ def test_the_command_on_the_page_of_a_file_works(tmp_path, monkeypatch, capsys) 
     monkeypatch.setattr(equations, "MOST_EQUATIONS", 0)
     run = runner(capsys)
     assert data(run("view 'my arm.kg' -o page.html --json"))["coordinates"] == ["q"]
-    assert run("simulate 'my arm.kg' --for 0.1 --points 2 --quiet --page run.html").code == 0
+    assert run("simulate 'my arm.kg' --for 0.1 --times 2 --quiet --page run.html").code == 0
     for name in ("page.html", "run.html"):
         text = (tmp_path / name).read_text("utf-8").replace("&#x27;", "'")
         command = re.search(r"kinegraph (derive [^<]* -q tau)", text)
@@ -168,7 +168,7 @@ def test_a_slider_starts_inside_its_limits(tmp_path: Path) -> None:
 
 
 def test_pictures_have_units_and_say_how_many_curves_there_are() -> None:
-    run = kg.simulate(kg.load("five-link-tree"), 0.1, grid=5, progress=False)
+    run = kg.simulate(kg.load("five-link-tree"), 0.1, times=5, progress=False)
     panels = figure(run).axes
     assert panels[0].get_ylabel() == "rad" and panels[1].get_ylabel() == "rad/s"
     assert panels[3].get_title(loc="left") == "Phase plane (first 4 of 5)"

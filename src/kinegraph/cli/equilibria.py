@@ -1,4 +1,4 @@
-"""`kinegraph equilibria`: equilibria, steady motions, and their branches over a parameter."""
+"""Commands `equilibria` and `continuation`: equilibria, steady motions, and their branches over a parameter."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.options import ModelSource, reads_model
-from kinegraph.cli.task_options import AtOption, pair, ranges, show_table, state_settings, zip_names
-from kinegraph.errors import TaskError
+from kinegraph.cli.task_options import StateOption, pair, ranges, show_table, state_settings, zip_names
 
 if TYPE_CHECKING:
     from kinegraph.tasks.continuation import Branch, Branches
@@ -22,62 +21,72 @@ if TYPE_CHECKING:
 OverOption = Annotated[
     str,
     typer.Option(
-        "--over", metavar="NAME=FROM:TO", help="Follow branches over a parameter, force, input or steady rate."
+        "--over", metavar="NAME=FROM:TO", help="Vary a parameter, force, input or steady rate, e.g. omega=0:10."
     ),
 ]
-WithinOption = Annotated[
+BoundsOption = Annotated[
     list[str] | None,
-    typer.Option("--within", metavar="NAME=FROM:TO", help="Where to look, e.g. --within q1=-10:10."),
+    typer.Option("--bounds", metavar="NAME=FROM:TO", help="Limits of the search, e.g. --bounds q1=-10:10."),
 ]
-StartsOption = Annotated[
-    int | None,
-    typer.Option("--starts", min=0, max=1_000_000, help="From how many places to search: 400, with --over 200."),
-]
-PlotOption = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="With --over: the diagram as a picture.")
-]
+StartsOption = Annotated[int, typer.Option("--starts", min=0, max=1_000_000, help="Number of random starts.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random starts.")]
+PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Save a bifurcation diagram.")]
 
 
 @reads_model
-def run(
+def run_equilibria(
     source: ModelSource,
-    at: AtOption = None,
-    over: OverOption = "",
-    within: WithinOption = None,
-    starts: StartsOption = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the starting places.")] = 0,
+    state: StateOption = None,
+    bounds: BoundsOption = None,
+    starts: StartsOption = 400,
+    seed: SeedOption = 0,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find equilibria and their stability from many starts; a rate in --state asks for steady motions.
+
+    Example: kinegraph equilibria double-pendulum
+    """
+    from kinegraph.tasks.equilibria import equilibria
+
+    mechanism = source.mechanism()
+    found = equilibria(
+        mechanism, state_settings(mechanism, state), bounds=ranges(bounds or (), "--bounds"), starts=starts, seed=seed,
+        parameters=parameter_settings(mechanism, settings),
+    )  # fmt: skip
+    _show(found, json, mechanism.layout.velocities)
+
+
+@reads_model
+def run_continuation(
+    source: ModelSource,
+    over: OverOption,
+    state: StateOption = None,
+    bounds: BoundsOption = None,
+    starts: StartsOption = 200,
+    seed: SeedOption = 0,
+    points: Annotated[int, typer.Option("--points", min=2, help="Largest number of points of a branch.")] = 2000,
     plot: PlotOption = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """All equilibria that are found from many starts, with their stability; a rate in --at asks for steady motions.
+    """Follow branches of equilibria over a parameter, and find their bifurcations.
 
-    Example: kinegraph equilibria bead-on-hoop --over omega=0:10 --plot hoop.png
+    Example: kinegraph continuation bead-on-hoop --over omega=0:10 --plot hoop.png
     """
-    from kinegraph.tasks.continuation import branches
-    from kinegraph.tasks.equilibria import equilibria
+    from kinegraph.tasks.continuation import continuation
 
     mechanism = source.mechanism()
-    values = parameter_settings(mechanism, settings)
-    state, box = state_settings(mechanism, at), ranges(within or (), "--within")
-    if plot is not None and not over:
-        raise TaskError("--plot draws branches: say over what, e.g. --over k=0:10")
-    if not over:
-        found = equilibria(
-            mechanism, state, within=box, starts=400 if starts is None else starts, seed=seed, parameters=values
-        )
-        _show(found, json, mechanism.layout.velocities)
-        return
     ((name, (low, high)),) = ranges([over], "--over").items()
-    found_branches = branches(
-        mechanism, name, low, high, state, within=box, starts=200 if starts is None else starts, seed=seed,
-        parameters=values,
+    found = continuation(
+        mechanism, name, low, high, state_settings(mechanism, state), bounds=ranges(bounds or (), "--bounds"),
+        starts=starts, seed=seed, points=points, parameters=parameter_settings(mechanism, settings),
     )  # fmt: skip
     if plot is not None:
         from kinegraph.view.task_figures import plot_branches
 
-        plot_branches(found_branches, plot)
-    _show_branches(found_branches, json, low)
+        plot_branches(found, plot)
+    _show_branches(found, json, low)
 
 
 def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:

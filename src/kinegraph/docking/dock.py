@@ -345,10 +345,10 @@ class DockingSequence:
 
 
 def dock(
-    source: MechanismSource | Docking,
+    model: MechanismSource | Docking,
     duration: float = 30.0,
     *,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     interval: float = 0.01,
@@ -357,14 +357,16 @@ def dock(
     native: Native = "auto",
     stop_at_capture: bool = False,
 ) -> DockingRun:
-    """A docking: contact for at most `duration` seconds, then, once captured, damping, drawing in, the hard joint.
+    """Simulate a docking: contact, capture, damping, retraction, and the hard joint.
 
-    source: a model with the bodies Chaser, Ring and Target, or a `Docking` that says more (see `docking_of`).
-    initial, parameters, inputs: as for `simulate`. Controllers are formulas, of the model or in `inputs`, or Python
-    functions there (`Feedback`), which see the state of all bodies in every phase.
-    interval: of saved states [s]; peaks are looked for between them, too. stop_at_capture: do not go on after it.
+    model: a model with the bodies Chaser, Ring and Target, or a `Docking` with more settings (see `docking_of`).
+    duration: how long to wait for capture, in seconds.
+    state, parameters, inputs: as for `simulate`. Controllers are formulas, or Python functions (`Feedback`) that see
+        the state of all bodies in every phase.
+    interval: time between saved states, in seconds; peaks are searched between them.
+    stop_at_capture: stop when all latches hold.
     """
-    docking = source if isinstance(source, Docking) else docking_of(mechanism_of(source))
+    docking = model if isinstance(model, Docking) else docking_of(mechanism_of(model))
     if not (duration > 0 and interval > 0):
         raise SolveError(f"duration is {duration} and interval {interval}: give positive numbers of seconds")
     check_inputs(inputs or {}, feedback=True)
@@ -375,7 +377,7 @@ def dock(
     docking = docking if can_hold(docking) else replace(docking, at_once=True)
     modes = {mode: ModeEquations(docking, mode, values, forces, samples if controllers else signals) for mode in Mode}
     numbers = parameter_values(docking.mechanism, values)
-    q, v = starting_state(docking.mechanism, initial_values(docking.mechanism, initial), numbers)
-    state = modes[Mode.FREE].equations.pack(q, v, np.zeros(0))
+    q, v = starting_state(docking.mechanism, initial_values(docking.mechanism, state), numbers)
+    packed = modes[Mode.FREE].equations.pack(q, v, np.zeros(0))
     how = Integration(solver_of(method), Adaptive(rtol), native, interval, signals, controllers, samples)
-    return DockingSequence(docking, modes, how, 0.0, state).run(duration, stop_at_capture)
+    return DockingSequence(docking, modes, how, 0.0, packed).run(duration, stop_at_capture)

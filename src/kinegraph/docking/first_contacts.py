@@ -82,7 +82,7 @@ class FreeBody:
 
 
 def first_contacts(
-    source: MechanismSource | Docking,
+    model: MechanismSource | Docking,
     cases: int = 10_000,
     *,
     limits: ContactLimits | None = None,
@@ -94,15 +94,18 @@ def first_contacts(
     native: Native = True,
     progress: bool | None = None,
 ) -> Study:
-    """A study of dockings up to capture, bouncing off, overload or a leg out of its stroke; see `contact_plan`."""
+    """Study random first contacts up to capture, bouncing off, overload, or a leg out of its stroke.
+
+    See `contact_plan` for outcomes and classes.
+    """
     plan = contact_plan(
-        source, cases, limits=limits, duration=duration, rtol=rtol, seed=seed, chunk=chunk, native=native
+        model, cases, limits=limits, duration=duration, rtol=rtol, seed=seed, chunk=chunk, native=native
     )
     return run_plan(plan, folder=folder, progress=progress)
 
 
 def contact_plan(
-    source: MechanismSource | Docking,
+    model: MechanismSource | Docking,
     cases: int,
     *,
     limits: ContactLimits | None = None,
@@ -118,7 +121,7 @@ def contact_plan(
     Outcomes: `captured_at` [s], `touches`, and the largest forces along legs and between the rings, `leg` and
     `interface` [N]. Classes: captured, out_of_stroke, overloaded, bounced, not_captured.
     """
-    docking = source if isinstance(source, Docking) else docking_of(mechanism_of(source))
+    docking = model if isinstance(model, Docking) else docking_of(mechanism_of(model))
     return StudySettings(
         docking.mechanism,
         duration,
@@ -139,7 +142,7 @@ def contact_plan(
         },
         success="captured",
         events=contact_events(docking),
-        initial=beginning(docking),
+        state=beginning(docking),
         method=method,
         control=Adaptive(rtol, 1e-2 * rtol),
         seed=seed,

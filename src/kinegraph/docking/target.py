@@ -78,12 +78,12 @@ def port_of(given: Mapping[str, str]) -> Port:
     return Port(int(latches) if latches.is_integer() else latches, **values)  # type: ignore[arg-type]
 
 
-def with_target(source: MechanismSource, port: Port | None = None, *, ring: str = "Ring") -> Mechanism:
-    """A mechanism with a passive spacecraft `Target` before its ring, with guides and latches on both.
+def with_target(model: MechanismSource, port: Port | None = None, *, ring: str = "Ring") -> Mechanism:
+    """Return a mechanism with a passive spacecraft `Target` in front of its ring, with guides and latches on both.
 
-    ring: a body that moves freely by a quaternion, its axis along z.
+    port: size and mass of the target. ring: a body that moves freely by a quaternion, with its axis along z.
     """
-    mechanism, port = mechanism_of(source), port or Port()
+    mechanism, port = mechanism_of(model), port or Port()
     names = [body.name for body in mechanism.bodies]
     if ring not in names:
         raise SolveError(f"with_target: {mechanism.name} has no body {ring!r}\n  {did_you_mean(ring, names)}")

@@ -99,19 +99,20 @@ _SINGLE = (Language.C, Language.RUST)
 
 
 def export(
-    source: MechanismSource | Graph,
+    model: MechanismSource | Graph,
     quantities: Quantities,
     language: Language | str,
     directory: str | Path,
     options: ExportOptions | None = None,
 ) -> ExportReport:
-    """Write quantities as code of a language into a directory, which is made if need be.
+    """Write quantities as source code into a directory, which is created if needed.
 
-    Where a language has one file, `directory` may name that file by its ending (`-o arm.fmu`). A file that is in the
-    way is replaced only if an export wrote it; else KernelError, and nothing is written.
+    model: a Mechanism, a path, a library name, or a graph. language: c, cpp, python, matlab, julia, rust, ...
+    directory: the folder; if a language has one file, the name of that file (`arm.fmu`).
+    Files that an earlier export wrote are replaced; any other file in the way is a KernelError, and nothing is written.
     """
     chosen = language if isinstance(language, Language) else Language.parse(language)
-    rendering = render(source, quantities, chosen, options)
+    rendering = render(model, quantities, chosen, options)
     paths = write_files(rendering.files, directory)
     return ExportReport(chosen, rendering.digest, paths, rendering.functions, rendering.notes)
 

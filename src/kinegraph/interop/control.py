@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kinegraph.extras import Foreign, extra
-from kinegraph.tasks.linearize import Linearisation
+from kinegraph.tasks.linearize import Linearization
 
 
-def to_control(linear: Linearisation) -> Foreign:
+def to_control(linear: Linearization) -> Foreign:
     """The `control.StateSpace` of a linearisation: for Bode plots, regulators, observers and the rest of that package.
 
     States, inputs and outputs are deviations from the point of the linearisation and bear their names.

@@ -250,7 +250,7 @@ OUTPUTS = ("H", "gravity", "bias", "tau", "H,gravity", "H,bias", "qdd", "energy"
 #: Outputs that are equations of motion or part of them.
 EQUATIONS = ("H", "gravity", "bias", "tau", "H,gravity", "H,bias", "qdd")
 
-#: The rule of counting that `kinegraph ops` has.
+#: The rule of counting that `kinegraph count` has.
 REDUCED = "reduced"
 
 #: The suffix of a rule that also counts operations between parameters alone.

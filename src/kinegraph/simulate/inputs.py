@@ -45,9 +45,9 @@ def seconds(name: str, value: object) -> float:
     return number
 
 
-def span_of(start: object, duration: object, control: Control) -> tuple[float, float]:
+def span_of(t0: object, duration: object, control: Control) -> tuple[float, float]:
     """Start and end of a run; SolveError if it would never finish."""
-    beginning = seconds("start", start)
+    beginning = seconds("t0", t0)
     span = beginning, beginning + seconds("duration", duration)
     check_length(span, control)
     return span

@@ -88,16 +88,16 @@ _HUGE, _MOST_INTERPRETED = 1e10, 5_000
 
 
 def simulate(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     *,
     method: str | Method | Solver = Method.DOP853,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events = (),
-    grid: int | ArrayLike | None = INTERVALS,
-    start: float = 0.0,
+    times: int | ArrayLike | None = INTERVALS,
+    t0: float = 0.0,
     rtol: float = 1e-8,
     atol: Tolerance | None = None,
     step: float | None = None,
@@ -109,33 +109,35 @@ def simulate(
     progress: bool | None = None,
     interrupt: Interrupt | None = None,
 ) -> Solution:
-    """Run a mechanism for `duration` seconds.
+    """Simulate a mechanism for `duration` seconds.
 
+    model: a Mechanism, a path, or a library name.
     method: rk4, dopri5, dop853, symplectic, adams, bdf or ida, or an integrator object.
-    initial: coordinates (`q1`), velocities (`q1'`) and quasi-velocities that differ from the model's initial values;
-        or an array of all positions and velocities.
-    parameters: values that differ from the model's.
-    inputs: forces in joints by coordinate (`q1` or `tau:q1`) and the model's own inputs by name, as expressions of t
-        and the state (`"-0.1*q1'"`), as samples (`Sampled`, or a tuple (times, values)) or as a Python function of time
-        and state that is asked at equal intervals (`Feedback(function, period)`).
-    events: `Event` objects, or conditions by name that are recorded when they pass zero.
-    grid: times to save at, or how many equal intervals; None saves the integrator's own steps.
-    rtol, atol: tolerances per step, atol one number or by name; step: the length of fixed steps instead.
-    control: a step controller, in place of rtol, atol and step.
-    native: compile (True) or interpret (False); "auto" interprets short runs and compiles long ones.
-    loops: compute accelerations by loops over bodies; None takes them for more than 300 velocities (100 of planar
-        linkages with loops) where they can.
-    baumgarte: let loops and constraints decay with these gains in 1/s (one number, two, or `Baumgarte`), instead of
-        taking every state onto them.
-    passes: what is run to reduce the equations in place of the passes of quick effort: 'products, monomials(degree=4)'.
-    progress: show a bar; None shows it where someone is looking.
-    interrupt: a token by which another thread ends the run early; what there is is kept, as after Ctrl-C.
+    state: initial coordinates (`q1`), velocities (`q1'`) and quasi-velocities; others keep the model's values. Or an
+        array of all positions and velocities.
+    parameters: values that replace the model's.
+    inputs: forces in joints by coordinate (`q1` or `tau:q1`), and the model's inputs by name. Each is a formula of t
+        and the state (`"-0.1*q1'"`), samples (`Sampled`, or a tuple (times, values)), or a Python function
+        of time and state that is called at equal intervals (`Feedback(function, period)`).
+    events: `Event` objects, or formulas by name; their zero crossings are recorded.
+    times: an array of times to save at, or a number of equal intervals; None saves the integrator's own steps.
+    t0: the start time.
+    rtol, atol: tolerances per step; atol is a number, or numbers by name. step: the length of fixed steps instead.
+    control: a step controller instead of rtol, atol and step.
+    native: compile (True) or interpret (False); "auto" compiles long runs only.
+    loops: use recursive algorithms; None uses them for more than 300 velocities (100 for planar linkages with loops)
+        where possible.
+    baumgarte: stabilize loops and constraints with these gains in 1/s (a number, two numbers, or `Baumgarte`) instead
+        of projecting every state.
+    passes: run these passes instead of those of quick effort: 'products, monomials(degree=4)'.
+    progress: show a progress bar; None shows it in a terminal.
+    interrupt: a token that lets another thread stop the run. Partial results are kept, as after Ctrl-C.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     solver = solver_of(method)
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
-    span = span_of(start, duration, chosen)
-    save = save_at(grid, span)
+    span = span_of(t0, duration, chosen)
+    save = save_at(times, span)
     check_inputs(inputs or {}, feedback=True)
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = with_given_inputs(mechanism, forces)
@@ -148,21 +150,21 @@ def simulate(
         if baumgarte is None
         else BaumgarteForm(mechanism, values, forces, gains=Baumgarte.of(baumgarte).gains(chosen))
     ).with_passes(own)
-    given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
+    given, numbers = initial_values(mechanism, state), parameter_values(mechanism, values)
     if values:
         check_values(mechanism, numbers)
     q, v, note = _start(equations, given, numbers, span[0])
-    state = equations.pack(q, v, np.zeros(0), span[0])
-    chosen = paced_by_events(chosen, equations, event_list, state, span)
+    packed = equations.pack(q, v, np.zeros(0), span[0])
+    chosen = paced_by_events(chosen, equations, event_list, packed, span)
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
     solver = with_feedback(solver, controllers, samples, partial(_by_name, equations))
     kind = contacts.ContactTask if mechanism.contacts else Task
     task = kind(
-        equations, solver, chosen, state, span, signal, event_list, save, progress,
+        equations, solver, chosen, packed, span, signal, event_list, save, progress,
         interrupt=interrupt or Interrupt(), autonomous=is_autonomous(mechanism, forces, event_list),
         endings=_endings(equations),
     )  # fmt: skip
-    _refuse_singular_start(equations, state, span[0], numbers)
+    _refuse_singular_start(equations, packed, span[0], numbers)
     run, decision = task.run(native)
     if task.endings is not None and run.ending.detail in task.endings.names:
         task, run, decision = _beyond_closed_form(task, run, decision, native, bool(controllers))

@@ -238,17 +238,17 @@ class Sweep(RichDisplay):
 
 
 def sweep(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     *,
     over: Mapping[str, ArrayLike],
     method: str | Method | Solver = Method.DOPRI5,
-    initial: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events = (),
-    grid: int | ArrayLike | None = None,
-    start: float = 0.0,
+    times: int | ArrayLike | None = None,
+    t0: float = 0.0,
     rtol: float = 1e-8,
     atol: Tolerance | None = None,
     step: float | None = None,
@@ -258,14 +258,15 @@ def sweep(
     progress: bool | None = None,
     interrupt: Interrupt | None = None,
 ) -> Sweep:
-    """Run a mechanism many times, compiled in lanes and on all cores; each run has its own step control.
+    """Simulate a mechanism many times in parallel; each run has its own step control.
 
-    over: arrays of one length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
-    grid: times to save at, or how many equal intervals; None saves the end only.
-    The other arguments are those of `simulate`. With events or contacts, and by methods other than
-    rk4, dopri5 and dop853, every run goes alone, on all cores.
+    over: arrays of equal length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
+    times: an array of times to save at, or a number of equal intervals; None saves the end only.
+    threads: number of threads; None uses all cores.
+    The other arguments are those of `simulate`. Controllers are not supported. With events or contacts, and for methods
+    other than rk4, dopri5 and dop853, each run is integrated separately, on all cores.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     solver = solver_of(method)
     if len(mechanism.layout.velocities) > LARGE and takes_recursion(mechanism, solver, None):
         raise SolveError(
@@ -281,13 +282,13 @@ def sweep(
     event_list = read_events(events)
     check_method(solver, mechanism, event_list)
     equations = form_for(mechanism, solver)(mechanism, values, forces, runtime)
-    states, note = _states(equations, varied, initial or {}, values, start)
+    states, note = _states(equations, varied, state or {}, values, t0)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
-    span = span_of(start, duration, chosen)
+    span = span_of(t0, duration, chosen)
     kind = ContactSweepTask if mechanism.contacts else SweepTask
     task = kind(
-        equations, solver, chosen, states, columns, span, _grid(grid, span), threads, progress, signal,
+        equations, solver, chosen, states, columns, span, _grid(times, span), threads, progress, signal,
         event_list, interrupt or Interrupt(),
     )  # fmt: skip
     runs, decision = task.run(native)

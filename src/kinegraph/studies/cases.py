@@ -394,7 +394,7 @@ class Case:
         table = runner_of(self.plan).run(self.index, self.index + 1)
         return {name: column[0].item() for name, column in table.columns.items()}
 
-    def simulate(self, grid: int | ArrayLike | None = INTERVALS, native: Native = "auto") -> Solution:
+    def simulate(self, times: int | ArrayLike | None = INTERVALS, native: Native = "auto") -> Solution:
         """The motion of this case with all its columns."""
         plan = self.plan
         equations = plan.equations()
@@ -411,12 +411,12 @@ class Case:
             plan.mechanism,
             plan.span[1] - plan.span[0],
             method=plan.solver,
-            initial=dict(zip((*layout.positions, *layout.velocities), [*q[0].tolist(), *v[0].tolist()], strict=True)),
+            state=dict(zip((*layout.positions, *layout.velocities), [*q[0].tolist(), *v[0].tolist()], strict=True)),
             parameters=parameters,
             inputs=self._inputs(),
             events=plan.events,
-            grid=grid,
-            start=plan.span[0],
+            times=times,
+            t0=plan.span[0],
             control=plan.control,
             native=native,
         )

@@ -142,13 +142,13 @@ class StudySettings:
     classes: Mapping[str, str] = field(default_factory=dict)
     success: str | None = None
     events: Events = ()
-    initial: Mapping[str, Scalar] = field(default_factory=dict)
+    state: Mapping[str, Scalar] = field(default_factory=dict)
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
     inputs: Mapping[str, Input] = field(default_factory=dict)
     method: str | Method | Solver = Method.DOP853
     control: Control = field(default_factory=Adaptive)
-    start: float = 0.0
-    trajectories: int | ArrayLike | None = None
+    t0: float = 0.0
+    times: int | ArrayLike | None = None
     design: str | Design = Design.RANDOM
     seed: int = 0
     chunk: int | None = None
@@ -170,13 +170,13 @@ class _Planning:
         if not self.names:
             raise StudyError("vary: give at least one name and its distribution, e.g. {'q1': 'uniform(-0.1, 0.1)'}")
         check_inputs(settings.inputs)
-        self.initial = {name: formula(value, name) for name, value in settings.initial.items()}
+        self.initial = {name: formula(value, name) for name, value in settings.state.items()}
         self.parameters = {name: formula(value, name) for name, value in settings.parameters.items()}
         self.events = read_events(settings.events)
 
     def plan(self) -> Plan:
         settings = self.settings
-        begin = seconds("start", settings.start)
+        begin = seconds("t0", settings.t0)
         span = begin, begin + seconds("duration", settings.duration)
         check_length(span, settings.control)
         sources, inputs, mechanism = self._sorted()
@@ -189,7 +189,7 @@ class _Planning:
         check_method(solver, mechanism, self.events)
         made = Plan(
             mechanism, span, samples, sources, self.initial, self.parameters, forces, signals, tuple(self.events),
-            self._outcome_table(mechanism), solver, solver.accept(settings.control), _grid(settings.trajectories, span),
+            self._outcome_table(mechanism), solver, solver.accept(settings.control), _grid(settings.times, span),
             settings.cases > _FEW if wanted is None else bool(settings.native), self._chunk(),
         )  # fmt: skip
         self._check(made)

@@ -39,7 +39,7 @@ def study(
     classes: Mapping[str, str] | None = None,
     success: str | None = None,
     events: Events = (),
-    initial: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     method: str | Method | Solver = Method.DOP853,
@@ -47,8 +47,8 @@ def study(
     atol: Tolerance | None = None,
     step: float | None = None,
     control: Control | None = None,
-    start: float = 0.0,
-    trajectories: int | ArrayLike | None = None,
+    t0: float = 0.0,
+    times: int | ArrayLike | None = None,
     design: str | Design = Design.RANDOM,
     seed: int | None = None,
     chunk: int | None = None,
@@ -60,19 +60,20 @@ def study(
     native: Native = "auto",
     progress: bool | None = None,
 ) -> Study:
-    """Run many cases of a model that differ in what is varied; every case is given by the seed and its index.
+    """Run many cases of a model with varied parameters, initial values or inputs.
 
-    model: a mechanism, a model file or a name of the library; or a study file (.toml), which says all the rest.
-    vary: laws by name of a parameter, initial value or input: {"q1": "uniform(-0.1, 0.1)", "x, y": "disc(0.1)"}; a name
-        the model does not know may be used in the formulas of initial, parameters, inputs and events.
-    cases: how many, besides the nominal case 0. design: random, latin, sobol, halton, saltelli or table.
-    outcomes: formulas over the run by name: "max(tip.z)", "time(touch)"; none: the state at the end.
-    classes: conditions by name, the first that holds is the class of a case. success: a condition.
-    trajectories: times (or how many intervals) at which states of all cases are stored.
-    until: end when an interval is narrow enough: "success +- 0.01".
-    folder: where results are stored; a study that is there already is continued.
+    model: a Mechanism, a path, or a library name; or a study file (.toml), which holds all other arguments.
+    vary: distributions by name of a parameter, initial value or input:
+        {"q1": "uniform(-0.1, 0.1)", "x, y": "disc(0.1)"}.
+        Names that the model does not know may be used in the formulas of state, parameters, inputs and events.
+    cases: number of cases besides the nominal case 0. design: random, latin, sobol, halton, saltelli or table.
+    outcomes: formulas of the run by name: "max(tip.z)", "time(touch)"; by default the final state.
+    classes: conditions by name; the first that is true is the class of a case. success: a condition.
+    times: an array of times, or a number of equal intervals, at which the states of all cases are saved.
+    until: stop when an interval is narrow enough: "success +- 0.01".
+    folder: where to save results; an existing study there is continued.
     threads, cluster, executor: threads of this process, a Dask cluster (address or Client), or an executor.
-    The other arguments are those of `simulate`. native: "auto" compiles more than a few cases.
+    The other arguments are those of `simulate`. The seed and its index determine each case.
     """
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
     if isinstance(model, str | Path) and is_study_file(model):
@@ -88,7 +89,7 @@ def study(
         raise StudyError("a study needs a duration and varied names: study(model, 10, vary={'q1': ...}, cases=100)")
     described = StudySettings(
         mechanism_of(model), duration, vary, 100 if cases is None else cases, outcomes or {}, classes or {}, success,
-        events, initial or {}, parameters or {}, inputs or {}, method, chosen, start, trajectories, design, seed or 0,
+        events, state or {}, parameters or {}, inputs or {}, method, chosen, t0, times, design, seed or 0,
         chunk, native,
     )  # fmt: skip
     return run_plan(described.plan(), until, folder, executor or chosen_executor(threads, cluster), progress)

@@ -34,10 +34,12 @@ Missing = TypeVar("Missing", int, None)
 One = TypeVar("One", bound=Enum)
 
 _LARGEST = 10_000_000
-_NUMBERS = ("duration", "start", "rtol", "atol", "step")
+_NUMBERS = ("duration", "t0", "rtol", "atol", "step")
 _WORDS = ("model", "method", "design", "success", "until")
-_WHOLE = ("cases", "seed", "chunk", "trajectories")
-_TABLES = ("vary", "initial", "parameters", "inputs", "events", "outcomes", "classes")
+_WHOLE = ("cases", "seed", "chunk", "times")
+_TABLES = ("vary", "state", "parameters", "inputs", "events", "outcomes", "classes")
+#: Settings of earlier versions, and their names now.
+_RENAMED = {"initial": "state", "start": "t0", "trajectories": "times"}
 _EVENT = ("condition", "action", "direction", "reset", "holds")
 
 
@@ -64,13 +66,13 @@ def read_study_file(
         classes=given.texts("classes"),
         success=given.word("success"),
         events=[given.event(name, one) for name, one in given.table("events").items()],
-        initial=given.scalars("initial"),
+        state=given.scalars("state"),
         parameters=given.scalars("parameters"),
         inputs={name: given.input(name, one) for name, one in given.table("inputs").items()},
         method=given.word("method") or "dop853",
         control=given.control(),
-        start=given.number("start", 0.0),
-        trajectories=given.whole("trajectories", None),
+        t0=given.number("t0", 0.0),
+        times=given.whole("times", None),
         design=given.word("design") or Design.RANDOM,
         seed=seed if seed is not None else given.whole("seed", 0),
         chunk=chunk if chunk is not None else given.whole("chunk", None),
@@ -89,7 +91,8 @@ def _parsed(path: Path) -> dict[str, Toml]:
     known = (*_NUMBERS, *_WORDS, *_WHOLE, *_TABLES)
     for name in given:
         if name not in known:
-            raise StudyError(f"{path}: unknown setting {name!r}\n  {did_you_mean(name, known)}")
+            remedy = f"write {_RENAMED[name]}" if name in _RENAMED else did_you_mean(name, known)
+            raise StudyError(f"{path}: unknown setting {name!r}\n  {remedy}")
     return given
 
 

@@ -247,33 +247,35 @@ class Branches(RichDisplay):
         return "\n".join(lines)
 
 
-def branches(
-    mechanism: MechanismSource,
+def continuation(
+    model: MechanismSource,
     over: str,
     low: float,
     high: float,
-    at: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     *,
-    within: Mapping[str, tuple[float, float]] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 200,
     seed: int = 0,
     points: int = 2000,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Branches:
-    """Branches of equilibria as a parameter, force (tau:q1), input or steady rate (psi') goes from low to high.
+    """Follow branches of equilibria while a parameter, force (tau:q1), input or steady rate (psi') varies.
 
-    Solutions are looked for at both ends and in the middle as `equilibria` does, from the state of `at` and from
-    `starts` others. points: the most that one branch may have.
+    over: the name to vary, from low to high.
+    state: the state to start from, as for `equilibria`. bounds: limits of the search by coordinate.
+    starts: number of random starts at both ends and in the middle of the range. seed: of the random starts.
+    points: the largest number of points of a branch.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     require_isolated(mechanism)
     _check_range(over, low, high, points)
     varied = varied_of(mechanism, over)
-    family = _Family(mechanism, varied, named_values(mechanism, at), dict(parameters or {}), low)
+    family = _Family(mechanism, varied, named_values(mechanism, state), dict(parameters or {}), low)
     starting = [
         (hit, value)
         for value in (low, high, (low + high) / 2)
-        for hit in family.hits_at(value, within or {}, starts, seed)
+        for hit in family.hits_at(value, bounds or {}, starts, seed)
     ]
     solutions = [np.append(hit.unknowns, value) for hit, value in starting]
     if not solutions:

@@ -346,7 +346,7 @@ def differentiated(
 ) -> DifferentiatedRun:
     """The requested run, with all names and formulas checked."""
     names = variables(mechanism, by)
-    return DifferentiatedRun(mechanism, names, settings, formulas(results, "results"), formulas(integrals, "integrals"))
+    return DifferentiatedRun(mechanism, names, settings, formulas(results, "outputs"), formulas(integrals, "integrals"))
 
 
 def variables(mechanism: Mechanism, by: Sequence[str] | str, what: str = "by") -> tuple[str, ...]:

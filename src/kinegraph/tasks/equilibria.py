@@ -17,7 +17,7 @@ from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
-from kinegraph.tasks.linearize import Floquet, Linearisation, floquet, linearised_at, period_of
+from kinegraph.tasks.linearize import Floquet, Linearization, floquet, linearised_at, period_of
 from kinegraph.tasks.operating_point import (
     Floats,
     OperatingPoint,
@@ -122,24 +122,26 @@ class Equilibria(RichDisplay):
 
 
 def equilibria(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
-    within: Mapping[str, tuple[float, float]] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 400,
     seed: int = 0,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Equilibria:
-    """Positions of rest under the given forces (`at`: tau:q1=..., inputs).
+    """Find equilibria and their stability from many starts.
 
-    A rate in `at` (psi'=3) asks for steady motions: the coordinate must be cyclic, and changes at this rate.
-    within: where to look, by coordinate; by default one turn for angles and -1..1 for lengths.
+    state: forces, inputs and a first guess (`tau:q1`, inputs, `q1`). A rate (psi'=3) asks for steady motions; its
+        coordinate must be cyclic.
+    bounds: limits of the search by coordinate; by default one turn for angles and -1..1 for lengths.
+    starts, seed: number and seed of the random starts.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     require_isolated(mechanism)
-    point = operating_point(mechanism, at, parameters, guess=True)
-    equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
-    found = searched(mechanism, equations, within or {}, starts, seed, parameters)
+    point = operating_point(mechanism, state, parameters, guess=True)
+    equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, state))
+    found = searched(mechanism, equations, bounds or {}, starts, seed, parameters)
     if not (found.isolated or found.continua or any(place.coordinates for place in found.singular)):
         ended = f" ({len(found.singular)} searches ended in singular positions)" if found.singular else ""
         raise TaskError(
@@ -423,7 +425,7 @@ def _described(
 
 
 def _in_time(
-    mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
+    mechanism: Mechanism, point: OperatingPoint, linear: Linearization, parameters: Mapping[str, Scalar] | None
 ) -> Equilibrium:
     """An equilibrium of a time-dependent model: by Floquet multipliers, unless the time cancels."""
     try:

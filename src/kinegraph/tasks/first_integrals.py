@@ -184,18 +184,17 @@ class Integrals(RichDisplay):
         return "\n".join(["first integrals:", *lines] if lines else ["no first integral found"])
 
 
-def integrals(
-    mechanism: MechanismSource,
+def first_integrals(
+    model: MechanismSource,
     *,
     inputs: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Integrals:
-    """The first integrals of a mechanism.
+    """Find and prove first integrals: energy, momenta, and their combinations.
 
-    inputs: values of its inputs, and of forces on coordinates (`tau:q1`), as formulas of time and state; without them
-        no forces act but those of the model.
+    inputs: values of inputs and of forces on coordinates (`tau:q1`) as formulas of time and state; zero by default.
     """
-    given = mechanism_of(mechanism)
+    given = mechanism_of(model)
     forces = _forces(given, inputs or {})
     given = with_given_inputs(given, forces)
     forces.check(given)

@@ -206,34 +206,34 @@ class Fit(RichDisplay):
 
 
 def fit(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     data: MeasurementSource,
     unknown: Sequence[str] | str,
     *,
     noise: float | Mapping[str, float] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    start: float = 0.0,
+    t0: float = 0.0,
     method: str | Method | Solver = Method.DOP853,
     rtol: float = 1e-9,
     atol: Tolerance | None = None,
     native: Native = True,
 ) -> Fit:
-    """Parameters (`m1`) and initial values (`q1(0)`) whose motion is nearest to what was measured.
+    """Estimate parameters (`m1`) and initial values (`q1(0)`) from measured motion, with standard errors.
 
     data: times `t` and columns by name: coordinates, velocities, points (`tip.x`) or other formulas of the state; or
-        a CSV file with such a head. NaN and empty fields are not measured.
-    unknown: what is to be found; the search begins at the values of the model, `parameters` and `initial`.
+        a CSV file with such names. NaN and empty fields are not measured.
+    unknown: names to estimate; the search starts at the values of the model, `parameters` and `state`.
     noise: standard deviations of the columns; estimated from the residuals if None.
-    bounds: by name of the unknown. start: the time of the initial values.
-    TaskError says by name which unknowns the motion does not determine.
+    bounds: limits of the search by name. t0: the time of the initial values.
+    TaskError names the unknowns that the motion does not determine.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     names = variables(mechanism, unknown, "unknown")
     measured = measurements(data)
-    beginning = seconds("start", start)
+    beginning = seconds("t0", t0)
     if measured.times[0] < beginning or measured.times[-1] <= beginning:
         raise TaskError(
             f"the data are from t = {measured.times[0]:g} to {measured.times[-1]:g}, but the run starts at "
@@ -242,7 +242,7 @@ def fit(
     span = beginning, float(measured.times[-1])
     control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
     check_length(span, control)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False, span[0])
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, False, span[0])
     run = DifferentiatedRun(mechanism, names, settings, formulas(measured.columns, "data"))
     _require_enough(measured, names)
     given = None if noise is None else _noise(measured, noise)

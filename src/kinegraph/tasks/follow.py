@@ -214,25 +214,26 @@ class PathMotion(RichDisplay):
 
 
 def follow(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     path: Mapping[str, Scalar],
     times: Sequence[float] | Floats,
     *,
-    start: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> PathMotion:
-    """Positions, velocities and accelerations along a path, on trees and loops.
+    """Compute positions, velocities and accelerations along a path, for trees and loops.
 
     path: `{"tip.x": "0.4*cos(t)", "q4": "0"}` for points and coordinates, `{"L6": "Sx(0.4), Rz(t)"}` for a body's pose.
-        It must leave nothing free: lock other coordinates, or lead them too.
-    start: near which position to begin, in place of the model's: it chooses among several ways to follow.
+        It must determine the whole motion: lock other coordinates, or prescribe them.
+    times: an array of times.
+    state: where to start; it selects one of several solutions. By default the model's initial state.
     """
-    given_mechanism = mechanism_of(mechanism)
+    given_mechanism = mechanism_of(model)
     mechanism = led(given_mechanism, path)
     at = np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or np.any(np.diff(at) <= 0):
         raise TaskError("the times of a path must be finite and increasing")
-    begun = begin(given_mechanism, mechanism, start or {}, float(at[0]), parameters)
+    begun = begin(given_mechanism, mechanism, state or {}, float(at[0]), parameters)
     return _Follower(mechanism, parameters).along(at, begun)
 
 
@@ -368,22 +369,22 @@ class SpringMotion(RichDisplay):
 
 
 def follow_by_spring(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     path: Mapping[str, Scalar],
     times: Sequence[float] | Floats,
     *,
     stiffness: float = 1e7,
     damping: float | None = None,
-    start: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     native: Native = "auto",
 ) -> SpringMotion:
-    """The motion along a path, as springs between points and path cause it; the path is given as for `follow`.
+    """Compute the motion along a path, pulled by springs between points and path; `path` is given as for `follow`.
 
-    damping: of the dampers beside the springs; by default about critical for the mass that is moved.
-    start: near which position to begin.
+    stiffness, damping: of the springs and dampers; damping is about critical by default.
+    state: where to start.
     """
-    given_mechanism = mechanism_of(mechanism)
+    given_mechanism = mechanism_of(model)
     for name, value in (("stiffness", stiffness), ("damping", 1.0 if damping is None else damping)):
         if not 0 < value < float("inf"):
             raise TaskError(f"{name} is {value!r}: give a positive number")
@@ -391,14 +392,14 @@ def follow_by_spring(
     rows = led(given_mechanism, path)
     if len(rows.loops) > len(given_mechanism.loops):
         raise TaskError("springs can drive points and coordinates only; for a body, drive three of its points")
-    first = follow(given_mechanism, path, [at[0], at[0] + _SHORTLY], start=start, parameters=parameters)
+    first = follow(given_mechanism, path, [at[0], at[0] + _SHORTLY], state=state, parameters=parameters)
     free = replace(given_mechanism, elements=(), unknowns=(), inputs=(), contacts=(), gravity=(ZERO, ZERO, ZERO))
     beginning = _Beginning(free, rows, first, parameters)
     chosen = float(damping or 2 * np.sqrt(stiffness * beginning.mass))
     pulled = replace(free, elements=_pulls(given_mechanism, rows, stiffness, chosen))
     initial = beginning.state(stiffness, chosen)
     run = simulate(
-        pulled, float(at[-1] - at[0]), start=float(at[0]), grid=at, initial=initial, parameters=parameters,
+        pulled, float(at[-1] - at[0]), t0=float(at[0]), times=at, state=initial, parameters=parameters,
         rtol=1e-11, method="bdf" if stiffness > 1e9 else "dop853", native=native, progress=False,
     )  # fmt: skip
     q, v = run.array(*run.positions), run.array(*run.velocities)

@@ -55,7 +55,7 @@ class Gradient(RichDisplay):
 
     model: str
     time: float
-    results: tuple[str, ...]
+    outputs: tuple[str, ...]
     by: tuple[str, ...]
     values: Floats
     derivatives: Floats
@@ -63,43 +63,44 @@ class Gradient(RichDisplay):
 
     def derivative(self, result: str, by: str) -> float:
         """The derivative of one result by one variable."""
-        return float(self.derivatives[place_of(result, self.results), place_of(by, self.by)])
+        return float(self.derivatives[place_of(result, self.outputs), place_of(by, self.by)])
 
     def __str__(self) -> str:
         title = f"{self.model}: derivatives at t = {self.time:.9g}, by the adjoint equations"
-        return derivative_table(title, self.results, self.by, self.derivatives)
+        return derivative_table(title, self.outputs, self.by, self.derivatives)
 
 
 def gradient(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     by: Sequence[str] | str,
     *,
-    results: Results | None = None,
+    outputs: Results | None = None,
     integrals: Mapping[str, Scalar] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    intervals: int = INTERVALS,
-    start: float = 0.0,
+    checkpoints: int = INTERVALS,
+    t0: float = 0.0,
     method: str | Method | Solver = Method.DOP853,
     rtol: float = 1e-10,
     atol: Tolerance | None = None,
     native: Native = "auto",
     progress: bool | None = None,
 ) -> Gradient:
-    """Like `sensitivities`, at the end of the run only and backwards in time: for few results of many variables.
+    """Compute derivatives of a run's final outputs by the adjoint method: for few outputs and many variables.
 
-    intervals: at most how many checkpoints the run has; between two of them the whole motion is kept in memory.
+    checkpoints: the largest number of checkpoints; between two of them the whole motion is kept in memory.
+    The other arguments are those of `sensitivities`.
     """
-    mechanism = mechanism_of(mechanism)
-    if intervals < 1:
-        raise TaskError(f"checkpoints is {intervals}: give at least 1")
+    mechanism = mechanism_of(model)
+    if checkpoints < 1:
+        raise TaskError(f"checkpoints is {checkpoints}: give at least 1")
     control = Adaptive(rtol, atol)
-    span = span_of(start, duration, control)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress, span[0])
-    run = differentiated(mechanism, by, settings, results, integrals)
-    found = backwards(run, span, intervals)
+    span = span_of(t0, duration, control)
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, progress, span[0])
+    run = differentiated(mechanism, by, settings, outputs, integrals)
+    found = backwards(run, span, checkpoints)
     return Gradient(mechanism.name, span[1], run.results, run.by, found.values, found.derivatives, run.values)
 
 

@@ -123,11 +123,11 @@ class PoseSolutions(RichDisplay):
 
 
 def inverse_kinematics(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     body: str,
     pose: Floats | Sequence[float],
     *,
-    within: Mapping[str, tuple[float, float]] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 256,
     seed: int = 0,
     parameters: Mapping[str, Scalar] | None = None,
@@ -135,18 +135,18 @@ def inverse_kinematics(
     limits: bool = True,
     turns: bool | None = None,
 ) -> PoseSolutions:
-    """Positions at which `body` (or an output point) has the pose: a 4 x 4 matrix, or three numbers for a point.
+    """Find all positions at which `body` (or an output point) has a pose: a 4 x 4 matrix, or three numbers for a point.
 
-    within: limits by coordinate, in place of those of the robot file. limits: whether the file's count for the others.
-    Coordinates without limits: angles take one turn, lengths are searched for in -2..2.
-    starts, seed: of the search, where there is no closed form (or `closed_form` is False).
-    turns: whether solutions that differ by whole turns are listed apart; by default for coordinates in `within`.
+    bounds: limits by coordinate instead of those of the robot file. limits: respect the file's limits for the others.
+        Without limits, angles cover one turn, and lengths are searched in -2..2.
+    starts, seed: number and seed of random starts, where the arm has no closed form (or `closed_form` is False).
+    turns: list solutions that differ by whole turns separately; by default for coordinates in `bounds`.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     _require_open_tree(mechanism)
     wanted = target(pose)
-    search_box(mechanism, within or {}, _LENGTH)  # checks `bounds`
-    ends = _limits(mechanism, within or {}, limits, parameters)
+    search_box(mechanism, bounds or {}, _LENGTH)  # checks `bounds`
+    ends = _limits(mechanism, bounds or {}, limits, parameters)
     solver = _solver(mechanism, body, wanted, parameters) if closed_form else None
     kernel = kernel_of(mechanism, [f"pose:{body}", f"jacobian:{body}"], parameters)
     search = PoseSearch(kernel, body, wanted)
@@ -165,7 +165,7 @@ def inverse_kinematics(
             q = np.concatenate([q, more])
     method = solver.name if solver else SEARCH
     names = mechanism.layout.positions
-    apart = frozenset(within or ()) if turns is None else frozenset(names if turns else ())
+    apart = frozenset(bounds or ()) if turns is None else frozenset(names if turns else ())
     found = collector.collected(q, method, apart)
     if found.solutions:
         return found

@@ -217,7 +217,7 @@ def joint_loads(
     point: Point = None,
     drives: bool = True,
 ) -> JointLoads:
-    """The reactions in joints along a run, or along a motion whose forces `inverse_dynamics` found.
+    """Compute the reactions in joints along a run, or along a motion with forces from `unknown_forces`.
 
     joints: bodies, for the joints that carry them, and loops; by default all. axes, point, drives: as in `reactions`.
     """

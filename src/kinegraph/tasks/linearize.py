@@ -63,7 +63,7 @@ _ZERO = 1e-14
 
 
 @dataclass(frozen=True)
-class Linearisation(RichDisplay):
+class Linearization(RichDisplay):
     """The matrices, the names of their rows and columns, and the point they belong to."""
 
     A: Floats
@@ -94,22 +94,23 @@ class Linearisation(RichDisplay):
         return None if len(sizes) and sizes[-1] <= _ZERO * sizes[0] else True
 
 
-def linearise(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+def linearize(
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
     outputs: Quantities = (),
     parameters: Mapping[str, Scalar] | None = None,
     steady: bool = True,
-) -> Linearisation:
-    """The linear system about a state.
+) -> Linearization:
+    """Compute the linear system x' = A x + B w, y = C x + D w about a state.
 
-    at: the state (`q1`, `q1'`, `tau:q1`, inputs, `t`); what is not named has the model's initial value. outputs:
-    quantities such as `pose:tip`; the state itself if none. steady=False also takes states that accelerate, and the
-    matrices of one moment where they change with time or along a steady spin.
+    state: `q1`, `q1'`, `tau:q1`, inputs, `t`; other values are the model's initial ones.
+    outputs: quantities such as `pose:tip`; by default the state itself.
+    steady: require an equilibrium or a steady motion. With False, accelerating states are allowed, and the matrices
+        hold for one moment if they change with time or along a steady spin.
     """
-    mechanism = mechanism_of(mechanism)
-    point = operating_point(mechanism, at, parameters)
+    mechanism = mechanism_of(model)
+    point = operating_point(mechanism, state, parameters)
     found = linearised_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
     if steady:
         require_constant(mechanism, point, parameters)
@@ -123,7 +124,7 @@ def linearised_at(
     outputs: Quantities = (),
     parameters: Mapping[str, Scalar] | None = None,
     steady: bool = True,
-) -> Linearisation:
+) -> Linearization:
     """Like linearize, at a known point."""
     layout = mechanism.layout
     refuse_singular(mechanism, point, parameters, "the linear system")
@@ -145,7 +146,7 @@ def linearised_at(
     names = state_names(mechanism, space)
     observed = _observed(mechanism, point, outputs, parameters, np.hstack([accelerations, gains]), state)
     c, d, seen = observed or (np.eye(len(a)), np.zeros((len(a), b.shape[1])), names)
-    return Linearisation(a, b, c, d, names, (*layout.forces, *layout.inputs), seen, point)
+    return Linearization(a, b, c, d, names, (*layout.forces, *layout.inputs), seen, point)
 
 
 def _state_derivative(space: Tangent) -> Floats:
@@ -486,7 +487,7 @@ class _Course:
     parameters: Mapping[str, Scalar] | None
     driven: bool
 
-    def at(self, seconds: float) -> Linearisation:
+    def at(self, seconds: float) -> Linearization:
         """The linear system after so many seconds."""
         return linearised_at(self.mechanism, self._later(seconds), parameters=self.parameters, steady=False)
 
@@ -499,7 +500,7 @@ class _Course:
         """Whether the linear system is equal at pairs of times; TaskError if the motion is not steady there."""
         return all(self._same(self._steady(one), self._steady(other)) for one, other in zip(times, later, strict=True))
 
-    def _steady(self, seconds: float) -> Linearisation:
+    def _steady(self, seconds: float) -> Linearization:
         """The linear system, if the motion is still steady then and constraints hold."""
         point = self._later(seconds)
         try:
@@ -521,7 +522,7 @@ class _Course:
         if max(float(np.max(np.abs(rows[word]), initial=0.0)) for word in (VALUE, RATE)) > _LOOPS_OPEN:
             raise TaskError(f"{self.mechanism.name}: the constraints do not hold in steady motion")
 
-    def _same(self, one: Linearisation, other: Linearisation) -> bool:
+    def _same(self, one: Linearization, other: Linearization) -> bool:
         if one.states != other.states:
             return False
         pairs = [(one.A, other.A), *([(one.B, other.B)] if self.driven else [])]

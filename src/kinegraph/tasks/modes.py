@@ -13,7 +13,7 @@ from kinegraph.display import RichDisplay
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.linearize import Floquet, Linearisation, exponents_of, floquet, linearised_at, period_of
+from kinegraph.tasks.linearize import Floquet, Linearization, exponents_of, floquet, linearised_at, period_of
 from kinegraph.tasks.operating_point import (
     FORCE,
     INERTIA,
@@ -69,7 +69,7 @@ class Modes(RichDisplay):
 
     modes: tuple[Mode, ...]
     displacements: tuple[str, ...]
-    linearisation: Linearisation
+    linearisation: Linearization
     floquet: Floquet | None = None
 
     @property
@@ -84,17 +84,18 @@ class Modes(RichDisplay):
 
 
 def modes(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Modes:
-    """Frequencies, damping ratios and shapes about a state (`at`; what is not named has the model's initial value).
+    """Compute frequencies, damping ratios and shapes about an equilibrium or steady motion.
 
-    Where the linear system repeats after a period, by time or by a steady spin: Floquet multipliers and exponents.
+    state: values that differ from the model's initial ones.
+    If the linear system is periodic in time or along a steady spin: Floquet multipliers and exponents.
     """
-    mechanism = mechanism_of(mechanism)
-    return modes_at(mechanism, operating_point(mechanism, at, parameters), parameters=parameters)
+    mechanism = mechanism_of(model)
+    return modes_at(mechanism, operating_point(mechanism, state, parameters), parameters=parameters)
 
 
 def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping[str, Scalar] | None = None) -> Modes:
@@ -110,7 +111,7 @@ def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping
 
 
 def _undamped(
-    mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
+    mechanism: Mechanism, point: OperatingPoint, linear: Linearization, parameters: Mapping[str, Scalar] | None
 ) -> list[Mode] | None:
     """The modes of a symmetric problem; None if it is not symmetric."""
     if np.any(point.v):
@@ -128,7 +129,7 @@ def _undamped(
 
 
 def _undamped_on_constraints(
-    mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
+    mechanism: Mechanism, point: OperatingPoint, linear: Linearization, parameters: Mapping[str, Scalar] | None
 ) -> list[Mode] | None:
     """The same in independent displacements, with the stiffness and damping of the linear system."""
     space = tangent(mechanism, point, parameters)
@@ -159,7 +160,7 @@ def _symmetric_modes(mass: Floats, stiffness: Floats, rounding: float) -> list[M
     return sorted(found_modes, key=_order)
 
 
-def _general(linear: Linearisation, size: int) -> list[Mode]:
+def _general(linear: Linearization, size: int) -> list[Mode]:
     values, vectors = np.linalg.eig(linear.A)
     largest = float(np.max(np.abs(values), initial=0.0))
     found = []

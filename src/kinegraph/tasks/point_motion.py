@@ -58,28 +58,29 @@ class PointMotion(RichDisplay):
 
 
 def point_motion(
-    source: MechanismSource | Solution,
+    model: MechanismSource | Solution,
     point: PointLike,
-    at: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     *,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> PointMotion:
-    """The motion of a point at a state of a mechanism, as it moves under its forces, or along a run.
+    """Compute pose, velocity and acceleration of a point, at a state or along a run.
 
+    model: a Mechanism, a path, a library name, or a solution.
     point: a body or an output by name, or ("Body", (x, y, z)) for any point of a body.
-    at: the state, as for `reactions`: `q1`, `q1'`, `tau:q1`, an input, `t`.
+    state: `q1`, `q1'`, `tau:q1`, an input, `t`, as for `reactions`.
     """
-    if isinstance(source, Solution):
-        states = run_states(source)
+    if isinstance(model, Solution):
+        states = run_states(model)
         mechanism, name, word = _with_point(states.mechanism, point)
         forward = called_rows(kernel_of(states.mechanism, "qdd", states.parameters), states.arguments)["qdd"]
         found = called_rows(_kernel(mechanism, word, states.parameters), {**states.arguments, "a": forward})
     else:
-        given_mechanism = mechanism_of(source)
+        given_mechanism = mechanism_of(model)
         mechanism, name, word = _with_point(given_mechanism, point)
-        state = operating_point(given_mechanism, at, parameters)
-        forward = called(kernel_of(given_mechanism, "qdd", parameters), state.arguments())["qdd"]
-        found = called(_kernel(mechanism, word, parameters), state.arguments(forward))
+        place = operating_point(given_mechanism, state, parameters)
+        forward = called(kernel_of(given_mechanism, "qdd", parameters), place.arguments())["qdd"]
+        found = called(_kernel(mechanism, word, parameters), place.arguments(forward))
     velocity, acceleration = found[f"velocity:{word}"], found[f"acceleration:{word}"]
     return PointMotion(
         name, found[f"pose:{word}"], velocity[..., :3], acceleration[..., :3], velocity[..., 3:], acceleration[..., 3:]

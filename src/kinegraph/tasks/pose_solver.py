@@ -351,13 +351,13 @@ class NoClosedForm(TaskError):
 
 
 def pose_solver(
-    mechanism: MechanismSource, body: str, *, points: bool = False, parameters: Mapping[str, Scalar] | None = None
+    model: MechanismSource, body: str, *, points: bool = False, parameters: Mapping[str, Scalar] | None = None
 ) -> PoseSolver:
-    """All solutions of inverse kinematics for many poses at once, where the arm has a closed form.
+    """Return a solver of inverse kinematics for many poses at once, if the arm has a closed form.
 
-    points: the place of a point by three joints, in place of a pose by six.
+    points: solve for the position of a point with three joints instead of a pose with six.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     refuse_quaternions(mechanism, "inverse kinematics supports")
     return PoseSolver(mechanism, body, points, parameters)
 

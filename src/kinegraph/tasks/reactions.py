@@ -264,24 +264,24 @@ class Reaction(RichDisplay):
 
 
 def reactions(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     joint: str,
-    at: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     *,
     axes: Axes | str = Axes.WORLD,
     point: Point = None,
     drives: bool = True,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Reaction:
-    """The reaction in a joint, as the mechanism moves from the state `at` under its forces.
+    """Compute the force and moment in a joint at a state of the moving mechanism.
 
-    joint: the body it carries, a coordinate that moves it alone, or a loop.
-    axes: `world`, `parent` or `body`.
-    point: about which moments are: None for the joint's point on the body's side, `parent` for that on the parent's,
-        the name of a body or output, or three numbers in the fixed frame.
-    drives: whether forces on the joint's own coordinates count; without them there is what its bearing carries.
+    joint: the body that it carries, a coordinate that moves it alone, or a loop.
+    state: `q1`, `q1'`, `tau:q1`, an input, `t`. axes: `world`, `parent` or `body`.
+    point: reference point of moments. None is the joint's point on the body's side, `parent` that on the parent's side;
+        or the name of a body or output, or three numbers in the fixed frame.
+    drives: include forces on the joint's own coordinates; without them, only the load of the bearing.
     """
-    (found,) = reactions_at(mechanism_of(mechanism), (joint,), at, load_view(axes, point, drives), parameters)
+    (found,) = reactions_at(mechanism_of(model), (joint,), state, load_view(axes, point, drives), parameters)
     return found
 
 

@@ -61,8 +61,8 @@ class Statics(RichDisplay):
 
 
 def statics(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
     unknown: Sequence[str] = (),
     inputs: Mapping[str, Scalar] | None = None,
@@ -73,17 +73,17 @@ def statics(
     parameters: Mapping[str, Scalar] | None = None,
     least_norm: bool = False,
 ) -> Statics:
-    """The forces that hold a mechanism at rest, against weight, springs and all other elements.
+    """Find the forces that hold a mechanism at rest against weight, springs and all other elements.
 
-    at: positions that differ from the model's; with loops the others follow. Velocities count as zero.
-    unknown: as in `inverse_dynamics`; by default what the model declares unknown, else the forces on the independent
-        coordinates. inputs: values of the other inputs.
-    joints: bodies and loops whose joints' reactions are wanted. axes, point, drives: as in `reactions`.
-    least_norm: where rest does not determine the forces, those whose squares have the smallest sum, instead of NaN.
+    state: positions that differ from the model's; with loops, dependent positions follow. Velocities count as zero.
+    unknown: as in `unknown_forces`; by default the model's unknowns, else forces on the independent coordinates.
+    inputs: values of the other inputs.
+    joints: bodies and loops whose joint reactions to compute. axes, point, drives: as in `reactions`.
+    least_norm: if rest does not determine the forces, choose those with the smallest sum of squares instead of NaN.
     """
-    mechanism = with_values(mechanism_of(mechanism), inputs or {})
-    _require_positions(mechanism, at or {})
-    place = operating_point(mechanism, at, parameters)
+    mechanism = with_values(mechanism_of(model), inputs or {})
+    _require_positions(mechanism, state or {})
+    place = operating_point(mechanism, state, parameters)
     place = replace(place, v=np.zeros_like(place.v))
     refuse_singular(mechanism, place, parameters, "forces at rest")
     names = unknown_names(mechanism, unknown or _usual(mechanism, place, parameters))

@@ -84,18 +84,18 @@ class Synthesis(RichDisplay):
         )
 
 
-def synthesise(
-    mechanism: MechanismSource,
+def synthesize(
+    model: MechanismSource,
     duration: float,
     wanted: Mapping[str, Scalar],
     bounds: Mapping[str, tuple[float, float]],
     *,
     integrals: Mapping[str, Scalar] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    grid: int | ArrayLike = _INTERVALS,
-    start: float = 0.0,
+    times: int | ArrayLike = _INTERVALS,
+    t0: float = 0.0,
     starts: int = 1,
     seed: int = 0,
     method: str | Method | Solver = Method.DOP853,
@@ -103,25 +103,25 @@ def synthesise(
     atol: Tolerance | None = None,
     native: Native = True,
 ) -> Synthesis:
-    """Parameters and initial values within bounds whose run comes nearest to what is wanted.
+    """Find parameters and initial values within bounds that bring a run closest to wanted outputs.
 
-    wanted: formulas of results (`tip.x`, `energy`, names of integrals) and what they should be: numbers or formulas
-        of time, state and parameters. Squares of the deviations are added as they are: multiply to weigh.
-    bounds: what is free, with its lower and upper bound; the search begins at the model's values inside the bounds.
-    grid: at how many intervals the results count, or at which times: [duration] for the end alone.
-    starts: further searches begin at random places between finite bounds; the best one is taken.
+    wanted: formulas of outputs (`tip.x`, `energy`, names of integrals) and their wanted values: numbers or formulas of
+        time, state and parameters. The sum of squared deviations is minimized; multiply to weight.
+    bounds: free names with lower and upper bounds; the search starts at the model's values inside the bounds.
+    times: an array of times to compare at, or a number of equal intervals; [duration] compares at the end alone.
+    starts: number of starts; further ones are random places between finite bounds, and the best result is returned.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     for what, given in (("wanted", wanted), ("bounds", bounds)):
         if not isinstance(given, Mapping) or not given:
             raise TaskError(f"{what} is {given!r:.60}: give values by name, e.g. {{'tip.x': 0.3}}, {{'l1': (0.5, 2)}}")
     names = variables(mechanism, tuple(bounds), "bounds")
     control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
-    span = span_of(start, duration, control)
-    save = save_at(grid, span)
+    span = span_of(t0, duration, control)
+    save = save_at(times, span)
     if not isinstance(save, Grid):
         raise TaskError("times is None: give times, or the number of equal intervals")
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False, span[0])
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, False, span[0])
     deviations = {name: Operation("-", (formula(name), formula(target))) for name, target in wanted.items()}
     run = DifferentiatedRun(mechanism, names, settings, deviations, formulas(integrals, "integrals"))
     problem = Problem(
@@ -166,8 +166,8 @@ def best_of(problem: Problem, begin: Floats, starts: int, seed: int) -> Solved:
 _ACCURACY = 1e-12
 
 
-def synthesise_path(
-    mechanism: MechanismSource,
+def synthesize_path(
+    model: MechanismSource,
     motion: Mapping[str, Scalar],
     wanted: Mapping[str, Scalar],
     bounds: Mapping[str, tuple[float, float]],
@@ -178,15 +178,15 @@ def synthesise_path(
     starts: int = 1,
     seed: int = 0,
 ) -> Synthesis:
-    """Parameters within bounds whose mechanism comes nearest to a wanted path as it moves.
+    """Find parameters within bounds that bring a mechanism closest to a wanted path.
 
-    motion: a law of time for every coordinate.
-    wanted: formulas of points and coordinates (`F.y`, `2*F.x`) and what they should be at the times: numbers or
-        formulas of time, parameters and further names that `bounds` has, such as a level that is free itself.
-    only_at: results that count at some of the times only.
-    starts: further searches begin at random places between the bounds; the best one is taken.
+    motion: a formula of time for every coordinate.
+    wanted: formulas of points and coordinates (`F.y`, `2*F.x`) and their wanted values: numbers or formulas of time,
+        parameters and further names in `bounds`, such as a free level.
+    only_at: outputs that count at some of the times only.
+    starts: number of starts; further ones are random places between the bounds, and the best result is returned.
     """
-    underlying = mechanism_of(mechanism)
+    underlying = mechanism_of(model)
     if is_constrained(underlying):
         raise TaskError(f"{underlying.name} has loops: write its angles by triangles, as in the library model `crane`")
     for what, given in (("wanted", wanted), ("bounds", bounds)):

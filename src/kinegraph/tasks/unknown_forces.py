@@ -174,35 +174,36 @@ def singular_lines(found: UnknownForces) -> list[str]:
     return lines
 
 
-def inverse_dynamics(
-    mechanism: MechanismSource,
+def unknown_forces(
+    model: MechanismSource,
     motion: Mapping[str, Law] | SampledMotion,
     times: Sequence[float] | Floats | None = None,
     *,
     unknown: Sequence[str] = (),
     inputs: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
-    way: Formation | str = Formation.NEW,
+    method: Formation | str = Formation.NEW,
     least_norm: bool = False,
     least_squares: bool = False,
 ) -> UnknownForces:
-    """The unknown forces for a motion.
+    """Find unknown forces from a given motion.
 
-    motion: for every coordinate (with loops, for as many as leave nothing free) a law of time, differentiated exactly,
-        or `Measured` samples, smoothed; or the motion that `follow` found.
-    times: where to find the forces; by default those of the samples or of the motion.
-    unknown: names of `unknown` statements, free inputs, or forces on coordinates (`tau:q1`); by default all that the
-        model declares unknown. Of those that are declared, the ones that are not named do not act.
+    motion: a formula of time or `Measured` samples for every coordinate (with loops, for the independent ones); or the
+        motion from `follow`. Formulas are differentiated exactly, samples are smoothed.
+    times: an array of times; by default those of the samples or of the motion.
+    unknown: names of `unknown` statements, free inputs, or forces on coordinates (`tau:q1`); by default all unknowns of
+        the model. Unknowns of the model that are not named are zero.
     inputs: values of the other inputs, as formulas of time.
-    least_norm: where the motion does not determine the values, those whose squares have the smallest sum (N and N m
-        count alike), instead of NaN.
-    least_squares: where the unknowns cannot cause the motion, the values that leave the smallest sum of squares of
-        forces missing on the coordinates in `equations`, instead of an error.
+    method: how the equations are formed: new or old; both are proved equal.
+    least_norm: if the motion does not determine the values, choose those with the smallest sum of squares (N and N m
+        count alike) instead of NaN.
+    least_squares: if the unknowns cannot cause the motion, minimize the missing forces on the coordinates in
+        `equations` instead of raising an error.
     """
-    mechanism = with_values(mechanism_of(mechanism), inputs or {})
+    mechanism = with_values(mechanism_of(model), inputs or {})
     names = unknown_names(mechanism, unknown)
     require_values(mechanism, names)
-    problem = ForceProblem(mechanism, names, parameters, one_of(Formation, way, "way", TaskError))
+    problem = ForceProblem(mechanism, names, parameters, one_of(Formation, method, "method", TaskError))
     if isinstance(motion, SampledMotion):
         return _forces(problem, motion, motion, {}, least_norm, least_squares)
     at = _times(motion, times)

@@ -184,13 +184,13 @@ DATABASE = Document(
             "The dissertation's steps in its order, each proved. Equal expressions are one node from the "
             "start here, so the first counts are far lower than those of a database that keeps every "
             "product.",
-            "kinegraph ops rackovic-6r -q H,C,gravity --like-rackovic",
+            "kinegraph count rackovic-6r -q H,C,gravity --like-rackovic",
             four_cases,
         ),
         Chapter(
             "Model 3.1: the final model",
             "The last result of the dissertation beside the same outputs at normal effort.",
-            "kinegraph ops rackovic-6r -q H,C,gravity",
+            "kinegraph count rackovic-6r -q H,C,gravity",
             fewest,
         ),
         Chapter(
@@ -209,20 +209,20 @@ DATABASE = Document(
         Chapter(
             "Table 3.1: complete analytic expressions",
             "Operations of every element alone, with sin^2 + cos^2 = 1 applied at every step; each element once.",
-            'kinegraph ops rackovic-6r -q H,C,gravity --passes "expand(forms=0)"',
+            'kinegraph count rackovic-6r -q H,C,gravity --passes "expand(forms=0)"',
             complete_expressions,
         ),
         Chapter(
             "Table 3.2: after the trigonometric identities",
             "Operations of every element alone; sums of angles inside sines and cosines are not counted, as in print.",
-            'kinegraph ops rackovic-6r -q H,C,gravity --passes "expand(forms=0), trigonometric_identities"',
+            'kinegraph count rackovic-6r -q H,C,gravity --passes "expand(forms=0), trigonometric_identities"',
             simplified_expressions,
         ),
         Chapter(
             "Tables 4.2 to 4.4: the walker of 14 joints",
             "The subgraph of the directions Q and e is reduced and put back. Equal expressions are one node from the "
             "start here. The dissertation stopped its next step at an estimated hundred days.",
-            "kinegraph ops rackovic-14r -q H,C,gravity --like-rackovic",
+            "kinegraph count rackovic-14r -q H,C,gravity --like-rackovic",
             whole_walker,
         ),
         Chapter(
@@ -247,14 +247,14 @@ DATABASE = Document(
         Chapter(
             "Table 4.13: the whole mechanism",
             "H (14 x 14), C (14 x 14 x 14), h^G, and in double support B, by our own passes.",
-            "kinegraph ops rackovic-14r-double -q H,C,gravity,B:support --effort quick",
+            "kinegraph count rackovic-14r-double -q H,C,gravity,B:support --effort quick",
             totals,
         ),
         Chapter(
             "Section 1.2.2.4: generators of inverse dynamics",
             "Counts of other programs as listed in the dissertation, beside ours for the same robots with "
             "symbolic parameters and principal inertias.",
-            "kinegraph ops puma-principal -q tau",
+            "kinegraph count puma-principal -q tau",
             generators,
         ),
     ),

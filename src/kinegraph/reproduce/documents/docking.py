@@ -252,7 +252,7 @@ DOCKING = Document(
         Chapter(
             "Section 4: square roots of the closed forms",
             "The claim at the end of section 4.",
-            "kinegraph ops stewart -q leg_positions --effort quick",
+            "kinegraph count stewart -q leg_positions --effort quick",
             roots,
         ),
         Chapter(

@@ -15,7 +15,7 @@ from kinegraph.errors import KinegraphError
 from kinegraph.model.expressions import Scalar
 from kinegraph.reproduce.document import Chapter, Document, Entry, Floats, Verdict, curves, held, measured, number
 from kinegraph.tasks.follow import PathMotion, follow, follow_by_spring
-from kinegraph.tasks.unknown_forces import compare_formations, inverse_dynamics
+from kinegraph.tasks.unknown_forces import compare_formations, unknown_forces
 
 CRANE_LAW: dict[str, Scalar] = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
 
@@ -74,7 +74,7 @@ def path_of_the_load() -> tuple[Entry, ...]:
 def rack_force() -> tuple[Entry, ...]:
     """S_G along the motion, from triangles and from the linkage with its loops."""
     times = np.linspace(0, 40, 81)
-    one, other = (inverse_dynamics(model, CRANE_LAW, times, unknown=["S"])["S"] for model in ("crane", "crane-linkage"))
+    one, other = (unknown_forces(model, CRANE_LAW, times, unknown=["S"])["S"] for model in ("crane", "crane-linkage"))
     difference = float(np.abs(one - other).max() / np.abs(one).max())
     agrees = Verdict.AGREES if difference < 1e-11 else Verdict.UNEXPLAINED
     unread = "the document shows a curve without numbers, for lengths it does not print"
@@ -161,7 +161,7 @@ def _arm_entries(drawing: Drawing, efforts: str) -> Iterator[Entry]:
 
 def _crane_figures() -> tuple[str, ...]:
     times = np.linspace(0, 40, 81)
-    force = inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"])["S"]
+    force = unknown_forces("crane", CRANE_LAW, times, unknown=["S"])["S"]
     return (curves("Figure 2: force of the rack", "t [s]", times, "S [kN]", {"S": force / 1000}),)
 
 
@@ -199,14 +199,15 @@ INVERSE = Document(
         Chapter(
             "Portal crane: the path of the load",
             "The rack moves from 7.1 m to 2.26 m. The document prints no lengths: those of `crane` are ours.",
-            "kinegraph eval crane -q pose:Load --at s=7.1",
+            "kinegraph eval crane -q pose:Load --state s=7.1",
             path_of_the_load,
             _path_figure,
         ),
         Chapter(
             "Portal crane: the force of the rack",
             "s(t) = (s0 + s1 + (s0 - s1) cos(pi t/T))/2, T = 40 s; written by triangles, and as a linkage with loops.",
-            'kinegraph inverse crane --motion "s=(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2" --unknown S --for 40',
+            'kinegraph unknown-forces crane --motion "s=(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2" --unknown S '
+            "--for 40",
             rack_force,
             _crane_figures,
         ),
@@ -220,7 +221,8 @@ INVERSE = Document(
             "PUMA drawing an epitrochoid",
             "lambda = 3, R = 0.3 m, r = 0.1 m, x = 0.4 m, phi = pi t; the wrist is fixed. Exact path, and "
             "path by a fictitious spring.",
-            'kinegraph ik puma-drawing --path flange.x=0.4 --path "flange.y=0.3*cos(4*pi*t) - 0.4*cos(pi*t)" '
+            "kinegraph inverse-kinematics puma-drawing --path flange.x=0.4 "
+            '--path "flange.y=0.3*cos(4*pi*t) - 0.4*cos(pi*t)" '
             '--path "flange.z=1 - 0.3*sin(4*pi*t) + 0.4*sin(pi*t)" --for 2',
             drawing_puma,
             _puma_figures,
@@ -228,7 +230,7 @@ INVERSE = Document(
         Chapter(
             "Stanford arm drawing an astroid",
             "R = 0.6 m, the numbers of the document. Coordinates theta1, theta2 and d32.",
-            "kinegraph ik stanford --path gripper.x=1.15 --path 'gripper.y=0.6*cos(t)^3' "
+            "kinegraph inverse-kinematics stanford --path gripper.x=1.15 --path 'gripper.y=0.6*cos(t)^3' "
             "--path 'gripper.z=0.6*sin(t)^3' --for 6.28",
             drawing_stanford,
             _stanford_figures,

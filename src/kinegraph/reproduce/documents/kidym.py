@@ -133,14 +133,14 @@ KIDYM = Document(
             "document. The document says neither what is computed nor what is counted: every output is "
             "counted by every plausible rule, in our graphs and by the document's own formulas, record by "
             "record.",
-            "kinegraph ops kidym-biped-new -q H --effort quick",
+            "kinegraph count kidym-biped-new -q H --effort quick",
             published_counts,
         ),
         Chapter(
             "Principal axes",
             "J = V I V^T once, V in the kinematic equations: `velocity principal (wx, wy, wz)` of a "
             "quaternion. `nut.kg` is on the page docs/papers.md.",
-            "kinegraph ops nut.kg -q tau",
+            "kinegraph count nut.kg -q tau",
             principal_axes,
         ),
         Chapter(

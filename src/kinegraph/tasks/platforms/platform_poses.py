@@ -372,14 +372,15 @@ class PlatformPoses(Sequence[PlatformPose]):
         return self.poses[index]
 
 
-def ring_poses(
-    mechanism: MechanismSource, drives: Mapping[str, float], *, starts: int | None = None, seed: int = 0
+def platform_poses(
+    model: MechanismSource, drives: Mapping[str, float], *, starts: int | None = None, seed: int = 0
 ) -> PlatformPoses:
-    """Poses of the ring for which the drives have these values.
+    """Find all poses of a platform for given drive lengths.
 
-    All of them by forty paths; with `starts` by Newton's method from so many random starts, the most often found first.
+    starts: None follows forty paths and finds all poses; a number uses Newton's method from so many random starts, and
+        lists the poses found most often first.
     """
-    found, platform = platform_in(mechanism)
+    found, platform = platform_in(model)
     legs = PlatformLegs(found, platform)
     names = [leg.drive for leg in platform.legs]
     for name in drives:

@@ -269,10 +269,10 @@ class Workspace:
 
 
 def workspace(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     over: Mapping[str, tuple[float, float] | tuple[float, float, int]],
     *,
-    at: Mapping[str, float] | None = None,
+    state: Mapping[str, float] | None = None,
     stroke: tuple[float, float] | None = None,
     tilt: float | None = None,
     ring_tilt: float | None = None,
@@ -280,20 +280,21 @@ def workspace(
     least: float = 0.0,
     points: int = 41,
 ) -> Workspace:
-    """Where the ring of a platform can be, over one to three of its coordinates.
+    """Compute where a platform can be, over one to three of its coordinates.
 
-    over: from, to and perhaps the number of values of each; other coordinates of the ring as in `at`, or the model.
-    stroke: bounds of all drives. tilt, ring_tilt: how far, in radians, a leg may lean from where it is at the start, in
-    its joints on base and ring. radius: of the legs, which must not touch. least: how far from singular poses the ring
-    must stay. Where several limits are passed, the first of these is said, and the leg that passes it farthest.
+    over: from, to and optionally the number of values of each coordinate. state: its other coordinates.
+    stroke: limits of all drives. tilt, ring_tilt: the largest tilt of a leg from its initial direction, in radians, in
+        its joints on base and platform. radius: of the legs, which must not touch.
+    least: the smallest distance from singular poses. points: number of values of each coordinate by default.
+    If a pose exceeds several limits, the result names the first of these, and the leg that exceeds it most.
     """
-    found, platform = platform_in(mechanism)
-    for name in at or {}:
+    found, platform = platform_in(model)
+    for name in state or {}:
         if name not in found.layout.positions:
             raise TaskError(f"{found.name} has no coordinate {name!r}\n  {did_you_mean(name, found.layout.positions)}")
-    legs = PlatformLegs(found, platform, at or {})
+    legs = PlatformLegs(found, platform, state or {})
     axes = _axes(legs, over, points)
-    q = _poses(legs, axes, at or {})
+    q = _poses(legs, axes, state or {})
     drives = legs.drives(q)
     dexterity = _dexterity(legs, q)
     judged = _Judged(np.zeros(len(q), dtype=np.int8), np.full(len(q), -1, dtype=np.int8))
