@@ -125,7 +125,7 @@ def test_seeds_are_not_negative(run, line):
 
 def test_ops_draws_no_picture_of_an_unknown_kind(run):
     result = run("count double-pendulum --plot counts.nope")
-    assert result.code == 2 and "the ending must be .png, .svg or .pdf" in result.err
+    assert result.code == 2 and "the file name must end in .png, .svg or .pdf" in result.err
 
 
 def test_ops_table_symbolic_and_plot(run, tmp_path):
@@ -228,7 +228,7 @@ MISTAKES = [
     ("eval puma560 -q gravity --set mass=1", "no parameter"),
     ("eval heavy-top -q gravity --state e0=0", "is zero"),
     ("eval puma-full -q gravity", "has no value"),
-    ("count stanford -q tau --effort quick --plot /no/such/folder/x.png", "there is no folder"),
+    ("count stanford -q tau --effort quick --plot /no/such/folder/x.png", "the folder /no/such/folder does not exist"),
 ]
 
 
@@ -320,7 +320,7 @@ def test_eval_says_what_has_no_value(run, tmp_path):
 @pytest.mark.parametrize("option", ["-o nowhere/run.csv", "--plot nowhere/run.png", "--page nowhere/run.html"])
 def test_a_folder_that_is_missing_is_named_before_the_run(run, option):
     result = run(f"simulate double-pendulum --for 1e6 {option}")
-    assert result.code == 2 and "there is no folder nowhere" in result.err
+    assert result.code == 2 and "the folder nowhere does not exist" in result.err
 
 
 def test_simulate_names_the_files_it_wrote(run, tmp_path):

@@ -67,7 +67,11 @@ def test_table(tmp_path: Path) -> None:
 
 def test_mistakes() -> None:
     arm = kg.load("double-pendulum")
-    for over, message in [({}, "equal length"), ({"q1": [1, 2], "q2": [1]}, "equal length"), ({"x": [1]}, "no 'x'")]:
+    for over, message in [
+        ({}, "equal length"),
+        ({"q1": [1, 2], "q2": [1]}, "equal length"),
+        ({"x": [1]}, "no variable 'x'"),
+    ]:
         with pytest.raises(SolveError, match=message):
             sweep(arm, 1, over=over)
     with pytest.raises(SolveError, match="steps of equal length"):

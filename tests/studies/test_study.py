@@ -193,7 +193,7 @@ def test_trajectories_are_kept_on_request():
         ({"vary": {"q, k": "uniform(0, 1)"}}, "1 numbers for 2 names"),
         ({"vary": {"q": "disc(1)"}}, "at least two names"),
         ({"vary": {"q": "uniform(0, x)"}}, "is not a number"),
-        ({"vary": {}}, "at least 1"),
+        ({"vary": {}}, "at least one"),
         ({"outcomes": {"a": "max(qq)"}, "success": None}, "did you mean `q`"),
         ({"outcomes": {"a": "max(q"}}, "not closed"),
         ({"outcomes": {"a": "final(q) +"}}, "cannot parse the outcome"),

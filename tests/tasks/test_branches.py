@@ -176,7 +176,7 @@ def test_the_picture_and_the_words(tmp_path):
     found = kg.continuation("bead-on-hoop", "omega", 3, 6, starts=4)
     assert "branch point at omega = 4.42944691807" in str(found)
     assert plot_branches(found, tmp_path / "hoop.svg").read_text("utf-8").count("branch point") == 1
-    with pytest.raises(TaskError, match=r"must be \.png, \.svg or \.pdf"):
+    with pytest.raises(TaskError, match=r"must end in \.png, \.svg or \.pdf"):
         plot_branches(found, tmp_path / "hoop.txt")
 
 

@@ -53,7 +53,8 @@ def test_a_redundant_arm_has_a_family():
 
 
 @pytest.mark.parametrize(
-    ("pose", "message"), [(np.zeros((4, 4)), "not a rotation"), ([1, 2], "4 x 4 matrix"), (-np.eye(4), "not a rotation")]
+    ("pose", "message"),
+    [(np.zeros((4, 4)), "not a rotation"), ([1, 2], "4 x 4 matrix"), (-np.eye(4), "not a rotation")],
 )
 def test_a_pose_that_is_none_is_refused(pose, message):
     with pytest.raises(TaskError, match=message):

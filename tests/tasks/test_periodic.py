@@ -148,7 +148,7 @@ def test_a_passage_is_no_steady_motion():
         kg.modes(rod, {"q'": 1})
     with pytest.raises(TaskError, match="--equilibrium N"):
         kg.modes(rod, {"q": 1})
-    with pytest.raises(TaskError, match=r"a state is given by name, such as \{'q': 0.1\}; this is a list"):
+    with pytest.raises(TaskError, match=r"give values by name, such as \{'q': 0.1\}, not a list"):
         kg.modes(rod, [0])
     with pytest.raises(TaskError, match="this is a list"):
         kg.continuation(rod, "tau:q", 0, 1, [0])

@@ -134,7 +134,7 @@ def test_axes_are_words_and_one_enum():
         assert reactions(door, "Door", axes=axes.value).axes is axes
     with pytest.raises(TaskError, match="choose from world, parent, body"):
         reactions(door, "Door", axes="ground")
-    with pytest.raises(TaskError, match="no body or output 'Doo'"):
+    with pytest.raises(TaskError, match="unknown body or output 'Doo'"):
         reactions(door, "Door", point="Doo")
     with pytest.raises(TaskError, match="three numbers"):
         reactions(door, "Door", point=(1, 2))

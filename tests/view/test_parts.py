@@ -11,8 +11,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.view import model_page
-from kinegraph.view.page import tables as equations
-from kinegraph.view.page import tables as facts
+from kinegraph.view.page import tables
 from kinegraph.view.page.frames import Frames, units
 from kinegraph.view.page.scene import Skeleton
 from kinegraph.view.page.solution_page import page_text
@@ -108,8 +107,8 @@ def test_units_come_from_joints() -> None:
 
 
 def test_names_of_one_list_have_one_look() -> None:
-    assert all(name.startswith("<math>") for name in facts.names(["q1", "teta$L", "wx"]))
-    mixed = facts.names(["q1", "panda_finger_joint1", "q1'"])
+    assert all(name.startswith("<math>") for name in tables.names(["q1", "teta$L", "wx"]))
+    mixed = tables.names(["q1", "panda_finger_joint1", "q1'"])
     assert all(name.startswith('<span class="name">') for name in mixed) and mixed[2].endswith("q1′</span>")
 
 
@@ -130,14 +129,14 @@ def test_a_model_without_parameters_has_no_card_of_them(tmp_path: Path) -> None:
 )
 def test_what_is_left_out_can_be_printed(mechanism, source, expected, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page of a file must not name a command with the model's name: there is no such model in the library."""
-    monkeypatch.setattr(equations, "MOST_EQUATIONS", 0)
-    assert expected in equations.typeset(mechanism, source)
+    monkeypatch.setattr(tables, "MOST_EQUATIONS", 0)
+    assert expected in tables.typeset(mechanism, source)
 
 
 def test_the_command_on_the_page_of_a_file_works(tmp_path, monkeypatch, capsys) -> None:
     (tmp_path / "my arm.kg").write_text("model other; coordinates q; gravity 0,0,-9.81; A | Ry(q) | Sz(-1), m(1);")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(equations, "MOST_EQUATIONS", 0)
+    monkeypatch.setattr(tables, "MOST_EQUATIONS", 0)
     run = runner(capsys)
     assert data(run("view 'my arm.kg' -o page.html --json"))["coordinates"] == ["q"]
     assert run("simulate 'my arm.kg' --for 0.1 --times 2 --quiet --page run.html").code == 0
@@ -148,13 +147,13 @@ def test_the_command_on_the_page_of_a_file_works(tmp_path, monkeypatch, capsys) 
 
 
 def test_numbers_of_equations_can_be_read() -> None:
-    text = equations.typeset(kg.load(PANDA))
+    text = tables.typeset(kg.load(PANDA))
     found = re.findall(r"<mn(?: data-exact=\"([\d.]+)\")?>([\d.]+)</mn>", text)
-    assert max(len(shown.replace(".", "").lstrip("0")) for _, shown in found) <= equations.DIGITS
+    assert max(len(shown.replace(".", "").lstrip("0")) for _, shown in found) <= tables.DIGITS
     exact = [(float(full), float(shown)) for full, shown in found if full]
     assert len(exact) > 20 and all(shown == pytest.approx(full, rel=1e-4) for full, shown in exact)
     assert "Show all digits" in text
-    assert "Show all digits" not in equations.typeset(kg.load("double-pendulum"))
+    assert "Show all digits" not in tables.typeset(kg.load("double-pendulum"))
 
 
 def test_a_slider_starts_inside_its_limits(tmp_path: Path) -> None:

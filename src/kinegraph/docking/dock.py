@@ -66,6 +66,7 @@ from kinegraph.docking.result import (
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import Scalar
+from kinegraph.simulate.checks.first_integrals import ENERGY
 from kinegraph.simulate.inputs import (
     Input,
     check_inputs,
@@ -75,7 +76,6 @@ from kinegraph.simulate.inputs import (
     starting_state,
     with_given_inputs,
 )
-from kinegraph.simulate.observation import ENERGY
 from kinegraph.simulate.run import read_events, with_feedback
 from kinegraph.simulate.run_task import Task
 from kinegraph.solve.execution import Native

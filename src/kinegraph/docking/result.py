@@ -13,7 +13,8 @@ from kinegraph.docking.description import Docking
 from kinegraph.docking.events import guide_places, interface_force, is_ring_first, squares
 from kinegraph.docking.latches import Hold, holds, in_fixed_axes, spring_holds
 from kinegraph.docking.modes import Joining, Mode, ModeEquations
-from kinegraph.simulate.observation import ENERGY, KINETIC, MOMENTA, energy_error
+from kinegraph.simulate.checks.first_integrals import ENERGY, MOMENTA
+from kinegraph.simulate.observation import KINETIC, energy_error
 from kinegraph.solve.ensemble import CaseProblem, CaseRows, Outputs
 from kinegraph.solve.execution import Execution
 from kinegraph.solve.methods.method import Solver

@@ -13,15 +13,16 @@ from kinegraph.derive.dynamics.state_rate import input_meanings
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import DerivationError, KinegraphError, SolveError
 from kinegraph.graph.build import GraphBuilder, moved, transfer
-from kinegraph.graph.build import Scalar as scalar_Scalar
+from kinegraph.graph.build import Scalar as GraphScalar
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.io.language.expressions import ExpressionReader, as_expression
 from kinegraph.io.language.grammar import Start, parser
 from kinegraph.model.expressions import Call, Expression, Name, Operation, Scalar, expression, names, postorder
 from kinegraph.model.names import CHOICE_REMEDY, component, did_you_mean
 from kinegraph.model.report import Places
+from kinegraph.simulate.checks.first_integrals import ENERGY, MOMENTA
 from kinegraph.simulate.equations import Equations
-from kinegraph.simulate.observation import ENERGY, KINETIC, MOMENTA, POTENTIAL
+from kinegraph.simulate.observation import KINETIC, POTENTIAL
 
 # Formulas for inputs, events and initial values: the model language, with velocities and points. `q1'` is a velocity,
 # `tip.z` a coordinate of an output point, and `forces[2]`, `reaction:pin[0]` an entry of a quantity. Nothing is ever
@@ -95,7 +96,7 @@ class StateNames(Names):
         declared = [given.name for given in equations.mechanism.inputs]
         self.replace({name: self._given[name] for name in declared if name in self._given})
 
-    def read(self, formulas: Sequence[Expression]) -> list[scalar_Scalar]:
+    def read(self, formulas: Sequence[Expression]) -> list[GraphScalar]:
         """The values of formulas. The quantities they name are derived together."""
         used = dict.fromkeys(word for one in formulas for name in sorted(names(one)) for word in _words(name))
         if len(missing := [word for word in used if word not in self._made]) > 1:
@@ -103,7 +104,7 @@ class StateNames(Names):
                 self._derive(missing)
         return [self.scalar(one) for one in formulas]
 
-    def __getitem__(self, name: str) -> scalar_Scalar:
+    def __getitem__(self, name: str) -> GraphScalar:
         if found := ENTRY.fullmatch(name):
             return self._entry(found[1], tuple(int(part) for part in found[2].split(",") if part.strip()))
         if "." in name:
@@ -113,7 +114,7 @@ class StateNames(Names):
         except DerivationError:
             return self._column(name)
 
-    def _of_point(self, name: str) -> scalar_Scalar:
+    def _of_point(self, name: str) -> GraphScalar:
         point, _, axis = name.partition(".")
         known = [one.name for one in self._equations.mechanism.points]
         if point not in known:
@@ -124,7 +125,7 @@ class StateNames(Names):
         row = "xyz".index(found.axis)
         return self._entry(f"velocity:{point}", (row,)) if found.rate else self._entry(f"pose:{point}", (row, 3))
 
-    def _column(self, name: str) -> scalar_Scalar:
+    def _column(self, name: str) -> GraphScalar:
         if name in (KINETIC, POTENTIAL):
             return self._entry("energy", (int(name == POTENTIAL),))
         if name == ENERGY:
@@ -132,14 +133,14 @@ class StateNames(Names):
         if name in MOMENTA:
             return self._entry("momentum", (MOMENTA.index(name),))
         if name in self._equations.balances:
-            return scalar_Scalar(self.builder, self.builder.symbol(Kind.INPUT, name))
+            return GraphScalar(self.builder, self.builder.symbol(Kind.INPUT, name))
         layout = self._equations.mechanism.layout
         parameters = [parameter.name for parameter in self._equations.mechanism.parameters]
         columns = (KINETIC, POTENTIAL, ENERGY, *MOMENTA, *self._equations.balances)
         known = (*layout.positions, *layout.velocities, *parameters, *columns)
         raise self.error(f"the model has no variable {name!r}\n  {did_you_mean(name, known)}")
 
-    def _entry(self, quantity: str, places: tuple[int, ...]) -> scalar_Scalar:
+    def _entry(self, quantity: str, places: tuple[int, ...]) -> GraphScalar:
         output = self._quantity(quantity)
         shape = output.shape
         if len(places) != len(shape) or any(place >= size for place, size in zip(places, shape, strict=False)):
@@ -149,7 +150,7 @@ class StateNames(Names):
         flat = 0
         for place, size in zip(places, shape, strict=True):
             flat = flat * size + place
-        return scalar_Scalar(self.builder, output.nodes[flat])
+        return GraphScalar(self.builder, output.nodes[flat])
 
     def _quantity(self, word: str) -> Output:
         if word not in self._made:

@@ -22,9 +22,10 @@ from kinegraph.model.expressions import PI, TIME
 from kinegraph.model.expressions import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.states import is_momentum
-from kinegraph.simulate.checks.first_integrals import ENERGY as conserved_ENERGY
 from kinegraph.simulate.checks.first_integrals import (
+    ENERGY,
     JACOBI,
+    MOMENTA,
     candidates,
     combinations,
     conserved_momenta,
@@ -41,8 +42,7 @@ from kinegraph.solve.solution import Check, Solution
 
 # Columns computed from the states, and the first integrals of a mechanism.
 
-KINETIC, POTENTIAL, ENERGY = "kinetic", "potential", "energy"
-MOMENTA = ("px", "py", "pz", "Lx", "Ly", "Lz")
+KINETIC, POTENTIAL = "kinetic", "potential"
 
 _LARGEST = 20_000  # nodes of a right-hand side up to which first integrals are searched
 _PLACES = 50  # states of a run for the size of momenta
@@ -331,11 +331,10 @@ def _further_integrals(
     if not (np.abs(values).max() < _LARGEST_NUMBER and np.abs(slopes).max() < _LARGEST_NUMBER):
         return wanted, ()
     names = [output.name for output in wanted.outputs]
-    order = sorted(
-        range(len(names)), key=lambda k: names[k] not in (conserved_ENERGY, *MOMENTA)
-    )  # these are already checked
+    # These are already checked.
+    order = sorted(range(len(names)), key=lambda k: names[k] not in (ENERGY, *MOMENTA))
     found = combinations([names[k] for k in order], values[:, order], slopes[:, order], parts[:, order])
-    return wanted, tuple(MappingProxyType(one) for one in found if not set(one) <= {conserved_ENERGY, *MOMENTA})
+    return wanted, tuple(MappingProxyType(one) for one in found if not set(one) <= {ENERGY, *MOMENTA})
 
 
 def _combination_label(combination: Mapping[str, float]) -> str:

@@ -22,8 +22,9 @@ from kinegraph.jit.engine import Call, Copy, Entry, Glue, Memory, in_turn
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import TIME
 from kinegraph.model.mechanism import Mechanism, Point, Quaternion, Rotation, Transform, amounts
+from kinegraph.simulate.checks.first_integrals import ENERGY
 from kinegraph.simulate.equations import Equations, VelocityForm, kernel_of_graph
-from kinegraph.simulate.observation import ENERGY, KINETIC, POTENTIAL, Rows
+from kinegraph.simulate.observation import KINETIC, POTENTIAL, Rows
 from kinegraph.solve.methods.method import Solver, StateForm
 from kinegraph.solve.problem import Floats, RightHandSide
 

@@ -23,11 +23,12 @@ from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree.displacements import position_rates
 from kinegraph.derive.tree.expressions import output
 from kinegraph.errors import SolveError
-from kinegraph.graph.build import GraphBuilder, Scalar, join, moved, transfer
+from kinegraph.graph.build import GraphBuilder, join, moved, transfer
+from kinegraph.graph.build import Scalar as GraphScalar
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import is_constrained
-from kinegraph.model.expressions import Scalar as expression_Scalar
+from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import Equations, VelocityForm, largest, reduced, row_values, state_symbols
 from kinegraph.solve.methods.step_control import Control, FixedStep
@@ -92,10 +93,10 @@ class IndexTwoForm(VelocityForm):
         return self._derivation.constrained.taken if self.rows else []
 
     @property
-    def _multiplier_symbols(self) -> tuple[list[Scalar], list[Scalar]]:
+    def _multiplier_symbols(self) -> tuple[list[GraphScalar], list[GraphScalar]]:
         """lambda and mu in the derivation."""
         builder = self._derivation.builder
-        symbols = [Scalar(builder, builder.symbol(*one)) for one in self.multipliers]
+        symbols = [GraphScalar(builder, builder.symbol(*one)) for one in self.multipliers]
         return symbols[: len(symbols) // 2], symbols[len(symbols) // 2 :]
 
     @cached_property
@@ -105,7 +106,7 @@ class IndexTwoForm(VelocityForm):
         builder = derivation.builder
         rows, (forces, shifts) = self._taken, self._multiplier_symbols
         needed = joint_forces(derivation, derivation.motion(velocities=True, accelerations=True))
-        given = [Scalar(builder, builder.symbol(*one)) for one in Variables.FORCES.symbols(mechanism)]
+        given = [GraphScalar(builder, builder.symbol(*one)) for one in Variables.FORCES.symbols(mechanism)]
         along = [[row.jacobian[k] for row in rows] for k in range(derivation.size)]
         zero = derivation.zero
         balance = [
@@ -124,7 +125,7 @@ class IndexTwoForm(VelocityForm):
         """Rates of q, integrals and balances, with accelerations as symbols."""
         derivation, mechanism = self._derivation, self.mechanism
         builder = derivation.builder
-        names = [Scalar(builder, builder.symbol(*one)) for one in Variables.ACCELERATIONS.symbols(mechanism)]
+        names = [GraphScalar(builder, builder.symbol(*one)) for one in Variables.ACCELERATIONS.symbols(mechanism)]
         forces = list(zip(self._taken, self._multiplier_symbols[0], strict=True))
         return state_rate(mechanism, motion_graph(derivation, names, forces), self.bound, self.forces)
 
@@ -140,8 +141,8 @@ class IndexTwoForm(VelocityForm):
         entries: list[int] = []
         for name in self._moving_names:
             if name not in self.mechanism.layout.velocities:
-                missing = Scalar(builder, slopes[name]) - Scalar(builder, rates[name])
-                entries.append((missing - Scalar(builder, shift[name]) if name in shift else missing).index)
+                missing = GraphScalar(builder, slopes[name]) - GraphScalar(builder, rates[name])
+                entries.append((missing - GraphScalar(builder, shift[name]) if name in shift else missing).index)
         entries += [*found["balance"], *found["value"], *found["rate of rows"]]
         return builder.graph([Output(RESIDUAL, (len(entries),), tuple(entries))])
 
@@ -154,9 +155,9 @@ class IndexTwoForm(VelocityForm):
             jacobian(builder, nodes, [builder.symbol(*one) for one in symbols])
             for symbols in (self.state_symbols, self.slope_symbols)
         ]
-        slope = Scalar(builder, builder.symbol(*_SLOPE))
+        slope = GraphScalar(builder, builder.symbol(*_SLOPE))
         entries = [
-            (Scalar(builder, by_state) + slope * Scalar(builder, by_rate)).index
+            (GraphScalar(builder, by_state) + slope * GraphScalar(builder, by_rate)).index
             for rows in zip(*parts, strict=True)
             for by_state, by_rate in zip(*rows, strict=True)
         ]
@@ -243,7 +244,7 @@ class BaumgarteForm(VelocityForm):
     def __init__(
         self,
         mechanism: Mechanism,
-        values: Mapping[str, expression_Scalar],
+        values: Mapping[str, Scalar],
         forces: Forces,
         runtime: Sequence[str] = (),
         *,

@@ -34,7 +34,6 @@ from sqlalchemy.pool import NullPool
 
 from kinegraph.errors import StoreError
 from kinegraph.files import open_regular
-from kinegraph.store import tables as model_tables
 from kinegraph.store import tables as schema
 from kinegraph.store.rows import write_all_model_parts
 
@@ -105,10 +104,10 @@ def _meaning(problem: Exception) -> str:
 
 def migrate(connection: Connection, found: int) -> None:
     """Migrate tables of version `found` to the present version."""
-    definition = model_tables.definition
+    definition = schema.definition
     if found < 2:
-        _add_model_parts(connection, [one for one in model_tables.MODEL_PARTS.values() if one is not definition])
-        schema.metadata.create_all(connection, tables=[model_tables.reduction])
+        _add_model_parts(connection, [one for one in schema.MODEL_PARTS.values() if one is not definition])
+        schema.metadata.create_all(connection, tables=[schema.reduction])
     if found < 3:
         _add_model_parts(connection, [definition])
     from kinegraph.store.saving import write_all_defined  # writing depends on this package

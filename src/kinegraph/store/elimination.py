@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 
@@ -124,8 +124,11 @@ def _new_graph(connection: Connection, mechanism: int, quantities: str) -> int:
     return int(key[0])
 
 
-def _run_statement(connection: Connection, statement: str, values: Mapping[str, int]) -> None:
-    connection.execute(text(statement), {name: v for name, v in values.items() if f":{name}" in statement})
+def _run_statements(connection: Connection, statements: Sequence[str], **values: int) -> None:
+    """Run SQL statements, each with the values that it names."""
+    for statement in statements:
+        names = {name: value for name, value in values.items() if f":{name}" in statement}
+        connection.execute(text(statement), names)
 
 
 def _drop_dead(connection: Connection, work: int) -> None:
@@ -138,7 +141,7 @@ def _drop_dead(connection: Connection, work: int) -> None:
         connection.execute(text("INSERT INTO place VALUES (:code, :new)"), rows)
     for table, column in (("variable", "code"), ("term", "variable"), ("factor", "variable"), ("argument", "variable")):
         dead = f"DELETE FROM {table} WHERE graph = :work AND {column} NOT IN (SELECT code FROM place)"
-        _run_statement(connection, dead, {"work": work})
+        _run_statements(connection, [dead], work=work)
 
 
 #: A variable's level and whether it is static, from its children, which have lower levels and are done. MAX(level + 1),
@@ -243,12 +246,6 @@ def _scratch(connection: Connection) -> Iterator[None]:
     yield
     for name in _SCRATCH:
         connection.execute(text(f"DROP TABLE {name}"))
-
-
-def _run_statements(connection: Connection, statements: Sequence[str], **values: int) -> None:
-    for statement in statements:
-        names = {name: value for name, value in values.items() if f":{name}" in statement}
-        connection.execute(text(statement), names)
 
 
 # The two passes

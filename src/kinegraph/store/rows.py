@@ -20,7 +20,6 @@ from kinegraph.model.constraints import Frame, row_names
 from kinegraph.model.definitions import named_expressions as named
 from kinegraph.model.expressions import names, text
 from kinegraph.model.mechanism import Body, Mechanism, Quaternion, Rotation, Transform, amounts
-from kinegraph.store import tables
 from kinegraph.store import tables as schema
 
 # The type of queries.
@@ -143,7 +142,7 @@ def write_model_parts(connection: Connection, key: int, model: str, only: Collec
 
 def write_all_model_parts(connection: Connection, only: Collection[Table]) -> None:
     """The rows of every mechanism in the store, for a store without these tables."""
-    m = tables.mechanism
+    m = schema.mechanism
     for row in connection.execute(select(m.c.id, m.c.text)).all():
         write_model_parts(connection, row.id, row.text, only)
 

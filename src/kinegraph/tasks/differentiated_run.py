@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.constraints.conditions import following_columns, row_rank
 from kinegraph.derive.constraints.redundancy import holonomic_rows
 from kinegraph.derive.dynamics.state_rate import Forces
@@ -24,6 +25,7 @@ from kinegraph.model.expressions import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.checks.diagnosis import named_ending
+from kinegraph.simulate.checks.first_integrals import ENERGY, MOMENTA
 from kinegraph.simulate.equations import row_values
 from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.inputs import (
@@ -31,15 +33,16 @@ from kinegraph.simulate.inputs import (
     check_inputs,
     initial_values,
     read_inputs,
+    span_of,
     starting_state,
     with_given_inputs,
 )
-from kinegraph.simulate.observation import ENERGY, KINETIC, MOMENTA, POTENTIAL
+from kinegraph.simulate.observation import KINETIC, POTENTIAL
 from kinegraph.simulate.run_task import Task
 from kinegraph.simulate.sensitivities import AdjointForm, StartDerivative, VariationalForm
 from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver, StateForm, solver_of
-from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.methods.step_control import Adaptive, Control, Tolerance
 from kinegraph.solve.problem import Signals
 from kinegraph.solve.recording import Run, Save, Statistics, Status
 from kinegraph.tasks.operating_point import (
@@ -335,6 +338,25 @@ def require_continuous(form: VariationalForm, rows: Floats) -> None:
             "  derivatives across a discontinuity are not available: use a continuous formula, e.g. "
             "tanh(v/0.01) for sign(v)"
         )
+
+
+def run_request(
+    model: MechanismSource,
+    duration: float,
+    t0: float,
+    tolerances: tuple[float, Tolerance | None],
+    method: str | Method | Solver,
+    state: Mapping[str, Scalar] | ArrayLike | None,
+    parameters: Mapping[str, Scalar] | None,
+    inputs: Mapping[str, Input] | None,
+    native: Native,
+    progress: bool | None,
+) -> tuple[Mechanism, tuple[float, float], RunSettings]:
+    """The mechanism, the time span and the settings of a run, from the arguments of a task."""
+    control = Adaptive(*tolerances)
+    span = span_of(t0, duration, control)
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, progress, span[0])
+    return mechanism_of(model), span, settings
 
 
 def differentiated(

@@ -24,7 +24,18 @@ from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.run import simulate
 from kinegraph.solve.execution import Native
 from kinegraph.tasks.inverse_kinematics import inverse_kinematics
-from kinegraph.tasks.operating_point import Floats, called, called_rows, kernel_of, refuse_quaternions
+from kinegraph.tasks.operating_point import (
+    JACOBIAN,
+    RATE,
+    VALUE,
+    Floats,
+    called,
+    called_rows,
+    kernel_of,
+    parameter_slope,
+    refuse_quaternions,
+    slope,
+)
 from kinegraph.tasks.prescribed_motion import SampledMotion
 
 # A path as constraints: of points, coordinates, or poses of bodies over time.
@@ -162,8 +173,7 @@ def _poses(
 # so the mechanism stays on its branch. Velocities and accelerations solve the differentiated constraints, J v = -Phi_t
 # and J a = -(J v + Phi_t)_q v - (J v + Phi_t)_t.
 
-_VALUES, _JACOBIAN, _RATES = "constraints", "constraint_jacobian", "constraint_rates"
-_BY_POSITION, _BY_TIME = f"d({_RATES})/d(all:dq)", f"d({_RATES})/d(t)"
+_BY_POSITION, _BY_TIME = slope(RATE, "dq"), parameter_slope(RATE, TIME)
 _CLOSED = 1e-13
 _NEWTON_STEPS = 12
 #: Allowed difference between positions and their prediction from velocities and accelerations.
@@ -243,8 +253,8 @@ class _Follower:
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> None:
         timed = [_BY_TIME] if depends_on_time(mechanism) else []
         self.mechanism = mechanism
-        self.places: Kernel = kernel_of(mechanism, [_VALUES, _JACOBIAN], parameters)
-        self.slopes: Kernel = kernel_of(mechanism, [_JACOBIAN, _RATES, _BY_POSITION, *timed], parameters)
+        self.places: Kernel = kernel_of(mechanism, [VALUE, JACOBIAN], parameters)
+        self.slopes: Kernel = kernel_of(mechanism, [JACOBIAN, RATE, _BY_POSITION, *timed], parameters)
         self.none = np.zeros(len(mechanism.layout.inputs))
 
     def along(self, times: Floats, q: Floats) -> PathMotion:
@@ -294,15 +304,15 @@ class _Follower:
         """The position on the path near another one."""
         for _ in range(_NEWTON_STEPS):
             found = called(self.places, {"q": q, "t": time, "u": self.none})
-            miss = found[_VALUES]
+            miss = found[VALUE]
             if not np.isfinite(miss).all():
                 break
             size = float(np.max(np.abs(miss), initial=0.0))
-            step = np.linalg.lstsq(found[_JACOBIAN], -miss, rcond=1e-12)[0]
+            step = np.linalg.lstsq(found[JACOBIAN], -miss, rcond=1e-12)[0]
             q = q + step
             if size < _CLOSED or (size < 1e-9 and np.max(np.abs(step), initial=0.0) < 1e-14):
                 return q
-        residual = float(np.max(np.abs(called(self.places, {"q": q, "t": time, "u": self.none})[_VALUES])))
+        residual = float(np.max(np.abs(called(self.places, {"q": q, "t": time, "u": self.none})[VALUE])))
         if residual < 1e-10:
             return q
         raise TaskError(f"at t = {time:.6g} the path is out of reach by {residual:.3g}")
@@ -310,13 +320,13 @@ class _Follower:
     def _rates(self, q: Floats, time: float) -> _State:
         values: dict[str, Floats | float] = {"q": q, "t": time, "u": self.none, "v": np.zeros(len(self._velocities))}
         found = called(self.slopes, values)
-        v = self._solved(found[_JACOBIAN], -found[_RATES], time)
+        v = self._solved(found[JACOBIAN], -found[RATE], time)
         found = called(self.slopes, values | {"v": v})
         bias = found[_BY_POSITION] @ v + found.get(_BY_TIME, 0.0)
-        return q, v, self._solved(found[_JACOBIAN], -bias, time)
+        return q, v, self._solved(found[JACOBIAN], -bias, time)
 
     def _jacobian(self, q: Floats, time: float) -> Floats:
-        return np.asarray(called(self.places, {"q": q, "t": time, "u": self.none})[_JACOBIAN])
+        return np.asarray(called(self.places, {"q": q, "t": time, "u": self.none})[JACOBIAN])
 
     @property
     def _velocities(self) -> tuple[str, ...]:
@@ -348,7 +358,6 @@ _State = tuple[Floats, Floats, Floats]
 # pulled by k (path - point) + c (path - point)'. It lags by about its inertia times its acceleration over k: this is
 # `deviation`, and halves as k doubles.
 
-_SPRING_JACOBIAN = "constraint_jacobian"
 #: The duration of the start of a path that is evaluated, in seconds.
 _SHORTLY = 1e-5
 
@@ -435,7 +444,7 @@ class _Beginning:
         motion = first.motion
         values: dict[str, Floats | float] = {"q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times}
         found = called_rows(kernel_of(free, ["tau", "H"], parameters), values)
-        jacobians = called_rows(kernel_of(rows, _SPRING_JACOBIAN, parameters), values)[_SPRING_JACOBIAN]
+        jacobians = called_rows(kernel_of(rows, JACOBIAN, parameters), values)[JACOBIAN]
         self._motion, self._inverse = motion, np.linalg.pinv(jacobians)
         pulls = [np.linalg.lstsq(j.T, f, rcond=None)[0] for j, f in zip(jacobians, found["tau"], strict=True)]
         self._pull, self._growth = pulls[0], (pulls[1] - pulls[0]) / _SHORTLY

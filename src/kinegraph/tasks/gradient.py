@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expressions import Scalar
 from kinegraph.simulate.equations import row_values
-from kinegraph.simulate.inputs import Input, span_of
+from kinegraph.simulate.inputs import Input
 from kinegraph.simulate.run import save_at
 from kinegraph.simulate.sensitivities import (
     at_knots,
@@ -26,19 +26,18 @@ from kinegraph.simulate.sensitivities import (
 from kinegraph.simulate.stabilization import without_drift
 from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver
-from kinegraph.solve.methods.step_control import Adaptive, Tolerance
+from kinegraph.solve.methods.step_control import Tolerance
 from kinegraph.solve.problem import Signals
 from kinegraph.solve.recording import Grid, OwnSteps, Run
 from kinegraph.tasks.differentiated_run import (
     DifferentiatedRun,
     Results,
-    RunSettings,
     derivative_table,
     differentiated,
     require_continuous,
+    run_request,
 )
-from kinegraph.tasks.least_squares import place_of
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.operating_point import Floats, name_index
 
 #: The maximum number of checkpoints of a run.
 INTERVALS = 20
@@ -63,7 +62,7 @@ class Gradient(RichDisplay):
 
     def derivative(self, result: str, by: str) -> float:
         """The derivative of one result by one variable."""
-        return float(self.derivatives[place_of(result, self.outputs), place_of(by, self.by)])
+        return float(self.derivatives[name_index(result, self.outputs, "output"), name_index(by, self.by, "variable")])
 
     def __str__(self) -> str:
         title = f"{self.model}: derivatives at t = {self.time:.9g}, by the adjoint equations"
@@ -93,12 +92,11 @@ def gradient(
     checkpoints: the largest number of checkpoints; between two of them the whole motion is kept in memory.
     The other arguments are those of `sensitivities`.
     """
-    mechanism = mechanism_of(model)
     if checkpoints < 1:
         raise TaskError(f"checkpoints is {checkpoints}: give at least 1")
-    control = Adaptive(rtol, atol)
-    span = span_of(t0, duration, control)
-    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, progress, span[0])
+    mechanism, span, settings = run_request(
+        model, duration, t0, (rtol, atol), method, state, parameters, inputs, native, progress
+    )
     run = differentiated(mechanism, by, settings, outputs, integrals)
     found = backwards(run, span, checkpoints)
     return Gradient(mechanism.name, span[1], run.results, run.by, found.values, found.derivatives, run.values)

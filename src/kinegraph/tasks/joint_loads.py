@@ -20,8 +20,8 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.solve.solution import Solution
 from kinegraph.tasks.force_equations import with_inputs
-from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of
-from kinegraph.tasks.prescribed_motion import JACOBIAN, SampledMotion
+from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of
+from kinegraph.tasks.prescribed_motion import SampledMotion
 from kinegraph.tasks.reactions import (
     JointPlace,
     LoadView,

@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinegraph.errors import KinegraphError, TaskError
-from kinegraph.model.names import did_you_mean
 from kinegraph.tasks.differentiated_run import DifferentiatedRows
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.operating_point import Floats, name_index
 
 #: Steps of one run: values that need more are rejected.
 MOST_STEPS = 100_000
@@ -165,7 +164,7 @@ def variable_bounds(names: Sequence[str], bounds: Mapping[str, tuple[float, floa
     """Lower and upper bounds of all variables, infinite where none are given."""
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     for name, pair in bounds.items():
-        place = place_of(name, names)
+        place = name_index(name, names)
         try:
             low[place], high[place] = (float(value) for value in pair)
         except (TypeError, ValueError):
@@ -180,10 +179,3 @@ def require_inside(problem: Problem, begin: Floats) -> None:
     for name, value, low, high in zip(problem.names, begin, *problem.bounds, strict=True):
         if not low <= value <= high:
             raise TaskError(f"{name} starts at {value:g}, outside its bounds {low:g} to {high:g}")
-
-
-def place_of(name: str, names: Sequence[str]) -> int:
-    """The index of a name; TaskError with a suggestion if it is unknown."""
-    if name not in names:
-        raise TaskError(f"there is no {name!r} here\n  {did_you_mean(name, names)}")
-    return names.index(name)

@@ -40,6 +40,7 @@ from kinegraph.tasks.operating_point import (
     OperatingPoint,
     called,
     kernel_of,
+    name_index,
     operating_point,
     row_kernel,
 )
@@ -249,10 +250,7 @@ def _depends(quantity: Quantity, by: str, mechanism: Mechanism) -> bool:
 
 def indices(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
     """The indices of names in a list; TaskError if one is unknown."""
-    for name in wanted:
-        if name not in names:
-            raise TaskError(f"unknown name {name!r}; choose from {', '.join(names)}")
-    return [names.index(name) for name in wanted]
+    return [name_index(name, names) for name in wanted]
 
 
 # Angular rates at which a formula is periodic in time: those of the sines, cosines and rotations that contain the time.

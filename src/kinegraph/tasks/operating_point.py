@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isfinite
@@ -131,6 +131,13 @@ def _unit_quaternions(mechanism: Mechanism, q: Floats) -> Floats:
     return q
 
 
+def name_index(name: str, names: Sequence[str], kind: str = "name") -> int:
+    """The index of a name; TaskError with a suggestion if it is unknown."""
+    if name not in names:
+        raise TaskError(f"unknown {kind} {name!r}\n  {did_you_mean(name, names)}")
+    return names.index(name)
+
+
 # Tasks that support coordinates alone say what to do with quaternions.
 
 
@@ -245,7 +252,7 @@ def slope(quantity: str, by: str) -> str:
 
 
 def parameter_slope(quantity: str, name: str) -> str:
-    """The derivative of a quantity by one parameter."""
+    """The derivative of a quantity by one parameter, or by the time."""
     return f"d({quantity})/d({name})"
 
 

@@ -26,7 +26,16 @@ from kinegraph.model.expressions import TIME, Scalar, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.formulas import formula
-from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of, refuse_quaternions
+from kinegraph.tasks.operating_point import (
+    JACOBIAN,
+    RATE,
+    Floats,
+    called_rows,
+    kernel_of,
+    parameter_slope,
+    refuse_quaternions,
+    slope,
+)
 
 # Measured coordinates: a smoothing spline whose derivatives have error bands. Differentiating samples is ill-posed
 # (Tikhonov). The spline minimizes the squared misfits plus lambda times the integral of a squared derivative, the third
@@ -310,9 +319,7 @@ def _graph(mechanism: Mechanism, laws: Mapping[str, Scalar]) -> Graph:
 
 # The motion of a mechanism with loops whose independent coordinates are prescribed.
 
-JACOBIAN = "constraint_jacobian"
-_RATES = "constraint_rates"
-_BY_POSITION, _BY_TIME = f"d({_RATES})/d(all:dq)", f"d({_RATES})/d(t)"
+_BY_POSITION, _BY_TIME = slope(RATE, "dq"), parameter_slope(RATE, TIME)
 _SMALL = 1e-9
 
 

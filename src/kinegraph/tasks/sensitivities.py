@@ -8,18 +8,17 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource
 from kinegraph.display import RichDisplay
 from kinegraph.model.expressions import Scalar
-from kinegraph.simulate.inputs import Input, span_of
+from kinegraph.simulate.inputs import Input
 from kinegraph.simulate.run import save_at
 from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver
-from kinegraph.solve.methods.step_control import Adaptive, Tolerance
+from kinegraph.solve.methods.step_control import Tolerance
 from kinegraph.solve.recording import Statistics
-from kinegraph.tasks.differentiated_run import Results, RunSettings, derivative_table, differentiated
-from kinegraph.tasks.least_squares import place_of
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.differentiated_run import Results, derivative_table, differentiated, run_request
+from kinegraph.tasks.operating_point import Floats, name_index
 
 #: The default number of equal intervals to save.
 INTERVALS = 100
@@ -43,14 +42,15 @@ class Sensitivities(RichDisplay):
 
     def __getitem__(self, result: str) -> Floats:
         """One result over time."""
-        return np.asarray(self.values[:, place_of(result, self.outputs)])
+        return np.asarray(self.values[:, name_index(result, self.outputs, "output")])
 
     def __contains__(self, name: object) -> bool:
         return name in self.outputs
 
     def derivative(self, result: str, by: str) -> Floats:
         """The derivative of one result by one variable, over time."""
-        return np.asarray(self.derivatives[:, place_of(result, self.outputs), place_of(by, self.by)])
+        row, column = name_index(result, self.outputs, "output"), name_index(by, self.by, "variable")
+        return np.asarray(self.derivatives[:, row, column])
 
     @property
     def final(self) -> Floats:
@@ -87,11 +87,10 @@ def sensitivities(
     Initial values that the model writes as formulas of parameters change with these, unless they are named in `by` or
     given in `state` as numbers. The other arguments are those of `simulate`.
     """
-    mechanism = mechanism_of(model)
-    control = Adaptive(rtol, atol)
-    span = span_of(t0, duration, control)
+    mechanism, span, settings = run_request(
+        model, duration, t0, (rtol, atol), method, state, parameters, inputs, native, progress
+    )
     save = save_at(times, span)
-    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, progress, span[0])
     run = differentiated(mechanism, by, settings, outputs, integrals)
     rows = run.at(run.values, span, save)
     return Sensitivities(

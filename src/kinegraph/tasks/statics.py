@@ -15,7 +15,7 @@ from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.force_equations import solved
 from kinegraph.tasks.joint_loads import motion_loads
-from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+from kinegraph.tasks.operating_point import Floats, OperatingPoint, name_index, operating_point
 from kinegraph.tasks.prescribed_motion import SampledMotion
 from kinegraph.tasks.reactions import LoadView, Point, Reaction, load_view
 from kinegraph.tasks.tangent_space import refuse_singular, tangent
@@ -43,9 +43,7 @@ class Statics(RichDisplay):
 
     def __getitem__(self, name: str) -> float:
         """One balancing force."""
-        if name not in self.unknowns:
-            raise TaskError(f"{name!r} is none of the unknowns {', '.join(self.unknowns)}")
-        return float(self.values[self.unknowns.index(name)])
+        return float(self.values[name_index(name, self.unknowns, "force")])
 
     def __contains__(self, name: object) -> bool:
         return name in self.unknowns

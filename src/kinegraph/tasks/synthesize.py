@@ -37,8 +37,8 @@ from kinegraph.solve.methods.method import Method, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Tolerance
 from kinegraph.solve.recording import Grid, Statistics
 from kinegraph.tasks.differentiated_run import DifferentiatedRows, DifferentiatedRun, RunSettings, formulas, variables
-from kinegraph.tasks.least_squares import MOST_STEPS, Problem, Solved, place_of, solved, variable_bounds
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.least_squares import MOST_STEPS, Problem, Solved, solved, variable_bounds
+from kinegraph.tasks.operating_point import Floats, name_index
 from kinegraph.tasks.prescribed_motion import require_all_prescribed
 
 # `synthesize`: least squares over runs with exact derivatives.
@@ -65,14 +65,14 @@ class Synthesis(RichDisplay):
 
     def __getitem__(self, name: str) -> float:
         """The value found."""
-        return float(self.values[place_of(name, self.free)])
+        return float(self.values[name_index(name, self.free)])
 
     def __contains__(self, name: object) -> bool:
         return name in self.free
 
     def largest_deviation(self, wanted: str) -> float:
         """The largest deviation of a result from its target."""
-        return float(np.nanmax(np.abs(self.deviations[:, place_of(wanted, self.wanted)])))
+        return float(np.nanmax(np.abs(self.deviations[:, name_index(wanted, self.wanted)])))
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.free)

@@ -39,9 +39,8 @@ from kinegraph.tasks.force_equations import (
     solved,
     with_inputs,
 )
-from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of
+from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of, name_index
 from kinegraph.tasks.prescribed_motion import (
-    JACOBIAN,
     Law,
     Measured,
     SampledMotion,
@@ -66,7 +65,7 @@ class ForceProblem:
         """The motion of all coordinates, from that of the prescribed ones; near: the motion at other times."""
         if not is_constrained(self.mechanism):
             return given
-        return completed(self._ties, driven, given, self.parameters, near)
+        return completed(self._constraints, driven, given, self.parameters, near)
 
     def equations(self, motion: SampledMotion, driven: tuple[str, ...] = ()) -> ForceEquations:
         """A and B at every time; with loops along the motions they allow, in which their forces do no work.
@@ -85,15 +84,15 @@ class ForceProblem:
         _require_finite(motion.times, a, b)
         if not is_constrained(self.mechanism):
             return ForceEquations(motion.times, a, b, None, tuple(range(a.shape[1])))
-        jacobians = called_rows(kernel_of(self._ties, JACOBIAN, self.parameters), values)[JACOBIAN]
-        assembler = Assembler(self._ties, self.parameters)
+        jacobians = called_rows(kernel_of(self._constraints, JACOBIAN, self.parameters), values)[JACOBIAN]
+        assembler = Assembler(self._constraints, self.parameters)
         if assembler.is_rounded:  # redundant rows that contradict each other would allow no motion
             jacobians = np.array([one[list(assembler.carrying_rows(one))] for one in jacobians])
         first = [self.mechanism.layout.positions.index(name) for name in driven]
         return ForceEquations(motion.times, a, b, jacobians, independent_coordinates(jacobians[0], first))
 
     @property
-    def _ties(self) -> Mechanism:
+    def _constraints(self) -> Mechanism:
         """The constraints of the motion, without the forces."""
         return replace(self.mechanism, unknowns=(), elements=(), contacts=())
 
@@ -129,7 +128,7 @@ class UnknownForces(RichDisplay):
 
     def __getitem__(self, name: str) -> Floats:
         """One unknown over time."""
-        return np.asarray(self.values[:, self._place(name)])
+        return np.asarray(self.values[:, name_index(name, self.unknowns, "force")])
 
     def __contains__(self, name: object) -> bool:
         return name in self.unknowns
@@ -143,12 +142,8 @@ class UnknownForces(RichDisplay):
 
     def error(self, name: str) -> Floats:
         """The standard error of one unknown over time; zero if the motion is known exactly."""
-        return np.zeros(len(self.times)) if self.errors is None else np.asarray(self.errors[:, self._place(name)])
-
-    def _place(self, name: str) -> int:
-        if name not in self.unknowns:
-            raise TaskError(f"{name!r} is none of the unknowns {', '.join(self.unknowns)}")
-        return self.unknowns.index(name)
+        place = name_index(name, self.unknowns, "force")
+        return np.zeros(len(self.times)) if self.errors is None else np.asarray(self.errors[:, place])
 
     def __str__(self) -> str:
         lines = [f"unknown forces at {len(self.times)} times, {self.times[0]:.6g} to {self.times[-1]:.6g} s"]

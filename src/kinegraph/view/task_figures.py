@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from kinegraph.tasks.platforms.workspace import Workspace
     from kinegraph.tasks.response import Response
 
+Floats: TypeAlias = NDArray[np.float64]
+
 
 # Curves over time, with error bands.
 
@@ -135,7 +137,6 @@ def _branches_legend(panel: Axes, branches: Branches) -> None:
 
 # The workspace of a platform: the distance from singular poses inside, otherwise the limit exceeded.
 
-Floats: TypeAlias = NDArray[np.float64]
 
 #: Limits with their own color.
 _LEGEND = 11

@@ -14,9 +14,10 @@ from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints import Contact
 from kinegraph.model.evaluate import number, parameter_values
+from kinegraph.simulate.checks.first_integrals import ENERGY
 from kinegraph.simulate.contacts.equations import ContactCode, OpenForm, closing, mode_flags
 from kinegraph.simulate.events import paced
-from kinegraph.simulate.observation import ENERGY, KINETIC, POTENTIAL, energy_error
+from kinegraph.simulate.observation import KINETIC, POTENTIAL, energy_error
 from kinegraph.simulate.run_task import Task
 from kinegraph.solve.contacts.compiled_phases import CompiledContactRun, ContactObservation
 from kinegraph.solve.contacts.mode import ContactSet, Mode, Snapshot

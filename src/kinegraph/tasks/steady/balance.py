@@ -207,10 +207,7 @@ class Balance:
 
     def at(self, unknowns: Floats) -> OperatingPoint:
         """The state of one row of unknowns."""
-        v = self.point.v.copy()
-        v[list(self.free)] = unknowns[self.positions + self.rows : self.unknowns]
-        point = replace(self.point, q=unknowns[: self.positions], v=v)
-        return point if self.varied is None else self.varied.at(point, float(unknowns[-1]))
+        return _point_at(self, unknowns)
 
     def _arguments(self, unknowns: Floats) -> dict[str, Floats | float]:
         """The arguments of kernels; arguments that vary between rows as rows."""
@@ -311,11 +308,13 @@ def balance(
     return Balance(forces, rows, replace(point, v=v), carrying, holonomic, closing, cyclic, free, bool(rates))
 
 
-def _require_cyclic(mechanism: Mechanism, held: list[int], cyclic: tuple[int, ...]) -> None:
+def _require_cyclic(
+    mechanism: Mechanism, held: Sequence[int], cyclic: Sequence[int], following: Sequence[int] = ()
+) -> None:
     names = mechanism.layout.velocities
     for index in held:
         if index not in cyclic:
-            listed = ", ".join(names[k] for k in cyclic) or "none"
+            listed = ", ".join(names[k] for k in cyclic if k not in following) or "none"
             raise TaskError(
                 f"{mechanism.name}: {names[index]} cannot stay constant, because the equations depend on its "
                 "coordinate\n"
@@ -375,10 +374,7 @@ class SteadyCircling:
 
     def at(self, unknowns: Floats) -> OperatingPoint:
         """The state of one row of unknowns."""
-        v = self.point.v.copy()
-        v[list(self.free)] = unknowns[self.positions : self.unknowns]
-        point = replace(self.point, q=unknowns[: self.positions], v=v)
-        return point if self.varied is None else self.varied.at(point, float(unknowns[-1]))
+        return _point_at(self, unknowns)
 
     def missing(self, unknowns: Floats) -> tuple[Floats, Floats]:
         """Independent accelerations, values and rates of the constraints, and their slopes, row by row."""
@@ -413,20 +409,20 @@ def steady_circling(
     """The equations of steady motion with held rates; plane: coordinates on which nothing depends at all."""
     following = _following(mechanism, point, parameters, held, plane)
     cyclic = _rotating(mechanism, point, parameters, following)
-    names = mechanism.layout.velocities
-    for index in held:
-        if index not in cyclic:
-            listed = ", ".join(names[k] for k in cyclic if k not in following) or "none"
-            raise TaskError(
-                f"{mechanism.name}: {names[index]} cannot stay constant, because the equations depend on its "
-                "coordinate\n"
-                f"  steady rates are possible for cyclic coordinates only; here: {listed}"
-            )
+    _require_cyclic(mechanism, held, cyclic, following)
     free = tuple(k for k in cyclic if k not in held)
     v = np.zeros_like(point.v)
     retained = [*held, *free]
     v[retained] = point.v[retained]
     return SteadyCircling(mechanism, dict(parameters), replace(point, v=v), following, cyclic, free)
+
+
+def _point_at(equations: Balance | SteadyCircling, unknowns: Floats) -> OperatingPoint:
+    """The state of one row of unknowns: positions, multipliers (`rows`), free velocities, the varied value."""
+    v = equations.point.v.copy()
+    v[list(equations.free)] = unknowns[equations.positions + equations.rows : equations.unknowns]
+    point = replace(equations.point, q=unknowns[: equations.positions], v=v)
+    return point if equations.varied is None else equations.varied.at(point, float(unknowns[-1]))
 
 
 def resting_matrix(equations: SteadyCircling, point: OperatingPoint) -> tuple[Floats, int]:

@@ -28,7 +28,7 @@ from kinegraph.model.expressions import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.robot_data import coordinate_limits
 from kinegraph.solve.problem import Floats
-from kinegraph.view.page import tables as facts
+from kinegraph.view.page import tables
 from kinegraph.view.page.frames import LENGTH, Frames, States
 from kinegraph.view.page.scene import Scene, scene_of
 from kinegraph.view.page.solution_page import page_of, page_path
@@ -127,14 +127,14 @@ def model_page(
         "names": list(start),
         "closing": closing,
     }
-    headline = facts.size(mechanism) + _constraint_words(mechanism, closing is not None)
+    headline = tables.size(mechanism) + _slider_note(mechanism, closing is not None)
     text = page_of(scene, data, headline, source)
     with written_to(path):
         path.write_text(text, encoding="utf-8")
     return path
 
 
-def _constraint_words(mechanism: Mechanism, closed: bool) -> str:
+def _slider_note(mechanism: Mechanism, closed: bool) -> str:
     """How sliders treat loops, for the line below the title."""
     if not is_constrained(mechanism):
         return ""

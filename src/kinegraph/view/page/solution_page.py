@@ -18,7 +18,7 @@ from kinegraph.errors import SolveError
 from kinegraph.files import written_to
 from kinegraph.io.language.writer import write
 from kinegraph.solve.solution import Solution
-from kinegraph.view.page import tables as facts
+from kinegraph.view.page import tables
 from kinegraph.view.page.frames import States
 from kinegraph.view.page.meshes import json_for_html, packed
 from kinegraph.view.page.scene import Scene, scene_of
@@ -47,13 +47,13 @@ def page_of(
     mechanism = scene.mechanism
     records = write(mechanism)
     cards = {
-        "Operations": facts.operations(counted(mechanism, scene.bound)),
+        "Operations": tables.operations(counted(mechanism, scene.bound)),
         "Solver": report,
-        "Bodies": facts.bodies(mechanism, scene.values, scene.drawing.missing),
-        "Parameters": facts.parameters(mechanism, scene.values),
-        "Elements": facts.elements(mechanism),
+        "Bodies": tables.bodies(mechanism, scene.values, scene.drawing.missing),
+        "Parameters": tables.parameters(mechanism, scene.values),
+        "Elements": tables.elements(mechanism),
     }
-    names = facts.names((*mechanism.layout.positions, *mechanism.layout.velocities))
+    names = tables.names((*mechanism.layout.positions, *mechanism.layout.velocities))
     return filled({
         "title": escape(mechanism.name),
         "headline": headline,
@@ -124,8 +124,8 @@ def page_text(solution: Solution, source: str | None = None) -> str:
     states = States({name: column[rows] for name, column in solution.columns.items()}, simulated.inputs)
     scene = scene_of(simulated.mechanism, simulated.parameters, states)
     data = scene.data() | _curves(solution, scene, rows)
-    headline = facts.headline(simulated.mechanism, solution)
-    return page_of(scene, data, headline, source, facts.report(solution))
+    headline = tables.headline(simulated.mechanism, solution)
+    return page_of(scene, data, headline, source, tables.report(solution))
 
 
 def drawn_rows(solution: Solution, bodies: int) -> Rows:

@@ -97,12 +97,12 @@ def _legend(mechanism: Mechanism) -> str:
         f"<mo>+</mo><msup><mi>h</mi><mi>G</mi></msup>{_of('<mi>q</mi>')}<mo>=</mo><mi>τ</mi>{forces}"
     )
     means = ["<i>Q</i> the forces of springs, dampers and other elements"] if mechanism.elements else []
-    means += [f"<i>λ</i> the forces of {_constraint_words(mechanism)}, whose rows are <i>J</i>"] if tied else []
+    means += [f"<i>λ</i> the forces of {_force_sources(mechanism)}, whose rows are <i>J</i>"] if tied else []
     where = f"<p>with {' and '.join(means)}</p>" if means else ""
     return f'<div class="law"><math display="block"><mrow>{law}</mrow></math>{where}</div>'
 
 
-def _constraint_words(mechanism: Mechanism) -> str:
+def _force_sources(mechanism: Mechanism) -> str:
     words = ["loops and constraints"] * is_constrained(mechanism) + ["closed contacts"] * bool(mechanism.contacts)
     return " and of ".join(words)
 
