@@ -27,14 +27,13 @@ from kinegraph.tasks.least_squares import (
     MOST_STEPS,
     Problem,
     Solved,
-    place_of,
     require_determined,
     require_independent,
     require_inside,
     solved,
     variable_bounds,
 )
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.operating_point import Floats, name_index
 
 # Measured motion: times and columns, from arrays or a CSV table.
 
@@ -159,7 +158,7 @@ class Fit(RichDisplay):
 
     def __getitem__(self, name: str) -> float:
         """The fitted value."""
-        return float(self.values[place_of(name, self.unknown)])
+        return float(self.values[name_index(name, self.unknown, "parameter or initial value")])
 
     def __contains__(self, name: object) -> bool:
         return name in self.unknown
@@ -182,7 +181,7 @@ class Fit(RichDisplay):
             raise TaskError(f"confidence is {confidence!r}: give a probability between 0 and 1, e.g. 0.95")
         tail = 0.5 + confidence / 2
         factor = float(stdtrit(self.degrees_of_freedom, tail) if self.noise_is_estimated else ndtri(tail))
-        half = factor * float(self.standard_errors[place_of(name, self.unknown)])
+        half = factor * float(self.standard_errors[name_index(name, self.unknown, "parameter or initial value")])
         return self[name] - half, self[name] + half
 
     @property

@@ -22,8 +22,7 @@ from kinegraph.model.constraints import Frame, Loop, is_constrained
 from kinegraph.model.expressions import Scalar, expression
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Quaternion, Shift
 from kinegraph.model.names import did_you_mean
-from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of, operating_point
-from kinegraph.tasks.prescribed_motion import JACOBIAN
+from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of, operating_point
 from kinegraph.tasks.run_states import RunStates
 
 # Joint frames: points on both sides, the axes of motion, and the axes of the requested loads. The frames are massless

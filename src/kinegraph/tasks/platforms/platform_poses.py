@@ -18,7 +18,8 @@ from kinegraph.errors import TaskError
 from kinegraph.model.evaluate import number
 from kinegraph.model.names import did_you_mean
 from kinegraph.seeds import generator
-from kinegraph.tasks.platforms.workspace import Floats, PlatformLegs, platform_in
+from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.platforms.workspace import PlatformLegs, platform_in
 
 # All rigid poses with six given distances: a parameter homotopy in complex numbers. The pose of the platform is a dual
 # quaternion x = (e, g), g = p e / 2. Each distance |p + R b - a| = L is a quadratic form of x (M. Husty, 1996), linear
@@ -28,7 +29,6 @@ from kinegraph.tasks.platforms.workspace import Floats, PlatformLegs, platform_i
 # they reach all its isolated poses.
 
 Complex = npt.NDArray[np.complex128]
-Reals = npt.NDArray[np.float64]
 
 #: The number of solutions for generic parameters (Ronga and Vust, Lazard, Mourrain, Raghavan).
 MOST_POSES = 40
@@ -66,7 +66,7 @@ class ParameterPath:
     linear: Complex
     quadratic: Complex
 
-    def at(self, t: Reals) -> tuple[Complex, Complex]:
+    def at(self, t: Floats) -> tuple[Complex, Complex]:
         """The forms and their derivatives at the t of every path: (paths, 6, 8, 8)."""
         s = t[:, None, None, None]
         value = self.constant + s * (self.linear + s * self.quadratic)
@@ -78,7 +78,7 @@ class Ends:
     """The ends of paths: x of each, and its t; those with t = 1 arrived."""
 
     x: Complex
-    t: Reals
+    t: Floats
 
     @property
     def arrived(self) -> npt.NDArray[np.bool_]:
@@ -106,17 +106,17 @@ def _parts(one: Distances) -> tuple[Complex, Complex, Complex]:
 # the equations
 
 
-def _product(a: Reals, b: Reals) -> Reals:
+def _product(a: Floats, b: Floats) -> Floats:
     """The product of two quaternions."""
     w, v = a[0] * b[0] - a[1:] @ b[1:], a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
     return np.array([w, *v])
 
 
-def _conjugate(a: Reals) -> Reals:
+def _conjugate(a: Floats) -> Floats:
     return np.asarray(a * np.array([1.0, -1, -1, -1]))
 
 
-def _tensors() -> tuple[Reals, ...]:
+def _tensors() -> tuple[Floats, ...]:
     """The symmetric forms multiplied by g.g, e.e, and the points on base and platform; and Study's form."""
     unit = np.eye(4)
     of_g, of_e, study = np.zeros((8, 8)), np.zeros((8, 8)), np.zeros((8, 8))
@@ -195,7 +195,7 @@ def _with_conjugates(ends: Ends, plane: Complex) -> Complex:
     return distinct([*x, *mirrored])
 
 
-def _slope(course: ParameterPath, x: Complex, t: Reals, plane: Complex) -> Complex:
+def _slope(course: ParameterPath, x: Complex, t: Floats, plane: Complex) -> Complex:
     forms, rates = course.at(t)
     _, jacobian = _system(forms, x, plane)
     right = np.zeros((len(x), 8), dtype=complex)
@@ -203,7 +203,7 @@ def _slope(course: ParameterPath, x: Complex, t: Reals, plane: Complex) -> Compl
     return _solved(jacobian, right)
 
 
-def _ahead(course: ParameterPath, x: Complex, t: Reals, h: Reals, plane: Complex) -> Complex:
+def _ahead(course: ParameterPath, x: Complex, t: Floats, h: Floats, plane: Complex) -> Complex:
     s = h[:, None]
     k1 = _slope(course, x, t, plane)
     k2 = _slope(course, x + s / 2 * k1, t + h / 2, plane)
@@ -212,7 +212,7 @@ def _ahead(course: ParameterPath, x: Complex, t: Reals, h: Reals, plane: Complex
     return np.asarray(x + s / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
 
 
-def _back(course: ParameterPath, x: Complex, t: Reals, plane: Complex) -> tuple[Complex, npt.NDArray[np.bool_]]:
+def _back(course: ParameterPath, x: Complex, t: Floats, plane: Complex) -> tuple[Complex, npt.NDArray[np.bool_]]:
     forms, _ = course.at(t)
     sizes = []
     for _ in range(3):

@@ -21,10 +21,9 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.platforms.initial_pose import body_pose, pose
 from kinegraph.model.platforms.recognition import Platform, platform_of
+from kinegraph.tasks.operating_point import Floats
 
 # The legs of a platform in numbers, for many poses at once.
-
-Floats = npt.NDArray[np.float64]
 
 
 def platform_in(mechanism: MechanismSource) -> tuple[Mechanism, Platform]:
