@@ -19,7 +19,7 @@ from tests.docking.one_axis import TEXT
 
 def test_first_contacts_lie_within_the_limits() -> None:
     limits = ContactLimits()
-    laws = read_distributions(limits.laws(), None)
+    laws = read_distributions(limits.distributions(), None)
     names = [name for group in laws for name in group]
     samples = Samples(laws, dict.fromkeys(names, 0.0), 2000, Design.RANDOM, 1)
     drawn = dict(zip(samples.names, samples.rows(1, 2001).T, strict=True))

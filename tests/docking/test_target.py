@@ -64,7 +64,7 @@ def test_any_number_of_latches(count: int) -> None:
 @pytest.mark.parametrize(("ahead", "touched"), [(0.1, True), (0.05, False)])
 def test_a_small_ring_docks_to_capture(ahead: float, touched: bool) -> None:
     """Nothing but a ring on springs and no spacecraft to dock with; and one that stands where all latches fit."""
-    port = Port(2, 0.3, 0.25, 0.15, 0.1, mass=90, across=9, along=9, ahead=ahead, centre=0.2)
+    port = Port(2, 0.3, 0.25, 0.15, 0.1, mass=90, across=9, along=9, ahead=ahead, center=0.2)
     docking = docking_of(with_target(kg.parse(ALONE), port))
     near = replace(docking, latches=tuple(replace(one, distance=0.02, speed=0.2) for one in docking.latches))
     run = dock(near, 3, native=False, rtol=1e-7, interval=0.05, stop_at_capture=True)

@@ -29,7 +29,7 @@ from kinegraph.model.axes import Axes
 
 if TYPE_CHECKING:
     from kinegraph.tasks.joint_loads import JointLoads
-    from kinegraph.tasks.prescribed_motion import Law
+    from kinegraph.tasks.prescribed_motion import PrescribedMotion
     from kinegraph.tasks.reactions import LoadView, Reaction
     from kinegraph.tasks.unknown_forces import UnknownForces
 
@@ -80,7 +80,7 @@ def run_unknown_forces(
     from kinegraph.tasks.unknown_forces import unknown_forces
 
     mechanism = source.mechanism()
-    laws: dict[str, Law] = {**_measured(data, noise), **assignments(motion or (), "--motion")}
+    laws: dict[str, PrescribedMotion] = {**_measured(data, noise), **assignments(motion or (), "--motion")}
     found = unknown_forces(
         mechanism,
         laws,
@@ -105,7 +105,7 @@ def _above_zero(duration: float) -> float:
     return duration
 
 
-def _measured(data: Path | None, noise: list[str] | None) -> dict[str, Law]:
+def _measured(data: Path | None, noise: list[str] | None) -> dict[str, PrescribedMotion]:
     if data is None:
         return {}
     from kinegraph.tasks.fit import measurements

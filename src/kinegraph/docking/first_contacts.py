@@ -41,7 +41,7 @@ class ContactLimits:
     tilting: float = 0.20 * _DEGREE
     spinning: float = 0.20 * _DEGREE
 
-    def laws(self) -> dict[str, str]:
+    def distributions(self) -> dict[str, str]:
         """Uniform distributions within the limits; limits of a vector sum are discs."""
         slow, fast = self.closing
         return {
@@ -125,7 +125,7 @@ def contact_plan(
     return StudySettings(
         docking.mechanism,
         duration,
-        (limits or ContactLimits()).laws(),
+        (limits or ContactLimits()).distributions(),
         cases,
         outcomes={
             "captured_at": f"time({CAPTURE})",

@@ -122,10 +122,10 @@ class ModeEquations:
             return with_latches_that_hold(self.docking)
         if self.slots:
             return with_points_held(self.docking, self.slots)
-        return self.tied if self.fastened is None else self.fastened.mechanism
+        return self.with_loops if self.fastened is None else self.fastened.mechanism
 
     @cached_property
-    def tied(self) -> Mechanism:
+    def with_loops(self) -> Mechanism:
         """The same joints as loops: all bodies keep their coordinates."""
         given, docking = self._without_guides, self.docking
         sides = {CAPTURED: docking.ring, HARD: docking.chaser}
@@ -232,9 +232,9 @@ class ModeEquations:
     ) -> tuple[Floats, ...]:
         """Quantities of all bodies at one state, connected by loops if joined, without forces in coordinates."""
         given = self._given_for(self.joints)
-        bound = bound_parameters(self.tied, True, self.values)
-        graph = derived_at_once(self.tied, words, {name: one for name, one in bound.items() if name not in given})
-        layout = self.tied.layout
+        bound = bound_parameters(self.with_loops, True, self.values)
+        graph = derived_at_once(self.with_loops, words, {name: one for name, one in bound.items() if name not in given})
+        layout = self.with_loops.layout
         values = dict.fromkeys((*layout.forces, *layout.accelerations), 0.0) | {"t": time}
         values |= zip((*layout.positions, *layout.velocities), [*q, *v], strict=True)
         found = interpret(graph, values | {name: known[name] for name in given})

@@ -29,7 +29,7 @@ class Port:
 
     latches: how many, with as many petals on each side. radius [m]: of latches and pads. root, tip, height [m]:
     petals start at the first radius and lean inward to the second. edge, pad [m]: radii of the edges of petals and
-    of pads. stiffness [N/m], damping [s/m], friction: where they touch. mass [kg], centre [m] behind the ring,
+    of pads. stiffness [N/m], damping [s/m], friction: where they touch. mass [kg], center [m] behind the ring,
     across and along [kg m^2]: of the spacecraft. ahead [m]: the initial distance from the ring. closing [m/s].
     """
 
@@ -44,7 +44,7 @@ class Port:
     damping: float = 1.0
     friction: float = 0.1
     mass: float = 25000.0
-    centre: float = 3.0
+    center: float = 3.0
     across: float = 1e5
     along: float = 3e4
     ahead: float = 0.2
@@ -54,7 +54,7 @@ class Port:
         for one in fields(self):
             value = getattr(self, one.name)
             number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-            if not number or (value < 0 and one.name not in ("centre", "closing")):
+            if not number or (value < 0 and one.name not in ("center", "closing")):
                 raise SolveError(f"Port: {one.name} is {value!r}: give a number that is not negative")
         if self.latches != int(self.latches) or not 2 <= self.latches <= 12:
             raise SolveError(f"Port: latches is {self.latches!r}: give an integer from 2 to 12")
@@ -135,7 +135,7 @@ def _coordinates(letter: str, ring: list[Expression], port: Port) -> tuple[Coord
 def _spacecraft(letter: str, port: Port) -> Body:
     shifts = (Sx(Name(f"{letter}x")), Sy(Name(f"{letter}y")), Sz(Name(f"{letter}z")))
     turn = Q(*(Name(f"{letter}{k}") for k in range(4)))
-    own = inertia(port.mass, port.across, port.across, port.along, at=(Sz(port.centre),))
+    own = inertia(port.mass, port.across, port.across, port.along, at=(Sz(port.center),))
     return Body("Target", None, (*shifts, turn), own)
 
 

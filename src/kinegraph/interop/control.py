@@ -7,9 +7,9 @@ from kinegraph.tasks.linearize import Linearization
 
 
 def to_control(linear: Linearization) -> Foreign:
-    """The `control.StateSpace` of a linearisation: for Bode plots, regulators, observers and the rest of that package.
+    """The `control.StateSpace` of a linearization: for Bode plots, regulators, observers and the rest of that package.
 
-    States, inputs and outputs are deviations from the point of the linearisation and bear their names.
+    States, inputs and outputs are deviations from the point of the linearization and bear their names.
     """
     control = extra("control", "an object of python-control")
     return control.ss(

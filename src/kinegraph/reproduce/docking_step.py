@@ -380,8 +380,8 @@ class TwoSpacecraft:
             self._of(letter, self.v),
             self._of(letter, accelerations),
         )
-        centre = turn[:, 2] * height
+        center = turn[:, 2] * height
         inertia = turn @ np.diag(moments) @ turn.T
-        force = mass * (linear + np.cross(angular, centre) + np.cross(spin, np.cross(spin, centre)))
+        force = mass * (linear + np.cross(angular, center) + np.cross(spin, np.cross(spin, center)))
         torque = inertia @ angular + np.cross(spin, inertia @ spin)
-        return np.array([*force, *(torque + np.cross(p + centre, force))])
+        return np.array([*force, *(torque + np.cross(p + center, force))])

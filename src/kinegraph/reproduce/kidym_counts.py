@@ -139,9 +139,9 @@ class Counting:
             frame = deepcopy(frames[body.base])
             self._apply(frame, body.transforms)
             frames[body.name] = frame
-            centre = deepcopy(frame)
-            self._apply(centre, body.inertia.central)
-            self._dynamics(centre)
+            center = deepcopy(frame)
+            self._apply(center, body.inertia.central)
+            self._dynamics(center)
         return self.ledger
 
     def _apply(self, frame: Frame, transforms: Sequence[Transform]) -> None:
@@ -208,11 +208,11 @@ class Counting:
             ledger.sum(shift, ledger.cross(turn, arm)) for turn, shift in zip(frame.turns, frame.shifts, strict=True)
         ]
 
-    def _dynamics(self, centre: Frame) -> None:
+    def _dynamics(self, center: Frame) -> None:
         """Mass and principal moments act on the motion of the central frame."""
-        columns = list(zip(centre.shifts, centre.turns, strict=True))
+        columns = list(zip(center.shifts, center.turns, strict=True))
         if Result.FORCES in self.wanted:
-            force, moment = self._scaled(centre.acceleration), self._euler(centre)
+            force, moment = self._scaled(center.acceleration), self._euler(center)
             for shift, turn in columns:
                 self.ledger.dot((*shift, *turn), (*force, *moment))
         if Result.MASS in self.wanted:
@@ -224,11 +224,11 @@ class Counting:
     def _scaled(self, vector: Vector) -> Vector:
         return [self.ledger.times(Known.STATIC, part) for part in vector]
 
-    def _euler(self, centre: Frame) -> Vector:
+    def _euler(self, center: Frame) -> Vector:
         """J eps + w x J w with precomputed differences of principal moments."""
-        w, ledger = centre.angular_velocity, self.ledger
+        w, ledger = center.angular_velocity, self.ledger
         gyroscopic = [ledger.times(Known.STATIC, ledger.times(w[i], w[j])) for i, j in ((1, 2), (2, 0), (0, 1))]
-        return ledger.sum(self._scaled(centre.angular), gyroscopic)
+        return ledger.sum(self._scaled(center.angular), gyroscopic)
 
 
 def counted(mechanism: Mechanism, results: Sequence[Result], statics: bool = False) -> Ledger:

@@ -122,7 +122,7 @@ def _html_row(entry: Entry) -> str:
     return f"<tr><td>{name}</td>{numbers}<td class={entry.verdict.value}>{verdict}</td><td>{reason}</td></tr>"
 
 
-_COLOURS = {
+_COLORS = {
     Verdict.AGREES: "#1a7f37",
     Verdict.BETTER: "#0969da",
     Verdict.EXPLAINED: "#6e7781",
@@ -140,5 +140,5 @@ _STYLE = (
     "summary{cursor:pointer;padding:.4rem 0;color:#1a7f37}a{color:#0969da}section{margin-top:2.5rem}"
     "@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre,code{background:#161b22}"
     "td,th{border-color:#30363d}a{color:#58a6ff}}"
-    + "".join(f"td.{verdict.value}{{color:{colour}}}" for verdict, colour in _COLOURS.items())
+    + "".join(f"td.{verdict.value}{{color:{color}}}" for verdict, color in _COLORS.items())
 )

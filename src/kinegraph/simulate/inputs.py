@@ -166,7 +166,7 @@ def with_given_inputs(mechanism: Mechanism, forces: Forces) -> Mechanism:
     leading = {name for one in expressions(mechanism.constraints) for name in names(one)}
     given = {*forces.formulas, *forces.sampled}
     inputs = tuple(
-        replace(one, value=_law(mechanism, one.name, forces) if one.name in leading else None)
+        replace(one, value=_driving_formula(mechanism, one.name, forces) if one.name in leading else None)
         if one.name in given
         else one
         for one in mechanism.inputs
@@ -174,7 +174,7 @@ def with_given_inputs(mechanism: Mechanism, forces: Forces) -> Mechanism:
     return replace(mechanism, inputs=inputs) if inputs != mechanism.inputs else mechanism
 
 
-def _law(mechanism: Mechanism, name: str, forces: Forces) -> Expression:
+def _driving_formula(mechanism: Mechanism, name: str, forces: Forces) -> Expression:
     """The formula of an input that drives a constraint. It is differentiated, so it may depend on time and parameters
     only."""
     found = forces.formulas.get(name)
@@ -211,7 +211,7 @@ def given_state(
     positions = np.array([given.get(name, value) for name, value in q.items()], dtype=float)
     velocities = np.array([given.get(name, value) for name, value in v.items()], dtype=float)
     for start in mechanism.layout.quaternions:
-        normalise(mechanism, positions, start)
+        normalize(mechanism, positions, start)
     return positions, velocities
 
 
@@ -250,7 +250,7 @@ def start_of(
     return Start(fitting.q, fitting.v, fitting.note)
 
 
-def normalise(mechanism: Mechanism, q: Floats, start: int) -> None:
+def normalize(mechanism: Mechanism, q: Floats, start: int) -> None:
     """Scale a quaternion (of one state or of many rows) to unit length."""
     part = q[..., start : start + 4]
     largest = np.max(np.abs(part), axis=-1, keepdims=True)

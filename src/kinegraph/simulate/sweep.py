@@ -24,7 +24,7 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.checks.diagnosis import NOT_LOOKED_INTO, Ends, named_endings
+from kinegraph.simulate.checks.diagnosis import NOT_DIAGNOSED, Ends, named_endings
 from kinegraph.simulate.contacts.equations import ContactCode, OpenForm
 from kinegraph.simulate.contacts.runs import ContactSolver, with_flags
 from kinegraph.simulate.equations import Equations
@@ -33,7 +33,7 @@ from kinegraph.simulate.inputs import (
     Input,
     check_inputs,
     check_method,
-    normalise,
+    normalize,
     read_inputs,
     span_of,
     start_of,
@@ -229,9 +229,9 @@ class Sweep(RichDisplay):
         good = sum(status.good for status in self.statuses)
         rate = len(self) / self.seconds if self.seconds else 0.0
         words = f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} per second)"
-        bad = Counter((one.status.value, NOT_LOOKED_INTO in one.detail) for one in self.endings if not one.status.good)
+        bad = Counter((one.status.value, NOT_DIAGNOSED in one.detail) for one in self.endings if not one.status.good)
         early = [
-            f"{count} ended early: {value}{f' ({NOT_LOOKED_INTO})' if unknown else ''}"
+            f"{count} ended early: {value}{f' ({NOT_DIAGNOSED})' if unknown else ''}"
             for (value, unknown), count in bad.most_common()
         ]
         return "\n  ".join([words, *early, str(self.decision), *([self.assembled] if self.assembled else [])])
@@ -345,7 +345,7 @@ def _states(
         if name in varied and not loops:
             table[:, place] = varied[name]
     for start in layout.quaternions:
-        normalise(mechanism, table, start)
+        normalize(mechanism, table, start)
     parameters = np.array([[varied[name][row] for name in equations.runtime] for row in range(rows)])
     q, v = table[:, : len(layout.positions)], table[:, len(layout.positions) :]
     return np.array([equations.pack(*one, t) for one in zip(q, v, parameters, strict=True)]), note

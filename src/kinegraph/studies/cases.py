@@ -62,7 +62,7 @@ def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> St
     faults = _impossible(plan, equations, varied)
     q, v = values[:, :positions], values[:, positions:]
     for start in plan.mechanism.layout.quaternions:
-        faults |= _normalised(q, start)
+        faults |= _normalized(q, start)
     if is_constrained(plan.mechanism):
         faults |= _assembled(plan, varied, q, v, faults)
     finite = np.isfinite(values).all(axis=1) & np.isfinite(parameters).all(axis=1)
@@ -79,7 +79,7 @@ def nominal_note(plan: Plan) -> str | None:
     varied = dict(zip(plan.samples.names, plan.samples.rows(0, 1).T, strict=True))
     values = _initial_values(plan, plan.equations(), varied, 1)
     q, v = np.split(values, [len(plan.mechanism.layout.positions)], axis=1)
-    if any(_normalised(q, start) for start in plan.mechanism.layout.quaternions):
+    if any(_normalized(q, start) for start in plan.mechanism.layout.quaternions):
         return None
     try:
         return _fitting(plan, varied, q[0], v[0], 0).note
@@ -141,7 +141,7 @@ def _model_values(plan: Plan) -> list[Expression]:
     return [*positions, *velocities]
 
 
-def _normalised(q: Floats, start: int) -> dict[int, str]:
+def _normalized(q: Floats, start: int) -> dict[int, str]:
     """Scale quaternions to unit length; returns the rows with a quaternion of length zero."""
     part = q[:, start : start + 4]
     with np.errstate(all="ignore"):

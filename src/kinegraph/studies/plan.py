@@ -37,7 +37,7 @@ from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem import Event, Floats, Signals
 from kinegraph.solve.recording import Grid
 from kinegraph.studies.outcomes import OutcomeTable, default_outcomes, output_graph
-from kinegraph.studies.sampling import Design, Distribution, Law, Samples, read_distributions
+from kinegraph.studies.sampling import Design, Distribution, DistributionLike, Samples, read_distributions
 
 # The plan determines the results, but not where they are computed.
 
@@ -89,8 +89,10 @@ class Plan:
         return {
             "model": digest(self.mechanism),
             "span": list(self.span),
-            "vary": {", ".join(names): repr(law)[:500] for names, law in samples.laws.items()},
-            "laws": digest(tuple(samples.laws.values())),
+            "vary": {
+                ", ".join(names): repr(distribution)[:500] for names, distribution in samples.distributions.items()
+            },
+            "laws": digest(tuple(samples.distributions.values())),
             "nominal": dict(samples.nominal),
             "design": samples.design.value,
             "seed": samples.seed,
@@ -124,7 +126,7 @@ class Plan:
 
 # From the user's settings to a plan: which names are parameters, initial values or inputs, and the nominal values.
 
-Vary: TypeAlias = "Mapping[str, Law] | Mapping[tuple[str, ...], Law]"
+Vary: TypeAlias = "Mapping[str, DistributionLike] | Mapping[tuple[str, ...], DistributionLike]"
 
 _FEW = 16  # cases that finish before a compiler would have started
 _CHUNKS, _LARGEST_CHUNK = 100, 1000
@@ -165,8 +167,8 @@ class _Planning:
 
     def __init__(self, settings: StudySettings) -> None:
         self.settings = settings
-        self.laws = read_distributions(settings.vary, settings.folder)
-        self.names = tuple(name for group in self.laws for name in group)
+        self.distributions = read_distributions(settings.vary, settings.folder)
+        self.names = tuple(name for group in self.distributions for name in group)
         if not self.names:
             raise StudyError("vary: give at least one name and its distribution, e.g. {'q1': 'uniform(-0.1, 0.1)'}")
         check_inputs(settings.inputs)
@@ -184,7 +186,7 @@ class _Planning:
         mechanism = with_given_inputs(mechanism, forces)
         design = settings.design if isinstance(settings.design, Design) else Design.named(settings.design)
         nominal = self._nominal(mechanism, sources)
-        samples = Samples(self.laws, nominal, settings.cases, design, settings.seed)
+        samples = Samples(self.distributions, nominal, settings.cases, design, settings.seed)
         wanted, solver = forced(settings.native), solver_of(settings.method)
         check_method(solver, mechanism, self.events)
         made = Plan(
@@ -244,7 +246,7 @@ class _Planning:
     def _nominal(self, mechanism: Mechanism, sources: Mapping[str, str]) -> dict[str, float]:
         """The values of the nominal case: those of the model and the settings, otherwise the center of the
         distribution."""
-        found = _centres(self.laws)
+        found = _centers(self.distributions)
         own = {parameter.name for parameter in self.settings.mechanism.parameters}
         new: dict[str, Scalar] = {name: found[source] for name, source in sources.items() if name not in own}
         valueless = {p.name for p in mechanism.parameters if p.value is None} - {*self.parameters}
@@ -285,10 +287,10 @@ class _Planning:
             output_graph(plan.equations(), plan.outcome_table.outputs)
 
 
-def _centres(laws: Mapping[tuple[str, ...], Distribution]) -> dict[str, float]:
+def _centers(distributions: Mapping[tuple[str, ...], Distribution]) -> dict[str, float]:
     found: dict[str, float] = {}
-    for group, law in laws.items():
-        found |= zip(group, law.centre(len(group)).tolist(), strict=True)
+    for group, distribution in distributions.items():
+        found |= zip(group, distribution.center(len(group)).tolist(), strict=True)
     return found
 
 

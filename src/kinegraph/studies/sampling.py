@@ -46,14 +46,14 @@ class Distribution(ABC):
         """Numbers, one row per point of the unit cube."""
 
     @abstractmethod
-    def centre(self, width: int) -> Floats:
+    def center(self, width: int) -> Floats:
         """The numbers of the nominal case, if the model gives none."""
 
 
-def _finite(law: str, **numbers: float) -> None:
+def _finite(distribution: str, **numbers: float) -> None:
     for name, value in numbers.items():
         if not isfinite(value):
-            raise StudyError(f"{law}: {name} is {value!r}; give a finite number")
+            raise StudyError(f"{distribution}: {name} is {value!r}; give a finite number")
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ class Uniform(Distribution):
     def values(self, cube: Floats, width: int) -> Floats:
         return self.low + (self.high - self.low) * cube
 
-    def centre(self, width: int) -> Floats:
+    def center(self, width: int) -> Floats:
         return np.array([0.5 * (self.low + self.high)])
 
 
@@ -98,7 +98,7 @@ class Normal(Distribution):
         drawn = truncnorm.ppf(_open(cube), low, high)
         return np.asarray(self.mean + self.deviation * drawn, dtype=float)
 
-    def centre(self, width: int) -> Floats:
+    def center(self, width: int) -> Floats:
         return np.array([min(max(self.mean, self.low), self.high)])
 
 
@@ -124,7 +124,7 @@ class Ball(Distribution):
         reach = self.radius * cube[:, 0] ** (1.0 / width)
         return np.asarray(reach[:, None] * _directions(cube[:, 1:], width))
 
-    def centre(self, width: int) -> Floats:
+    def center(self, width: int) -> Floats:
         return np.zeros(width)
 
 
@@ -181,7 +181,7 @@ class Choice(Distribution):
         place = np.minimum(np.searchsorted(edges, cube[:, 0], side="right"), len(self.rows) - 1)
         return np.asarray(np.array(self.rows)[place])
 
-    def centre(self, width: int) -> Floats:
+    def center(self, width: int) -> Floats:
         return np.array(self.rows[0])
 
 
@@ -193,7 +193,7 @@ def _open(cube: Floats) -> Floats:
 # Distributions as text: `uniform(-0.1, 0.1)`, `normal(0, 1)`, `truncated(0, 1, -2, 2)`, `disc(0.1)`, `choice(1, 2, 3)`.
 
 #: A distribution as the user gives it: an object, its text, or a list of values to choose from.
-Law: TypeAlias = "Distribution | str | ArrayLike"
+DistributionLike: TypeAlias = "Distribution | str | ArrayLike"
 
 _CALL = re.compile(r"\s*(\w+)\s*\((.*)\)\s*", re.DOTALL)
 _LARGEST_TABLE = 200_000_000
@@ -208,16 +208,19 @@ _LAWS: dict[str, tuple[tuple[int, ...], Callable[..., Distribution]]] = {
 }
 
 
-def read_distribution(given: Law, names: tuple[str, ...], folder: Path | None = None) -> Distribution:
+def read_distribution(given: DistributionLike, names: tuple[str, ...], folder: Path | None = None) -> Distribution:
     """The distribution of these names, checked against their number; tables are read from `folder`."""
-    law = _distribution(given, ", ".join(names), folder)
-    if law.width is not None and law.width != len(names):
-        raise StudyError(f"{', '.join(names)}: the distribution gives {law.width} numbers for {len(names)} names")
-    law.values(np.full((1, law.dimensions(len(names))), 0.4), len(names))  # a ball of one number raises its own error
-    return law
+    distribution = _distribution(given, ", ".join(names), folder)
+    if distribution.width is not None and distribution.width != len(names):
+        raise StudyError(
+            f"{', '.join(names)}: the distribution gives {distribution.width} numbers for {len(names)} names"
+        )
+    # A ball of one number raises its own error.
+    distribution.values(np.full((1, distribution.dimensions(len(names))), 0.4), len(names))
+    return distribution
 
 
-def _distribution(given: Law, where: str, folder: Path | None) -> Distribution:
+def _distribution(given: DistributionLike, where: str, folder: Path | None) -> Distribution:
     if isinstance(given, Distribution):
         return given
     if not isinstance(given, str):
@@ -263,21 +266,23 @@ def _table(name: str, where: str, folder: Path | None) -> Choice:
         raise StudyError(f"{where}: {path} does not contain comma-separated columns of numbers") from None
 
 
-def read_distributions(given: Mapping[str, Law] | Mapping[tuple[str, ...], Law], folder: Path | None = None) -> Laws:
+def read_distributions(
+    given: Mapping[str, DistributionLike] | Mapping[tuple[str, ...], DistributionLike], folder: Path | None = None
+) -> Distributions:
     """Distributions by name; names of a joint distribution are a tuple, or separated by commas: "x, y"."""
-    laws: dict[tuple[str, ...], Distribution] = {}
+    distributions: dict[tuple[str, ...], Distribution] = {}
     seen: set[str] = set()
-    for key, law in given.items():
+    for key, distribution in given.items():
         names = key if isinstance(key, tuple) else tuple(part.strip() for part in key.split(","))
         twice = seen & set(names) or {name for name in names if names.count(name) > 1}
         if twice:
             raise StudyError(f"vary: {min(twice)} is given twice")
         seen |= set(names)
-        laws[names] = read_distribution(law, names, folder)
-    return laws
+        distributions[names] = read_distribution(distribution, names, folder)
+    return distributions
 
 
-Laws: TypeAlias = "dict[tuple[str, ...], Distribution]"
+Distributions: TypeAlias = "dict[tuple[str, ...], Distribution]"
 
 
 # The numbers of every case, determined by the seed and the index of the case. Case 0 is the nominal one. Case i > 0
@@ -314,7 +319,7 @@ class Samples:
     """Distributions of names, a design and a seed; `nominal` are the values of case 0 by name. cases: without case
     0."""
 
-    laws: Mapping[tuple[str, ...], Distribution]
+    distributions: Mapping[tuple[str, ...], Distribution]
     nominal: Mapping[str, float]
     cases: int
     design: Design = Design.RANDOM
@@ -329,7 +334,7 @@ class Samples:
                 f"a Sobol sequence has 2^30 points, fewer than {self.cases}: request fewer cases, or random ones"
             )
         if self.design is Design.TABLE:
-            _check_tables(self.laws, self.cases)
+            _check_tables(self.distributions, self.cases)
         if self.design is Design.SALTELLI and self.cases % self._block:
             rows = max(self.cases // self._block, 1) * self._block
             raise StudyError(
@@ -340,20 +345,20 @@ class Samples:
     @property
     def names(self) -> tuple[str, ...]:
         """All varied names."""
-        return tuple(name for names in self.laws for name in names)
+        return tuple(name for names in self.distributions for name in names)
 
     @property
     def dimensions(self) -> int:
         """The dimension of the unit cube."""
-        return sum(law.dimensions(len(names)) for names, law in self.laws.items())
+        return sum(distribution.dimensions(len(names)) for names, distribution in self.distributions.items())
 
     @property
     def axes(self) -> tuple[str, ...]:
         """The coordinates of the unit cube by name; those of a disc are `x, y (1)` (radius) and `x, y (2)`
         (direction)."""
         found: list[str] = []
-        for names, law in self.laws.items():
-            count, name = law.dimensions(len(names)), ", ".join(names)
+        for names, distribution in self.distributions.items():
+            count, name = distribution.dimensions(len(names)), ", ".join(names)
             found += [name] if count == 1 else [f"{name} ({k})" for k in range(1, count + 1)]
         return tuple(found)
 
@@ -382,14 +387,14 @@ class Samples:
 
     def _mapped(self, cube: Floats) -> Floats:
         columns, place = [], 0
-        for names, law in self.laws.items():
-            width = law.dimensions(len(names))
+        for names, distribution in self.distributions.items():
+            width = distribution.dimensions(len(names))
             part = cube[:, place : place + width]
             if self.design is Design.TABLE:
-                assert isinstance(law, Choice)
-                columns.append(np.array(law.rows)[part[:, 0].astype(int)])
+                assert isinstance(distribution, Choice)
+                columns.append(np.array(distribution.rows)[part[:, 0].astype(int)])
             else:
-                columns.append(law.values(part, len(names)))
+                columns.append(distribution.values(part, len(names)))
             place += width
         return np.hstack(columns) if columns else np.zeros((len(cube), 0))
 
@@ -448,9 +453,9 @@ def _saltelli(dimensions: int, points: int, seed: int) -> Floats:
     return rows.reshape(-1, dimensions)
 
 
-def _check_tables(laws: Mapping[tuple[str, ...], Distribution], cases: int) -> None:
-    for names, law in laws.items():
-        if not isinstance(law, Choice):
+def _check_tables(distributions: Mapping[tuple[str, ...], Distribution], cases: int) -> None:
+    for names, distribution in distributions.items():
+        if not isinstance(distribution, Choice):
             raise StudyError(f"{', '.join(names)}: the design `table` takes only lists of values")
-        if len(law.rows) != cases:
-            raise StudyError(f"{', '.join(names)}: {len(law.rows)} values for {cases} cases")
+        if len(distribution.rows) != cases:
+            raise StudyError(f"{', '.join(names)}: {len(distribution.rows)} values for {cases} cases")

@@ -202,8 +202,8 @@ def total_indices(samples: Samples, values: Floats) -> Floats | None:
     table = values.reshape(-1, size)
     apart = np.mean((table[:, :1] - table[:, 1:-1]) ** 2, axis=0) / (2 * np.var(table[:, [0, -1]]))
     found, place = list[float](), 0
-    for names, law in samples.laws.items():
-        width = law.dimensions(len(names))
+    for names, distribution in samples.distributions.items():
+        width = distribution.dimensions(len(names))
         found += [float(np.max(apart[place : place + width]))] * len(names)
         place += width
     return np.array(found)

@@ -24,7 +24,7 @@ from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.problem import Action, Direction, Event, Sampled
 from kinegraph.studies.plan import StudySettings
-from kinegraph.studies.sampling import Design, Law
+from kinegraph.studies.sampling import Design, DistributionLike
 from kinegraph.studies.statistics import Until, read_until
 
 #: The values of TOML.
@@ -60,7 +60,7 @@ def read_study_file(
     described = StudySettings(
         mechanism=given.mechanism(),
         duration=given.number("duration", None),
-        vary={name: given.law(name, law) for name, law in given.table("vary").items()},
+        vary={name: given.distribution(name, distribution) for name, distribution in given.table("vary").items()},
         cases=cases if cases is not None else given.whole("cases", 100),
         outcomes=given.texts("outcomes"),
         classes=given.texts("classes"),
@@ -158,10 +158,10 @@ class _Given:
             raise self._fault(f"{name} is {value!r:.80}", "give a number, or a formula in quotes")
         return value
 
-    def law(self, name: str, law: Toml) -> Law:
-        if not isinstance(law, str | list):
-            raise self._fault(f"vary.{name} is {law!r:.80}", "write 'uniform(-0.1, 0.1)', or a list of values")
-        return cast("Law", law)  # the distribution checks its own entries
+    def distribution(self, name: str, distribution: Toml) -> DistributionLike:
+        if not isinstance(distribution, str | list):
+            raise self._fault(f"vary.{name} is {distribution!r:.80}", "write 'uniform(-0.1, 0.1)', or a list of values")
+        return cast("DistributionLike", distribution)  # the distribution checks its own entries
 
     def input(self, name: str, given: Toml) -> Input:
         if isinstance(given, dict):

@@ -167,8 +167,8 @@ class Turn:
 
     def place(self, a: Vector) -> Vector:
         """A rotated point."""
-        centre = constant(self.cosine, self.joint.point)
-        return plus(centre, self.vector(minus(a, centre)))
+        center = constant(self.cosine, self.joint.point)
+        return plus(center, self.vector(minus(a, center)))
 
 
 @dataclass(frozen=True)
@@ -342,25 +342,25 @@ class _PointProblem:
         first, second = _nearest(self.two, self.three)
         return self.three.turns and bool(np.linalg.norm(first - second) < _CLOSE)
 
-    def changes_distance_from(self, centre: Floats) -> bool:
+    def changes_distance_from(self, center: Floats) -> bool:
         """Whether the third joint changes the distance of the point from a center."""
         if not self.three.turns:
             return True
         axis = self.three.direction
-        return all(np.linalg.norm(np.cross(axis, end - self.three.point)) > _CLOSE for end in (centre, self.point))
+        return all(np.linalg.norm(np.cross(axis, end - self.three.point)) > _CLOSE for end in (center, self.point))
 
     def meeting_first(self, geometry: Geometry, place: Vector) -> list[tuple[Move, ...]]:
         """Axes 1 and 2 intersect: the third joint gives the distance, and both circles are on one sphere."""
-        centre, _ = _nearest(self.one, self.two)
-        arm = minus(place, constant(geometry.like, centre))
+        center, _ = _nearest(self.one, self.two)
+        arm = minus(place, constant(geometry.like, center))
         square, like = dot(arm, arm), geometry.like
         found: list[tuple[Move, ...]] = []
-        for third in self._at_distance(geometry, centre, square):
-            reach = minus(third.place(constant(like, self.point)), constant(like, centre))
+        for third in self._at_distance(geometry, center, square):
+            reach = minus(third.place(constant(like, self.point)), constant(like, center))
             axes = self.one.direction, self.two.direction
             heights = dot(constant(like, axes[0]), arm), dot(constant(like, axes[1]), reach)
             for x in geometry.line_and_sphere(axes, heights, square):
-                found.append(self._turned(geometry, plus(x, constant(like, centre)), place, third))
+                found.append(self._turned(geometry, plus(x, constant(like, center)), place, third))
         return found
 
     def parallel_first(self, geometry: Geometry, place: Vector) -> list[tuple[Move, ...]]:
@@ -394,30 +394,30 @@ class _PointProblem:
 
     def meeting_last(self, geometry: Geometry, place: Vector) -> list[tuple[Move, ...]]:
         """Axes 2 and 3 intersect: the third joint does not change the distance of x from the intersection."""
-        like, (centre, _), start = geometry.like, _nearest(self.two, self.three), self.one.point
-        arm, apart = minus(place, constant(like, start)), centre - start
-        fixed = float((self.point - centre) @ (self.point - centre))
+        like, (center, _), start = geometry.like, _nearest(self.two, self.three), self.one.point
+        arm, apart = minus(place, constant(like, start)), center - start
+        fixed = float((self.point - center) @ (self.point - center))
         along = (dot(arm, arm) + constant_of(like, float(apart @ apart) - fixed)) / 2
         height = dot(constant(like, self.one.direction), arm)
         found: list[tuple[Move, ...]] = []
         for x in geometry.line_and_sphere((self.one.direction, apart), (height, along), dot(arm, arm)):
             at = plus(x, constant(like, start))
-            level = dot(constant(like, self.two.direction), minus(at, constant(like, centre)))
-            for third in self._at_height(geometry, self.two.direction, centre, level):
+            level = dot(constant(like, self.two.direction), minus(at, constant(like, center)))
+            for third in self._at_height(geometry, self.two.direction, center, level):
                 found.append(self._turned(geometry, at, place, third))
         return found
 
-    def _at_distance(self, geometry: Geometry, centre: Floats, square: Scalar) -> list[Turn] | list[PrismaticMove]:
+    def _at_distance(self, geometry: Geometry, center: Floats, square: Scalar) -> list[Turn] | list[PrismaticMove]:
         """The third joint for a given squared distance of the point from a center."""
         like, three = geometry.like, self.three
         if not three.turns:
-            return self._prismatic_moves(geometry, centre, square)
-        apart, arm = three.point - centre, self.point - three.point
+            return self._prismatic_moves(geometry, center, square)
+        apart, arm = three.point - center, self.point - three.point
         rest = constant_of(like, float(apart @ apart + arm @ arm))
         return geometry.projecting(three, constant(like, arm), constant(like, 2 * apart), square - rest)
 
-    def _prismatic_moves(self, geometry: Geometry, centre: Floats, square: Scalar) -> list[PrismaticMove]:
-        like, apart = geometry.like, self.point - centre
+    def _prismatic_moves(self, geometry: Geometry, center: Floats, square: Scalar) -> list[PrismaticMove]:
+        like, apart = geometry.like, self.point - center
         along = constant_of(like, float(apart @ self.three.direction))
         across = constant_of(like, float(apart @ apart) - float(apart @ self.three.direction) ** 2)
         root = geometry.root(square - across, square)
@@ -519,14 +519,14 @@ def meeting_point(*joints: ArmJoint) -> Floats | None:
 
 
 def _spherical_wrist(arm: SerialArm) -> Graph | None:
-    centre = meeting_point(*arm.joints[3:]) if len(arm.joints) == 6 else None
-    if centre is None or any(parallel(*pair) for pair in pairwise(arm.joints[3:])):
+    center = meeting_point(*arm.joints[3:]) if len(arm.joints) == 6 else None
+    if center is None or any(parallel(*pair) for pair in pairwise(arm.joints[3:])):
         return None
-    solve = place_solver(arm.joints[:3], centre)
+    solve = place_solver(arm.joints[:3], center)
     if solve is None:
         return None
     geometry, turn, shift = _wanted()
-    place = plus(apply(turn, constant(geometry.like, centre)), shift)
+    place = plus(apply(turn, constant(geometry.like, center)), shift)
     branches: list[tuple[Move, ...]] = []
     for moves in solve(geometry, place):
         branches += [(*moves, *wrist) for wrist in _wrist(geometry, arm.joints[3:], turn, moves)]

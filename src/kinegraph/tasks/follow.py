@@ -44,7 +44,7 @@ _PATH = "path "
 _LEADER = "leader of "
 
 
-def led(mechanism: Mechanism, path: Mapping[str, Scalar]) -> Mechanism:
+def driven_along(mechanism: Mechanism, path: Mapping[str, Scalar]) -> Mechanism:
     """The mechanism without forces, driven along a path.
 
     path: formulas of time by target: `{"tip.x": "0.4*cos(t)"}` for a coordinate of a point, `{"q4": "0"}` for a
@@ -65,11 +65,11 @@ def led(mechanism: Mechanism, path: Mapping[str, Scalar]) -> Mechanism:
             constraints.append(
                 Constraint(_PATH + subject, _subject(mechanism, subject), _prescribed(mechanism, subject, law))
             )
-    ties = replace(mechanism, bodies=tuple(bodies), loops=tuple(loops), constraints=tuple(constraints))
-    return replace(ties, unknowns=(), elements=(), contacts=())
+    constrained = replace(mechanism, bodies=tuple(bodies), loops=tuple(loops), constraints=tuple(constraints))
+    return replace(constrained, unknowns=(), elements=(), contacts=())
 
 
-def leaders(mechanism: Mechanism) -> dict[str, str]:
+def driven_bodies(mechanism: Mechanism) -> dict[str, str]:
     """The driven bodies, and the frames that drive them."""
     return {name.removeprefix(_LEADER): name for name in mechanism.body_by_name if name.startswith(_LEADER)}
 
@@ -129,7 +129,7 @@ def begin(
         q, v = assembler.start(start)
     except AssemblyError as error:
         raise TaskError(str(error)) from error
-    followed = leaders(mechanism)
+    followed = driven_bodies(mechanism)
     if followed and not is_constrained(underlying):
         q = _nearest(underlying, mechanism, q, time, parameters)
     try:
@@ -147,7 +147,7 @@ def _nearest(
     underlying: Mechanism, mechanism: Mechanism, q: Floats, time: float, parameters: Mapping[str, Scalar] | None
 ) -> Floats:
     """Of all positions with the pose of the first driven body, the one nearest to q."""
-    body, leader = next(iter(leaders(mechanism).items()))
+    body, leader = next(iter(driven_bodies(mechanism).items()))
     wanted = _poses(mechanism, q, time, (leader,), parameters)[leader]
     found = inverse_kinematics(underlying, body, wanted, parameters=parameters, limits=False)
     if not found.solutions:
@@ -239,7 +239,7 @@ def follow(
     state: where to start; it selects one of several solutions. By default the model's initial state.
     """
     given_mechanism = mechanism_of(model)
-    mechanism = led(given_mechanism, path)
+    mechanism = driven_along(given_mechanism, path)
     at = np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or np.any(np.diff(at) <= 0):
         raise TaskError("the times of a path must be finite and increasing")
@@ -398,7 +398,7 @@ def follow_by_spring(
         if not 0 < value < float("inf"):
             raise TaskError(f"{name} is {value!r}: give a positive number")
     at = np.atleast_1d(np.asarray(times, dtype=float))
-    rows = led(given_mechanism, path)
+    rows = driven_along(given_mechanism, path)
     if len(rows.loops) > len(given_mechanism.loops):
         raise TaskError("springs can drive points and coordinates only; for a body, drive three of its points")
     first = follow(given_mechanism, path, [at[0], at[0] + _SHORTLY], state=state, parameters=parameters)

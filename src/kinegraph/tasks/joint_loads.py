@@ -268,7 +268,7 @@ def _of_forces(found: UnknownForces, joints: Sequence[str], view: LoadView) -> J
 
     rows = loads(found)
     times, sizes = found.times, _sizes(rows)
-    if len(times) < 2 or not found.laws or np.any(np.diff(times) <= 0):
+    if len(times) < 2 or not found.prescribed or np.any(np.diff(times) <= 0):
         return _loads(mechanism, times, view, rows, _largest(times, sizes), float(len(times) < 2))
     steps = [(a, b) for a, b in pairwise(times.tolist()) if (a, b) not in found.crossings]
     try:

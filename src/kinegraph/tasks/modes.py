@@ -63,13 +63,13 @@ class Mode:
 class Modes(RichDisplay):
     """All modes, slowest first; a conjugate pair is represented by the one with positive frequency.
 
-    floquet: if the linear system is periodic, its monodromy matrix; `linearisation` is then that at the initial
+    floquet: if the linear system is periodic, its monodromy matrix; `linearization` is then that at the initial
     time.
     """
 
     modes: tuple[Mode, ...]
     displacements: tuple[str, ...]
-    linearisation: Linearization
+    linearization: Linearization
     floquet: Floquet | None = None
 
     @property
@@ -80,7 +80,7 @@ class Modes(RichDisplay):
     @property
     def stable(self) -> bool | None:
         """Whether no mode grows; None if zero eigenvalues leave it undecided."""
-        return self.linearisation.stable if self.floquet is None else self.floquet.unstable == 0
+        return self.linearization.stable if self.floquet is None else self.floquet.unstable == 0
 
 
 def modes(

@@ -224,7 +224,7 @@ class _Likelihood:
 # Motion given by formulas of time or by samples: positions, velocities and accelerations, and interpolation.
 
 #: A formula of time, differentiated exactly, or samples, smoothed.
-Law: TypeAlias = "Scalar | Measured"
+PrescribedMotion: TypeAlias = "Scalar | Measured"
 
 
 @dataclass(frozen=True)
@@ -262,7 +262,7 @@ def cubic(rows: Floats, times: Floats, y: Floats, rate: Floats) -> Floats:
     return np.asarray(y0 + u * (d0 + u * (3 * rise - 2 * d0 - d1 + u * (d0 + d1 - 2 * rise))))
 
 
-def require_all_prescribed(mechanism: Mechanism, laws: Mapping[str, Law]) -> None:
+def require_all_prescribed(mechanism: Mechanism, laws: Mapping[str, PrescribedMotion]) -> None:
     """TaskError for a coordinate without a prescribed motion."""
     missing = [name for name in mechanism.layout.positions if name not in laws]
     if missing:
@@ -270,7 +270,10 @@ def require_all_prescribed(mechanism: Mechanism, laws: Mapping[str, Law]) -> Non
 
 
 def prescribed_functions(
-    mechanism: Mechanism, laws: Mapping[str, Law], times: Floats, parameters: Mapping[str, Scalar] | None = None
+    mechanism: Mechanism,
+    laws: Mapping[str, PrescribedMotion],
+    times: Floats,
+    parameters: Mapping[str, Scalar] | None = None,
 ) -> SampledMotion:
     """The same for some coordinates alone, in the order of the formulas."""
     layout = mechanism.layout
@@ -291,7 +294,7 @@ def prescribed_functions(
     return SampledMotion(times, *rows)
 
 
-def _require_finite(laws: Mapping[str, Law], times: Floats, rows: Floats) -> None:
+def _require_finite(laws: Mapping[str, PrescribedMotion], times: Floats, rows: Floats) -> None:
     for place, name in enumerate(laws):
         wrong = ~np.isfinite(rows[:, :, place]).all(axis=0)
         if wrong.any():

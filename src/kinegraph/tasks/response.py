@@ -24,7 +24,7 @@ class Response(RichDisplay):
     transfer: np.ndarray
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    linearisation: Linearization
+    linearization: Linearization
 
     @property
     def amplitude(self) -> Floats:

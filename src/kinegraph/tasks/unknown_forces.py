@@ -41,8 +41,8 @@ from kinegraph.tasks.force_equations import (
 )
 from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of, name_index
 from kinegraph.tasks.prescribed_motion import (
-    Law,
     Measured,
+    PrescribedMotion,
     SampledMotion,
     completed,
     prescribed_functions,
@@ -124,7 +124,7 @@ class UnknownForces(RichDisplay):
     motion: SampledMotion
     errors: Floats | None
     acceleration_errors: Mapping[str, Floats]
-    laws: Mapping[str, Law]
+    prescribed: Mapping[str, PrescribedMotion]
 
     def __getitem__(self, name: str) -> Floats:
         """One unknown over time."""
@@ -135,9 +135,9 @@ class UnknownForces(RichDisplay):
 
     def between(self, times: Floats) -> UnknownForces:
         """The same at other times within the range, without errors. The motion must be given by formulas."""
-        given = prescribed_functions(self.problem.mechanism, self.laws, times, self.problem.parameters)
-        whole = self.problem.whole(tuple(self.laws), given, self.motion)
-        found = solved(self.problem.equations(whole, tuple(self.laws)), False)
+        given = prescribed_functions(self.problem.mechanism, self.prescribed, times, self.problem.parameters)
+        whole = self.problem.whole(tuple(self.prescribed), given, self.motion)
+        found = solved(self.problem.equations(whole, tuple(self.prescribed)), False)
         return replace(self, times=times, values=found.values, motion=whole, errors=None)
 
     def error(self, name: str) -> Floats:
@@ -171,7 +171,7 @@ def singular_lines(found: UnknownForces) -> list[str]:
 
 def unknown_forces(
     model: MechanismSource,
-    motion: Mapping[str, Law] | SampledMotion,
+    motion: Mapping[str, PrescribedMotion] | SampledMotion,
     times: Sequence[float] | Floats | None = None,
     *,
     unknown: Sequence[str] = (),
@@ -214,7 +214,7 @@ def _forces(
     problem: ForceProblem,
     whole: SampledMotion,
     given: SampledMotion,
-    laws: Mapping[str, Law],
+    laws: Mapping[str, PrescribedMotion],
     least_norm: bool,
     least_squares: bool,
 ) -> UnknownForces:
@@ -269,7 +269,7 @@ def require_values(mechanism: Mechanism, names: Sequence[str]) -> None:
             raise TaskError(f"input {name!r} has no value: name it as unknown, or give inputs={{'{name}': '...'}}")
 
 
-def _times(laws: Mapping[str, Law], times: Sequence[float] | Floats | None) -> Floats:
+def _times(laws: Mapping[str, PrescribedMotion], times: Sequence[float] | Floats | None) -> Floats:
     if times is None:
         measured = [np.asarray(law.times, dtype=float) for law in laws.values() if isinstance(law, Measured)]
         if not measured:

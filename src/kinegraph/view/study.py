@@ -97,10 +97,10 @@ def _points(study: Study) -> NDArray[np.int64]:
     return np.arange(min(len(study.drawn["case"]), _MOST_POINTS))
 
 
-def _colours(study: Study, rows: NDArray[np.int64]) -> tuple[list[str], dict[str, str]]:
+def _colors(study: Study, rows: NDArray[np.int64]) -> tuple[list[str], dict[str, str]]:
     """The color of every case by its class or success, and the meaning of each color."""
     if "class" in study.columns:
-        known = _class_colours(study)
+        known = _class_colors(study)
         return [known[str(one)] for one in study.drawn["class"][rows]], known
     if "success" in study.columns:
         known = {"success": COLOURS[0], "no success": COLOURS[1]}
@@ -108,7 +108,7 @@ def _colours(study: Study, rows: NDArray[np.int64]) -> tuple[list[str], dict[str
     return [COLOURS[0]] * len(rows), {}
 
 
-def _class_colours(study: Study) -> dict[str, str]:
+def _class_colors(study: Study) -> dict[str, str]:
     """A color for every class, the same in all figures."""
     return {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(study.classes())}
 
@@ -118,11 +118,11 @@ def scatter(study: Study, names: Sequence[str] = ()) -> Figure:
     outcomes = [name for name in (names or study.numbers) if name in study.numbers][:_MOST_PANELS]
     varied = study.plan.samples.names
     rows = _points(study)
-    colours, known = _colours(study, rows)
+    colors, known = _colors(study, rows)
     page, panels = _grid(len(outcomes))
     for panel, name in zip(panels, outcomes, strict=True):
         best = varied[int(np.argmax(influences(study, name)))]
-        panel.scatter(study.values(best)[rows], study.values(name)[rows], s=4, c=colours, linewidths=0, alpha=0.6)
+        panel.scatter(study.values(best)[rows], study.values(name)[rows], s=4, c=colors, linewidths=0, alpha=0.6)
         panel.set_xlabel(written(best))
         panel.set_ylabel(written(name))
     _meanings(page, known)
@@ -169,7 +169,7 @@ def _ranks(study: Study, outcome: str) -> NDArray[np.float64]:
 def _meanings(page: Figure, known: dict[str, str]) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], marker="o", ls="", ms=4, color=colour, label=label) for label, colour in known.items()]
+    handles = [Line2D([], [], marker="o", ls="", ms=4, color=color, label=label) for label, color in known.items()]
     if handles:
         page.legend(handles=handles, loc="outside lower right", ncols=len(handles))
 
@@ -178,7 +178,7 @@ def corner(study: Study, names: Sequence[str] = ()) -> Figure:
     """All pairs of columns, with a histogram of each on the diagonal."""
     chosen = list(names or (*study.plan.samples.names, *study.numbers))[:_MOST_CORNER]
     rows = _points(study)
-    colours, known = _colours(study, rows)
+    colors, known = _colors(study, rows)
     size = len(chosen)
     page = _page(1.7 * size + 0.5, 1.6 * size + 0.5)
     panels = page.subplots(size, size, squeeze=False)
@@ -191,7 +191,7 @@ def corner(study: Study, names: Sequence[str] = ()) -> Figure:
                 panel.hist(values[np.isfinite(values)], bins=24, color=COLOURS[5])
                 panel.set_yticks([])
             elif j < i:
-                panel.scatter(study.values(across)[rows], study.values(down)[rows], s=2, c=colours, lw=0, alpha=0.5)
+                panel.scatter(study.values(across)[rows], study.values(down)[rows], s=2, c=colors, lw=0, alpha=0.5)
             if i == size - 1:
                 panel.set_xlabel(written(across))
             if j == 0 and i > 0:
@@ -207,7 +207,7 @@ def classes(study: Study) -> Figure:
     page = _page(6.4, 0.5 + 0.35 * len(found))
     panel = page.subplots()
     for place, (name, one) in enumerate(found.items()):
-        panel.barh(place, one.value, color=_class_colours(study)[name], height=0.6)
+        panel.barh(place, one.value, color=_class_colors(study)[name], height=0.6)
         panel.plot([one.low, one.high], [place, place], color="black", lw=1.4)
         panel.text(1.01, place, f"{100 * one.value:.2f} %", va="center", fontsize=8)
     panel.set_yticks(range(len(found)), [written(name) for name in found])
@@ -252,8 +252,8 @@ def ranks(study: Study) -> Figure:
     panel = page.subplots()
     image = panel.imshow(table, vmin=-1, vmax=1, cmap="RdBu_r", aspect="auto")
     for (i, j), value in np.ndenumerate(table):
-        colour = "white" if abs(value) > 0.6 else "black"
-        panel.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7, color=colour)
+        color = "white" if abs(value) > 0.6 else "black"
+        panel.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7, color=color)
     panel.set_xticks(range(len(varied)), [written(name) for name in varied])
     panel.set_yticks(range(len(outcomes)), [written(name) for name in outcomes])
     panel.grid(visible=False)
@@ -306,7 +306,7 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 def _settings(study: Study) -> str:
     plan = study.plan
-    rows = [[", ".join(names), str(law)] for names, law in plan.samples.laws.items()]
+    rows = [[", ".join(names), str(distribution)] for names, distribution in plan.samples.distributions.items()]
     rows += [[f"outcome {name}", _shortened(text)] for name, text in plan.outcome_table.outcomes.items()]
     rows += [[f"class {name}", text] for name, text in plan.outcome_table.classes.items()]
     rows += [["success", plan.outcome_table.success]] if plan.outcome_table.success is not None else []

@@ -23,7 +23,7 @@ from kinegraph.simulate.sensitivities import switching_conditions
 from kinegraph.solve.problem import Floats, Signals
 from kinegraph.solve.recording import Ending, Run, Status
 
-_LOOKED_AT = (
+_DIAGNOSED = (
     Status.STALLED, Status.STEP_TOO_SMALL, Status.NOT_A_NUMBER, Status.NO_CONVERGENCE, Status.SINGULAR, Status.OPEN,
     Status.TOO_MANY_STEPS,
 )  # fmt: skip
@@ -33,7 +33,7 @@ _PERHAPS_SINGULAR = (
     Status.SOLVER_FAILED,
 )  # fmt: skip
 #: How many failed runs of a sweep are diagnosed, and the text for the others.
-MOST, NOT_LOOKED_INTO = 48, "the cause was not diagnosed: simulate this case on its own"
+MOST, NOT_DIAGNOSED = 48, "the cause was not diagnosed: simulate this case on its own"
 _STATES = 12  # states of a run that define the usual values
 _RANK = 1e-9  # of the largest singular value: rows below this are always dependent
 _NEAR = 0.03  # of the usual distance: the position is nearly singular
@@ -92,11 +92,11 @@ def named_endings(
     if rows is None:
         places = np.unique(np.linspace(0, len(bad) - 1, MOST).astype(int)) if bad else ()
         rows = [bad[place] for place in places]
-    looked_into, found = set(rows), list(endings)
+    diagnosed, found = set(rows), list(endings)
     for row in bad:
         one = endings[row]
-        if row not in looked_into:
-            found[row] = replace(one, detail=", ".join(filter(None, (one.detail, NOT_LOOKED_INTO))))
+        if row not in diagnosed:
+            found[row] = replace(one, detail=", ".join(filter(None, (one.detail, NOT_DIAGNOSED))))
             continue
         times, states = np.array([ends.start, one.time]), np.array([ends.first[row], ends.last[row]])
         found[row] = named_ending(equations, Run(times, states, one), signals, ends.parameters[row])
@@ -116,7 +116,7 @@ def _may_be_named(equations: Equations, ending: Ending) -> bool:
         return False
     if ending.status is Status.SINGULAR and ending.detail:
         return False  # the ending already names what is singular
-    return ending.status in (*_LOOKED_AT, *_PERHAPS_SINGULAR)
+    return ending.status in (*_DIAGNOSED, *_PERHAPS_SINGULAR)
 
 
 def _of_coordinates(equations: Equations, run: Run, p: Floats) -> Ending | None:
@@ -140,7 +140,7 @@ def _masses(equations: Equations) -> Graph:
 
 
 def _explained(equations: Equations, run: Run, signals: Signals, p: Floats) -> Ending:
-    if run.ending.status not in _LOOKED_AT:
+    if run.ending.status not in _DIAGNOSED:
         return run.ending
     with np.errstate(all="ignore"):
         ending, closed = run.ending, len(run.times)

@@ -61,7 +61,7 @@ class _Place:
     """One state: the motion of each body per unit velocity, weighted by the square roots of inertias (bodies, 6, n).
 
     drifts: motion of the bodies caused by prescribed motions (bodies, 6). fields: the same for the six rigid motions
-    (6, bodies, 6). allowed: the directions that constraints allow, by column. led: velocities imposed by prescribed
+    (6, bodies, 6). allowed: the directions that constraints allow, by column. imposed: velocities imposed by prescribed
     motions. forces: by velocity.
     """
 
@@ -69,7 +69,7 @@ class _Place:
     drifts: Floats
     fields: Floats
     allowed: Floats
-    led: Floats
+    imposed: Floats
     forces: Floats
 
 
@@ -101,7 +101,7 @@ def _shares(place: _Place, axis: int) -> Floats:
     """For every body, 1 or 0: whether it contributes to a momentum; and whether the total can be nonzero."""
     field = place.fields[axis]
     ways = np.concatenate(
-        [place.motions @ place.allowed, (place.drifts + place.motions @ place.led)[..., None]], axis=2
+        [place.motions @ place.allowed, (place.drifts + place.motions @ place.imposed)[..., None]], axis=2
     )
     own = np.einsum("bk,bkn->bn", field, ways)
     sizes = np.linalg.norm(field, axis=1)[:, None] * np.linalg.norm(ways, axis=1)
@@ -146,12 +146,12 @@ def _places(equations: Equations, states: Mapping[str, Floats]) -> list[_Place]:
         if not all(np.isfinite(part[k]).all() for part in (motions, fields, rows, forces)):
             continue
         ways, slopes = motions[k, 1:] - motions[k, 0], (rows[k, 1:] - rows[k, 0]).T
-        allowed, led = _ways_allowed(slopes, rows[k, 0])
-        found.append(_Place(np.moveaxis(ways, 0, -1), motions[k, 0], fields[k], allowed, led, forces[k]))
+        allowed, imposed = _allowed_velocities(slopes, rows[k, 0])
+        found.append(_Place(np.moveaxis(ways, 0, -1), motions[k, 0], fields[k], allowed, imposed, forces[k]))
     return found
 
 
-def _ways_allowed(slopes: Floats, rates: Floats) -> tuple[Floats, Floats]:
+def _allowed_velocities(slopes: Floats, rates: Floats) -> tuple[Floats, Floats]:
     """Velocities that constraint rows allow, and those that prescribed motions impose."""
     if not slopes.size:
         return np.eye(slopes.shape[1]), np.zeros(slopes.shape[1])

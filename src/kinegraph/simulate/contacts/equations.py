@@ -175,8 +175,8 @@ class OpenForm(VelocityForm):
         """How many entries of the state follow the velocities, if an impact changes the last of them: the energy
         supplied by prescribed motions."""
         whole, layout = self.described, self.mechanism.layout
-        led = has_prescribed_motion(whole) or has_prescribed_contacts(whole)
-        return led * (len(self.names) - len(layout.positions) - len(layout.velocities))
+        prescribed = has_prescribed_motion(whole) or has_prescribed_contacts(whole)
+        return prescribed * (len(self.names) - len(layout.positions) - len(layout.velocities))
 
     @cached_property
     def led_gaps(self) -> Graph | None:

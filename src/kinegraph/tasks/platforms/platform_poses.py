@@ -494,11 +494,11 @@ def _missed(legs: PlatformLegs, q: Floats, wanted: Floats) -> Floats:
 def _starts(legs: PlatformLegs, wanted: Floats, count: int, seed: int) -> Floats:
     """Random positions around the joints on the base, random rotations; the start of the model first."""
     random = generator(seed)
-    centre = np.mean(legs.bases[:, :3, 3], axis=0)
-    reach = float(np.max(np.linalg.norm(legs.ring_points(legs.start[None])[0] - centre, axis=1)))
+    center = np.mean(legs.bases[:, :3, 3], axis=0)
+    reach = float(np.max(np.linalg.norm(legs.ring_points(legs.start[None])[0] - center, axis=1)))
     q = np.tile(legs.start, (count, 1))
     places = legs.ring_places
-    q[1:, places[:3]] = centre + random.uniform(-1.2 * reach, 1.2 * reach, (count - 1, 3))
+    q[1:, places[:3]] = center + random.uniform(-1.2 * reach, 1.2 * reach, (count - 1, 3))
     e = random.normal(size=(count - 1, 4))
     q[1:, places[3:]] = e / np.linalg.norm(e, axis=1, keepdims=True)
     return q

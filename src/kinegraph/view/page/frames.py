@@ -89,7 +89,7 @@ class Frames:
         own = [self._places[_step_name(body, number)] for number in range(1, len(body.transforms))]
         return [self.body(body.base), *own, *([self.body(body.name)] if body.transforms else [])]
 
-    def centre(self, body: Body) -> FrameOnLink:
+    def center(self, body: Body) -> FrameOnLink:
         """The central frame of a body's inertia."""
         return self._places[body.name + _CENTRE]
 

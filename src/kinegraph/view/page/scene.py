@@ -75,7 +75,7 @@ class Skeleton:
         ends = [self.frames.point(k) for k, p in enumerate(self.mechanism.points) if p.body == body.name]
         own = self.frames.body(body.name)
         size = self.size
-        for end in [*self.frames.closings(body.name), self.frames.centre(body), *ends]:
+        for end in [*self.frames.closings(body.name), self.frames.center(body), *ends]:
             corners = self._corners.setdefault(own.link, [own.position])
             gaps = [_gap(bar, end.position) for bar in self.bars if bar["link"] == own.link]
             if min([*gaps, *(_apart(corner, end.position) for corner in corners)]) > 0.04 * size:
@@ -297,13 +297,13 @@ class Scene:
         }
 
     def _body(self, body: Body) -> dict[str, object]:
-        place, centre = self.frames.body(body.name), self.frames.centre(body)
+        place, center = self.frames.body(body.name), self.frames.center(body)
         found = ellipsoid(body, self.values)
         if found is not None:
-            centre = FrameOnLink(centre.link, centre.rotation @ found[0], centre.position)
+            center = FrameOnLink(center.link, center.rotation @ found[0], center.position)
         base = [one.name for one in self.mechanism.bodies].index(body.base) if body.base is not None else -1
         return {
-            "name": body.name, "base": base, "link": place.link, "place": place.numbers, "centre": centre.numbers,
+            "name": body.name, "base": base, "link": place.link, "place": place.numbers, "centre": center.numbers,
             "mass": number(body.inertia.mass, self.values), "ellipsoid": found[1] if found else None,
         }  # fmt: skip
 
