@@ -85,9 +85,8 @@ def check_length(span: tuple[float, float], control: Control) -> None:
 def check_rows(intervals: int) -> None:
     """SolveError for more saved states than memory holds."""
     if intervals > _MOST_ROWS:
-        many = (
-            f"{intervals}" if intervals < 10**15 else f"1e{len(str(intervals)) - 1}"
-        )  # the integer may be too large for a float
+        # The integer may be too large for a float.
+        many = f"{intervals}" if intervals < 10**15 else f"1e{len(str(intervals)) - 1}"
         message = f"times={many} would save more states than fit in memory"
         raise SolveError(f"{message}; the limit is {_MOST_ROWS}: save fewer, or give an array of times")
 
