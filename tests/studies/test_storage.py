@@ -151,7 +151,7 @@ def test_trajectories_are_a_zarr_group(tmp_path):
 PROGRAM = """
 import sys, time
 import kinegraph as kg
-from kinegraph.studies.running import cases
+from kinegraph.studies import cases
 from tests.studies.oscillator import MODEL, OPTIONS
 plain = cases.CaseRunner.run
 def slow(self, first, last, stop=None):
