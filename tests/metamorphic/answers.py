@@ -42,7 +42,7 @@ def _motion(first: Mechanism, other: Description, here: State) -> Facts:
 def modes(first: Mechanism, other: Description, state: State) -> Facts:
     """Sizes and real parts of all eigenvalues about a state of the first description."""
     found = kg.modes(other.mechanism, other.state(state))
-    values = np.asarray(found.linearisation.eigenvalues) * float(other.units.time)
+    values = np.asarray(found.linearization.eigenvalues) * float(other.units.time)
     return {"sizes": np.sort(np.abs(values)), "growth": np.sort(values.real)}
 
 

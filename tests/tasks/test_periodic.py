@@ -93,7 +93,7 @@ def test_a_spin_about_unequal_axes_seen_from_both_frames():
     fixed = kg.modes(spinning(0.6))
     turning = kg.modes(kg.parse(ROTOR.format(spin="", turns="Rz(5*t), Rx(a), Ry(b)", jy=0.6)))
     assert fixed.floquet.period == pytest.approx(np.pi / 5) and turning.floquet is None
-    whole_turn = np.exp(turning.linearisation.eigenvalues * 2 * np.pi / 5)
+    whole_turn = np.exp(turning.linearization.eigenvalues * 2 * np.pi / 5)
     squares = sorted(fixed.floquet.multipliers**2, key=lambda one: (round(abs(one), 6), one.imag))
     wanted = sorted([*whole_turn, 1, 1], key=lambda one: (round(abs(one), 6), one.imag))
     np.testing.assert_allclose(np.abs(squares), np.abs(wanted), rtol=1e-6)

@@ -232,8 +232,8 @@ class DockingRun:
     def __contains__(self, name: object) -> bool:
         return any(name in phase.columns for phase in self.phases)
 
-    def report(self) -> dict[str, object]:
-        """All that JSON can hold."""
+    def to_dict(self) -> dict[str, object]:
+        """The result as JSON can hold it."""
         return {
             "outcome": self.outcome.name.lower(),
             "message": self.outcome.value,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,15 @@ from kinegraph.display import RichDisplay
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.linearize import Floquet, Linearization, exponents_of, floquet, linearised_at, period_of
+from kinegraph.tasks.linearize import (
+    Floquet,
+    Linearization,
+    exponents_of,
+    floquet,
+    linearised_at,
+    period_of,
+    real_and_imaginary,
+)
 from kinegraph.tasks.operating_point import (
     FORCE,
     INERTIA,
@@ -58,17 +66,26 @@ class Mode:
         """Whether the eigenvalue has an imaginary part."""
         return self.eigenvalue.imag != 0.0
 
+    def to_dict(self, displacements: Sequence[str]) -> dict[str, object]:
+        """The numbers as JSON can hold them; the shape by displacement."""
+        shape = {name: real_and_imaginary(entry) for name, entry in zip(displacements, self.shape, strict=True)}
+        multiplier = {} if self.multiplier is None else {"multiplier": real_and_imaginary(self.multiplier)}
+        return {
+            "eigenvalue": real_and_imaginary(self.eigenvalue), "frequency": self.frequency, "damping": self.damping,
+            "shape": shape, **multiplier,
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Modes(RichDisplay):
     """All modes, slowest first; of a conjugate pair the one with a positive frequency stands for both.
 
-    floquet: if the linear system is periodic, its monodromy matrix; `linearisation` is then that of the first moment.
+    floquet: if the linear system is periodic, its monodromy matrix; `linearization` is then that of the first moment.
     """
 
     modes: tuple[Mode, ...]
     displacements: tuple[str, ...]
-    linearisation: Linearization
+    linearization: Linearization
     floquet: Floquet | None = None
 
     @property
@@ -79,7 +96,13 @@ class Modes(RichDisplay):
     @property
     def stable(self) -> bool | None:
         """Whether no mode grows; None if eigenvalues are zero and decide nothing."""
-        return self.linearisation.stable if self.floquet is None else self.floquet.unstable == 0
+        return self.linearization.stable if self.floquet is None else self.floquet.unstable == 0
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        period = {} if self.floquet is None else {"period": self.floquet.period}
+        modes = [mode.to_dict(self.displacements) for mode in self.modes]
+        return {"modes": modes, "stable": self.stable, **period}
 
 
 def modes(

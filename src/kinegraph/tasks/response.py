@@ -24,7 +24,7 @@ class Response(RichDisplay):
     transfer: np.ndarray
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    linearisation: Linearization
+    linearization: Linearization
 
     @property
     def amplitude(self) -> Floats:
@@ -35,6 +35,11 @@ class Response(RichDisplay):
     def phase(self) -> Floats:
         """Radians; positive: the output is ahead of the input."""
         return np.asarray(np.angle(self.transfer))
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        names = {"frequencies": self.frequencies.tolist(), "inputs": self.inputs, "outputs": self.outputs}
+        return {**names, "amplitude": self.amplitude.tolist(), "phase": self.phase.tolist()}
 
 
 def response(

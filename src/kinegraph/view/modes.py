@@ -73,7 +73,7 @@ def _velocities(mechanism: Mechanism, parts: list[Floats]) -> Floats:
 def _pictures(
     mechanism: Mechanism, modes: Modes, mode: Mode, amplitude: float, parameters: Mapping[str, Scalar] | None
 ) -> Floats:
-    point = modes.linearisation.point
+    point = modes.linearization.point
     space = tangent(mechanism, point, parameters)
     assembler = Assembler(mechanism, parameters) if is_constrained(mechanism) else None
     names = [mechanism.layout.velocities[k].removesuffix("'") for k in space.displaced]
