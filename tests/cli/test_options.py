@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import json
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import typer
@@ -11,7 +14,7 @@ import kinegraph as kg
 from kinegraph import cli
 from kinegraph.cli.commands import COMMANDS, ELSEWHERE, RENAMED_OPTIONS, Entry
 from kinegraph.cli.options import _PARAMETERS as READING
-from tests.cli.run import runner
+from tests.cli.run import data, runner
 
 #: Commands of a function of the same name. `kg.count` takes a graph, so the command has options of its own.
 OF_FUNCTIONS = sorted(
@@ -119,3 +122,32 @@ def test_no_command_has_an_option_of_the_old_name() -> None:
     for name, entry in COMMANDS.items():
         if isinstance(entry, Entry):
             assert not options(name).keys() & {"at", "within", "steps", "start", "trajectories", "results", "want"}
+
+
+RESULTS: dict[str, Callable[[], Any]] = {
+    "linearize double-pendulum --state q1=0,q2=0": lambda: kg.linearize("double-pendulum", {"q1": 0, "q2": 0}),
+    "modes double-pendulum --state q1=0,q2=0": lambda: kg.modes("double-pendulum", {"q1": 0, "q2": 0}),
+    "equilibria double-pendulum --starts 20": lambda: kg.equilibria("double-pendulum", starts=20),
+    "continuation bead-on-hoop --over omega=3:6 --starts 2": lambda: kg.continuation(
+        "bead-on-hoop", "omega", 3, 6, starts=2
+    ),
+    "statics double-pendulum --state q1=0.5": lambda: kg.statics("double-pendulum", {"q1": 0.5}),
+    "point-motion double-pendulum --point tip": lambda: kg.point_motion("double-pendulum", "tip"),
+    "inverse-kinematics puma560 --body L6 --pose 0.4,0.1,0.3": lambda: kg.inverse_kinematics(
+        "puma560", "L6", [0.4, 0.1, 0.3]
+    ),
+    "sensitivities double-pendulum --by m1 --for 0.1 --times 2": lambda: kg.sensitivities(
+        "double-pendulum", 0.1, "m1", times=2, progress=False
+    ),
+    "sensitivities double-pendulum --by m1 --for 0.1 --backward": lambda: kg.gradient(
+        "double-pendulum", 0.1, "m1", progress=False
+    ),
+    "workspace stewart --over x=-1.6:-1.4 --points 3": lambda: kg.workspace("stewart", {"x": (-1.6, -1.4)}, points=3),
+}
+
+
+@pytest.mark.parametrize("line", RESULTS)
+def test_json_is_what_to_dict_returns(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    printed = data(runner(capsys)(f"{line} --json"))
+    returned = json.loads(json.dumps(RESULTS[line]().to_dict()))
+    assert returned.items() <= printed.items() or returned == pytest.approx(printed, nan_ok=True)

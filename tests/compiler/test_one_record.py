@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.chain import Chain, resolve_closure
 from kinegraph.compiler.compile import straight_kernel
 from kinegraph.compiler.plan_selection import PlanSelection
@@ -19,7 +20,6 @@ from kinegraph.errors import DerivationError, ProofError
 from kinegraph.graph import text
 from kinegraph.graph.node import Graph
 from kinegraph.interrupt import Interrupt
-from kinegraph.jit.kernel import Kernel
 from kinegraph.store import add
 from tests.cli.run import data, runner
 

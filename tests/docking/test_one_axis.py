@@ -91,7 +91,7 @@ def test_outcomes(limits: dict[str, float], closing: float, outcome: Outcome) ->
         docking = replace(docking, latches=tuple(replace(one, distance=1e-6) for one in docking.latches))
     run = dock(docking, 4, parameters={"closing": closing}, native=False, stop_at_capture=True)
     assert run.outcome is outcome
-    assert run.report()["outcome"] == outcome.name.lower()
+    assert run.to_dict()["outcome"] == outcome.name.lower()
 
 
 @pytest.mark.parametrize(
@@ -179,7 +179,7 @@ def test_guides_that_overlap_at_the_start_are_told_and_counted(place: float, dee
     run = dock(described(), 0.1, state={"zt": place}, native=False, stop_at_capture=True)
     assert run.touches[0] == 0 and [one.guide for one in run.overlaps] == ["pad"]
     assert run.overlaps[0].depth == pytest.approx(deep, abs=1e-12)
-    assert run.report()["overlaps"] == [{"guide": "pad", "depth": run.overlaps[0].depth}]
+    assert run.to_dict()["overlaps"] == [{"guide": "pad", "depth": run.overlaps[0].depth}]
 
 
 def test_guides_that_are_apart_at_the_start_do_not_overlap() -> None:

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.export import ExportOptions, FunctionLayout, Language, Precision, Sines
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Routine, Unit
-from kinegraph.jit.kernel import Kernel
 from tests.export.languages import build, shell
 
 COMPILED = (Language.C, Language.CPP, Language.RUST, Language.FORTRAN)

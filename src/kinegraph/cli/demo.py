@@ -17,11 +17,12 @@ import kinegraph as kg
 from kinegraph.cli.common import JsonOption, console, print_json
 from kinegraph.cli.count import known_values
 from kinegraph.codegen.c import c_source
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import kernel_of
 from kinegraph.compiler.request import Request, quantities_of
 from kinegraph.graph.count import Operations
-from kinegraph.jit.kernel import Kernel, StraightKernel
+from kinegraph.jit.kernel import StraightKernel
 from kinegraph.notation.latex import latex
 from kinegraph.solve.solution import Solution
 

@@ -77,7 +77,7 @@ def run(
     found = dock(docking, duration, state=initial, parameters=parameters, inputs=given, rtol=rtol,
                  stop_at_capture=stop_at_capture)  # fmt: skip
     if json:
-        print_json(found.report())
+        print_json(found.to_dict())
     else:
         _show(found)
         _show_overlaps(found, docking)

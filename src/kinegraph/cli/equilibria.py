@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,11 +10,11 @@ import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.options import ModelSource, reads_model
-from kinegraph.cli.task_options import StateOption, pair, ranges, show_table, state_settings, zip_names
+from kinegraph.cli.task_options import StateOption, ranges, show_table, state_settings
 
 if TYPE_CHECKING:
-    from kinegraph.tasks.continuation import Branch, Branches
-    from kinegraph.tasks.equilibria import Continuum, Equilibria, Equilibrium
+    from kinegraph.tasks.continuation import Branches
+    from kinegraph.tasks.equilibria import Continuum, Equilibria
 
 
 OverOption = Annotated[
@@ -54,7 +53,7 @@ def run_equilibria(
         mechanism, state_settings(mechanism, state), bounds=ranges(bounds or (), "--bounds"), starts=starts, seed=seed,
         parameters=parameter_settings(mechanism, settings),
     )  # fmt: skip
-    _show(found, json, mechanism.layout.velocities)
+    _show(found, json)
 
 
 @reads_model
@@ -86,36 +85,18 @@ def run_continuation(
         from kinegraph.view.task_figures import plot_branches
 
         plot_branches(found, plot)
-    _show_branches(found, json, low)
+    _show_branches(found, json)
 
 
-def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
-    listed = (*found, *(one.example for one in found.continua))
-    moving = [index for index, name in enumerate(velocities) if any(one.v[index] for one in listed)]
+def _show(found: Equilibria, json: bool) -> None:
     if json:
-        rates = [velocities[index] for index in moving]
-        rows = [_equilibrium(found, one, rates, moving) for one in found]
-        continua = [
-            {
-                **_equilibrium(found, one.example, rates, moving), "dimension": one.dimension, "found": one.found,
-                "low": zip_names(found.coordinates, one.low.tolist()),
-                "high": zip_names(found.coordinates, one.high.tolist()),
-            }
-            for one in found.continua
-        ]  # fmt: skip
-        apart = [
-            {
-                "q": zip_names(found.coordinates, one.q.tolist()), "rows": one.rows, "coordinates": one.coordinates,
-                "reason": str(one),
-            }
-            for one in found.singular
-        ]  # fmt: skip
-        print_json({"equilibria": rows, "starts": found.starts, "singular": apart, "continua": continua})
+        print_json(found.to_dict())
         return
+    listed, moving = found.listed, list(found.moving)
     wide = ("continuum",) if found.continua else ()
     marks = [*("" for _ in found), *(_continuum_words(found, one) for one in found.continua)]
     show_table(
-        (*found.coordinates, *(velocities[index] for index in moving), "stable", "growing modes", *wide),
+        (*found.coordinates, *(found.velocities[index] for index in moving), "stable", "growing modes", *wide),
         [
             (*(f"{value:.10g}" for value in (*one.q, *one.v[moving])), _ANSWERS[one.stable], str(one.unstable),
              *((mark,) if wide else ()))
@@ -124,7 +105,7 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
     )  # fmt: skip
     if not listed:
         typer.echo("no equilibrium was found at a regular position")
-    for note in dict.fromkeys(_undecided(one) for one in listed if one.stable is None):
+    for note in dict.fromkeys(one.undecided for one in listed if one.undecided):
         typer.echo(f"undecided: {note}")
     for period in {one.floquet.period for one in listed if one.floquet}:
         typer.echo(f"stable, growing modes: by Floquet multipliers over a period of {period:.9g} s; --json lists them")
@@ -136,10 +117,6 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
 _ANSWERS = {True: "yes", False: "no", None: "undecided"}
 
 
-def _undecided(one: Equilibrium) -> str:
-    return one.note or "linear forces vanish along some direction, so eigenvalues do not decide"
-
-
 def _continuum_words(found: Equilibria, one: Continuum) -> str:
     spans = [
         f"{name} {low:.4g} to {high:.4g}"
@@ -149,30 +126,9 @@ def _continuum_words(found: Equilibria, one: Continuum) -> str:
     return f"one of a continuum ({'line' if one.dimension == 1 else f'{one.dimension} dimensions'}; {', '.join(spans)})"
 
 
-def _equilibrium(found: Equilibria, one: Equilibrium, rates: Sequence[str], moving: Sequence[int]) -> dict[str, object]:
-    return {
-        "q": zip_names(found.coordinates, one.q.tolist()),
-        "stable": one.stable,
-        "eigenvalues": [pair(complex(value)) for value in one.eigenvalues],
-        **({"multipliers": _multipliers(one), "period": one.floquet.period} if one.floquet else {}),
-        **({"note": _undecided(one)} if one.stable is None else {}),
-        **({"rates": zip_names(rates, one.v[list(moving)].tolist())} if rates else {}),
-    }
-
-
-def _multipliers(one: Equilibrium) -> list[list[float]]:
-    return [pair(complex(value)) for value in one.floquet.multipliers] if one.floquet else []
-
-
-def _show_branches(found: Branches, json: bool, low: float) -> None:
+def _show_branches(found: Branches, json: bool) -> None:
     if json:
-        first = [
-            _point(found, branch, index)
-            for branch in found
-            for index in range(len(branch))
-            if branch.values[index] == low
-        ]
-        print_json({"over": found.over, "equilibria": first, "branches": [_record(found, one) for one in found]})
+        print_json(found.to_dict())
         return
     typer.echo(f"{found.model}: {len(found)} branches over {found.over}")
     show_table(
@@ -191,24 +147,3 @@ def _show_branches(found: Branches, json: bool, low: float) -> None:
     ]
     if rows:
         show_table(("special point", found.over, "rad/s", *found.coordinates), rows)
-
-
-def _record(found: Branches, branch: Branch) -> dict[str, object]:
-    special = [
-        {
-            "kind": one.kind, found.over: one.value, "q": zip_names(found.coordinates, one.q.tolist()),
-            "frequency": one.frequency, "eigenvalues": [pair(complex(value)) for value in one.eigenvalues],
-        }
-        for one in branch.special
-    ]  # fmt: skip
-    points = [_point(found, branch, index) for index in range(len(branch))]
-    return {"points": points, "special": special, "begins": branch.begins, "ends": branch.ends}
-
-
-def _point(found: Branches, branch: Branch, index: int) -> dict[str, object]:
-    return {
-        found.over: float(branch.values[index]),
-        "q": zip_names(found.coordinates, branch.q[index].tolist()),
-        "stable": bool(branch.stable[index]),
-        "eigenvalues": [pair(complex(value)) for value in branch.eigenvalues[index]],
-    }

@@ -22,7 +22,6 @@ from kinegraph.cli.task_options import (
     numbers_by_name,
     show_table,
     state_settings,
-    zip_names,
 )
 from kinegraph.errors import TaskError
 from kinegraph.model.axes import Axes
@@ -94,7 +93,7 @@ def run_unknown_forces(
     if plot is not None:
         _draw_forces(found, plot, mechanism.name)
     if json:
-        print_json(_forces_data(found))
+        print_json(found.to_dict())
     else:
         _show_forces(found)
 
@@ -123,17 +122,6 @@ def _draw_forces(found: UnknownForces, path: Path, title: str) -> None:
 
     bands = None if found.errors is None else {name: found.error(name) for name in found.unknowns}
     plot_curves(path, found.times, [Panel("N, N m", {name: found[name] for name in found.unknowns}, bands)], title)
-
-
-def _forces_data(found: UnknownForces) -> dict[str, object]:
-    data: dict[str, object] = {"t": found.times.tolist()}
-    data |= {name: found[name].tolist() for name in found.unknowns}
-    data |= {"determinate": list(found.determinate), "near_singular": found.near_singular.tolist()}
-    data |= {"crossings": found.crossings, "residual": found.residual, "equations": list(found.equations)}
-    if found.errors is not None:
-        data["errors"] = {name: found.error(name).tolist() for name in found.unknowns}
-        data["acceleration_errors"] = {name: column.tolist() for name, column in found.acceleration_errors.items()}
-    return data
 
 
 def _show_forces(found: UnknownForces) -> None:
@@ -211,7 +199,7 @@ def run_reactions(
     given, values = state_settings(mechanism, state), parameter_settings(mechanism, settings)
     found = reactions_at(mechanism, joint or all_joints(mechanism), given, view, values)
     if json:
-        print_json(reactions_data(view, found))
+        print_json({**view.to_dict(), "reactions": {one.body: one.to_dict() for one in found}})
     else:
         show_reactions(view, found)
 
@@ -236,16 +224,6 @@ def show_reactions(view: LoadView, found: Sequence[Reaction]) -> None:
     show_table(columns, rows, title=f"what each joint exerts on its body, {view.words}")
     if not all(all(one.determinate) for one in found):
         typer.echo("* loops have redundant rows here: the motion does not determine this component")
-
-
-def reactions_data(view: LoadView, found: Sequence[Reaction]) -> dict[str, object]:
-    """The same for JSON."""
-    return {**_view_data(view), "reactions": {one.body: _reaction_numbers(one) for one in found}}
-
-
-def _view_data(view: LoadView) -> dict[str, object]:
-    point = view.point if view.point is None or isinstance(view.point, str) else list(view.point)
-    return {"axes": view.axes.value, "point": point or "joint", "drives": view.drives}
 
 
 def _along_run(
@@ -277,8 +255,7 @@ def _along_run(
     if plot is not None:
         _draw_loads(found, plot)
     if json:
-        worst = [vars(one) for one in found.worst]
-        print_json({**_view_data(view), "t": found.times.tolist(), "worst": worst, "searched": found.searched})
+        print_json(found.to_dict())
         return
     columns = ("joint of", "force [N]", "at t", "moment [N m]", "at t")
     rows = []
@@ -299,13 +276,6 @@ def _draw_loads(found: JointLoads, path: Path) -> None:
     sizes = {one.body: (one.force_size, one.moment_size) for one in found.reactions}
     panels = [Panel(unit, {name: pair[k] for name, pair in sizes.items()}) for k, unit in enumerate(("N", "N m"))]
     plot_curves(path, found.times, panels, found.model)
-
-
-def _reaction_numbers(one: Reaction) -> dict[str, list[float] | list[bool]]:
-    return {
-        "force": one.force.tolist(), "moment": one.moment.tolist(), "about": one.about.tolist(),
-        "determinate": list(one.determinate),
-    }  # fmt: skip
 
 
 def _reaction_cells(one: Reaction) -> list[str]:
@@ -362,11 +332,4 @@ def run_statics(
         if found.reactions:
             show_reactions(view, found.reactions)
         return
-    print_json(
-        {
-            "q": zip_names(found.coordinates, found.q.tolist()),
-            "forces": zip_names(found.unknowns, found.values.tolist()),
-            "determinate": list(found.determinate),
-            **reactions_data(view, found.reactions),
-        }
-    )
+    print_json({**view.to_dict(), **found.to_dict()})

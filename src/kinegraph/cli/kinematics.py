@@ -25,7 +25,6 @@ from kinegraph.errors import TaskError
 
 if TYPE_CHECKING:
     from kinegraph.tasks.inverse_kinematics import PoseSolutions
-    from kinegraph.tasks.platforms.workspace import Workspace
     from kinegraph.tasks.prescribed_motion import SampledMotion
 
 
@@ -213,27 +212,11 @@ def run_inverse_kinematics(
         parameters=parameter_settings(mechanism, settings),
     )  # fmt: skip
     if json:
-        print_json(_solutions_data(found))
+        print_json(found.to_dict())
     elif found.solutions:
         _show_solutions(found)
     if not found.solutions:
         raise TaskError(found.reason)
-
-
-def _solutions_data(found: PoseSolutions) -> dict[str, object]:
-    rows, outside = (
-        [
-            {
-                "q": dict(zip(found.coordinates, one.q.tolist(), strict=True)),
-                "error": one.error,
-                "isolated": one.isolated,
-            }
-            for one in solutions
-        ]
-        for solutions in (found.solutions, found.outside)
-    )
-    data = {"solutions": rows, "family": found.family, "nearest": found.nearest.error, "outside_limits": outside}
-    return {**data, "with_turns": found.with_turns, "method": found.method, "complete": found.complete}
 
 
 def _show_solutions(found: PoseSolutions) -> None:
@@ -298,7 +281,7 @@ def run_point_motion(
         mechanism, chosen, state_settings(mechanism, state), parameters=parameter_settings(mechanism, settings)
     )
     if json:
-        print_json({word: value.tolist() for word, value in vars(found).items() if word != "point"})
+        print_json(found.to_dict())
     else:
         typer.echo(str(found))
 
@@ -367,20 +350,7 @@ def run_workspace(
         from kinegraph.view.task_figures import plot_workspace
 
         plot_workspace(found, plot)
-    print_json(_workspace_data(found)) if json else typer.echo(str(found))
-
-
-def _workspace_data(found: Workspace) -> dict[str, object]:
-    inside = found.dexterity[found.inside]
-    limits = found.limits().items()
-    return {
-        "axes": {name: values.tolist() for name, values in found.axes.items()},
-        "verdict": found.verdict.tolist(),
-        "share": found.share,
-        "counts": found.counts(),
-        "limits": [{"limit": one.meaning, "leg": leg, "poses": count} for (one, leg), count in limits],
-        "dexterity": [float(inside.min()), float(inside.max())] if inside.size else None,
-    }
+    print_json(found.to_dict()) if json else typer.echo(str(found))
 
 
 def _show_poses(source: ModelSource, drives: list[str], json: bool) -> None:
@@ -390,9 +360,7 @@ def _show_poses(source: ModelSource, drives: list[str], json: bool) -> None:
     if not found:
         raise TaskError("no pose of the ring was found for these drives: legs of these lengths may not fit together")
     if json:
-        poses = [{"ring": dict(one.ring), "residual": one.residual, "hits": one.hits} for one in found]
-        paths = None if found.paths is None else asdict(found.paths)
-        print_json({"poses": poses, "complete": found.complete, "paths": paths})
+        print_json(found.to_dict())
         return
     rows = [(*(f"{x:.8g}" for x in one.ring.values()), str(one.hits)) for one in found]
     show_table((*found[0].ring, "found"), rows)

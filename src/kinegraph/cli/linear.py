@@ -12,11 +12,11 @@ import typer
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.eval import written
 from kinegraph.cli.options import ModelSource, reads_model
-from kinegraph.cli.task_options import EquilibriumOption, StateOption, pair, show_table, steady_state, written_complex
+from kinegraph.cli.task_options import EquilibriumOption, StateOption, show_table, steady_state, written_complex
 from kinegraph.errors import TaskError
 
 if TYPE_CHECKING:
-    from kinegraph.tasks.modes import Mode, Modes
+    from kinegraph.tasks.modes import Modes
     from kinegraph.tasks.response import Response
 
 
@@ -53,9 +53,7 @@ def run_linearize(
         steady=steady,
     )
     if json:
-        matrices = {name: getattr(found, name).tolist() for name in "ABCD"}
-        names = {"states": found.states, "inputs": found.inputs, "outputs": found.outputs}
-        print_json(matrices | names | {"eigenvalues": [pair(value) for value in found.eigenvalues]})
+        print_json(found.to_dict())
         return
     typer.echo(f"states: {', '.join(found.states)}\ninputs: {', '.join(found.inputs)}")
     for name in "AB" if not outputs else "ABCD":
@@ -91,9 +89,7 @@ def run_modes(
 
         modes_page(mechanism, found, page, parameters=values)
     if json:
-        period = {} if found.floquet is None else {"period": found.floquet.period}
-        listed = [_mode_record(mode, found.displacements) for mode in found.modes]
-        print_json({"modes": listed, "stable": found.stable, **period})
+        print_json(found.to_dict())
         return
     if found.floquet is not None:
         _show_floquet(found)
@@ -122,15 +118,6 @@ def _show_floquet(found: Modes) -> None:
         for mode in modes
     ]  # fmt: skip
     show_table(("multiplier", "size", "exponent (1/s)", *found.displacements), rows)
-
-
-def _mode_record(mode: Mode, names: tuple[str, ...]) -> dict[str, object]:
-    shape = {name: pair(complex(entry)) for name, entry in zip(names, mode.shape, strict=True)}
-    multiplier = {} if mode.multiplier is None else {"multiplier": pair(mode.multiplier)}
-    return {
-        "eigenvalue": pair(mode.eigenvalue), "frequency": mode.frequency, "damping": mode.damping, "shape": shape,
-        **multiplier,
-    }  # fmt: skip
 
 
 def _rounded(entry: complex, digits: int = 6) -> complex:
@@ -182,8 +169,7 @@ def run_response(
     if not json:
         _show_response(found, len(mechanism.layout.velocities))
         return
-    head = {"frequencies": found.frequencies.tolist(), "inputs": found.inputs, "outputs": found.outputs}
-    print_json({**head, "amplitude": found.amplitude.tolist(), "phase": found.phase.tolist()})
+    print_json(found.to_dict())
 
 
 def _show_response(found: Response, size: int) -> None:

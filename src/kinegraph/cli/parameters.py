@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,10 +22,11 @@ from kinegraph.cli.options import (
     reads_model,
 )
 from kinegraph.cli.simulate import input_values, run_parameters, run_state
-from kinegraph.cli.task_options import formula_list, name_list, numbers_by_name, ranges, show_table, zip_names
+from kinegraph.cli.task_options import formula_list, name_list, numbers_by_name, ranges, show_table
 
 if TYPE_CHECKING:
-    from kinegraph.tasks.fit import Fit
+    from kinegraph.tasks.gradient import Gradient
+    from kinegraph.tasks.sensitivities import Sensitivities
     from kinegraph.tasks.synthesize import Synthesis
 
 
@@ -79,10 +79,7 @@ def run_sensitivities(
             mechanism, duration, by, outputs=wanted_columns, integrals=integrands, state=initial,
             parameters=parameters, inputs=driven, t0=t0, method=method, rtol=rtol, progress=progress,
         )  # fmt: skip
-        report = _SensitivityReport(
-            [last.time], last.outputs, last.by, last.at, last.values[None], last.derivatives[None]
-        )
-        _show_sensitivities(report, json, last.model)
+        _show_sensitivities(last, last.time, last.values, last.derivatives, json)
         return
     from kinegraph.tasks.sensitivities import sensitivities
 
@@ -90,38 +87,20 @@ def run_sensitivities(
         mechanism, duration, by, outputs=wanted_columns, integrals=integrands, state=initial, parameters=parameters,
         inputs=driven, times=times, t0=t0, method=method, rtol=rtol, progress=progress,
     )  # fmt: skip
-    report = _SensitivityReport(
-        found.times.tolist(), found.outputs, found.by, found.at, found.values, found.derivatives
-    )
-    _show_sensitivities(report, json, found.model)
+    _show_sensitivities(found, float(found.times[-1]), found.values[-1], found.final, json)
 
 
-@dataclass(frozen=True)
-class _SensitivityReport:
-    """What both methods have in common: values and derivatives, the first index that of time."""
-
-    times: list[float]
-    outputs: tuple[str, ...]
-    by: tuple[str, ...]
-    at: np.ndarray
-    values: np.ndarray
-    derivatives: np.ndarray
-
-
-def _show_sensitivities(found: _SensitivityReport, json: bool, model: str) -> None:
+def _show_sensitivities(
+    found: Sensitivities | Gradient, time: float, values: np.ndarray, derivatives: np.ndarray, json: bool
+) -> None:
     if json:
-        print_json(
-            {
-                "t": found.times, "outputs": found.outputs, "by": found.by, "at": found.at.tolist(),
-                "values": found.values.tolist(), "derivatives": found.derivatives.tolist(),
-            }
-        )  # fmt: skip
+        print_json(found.to_dict())
         return
-    typer.echo(f"{model}: derivatives at t = {found.times[-1]:.9g}")
-    rows = [("value", "", *(f"{value:.10g}" for value in found.values[-1]))]
+    typer.echo(f"{found.model}: derivatives at t = {time:.9g}")
+    rows = [("value", "", *(f"{value:.10g}" for value in values))]
     rows += [
         (f"by {name}", f"{value:.6g}", *(f"{entry:.10g}" for entry in column))
-        for name, value, column in zip(found.by, found.at.tolist(), found.derivatives[-1].T, strict=True)
+        for name, value, column in zip(found.by, found.at.tolist(), derivatives.T, strict=True)
     ]
     show_table(("", "at", *found.outputs), rows)
 
@@ -182,20 +161,7 @@ def run_fit(
         rtol=rtol,
         native=native,
     )
-    print_json(_fit_data(found)) if json else typer.echo(str(found))
-
-
-def _fit_data(found: Fit) -> dict[str, object]:
-    return {
-        "values": zip_names(found.unknown, found.values.tolist()),
-        "standard_errors": zip_names(found.unknown, found.standard_errors.tolist()),
-        "intervals": {name: found.interval(name) for name in found.unknown},
-        "noise": zip_names(found.columns, found.noise.tolist()),
-        "noise_is_estimated": found.noise_is_estimated,
-        "degrees_of_freedom": found.degrees_of_freedom,
-        "runs": found.runs,
-        "doubts": found.doubts,
-    }
+    print_json(found.to_dict()) if json else typer.echo(str(found))
 
 
 # `kinegraph synthesize`: dimensions for a wanted result.
@@ -264,14 +230,7 @@ def run_synthesize(
 
 
 def _show_design(found: Synthesis, json: bool) -> None:
-    if not json:
+    if json:
+        print_json(found.to_dict())
+    else:
         typer.echo(str(found))
-        return
-    print_json(
-        {
-            "values": zip_names(found.free, found.values.tolist()),
-            "at_bounds": found.at_bounds,
-            "largest_deviations": {name: found.largest_deviation(name) for name in found.wanted},
-            "runs": found.runs,
-        }
-    )

@@ -250,15 +250,8 @@ def read_events(
 
 def _report(solution: Solution, estimates: tuple[ErrorEstimate, ...], as_json: bool) -> None:
     if as_json:
-        print_json({
-            "model": solution.model, "method": solution.method, "status": solution.status.name,
-            "message": str(solution.ending), "t": solution.ending.time, "final": solution.final,
-            "checks": [{"name": c.name, "error": c.error, "passed": c.passed} for c in solution.checks],
-            "error_estimate": [{"name": e.name, "error": e.error, "digits": e.digits} for e in estimates],
-            "events": [{"name": h.name, "t": h.time} for h in solution.events],
-            "drift": dict(solution.drift), "assembled": solution.assembled,
-            "statistics": vars(solution.statistics), "native": solution.decision.facts(),
-        })  # fmt: skip
+        errors = [{"name": one.name, "error": one.error, "digits": one.digits} for one in estimates]
+        print_json({**solution.to_dict(), "error_estimate": errors})
         return
     console().print(str(solution), markup=False, soft_wrap=True)
     if solution.checks and not estimates:

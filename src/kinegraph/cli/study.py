@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kinegraph.solve.execution import Native
     from kinegraph.studies.plan import Plan
     from kinegraph.studies.results import Study
-    from kinegraph.studies.statistics import Estimate, Until
+    from kinegraph.studies.statistics import Until
 
 
 # What the command line says of a study, as a plan.
@@ -124,35 +124,11 @@ def finish(found: Study, output: Path | None, page: Path | None, as_json: bool) 
 
         study_page(found, target)
     if as_json:
-        print_json(_facts(found))
+        print_json(found.to_dict())
     else:
         _report(found, target)
     if not found.complete:
         raise typer.Exit(INTERRUPTED)
-
-
-def _estimate(one: Estimate) -> dict[str, object]:
-    return {"value": one.value, "low": one.low, "high": one.high, "confidence": one.confidence, "cases": one.count}
-
-
-def _facts(found: Study) -> dict[str, object]:
-    summaries = {name: found.summary(name) for name in found.numbers}
-    return {
-        "model": found.plan.mechanism.name, "cases": len(found), "planned": found.plan.samples.total,
-        "complete": found.complete, "seconds": found.seconds, "resumed": found.resumed,
-        "success": _estimate(found.probability()) if "success" in found.columns else None,
-        "classes": {name: _estimate(one) for name, one in found.classes().items()} if "class" in found.columns else {},
-        "outcomes": {
-            name: {
-                "nominal": found[name][0].item(), "mean": _estimate(one.mean), "deviation": one.deviation,
-                "min": one.low, "max": one.high, "missing": one.missing,
-                "quantiles": {f"{level:g}": _estimate(value) for level, value in one.quantiles.items()},
-            }
-            for name, one in summaries.items()
-        },
-        "failed": len(found.failures), "failures": [vars(one) for one in found.failures[:_MOST_FAILURES]],
-        "folder": None if found.folder is None else str(found.folder),
-    }  # fmt: skip
 
 
 def _report(found: Study, page: Path | None) -> None:

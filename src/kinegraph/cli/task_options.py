@@ -1,4 +1,4 @@
-"""Options and output that task commands share: the state, complex numbers as pairs, tables of numbers."""
+"""Options and output that task commands share: the state, tables of numbers."""
 
 from __future__ import annotations
 
@@ -103,11 +103,6 @@ def numbers_by_name(texts: Iterable[str], option: str) -> dict[str, float]:
         return {name: float(text) for name, text in assignments(texts, option).items()}
     except ValueError:
         raise TaskError(f"{option}: cannot read {', '.join(texts)!r}; write NAME=NUMBER, e.g. q1=0.01") from None
-
-
-def pair(value: complex) -> list[float]:
-    """A complex number for JSON."""
-    return [value.real, value.imag]
 
 
 def written_complex(value: complex) -> str:

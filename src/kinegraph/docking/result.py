@@ -233,7 +233,7 @@ class DockingRun:
     def __contains__(self, name: object) -> bool:
         return any(name in phase.columns for phase in self.phases)
 
-    def report(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, object]:
         """The result as data for JSON."""
         return {
             "outcome": self.outcome.name.lower(),

@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 _GOOD = [status.name for status in Status if status.good]
 
 
+#: How many failures `Study.to_dict` lists.
+_MOST_FAILURES = 20
+
+
 @dataclass(frozen=True)
 class Failure:
     """A case that did not reach its end, and why."""
@@ -186,3 +190,24 @@ class Study(RichDisplay):
         if "class" in self.columns and len(self) > 1:
             lines += [f"  {one}: {found}" for one, found in self.classes().items()]
         return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, object]:
+        """Statistics and the first failures as JSON can hold them; `table` has all cases."""
+        summaries = {name: self.summary(name) for name in self.numbers}
+        classes = self.classes() if "class" in self.columns else {}
+        return {
+            "model": self.plan.mechanism.name, "cases": len(self), "planned": self.plan.samples.total,
+            "complete": self.complete, "seconds": self.seconds, "resumed": self.resumed,
+            "success": self.probability().to_dict() if "success" in self.columns else None,
+            "classes": {name: one.to_dict() for name, one in classes.items()},
+            "outcomes": {
+                name: {
+                    "nominal": self[name][0].item(), "mean": one.mean.to_dict(), "deviation": one.deviation,
+                    "min": one.low, "max": one.high, "missing": one.missing,
+                    "quantiles": {f"{level:g}": value.to_dict() for level, value in one.quantiles.items()},
+                }
+                for name, one in summaries.items()
+            },
+            "failed": len(self.failures), "failures": [vars(one) for one in self.failures[:_MOST_FAILURES]],
+            "folder": None if self.folder is None else str(self.folder),
+        }  # fmt: skip

@@ -43,6 +43,12 @@ class Estimate:
         interval = f"{self.low:.6g} to {self.high:.6g} with {100 * self.confidence:g} %"
         return f"{self.value:.6g} ({interval}, {self.count} cases)"
 
+    def to_dict(self) -> dict[str, object]:
+        """The estimate as JSON can hold it."""
+        return {
+            "value": self.value, "low": self.low, "high": self.high, "confidence": self.confidence, "cases": self.count,
+        }  # fmt: skip
+
 
 def check_confidence(confidence: float) -> float:
     """StudyError unless it is between 0 and 1."""

@@ -25,7 +25,7 @@ from kinegraph.tasks.equilibria import (
     searched,
     steady_equations,
 )
-from kinegraph.tasks.linearize import linearised_at, period_of
+from kinegraph.tasks.linearize import linearised_at, period_of, real_and_imaginary
 from kinegraph.tasks.operating_point import Floats, named_values, operating_point
 from kinegraph.tasks.steady.balance import Balance, SteadyCircling, Varied, resting_matrix, varied_of
 from kinegraph.tasks.steady.bifurcations import Kind, Special, special_points
@@ -214,12 +214,13 @@ class Branch:
 
 @dataclass(frozen=True)
 class Branches(RichDisplay):
-    """All branches found, by the variable `over`."""
+    """All branches found, by the variable `over`, which begins at `low`."""
 
     model: str
     over: str
     coordinates: tuple[str, ...]
     branches: tuple[Branch, ...]
+    low: float
 
     def __len__(self) -> int:
         return len(self.branches)
@@ -245,6 +246,35 @@ class Branches(RichDisplay):
             lines.append(f"{number}: {branch.values[0]:.9g} to {branch.values[-1]:.9g}, {len(branch)} points")
             lines += [f"   {one.kind} at {self.over} = {one.value:.12g}" for one in branch.special]
         return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them; `equilibria` are those at the start of the range."""
+        first = [
+            self._point(branch, index)
+            for branch in self.branches
+            for index in range(len(branch))
+            if branch.values[index] == self.low
+        ]
+        return {"over": self.over, "equilibria": first, "branches": [self._entry(one) for one in self.branches]}
+
+    def _entry(self, branch: Branch) -> dict[str, object]:
+        special = [
+            {
+                "kind": one.kind, self.over: one.value, "q": dict(zip(self.coordinates, one.q.tolist(), strict=True)),
+                "frequency": one.frequency, "eigenvalues": [real_and_imaginary(value) for value in one.eigenvalues],
+            }
+            for one in branch.special
+        ]  # fmt: skip
+        points = [self._point(branch, index) for index in range(len(branch))]
+        return {"points": points, "special": special, "begins": branch.begins, "ends": branch.ends}
+
+    def _point(self, branch: Branch, index: int) -> dict[str, object]:
+        return {
+            self.over: float(branch.values[index]),
+            "q": dict(zip(self.coordinates, branch.q[index].tolist(), strict=True)),
+            "stable": bool(branch.stable[index]),
+            "eigenvalues": [real_and_imaginary(value) for value in branch.eigenvalues[index]],
+        }
 
 
 def continuation(
@@ -290,7 +320,7 @@ def continuation(
         if not (hit.dimension and family.is_beside(hit.unknowns, value, explorer)):
             explorer.start(one / explorer.tracer.curve.scales)
     found = [family.branch(way, explorer.tracer.curve.scales) for way in explorer.followed]
-    return Branches(mechanism.name, over, mechanism.layout.positions, tuple(found))
+    return Branches(mechanism.name, over, mechanism.layout.positions, tuple(found), low)
 
 
 class _Family:

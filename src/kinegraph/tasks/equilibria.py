@@ -17,7 +17,14 @@ from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
-from kinegraph.tasks.linearize import Floquet, Linearization, floquet, linearised_at, period_of
+from kinegraph.tasks.linearize import (
+    Floquet,
+    Linearization,
+    floquet,
+    linearised_at,
+    period_of,
+    real_and_imaginary,
+)
 from kinegraph.tasks.operating_point import (
     Floats,
     OperatingPoint,
@@ -82,6 +89,13 @@ class Equilibrium:
             return False
         return None if self.note or self.neutral else True
 
+    @property
+    def undecided(self) -> str:
+        """Why stability is not decided; empty if it is."""
+        if self.stable is not None:
+            return ""
+        return self.note or "linear forces vanish along some direction, so eigenvalues do not decide"
+
 
 @dataclass(frozen=True)
 class Continuum:
@@ -110,6 +124,7 @@ class Equilibria(RichDisplay):
     starts: int
     singular: tuple[SingularPlace, ...] = ()
     continua: tuple[Continuum, ...] = ()
+    velocities: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.equilibria)
@@ -119,6 +134,47 @@ class Equilibria(RichDisplay):
 
     def __iter__(self) -> Iterator[Equilibrium]:
         return iter(self.equilibria)
+
+    @property
+    def listed(self) -> tuple[Equilibrium, ...]:
+        """The isolated equilibria, then one of each continuum."""
+        return (*self.equilibria, *(one.example for one in self.continua))
+
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """The places of the velocities that are not zero in some steady motion."""
+        return tuple(k for k in range(len(self.velocities)) if any(one.v[k] for one in self.listed))
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        continua = [
+            {
+                **self._entry(one.example), "dimension": one.dimension, "found": one.found,
+                "low": self._by_name(one.low), "high": self._by_name(one.high),
+            }
+            for one in self.continua
+        ]  # fmt: skip
+        singular = [
+            {"q": self._by_name(one.q), "rows": one.rows, "coordinates": one.coordinates, "reason": str(one)}
+            for one in self.singular
+        ]
+        entries = [self._entry(one) for one in self.equilibria]
+        return {"equilibria": entries, "starts": self.starts, "singular": singular, "continua": continua}
+
+    def _by_name(self, values: Floats) -> dict[str, float]:
+        return dict(zip(self.coordinates, values.tolist(), strict=True))
+
+    def _entry(self, one: Equilibrium) -> dict[str, object]:
+        floquet, rates = one.floquet, {self.velocities[k]: float(one.v[k]) for k in self.moving}
+        multipliers = [real_and_imaginary(value) for value in floquet.multipliers] if floquet else []
+        return {
+            "q": self._by_name(one.q),
+            "stable": one.stable,
+            "eigenvalues": [real_and_imaginary(value) for value in one.eigenvalues],
+            **({"multipliers": multipliers, "period": floquet.period} if floquet else {}),
+            **({"note": one.undecided} if one.undecided else {}),
+            **({"rates": rates} if rates else {}),
+        }
 
 
 def equilibria(
@@ -161,7 +217,9 @@ def equilibria(
             Continuum(one, hit.dimension, positions.min(axis=0), positions.max(axis=0), len(group)) for one in examples
         ]
     names = mechanism.layout.positions
-    return Equilibria(tuple(described), names, starts, (*found.singular, *untold), tuple(continua))
+    return Equilibria(
+        tuple(described), names, starts, (*found.singular, *untold), tuple(continua), mechanism.layout.velocities
+    )
 
 
 def _add(

@@ -203,6 +203,19 @@ class Fit(RichDisplay):
         noise = ", ".join(f"{name} {sigma:.3g}" for name, sigma in zip(self.columns, self.noise, strict=True))
         return "\n".join([*lines, f"  noise ({kind}): {noise}", *(f"  doubt: {one}" for one in self.doubts)])
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {
+            "values": dict(zip(self.unknown, self.values.tolist(), strict=True)),
+            "standard_errors": dict(zip(self.unknown, self.standard_errors.tolist(), strict=True)),
+            "intervals": {name: self.interval(name) for name in self.unknown},
+            "noise": dict(zip(self.columns, self.noise.tolist(), strict=True)),
+            "noise_is_estimated": self.noise_is_estimated,
+            "degrees_of_freedom": self.degrees_of_freedom,
+            "runs": self.runs,
+            "doubts": self.doubts,
+        }
+
 
 def fit(
     model: MechanismSource,

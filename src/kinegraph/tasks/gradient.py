@@ -68,6 +68,13 @@ class Gradient(RichDisplay):
         title = f"{self.model}: derivatives at t = {self.time:.9g}, by the adjoint equations"
         return derivative_table(title, self.outputs, self.by, self.derivatives)
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them: those of `Sensitivities.to_dict` at one time."""
+        return {
+            "t": [self.time], "outputs": self.outputs, "by": self.by, "at": self.at.tolist(),
+            "values": [self.values.tolist()], "derivatives": [self.derivatives.tolist()],
+        }  # fmt: skip
+
 
 def gradient(
     model: MechanismSource,

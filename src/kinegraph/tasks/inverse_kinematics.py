@@ -121,6 +121,22 @@ class PoseSolutions(RichDisplay):
     def _place(self, solution: PoseSolution) -> str:
         return ", ".join(f"{name} = {x:.9g}" for name, x in zip(self.coordinates, solution.q, strict=True))
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        rows, outside = (
+            [
+                {
+                    "q": dict(zip(self.coordinates, one.q.tolist(), strict=True)),
+                    "error": one.error,
+                    "isolated": one.isolated,
+                }
+                for one in solutions
+            ]
+            for solutions in (self.solutions, self.outside)
+        )
+        data = {"solutions": rows, "family": self.family, "nearest": self.nearest.error, "outside_limits": outside}
+        return {**data, "with_turns": self.with_turns, "method": self.method, "complete": self.complete}
+
 
 def inverse_kinematics(
     model: MechanismSource,

@@ -208,6 +208,11 @@ class JointLoads(RichDisplay):
             notes.append(f"{1 - self.searched:.1%} of the steps were not searched between their ends")
         return notes
 
+    def to_dict(self) -> dict[str, object]:
+        """Times and the largest loads as JSON can hold them."""
+        worst = [vars(one) for one in self.worst]
+        return {**self.view.to_dict(), "t": self.times.tolist(), "worst": worst, "searched": self.searched}
+
 
 def joint_loads(
     motion: Solution | UnknownForces,

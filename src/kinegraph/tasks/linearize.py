@@ -63,6 +63,11 @@ STEADY = 1e-7
 _ZERO = 1e-14
 
 
+def real_and_imaginary(value: complex) -> list[float]:
+    """A complex number as JSON can hold it."""
+    return [float(value.real), float(value.imag)]
+
+
 @dataclass(frozen=True)
 class Linearization(RichDisplay):
     """The matrices, the names of their rows and columns, and the point they belong to."""
@@ -93,6 +98,12 @@ class Linearization(RichDisplay):
             return False
         sizes = np.linalg.svd(self.A, compute_uv=False)
         return None if len(sizes) and sizes[-1] <= _ZERO * sizes[0] else True
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        matrices = {name: getattr(self, name).tolist() for name in "ABCD"}
+        names = {"states": self.states, "inputs": self.inputs, "outputs": self.outputs}
+        return matrices | names | {"eigenvalues": [real_and_imaginary(value) for value in self.eigenvalues]}
 
 
 def linearize(

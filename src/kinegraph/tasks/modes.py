@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,15 @@ from kinegraph.display import RichDisplay
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.linearize import Floquet, Linearization, exponents_of, floquet, linearised_at, period_of
+from kinegraph.tasks.linearize import (
+    Floquet,
+    Linearization,
+    exponents_of,
+    floquet,
+    linearised_at,
+    period_of,
+    real_and_imaginary,
+)
 from kinegraph.tasks.operating_point import (
     FORCE,
     INERTIA,
@@ -58,6 +66,15 @@ class Mode:
         """Whether the eigenvalue has an imaginary part."""
         return self.eigenvalue.imag != 0.0
 
+    def to_dict(self, displacements: Sequence[str]) -> dict[str, object]:
+        """The numbers as JSON can hold them; the shape by displacement."""
+        shape = {name: real_and_imaginary(entry) for name, entry in zip(displacements, self.shape, strict=True)}
+        multiplier = {} if self.multiplier is None else {"multiplier": real_and_imaginary(self.multiplier)}
+        return {
+            "eigenvalue": real_and_imaginary(self.eigenvalue), "frequency": self.frequency, "damping": self.damping,
+            "shape": shape, **multiplier,
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Modes(RichDisplay):
@@ -81,6 +98,12 @@ class Modes(RichDisplay):
     def stable(self) -> bool | None:
         """Whether no mode grows; None if zero eigenvalues leave it undecided."""
         return self.linearization.stable if self.floquet is None else self.floquet.unstable == 0
+
+    def to_dict(self) -> dict[str, object]:
+        """The result as data for JSON."""
+        period = {} if self.floquet is None else {"period": self.floquet.period}
+        modes = [mode.to_dict(self.displacements) for mode in self.modes]
+        return {"modes": modes, "stable": self.stable, **period}
 
 
 def modes(

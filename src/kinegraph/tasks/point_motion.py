@@ -56,6 +56,10 @@ class PointMotion(RichDisplay):
             lines.append(f"  {name}: {', '.join(f'{x:.9g}' for x in value)}")
         return "\n".join(lines)
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {name: value.tolist() for name, value in vars(self).items() if name != "point"}
+
 
 def point_motion(
     model: MechanismSource | Solution,

@@ -51,6 +51,11 @@ class LoadView:
         drives = f"{'with' if self.drives else 'without'} drives and springs on its own coordinates"
         return f"{self.axes.value} axes, moments about {where.get(point, point)}, {drives}"
 
+    def to_dict(self) -> dict[str, object]:
+        """Axes, point and drives as JSON can hold them."""
+        point = self.point if self.point is None or isinstance(self.point, str) else list(self.point)
+        return {"axes": self.axes.value, "point": point or "joint", "drives": self.drives}
+
 
 def load_view(axes: Axes | str, point: Point, drives: bool) -> LoadView:
     """The requested view; TaskError for unknown axes or points."""
@@ -260,6 +265,13 @@ class Reaction(RichDisplay):
         ]
         unsure = f" ({self.undetermined} not determined: loops have redundant rows)" if self.undetermined else ""
         return f"joint of {self.body}: {', '.join(parts)}{unsure}"
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {
+            "force": self.force.tolist(), "moment": self.moment.tolist(), "about": self.about.tolist(),
+            "determinate": list(self.determinate),
+        }  # fmt: skip
 
 
 def reactions(

@@ -36,6 +36,11 @@ class Response(RichDisplay):
         """The phase in radians; positive: the output leads the input."""
         return np.asarray(np.angle(self.transfer))
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        names = {"frequencies": self.frequencies.tolist(), "inputs": self.inputs, "outputs": self.outputs}
+        return {**names, "amplitude": self.amplitude.tolist(), "phase": self.phase.tolist()}
+
 
 def response(
     model: MechanismSource,

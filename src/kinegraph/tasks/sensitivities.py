@@ -61,6 +61,13 @@ class Sensitivities(RichDisplay):
         title = f"{self.model}: derivatives at t = {self.times[-1]:.9g}"
         return derivative_table(title, self.outputs, self.by, self.final, self.values[-1])
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {
+            "t": self.times.tolist(), "outputs": self.outputs, "by": self.by, "at": self.at.tolist(),
+            "values": self.values.tolist(), "derivatives": self.derivatives.tolist(),
+        }  # fmt: skip
+
 
 def sensitivities(
     model: MechanismSource,

@@ -57,6 +57,15 @@ class Statics(RichDisplay):
         lines += [f"  {one}" for one in self.reactions]
         return "\n".join(lines)
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {
+            "q": dict(zip(self.coordinates, self.q.tolist(), strict=True)),
+            "forces": dict(zip(self.unknowns, self.values.tolist(), strict=True)),
+            "determinate": list(self.determinate),
+            "reactions": {one.body: one.to_dict() for one in self.reactions},
+        }
+
 
 def statics(
     model: MechanismSource,

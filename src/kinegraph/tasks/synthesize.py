@@ -83,6 +83,15 @@ class Synthesis(RichDisplay):
             [*lines, *(f"  {one}: off by {self.largest_deviation(one):.3g} at most" for one in self.wanted)]
         )
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {
+            "values": dict(zip(self.free, self.values.tolist(), strict=True)),
+            "at_bounds": self.at_bounds,
+            "largest_deviations": {name: self.largest_deviation(name) for name in self.wanted},
+            "runs": self.runs,
+        }
+
 
 def synthesize(
     model: MechanismSource,

@@ -159,6 +159,17 @@ class UnknownForces(RichDisplay):
             lines += [f"  {line}" for line in singular_lines(self)]
         return "\n".join(lines)
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        data: dict[str, object] = {"t": self.times.tolist()}
+        data |= {name: self[name].tolist() for name in self.unknowns}
+        data |= {"determinate": list(self.determinate), "near_singular": self.near_singular.tolist()}
+        data |= {"crossings": self.crossings, "residual": self.residual, "equations": list(self.equations)}
+        if self.errors is not None:
+            data["errors"] = {name: self.error(name).tolist() for name in self.unknowns}
+            data["acceleration_errors"] = {name: column.tolist() for name, column in self.acceleration_errors.items()}
+        return data
+
 
 def singular_lines(found: UnknownForces) -> list[str]:
     """Remarks on the times at which A is singular or nearly so."""

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import kinegraph as kg
-from kinegraph.jit.kernel import Kernel
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.model.builder import Builder, Rx, Ry, Rz, Sx, Sy, Sz, drive, inertia, leg
 from kinegraph.model.mechanism import Inertia, Mechanism, Transform
 from kinegraph.model.platforms.leg_table import LegRow

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
@@ -370,6 +370,11 @@ class PlatformPoses(Sequence[PlatformPose]):
 
     def __getitem__(self, index: int | slice) -> PlatformPose | tuple[PlatformPose, ...]:
         return self.poses[index]
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        poses = [{"ring": dict(one.ring), "residual": one.residual, "hits": one.hits} for one in self.poses]
+        return {"poses": poses, "complete": self.complete, "paths": None if self.paths is None else asdict(self.paths)}
 
 
 def platform_poses(

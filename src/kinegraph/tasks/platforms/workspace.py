@@ -266,6 +266,19 @@ class Workspace:
         own = [f"{leg} {count}" for (one, leg), count in self.limits().items() if one.meaning == meaning and leg]
         return f" ({', '.join(own)})" if own else ""
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        inside = self.dexterity[self.inside]
+        limits = self.limits().items()
+        return {
+            "axes": {name: values.tolist() for name, values in self.axes.items()},
+            "verdict": self.verdict.tolist(),
+            "share": self.share,
+            "counts": self.counts(),
+            "limits": [{"limit": one.meaning, "leg": leg, "poses": count} for (one, leg), count in limits],
+            "dexterity": [float(inside.min()), float(inside.max())] if inside.size else None,
+        }
+
 
 def workspace(
     model: MechanismSource,
