@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.bind import straight_kernel
 from kinegraph.compiler.derive import Derivations
 from kinegraph.compiler.plan_selection import PlanSelection
@@ -25,7 +26,7 @@ from tests.cli.run import data, runner
 
 MODEL = "pendulum-3"  # no parameters: numbers and symbols are the same
 COMMANDS = {
-    "ops": "ops {} -q qdd --effort quick",
+    "count": "count {} -q qdd --effort quick",
     "inspect": "inspect {} --stage reduced -q qdd",
     "derive": "derive {} -q qdd",
     "eval": "eval {} -q qdd",
@@ -76,7 +77,7 @@ cut Coupler;
 """
 
 
-@pytest.mark.parametrize("command", [one for one in COMMANDS if one != "ops"])
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one != "count"])
 def test_commands_cut_loops_where_compile_does(
     command: str, used: list[tuple[str, str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -97,7 +98,7 @@ def test_inspect_prints_what_is_compiled_with_passes_of_ones_own(
 ) -> None:
     run, passes = runner(capsys), "products,  monomials( degree=4 )"
     kernel = kg.compile("double-pendulum", "tau", passes=passes)
-    assert isinstance(kernel, kg.Kernel) and kernel.proof is not None
+    assert isinstance(kernel, Kernel) and kernel.proof is not None
     shown = run("inspect double-pendulum -q tau --stage reduced --passes", passes).out
     request = request_of(kg.load("double-pendulum"), "tau", numeric=True, passes=passes)
     assert request.passes == "products, monomials(degree=4)"
@@ -124,7 +125,7 @@ def test_inspect_prints_what_is_compiled(used: object, capsys: pytest.CaptureFix
     run = runner(capsys)
     mechanism = kg.load("double-pendulum")
     kernel = kg.compile(mechanism, "tau")
-    assert isinstance(kernel, kg.Kernel)
+    assert isinstance(kernel, Kernel)
     shown = {
         stage: run(f"inspect double-pendulum --stage {stage}").out for stage in ("reduced", "chosen", "ir", "program")
     }
@@ -152,7 +153,7 @@ def test_kernels_are_proved_the_whole_way(model: str, quantities: str, used: obj
     """Also where limbs are computed side by side, and where the last linear system is solved in loops."""
     first, again = (kg.compile(model, quantities) for _ in range(2))
     for kernel in (first, again):
-        assert isinstance(kernel, kg.Kernel) and kernel.proof is not None and kernel.proof.first > 0
+        assert isinstance(kernel, Kernel) and kernel.proof is not None and kernel.proof.first > 0
         assert "as first derived" in str(kernel.proof)
 
 

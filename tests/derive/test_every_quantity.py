@@ -32,7 +32,9 @@ from kinegraph.export import write as driver
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Unit
 from kinegraph.graph.certificate import RecursiveProof
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.law import check
+from kinegraph.graph.node import Graph
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.mechanism import Mechanism
@@ -76,14 +78,14 @@ def layout_of(name: str) -> FunctionLayout:
 
 
 @cache
-def graph_of(name: str, list_of: type[words]) -> kg.Graph:
+def graph_of(name: str, list_of: type[words]) -> Graph:
     return kg.derive(MECHANISMS[name], list_of(MECHANISMS[name]), numeric=True)
 
 
 @cache
 def expected(name: str, list_of: type[words]) -> dict[str, Floats]:
     """The numbers, by the interpreter."""
-    return kg.interpret(graph_of(name, list_of), symbols(MECHANISMS[name]))
+    return interpret(graph_of(name, list_of), symbols(MECHANISMS[name]))
 
 
 def assert_close(found: Floats, right: Floats, what: str) -> None:
@@ -199,11 +201,11 @@ def test_every_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     file.write_text(kg.write(mechanism), encoding="utf-8")
     wanted = words(mechanism)
     at = ",".join(f"{symbol}={value!r}" for symbol, value in symbols(mechanism).items())
-    found = data(run(f"eval {file} --as-given --json -q", ",".join(wanted), "--at", at))
+    found = data(run(f"eval {file} --as-given --json -q", ",".join(wanted), "--state", at))
     for word in wanted:
         assert_close(np.array(found[word]), expected(name, words)[word], word)
     assert run(f"eval {file} -q", ",".join(wanted)).code == 0
-    assert data(run(f"ops {file} --json --effort quick -q", ",".join(wanted)))["proved"]
+    assert data(run(f"count {file} --json --effort quick -q", ",".join(wanted)))["proved"]
     assert data(run(f"derive {file} --json -q", ",".join(wanted)))["latex"]
     for stage in Stage:
         assert run(f"inspect {file} --stage {stage.value} -q", ",".join(wanted)).code == 0
@@ -215,7 +217,7 @@ def test_every_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_ops_of_derivatives(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "model.kg"
     file.write_text(kg.write(MECHANISMS["arm"]), encoding="utf-8")
-    assert data(runner(capsys)(f"ops {file} --json --effort quick -q", ",".join(derivatives(MECHANISMS["arm"]))))[
+    assert data(runner(capsys)(f"count {file} --json --effort quick -q", ",".join(derivatives(MECHANISMS["arm"]))))[
         "proved"
     ]
 
@@ -273,7 +275,7 @@ def test_kept_in_the_store(name: str, list_of: type[words], tmp_path: Path) -> N
     assert loaded == kg.derive(mechanism, list_of(mechanism))
     # That is the derivation the store was given. This one is another: with numbers in place of the parameters.
     values = {name: float(value) for name, value in parameter_values(mechanism).items()}
-    found = kg.interpret(loaded, symbols(mechanism) | values)
+    found = interpret(loaded, symbols(mechanism) | values)
     for word in list_of(mechanism):
         assert_close(found[word], expected(name, list_of)[word], word)
 

@@ -69,9 +69,9 @@ IMPORTING = """import kinegraph as kg; kg.derive
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.compiler.bind import kernel_of
 print(kernel_of.__name__)"""
-_SAME = "assert first == (kg.derive, kg.compile, kg.minimise, kg.simulate)\n"
+_SAME = "assert first == (kg.derive, kg.compile, kg.minimize, kg.simulate)\n"
 NAMING = (
-    f"\nimport kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimise, kg.simulate\n{_SAME}"
+    f"\nimport kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimize, kg.simulate\n{_SAME}"
     f"import kinegraph.derive.dynamics.energy, kinegraph.compiler.minimize\n{_SAME}"
     "print(*(type(one).__name__ for one in first), kg.library.__name__)"
 )

@@ -8,6 +8,8 @@ import pytest
 import kinegraph as kg
 from kinegraph.compiler import stored
 from kinegraph.compiler.request import request_of
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Graph
 from kinegraph.notation.mathml import mathml
 from tests.notation.test_formula import recomputed
 
@@ -27,7 +29,7 @@ force  push | value(-load*height), on(q1);
 """)
 
 
-def reduced(numeric: bool) -> kg.Graph:
+def reduced(numeric: bool) -> Graph:
     return stored.reduced(request_of(NAMED, "forces", numeric=numeric)).graph
 
 
@@ -51,7 +53,7 @@ def test_equations_by_names_are_those_of_the_graph(numeric: bool) -> None:
     values = {"q1": 0.4, "q2": -0.9, "q1'": 1.3, "q2'": 0.7, "k": 20.0}
     graph = reduced(numeric)
     found = recomputed(kg.formula(graph, mechanism=NAMED), values)
-    expected = np.ravel(kg.interpret(graph, values)["forces"])
+    expected = np.ravel(interpret(graph, values)["forces"])
     assert [found["forces[q1]"], found["forces[q2]"]] == pytest.approx(list(expected))
 
 

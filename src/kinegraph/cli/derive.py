@@ -13,6 +13,7 @@ from kinegraph.compiler import stored
 from kinegraph.compiler.base_parameters import base_parameters
 from kinegraph.compiler.request import request_of
 from kinegraph.errors import DerivationError
+from kinegraph.graph.node import Graph
 from kinegraph.model.expressions import Expression
 
 
@@ -20,14 +21,14 @@ from kinegraph.model.expressions import Expression
 def run(
     source: ModelSource,
     quantity: QuantityOption = "H,C,gravity",
-    latex: Annotated[bool, typer.Option("--latex", help="A LaTeX fragment for amsmath.")] = False,
-    numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="As derived, before any reduction.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX for amsmath.")] = False,
+    numeric: Annotated[bool, typer.Option("--numeric", help="Replace parameters by the model's values.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the equations before any reduction.")] = False,
     passes: PassesOption = "",
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Derive equations exactly and print them with a list of abbreviations.
+    """Derive exact equations, and print them with a list of abbreviations.
 
     They are shortened by a quick reduction, which is proved; or by --passes of your own; --raw shows them as they were
     derived.
@@ -54,7 +55,7 @@ def run(
 
 def equations(
     mechanism: kg.Mechanism, quantity: str, numeric: bool, values: dict[str, Expression], raw: bool, passes: str
-) -> kg.Graph:
+) -> Graph:
     """The graph whose equations are shown."""
     if raw and passes:
         raise DerivationError("--raw shows equations before any pass: leave out --raw or --passes")

@@ -18,7 +18,7 @@ from kinegraph.cli.common import (
     parameter_settings,
     print_json,
 )
-from kinegraph.cli.ops import known_values
+from kinegraph.cli.count import known_values
 from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.compiler import stored
 from kinegraph.compiler.bind import straight_kernel
@@ -48,20 +48,18 @@ class Stage(StrEnum):
 @reads_model
 def run(
     source: ModelSource,
-    stage: Annotated[Stage, typer.Option(help="Which value to print.")] = Stage.DERIVED,
+    stage: Annotated[Stage, typer.Option(help="The value to print.")] = Stage.DERIVED,
     quantity: QuantityOption = "tau",
-    symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
-    effort: Annotated[Effort, typer.Option(help="How long to try.")] = Effort.QUICK,
+    symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbolic.")] = False,
+    effort: Annotated[Effort, typer.Option(help="How hard to reduce.")] = Effort.QUICK,
     closure: ClosureOption = Closure.MULTIPLIERS,
     passes: PassesOption = "",
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print a value between two stages, as `compile` makes it: the model, its tree of joints, the request with
-    its key, the graph as derived and reduced, the graph chosen for the kernel, what of it is bound, its program, LLVM
-    code, assembly; and what the code was proved equal to.
+    """Print an intermediate value of the compiler: model, joint tree, graph, program, LLVM code or assembly.
 
-    Parameters become numbers where the model gives values.
+    Parameters with values become numbers.
 
     Example: kinegraph inspect double-pendulum --stage tree
     """

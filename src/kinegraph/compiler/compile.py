@@ -33,7 +33,7 @@ LARGE = 300
 
 
 def derive(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     quantities: Quantities,
     *,
     numeric: bool = False,
@@ -42,12 +42,15 @@ def derive(
     closed_legs: bool = True,
     closure: Closure | str = Closure.MULTIPLIERS,
 ) -> Graph:
-    """The exact equations. Parameters stay symbols unless `numeric` (the model's values) or named in `parameters`.
+    """Derive exact equations as a graph. Parameters stay symbols unless `numeric` or named in `parameters`.
 
-    Without `closed_legs` the legs of platforms are loops like any others. `closure` is the method that closes loops:
-    multipliers, partition, closed-form or fastest (see docs/closed-loops.md).
+    model: a Mechanism, a path, or a library name. quantities: words such as "H,gravity"; see docs/quantities.md.
+    numeric: use the model's parameter values. parameters: values of chosen parameters.
+    effort: how hard to reduce: quick, normal or search.
+    closed_legs: solve the legs of platforms in closed form; without it they are loops like any others.
+    closure: how to close loops: multipliers, partition, closed-form or fastest (see docs/closed-loops.md).
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     request = request_of(
         mechanism, quantities, numeric=numeric, parameters=parameters, effort=effort, closed_legs=closed_legs,
         closure=closure,
@@ -56,7 +59,7 @@ def derive(
 
 
 def compile(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     quantities: Quantities,
     *,
     parameters: Parameters | None = None,
@@ -69,16 +72,18 @@ def compile(
     closure: Closure | str = Closure.MULTIPLIERS,
     passes: str = "",
 ) -> Kernel:
-    """From a mechanism to a callable kernel; parameters named in `runtime` become its last argument p.
+    """Compile quantities of a mechanism to a kernel, a function of NumPy arrays.
 
-    Mechanisms of more than LARGE joints are computed by recursive algorithms where the quantities allow it; `loops`
-    forces one or the other. `sparse` is for matrices of trees with branches (H, derivatives): what is zero whatever
-    the state is neither computed nor stored, and calls return SciPy's sparse arrays. Without `closed_legs` the legs
-    of platforms are loops like any others. `closure` is the method that closes loops: multipliers, partition,
-    closed-form, or the fastest of these. `passes` are run in place of those of the effort, such as
-    'products, monomials(degree=4)'.
+    model: a Mechanism, a path, or a library name. quantities: words such as "tau,energy"; see docs/quantities.md.
+    parameters: values that replace the model's. runtime: names of parameters that become the kernel's last argument p.
+    effort: how hard to reduce: quick, normal or search. options: threads, lanes, cache of the kernel.
+    loops: use recursive algorithms over bodies; None uses them for more than LARGE joints where possible.
+    sparse: for matrices of branched trees (H, derivatives): return SciPy sparse arrays without structural zeros.
+    closed_legs: solve the legs of platforms in closed form; without it they are loops like any others.
+    closure: how to close loops: multipliers, partition, closed-form or fastest (see docs/closed-loops.md).
+    passes: run these passes instead of those of the effort: 'products, monomials(degree=4)'.
     """
-    mechanism, options = mechanism_of(mechanism), options_of(options)
+    mechanism, options = mechanism_of(model), options_of(options)
     runtime = runtime_names(mechanism, runtime)
     request = request_of(
         mechanism, quantities, numeric=True, parameters=parameters, runtime=runtime, effort=effort,

@@ -37,7 +37,7 @@ def add(
 ) -> SavedModel:
     """Derive quantities, reduce them, and save the mechanism with both graphs and the counts after each pass.
 
-    `passes` are run in place of those of the effort: 'products, monomials(degree=4)'.
+    `passes` replace those of the effort: 'products, monomials(degree=4)'.
     """
     mechanism = mechanism_of(mechanism)
     request = resolve_closure(request_of(mechanism, quantities, effort=effort, passes=passes))
@@ -55,9 +55,9 @@ def add(
 
 
 def default_values(mechanism: Mechanism) -> dict[str, Coefficient | float]:
-    """What symbols stand for unless told otherwise: parameters as in the model, the initial state, no acceleration.
+    """The default values of symbols: parameters as in the model, the initial state, no acceleration.
 
-    A coordinate whose initial value cannot be computed (a parameter is missing) is left open.
+    A coordinate whose initial value cannot be computed (a parameter is missing) has none.
     """
     values: dict[str, Coefficient | float] = dict(known_parameter_values(mechanism))
     if len(values) == len(mechanism.parameters):
@@ -68,7 +68,7 @@ def default_values(mechanism: Mechanism) -> dict[str, Coefficient | float]:
 
 
 def kernel(store: Store, reference: str | int) -> Kernel:
-    """Machine code of a stored graph, its parameters as they were saved; quick when the code is in the cache."""
+    """Machine code of a stored graph, with its stored parameters; fast if the code is cached."""
     with store.reading() as connection:
         row = graph_row(connection, reference)
         graph = bind(read_graph(connection, row.id), parameter_values(connection, row.id))

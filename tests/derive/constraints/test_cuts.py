@@ -16,6 +16,7 @@ from kinegraph.compiler.stored import resolve_closure
 from kinegraph.derive.constraints.cuts import other_cuts, recut
 from kinegraph.derive.plan import Closure
 from kinegraph.errors import DerivationError, ProofError
+from kinegraph.graph.interpret import interpret
 from kinegraph.jit.kernel import KernelOptions
 from tests.derive.constraints.test_random_linkages import linkage, values
 
@@ -68,7 +69,7 @@ def place(mechanism, seed=3):
 def accelerations(mechanism, graph, q, v, tau):
     layout = mechanism.layout
     given = dict(zip((*layout.positions, *layout.velocities, *layout.forces), (*q, *v, *tau), strict=True))
-    return kg.interpret(graph, given | {"t": 0.0})["qdd"]
+    return interpret(graph, given | {"t": 0.0})["qdd"]
 
 
 @pytest.mark.parametrize(("name", "closure"), list(zip(MECHANISMS, ["multipliers", "partition"] * 3, strict=True)))

@@ -18,6 +18,7 @@ from kinegraph.derive.quantities.derivation import Derivation, constraint_graph
 from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import AssemblyError
+from kinegraph.graph.interpret import interpret
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: Two sliders on an arm that a loop makes one.
@@ -45,7 +46,7 @@ def values(mechanism, quantities, q, v, tau, closure="multipliers"):
     layout = mechanism.layout
     names = (*layout.positions, *layout.velocities, *layout.forces)
     graph = graph_of(mechanism, quantities, closure)
-    return kg.interpret(graph, dict(zip(names, (*q, *v, *tau), strict=True)))
+    return interpret(graph, dict(zip(names, (*q, *v, *tau), strict=True)))
 
 
 def dense(mechanism, q, v, tau):
@@ -239,7 +240,7 @@ def test_bennett_moves_through_its_flat_position(at):
 
 
 def test_bennett_runs_round_and_keeps_its_energy():
-    run = kg.simulate(bennett(), 2, initial={"th1'": 12}, native=False, rtol=1e-9)
+    run = kg.simulate(bennett(), 2, state={"th1'": 12}, native=False, rtol=1e-9)
     assert run.ending.status.good and max(abs(run["th1"] - 0.7)) > 2 * pi
     assert all(check.passed for check in run.checks)
 

@@ -43,7 +43,7 @@ from kinegraph.solve.contacts.mode import ContactMode, Mode, Phase, Watched
 from kinegraph.solve.problem import Action, Event, EventSet, Floats, Function, RightHandSide, Signals
 from kinegraph.solve.recording import Run
 
-# A mode as the numbers that x ends with.
+# Mode flags: the last entries of x.
 
 
 def mode_flags(contacts: Sequence[Contact], mode: Mode) -> Floats:
@@ -71,24 +71,24 @@ def _flags(one: ContactMode, directions: int) -> dict[str, float]:
     return values
 
 
-# What a run with contacts says of them: gaps, forces and modes over time, and states that fit the closed ones.
+# Contact columns of a run: gaps, forces and modes over time, and states projected onto closed contacts.
 
-#: The numbers of the column `NAME.mode`.
+#: The values of the column `NAME.mode`.
 MODE_OPEN, MODE_CLOSED, MODE_SLIPS, MODE_STICKS = range(4)
 
-_LEFT = 10.0  # times its margin: a contact that others hold has left the surface
+_LEFT = 10.0  # times its margin: a larger gap means that a contact held by others has left the surface
 
 
 def phase_slices(phases: Sequence[Phase], rows: int) -> Iterator[tuple[Phase, slice]]:
-    """Every phase with the rows that were saved in it."""
+    """Every phase with the rows saved in it."""
     ends = [*(phase.row for phase in phases[1:]), rows]
-    for phase, end in zip(phases, ends, strict=False):  # a start that the laws refuse has no phase
+    for phase, end in zip(phases, ends, strict=False):  # a run whose initial state is rejected has no phase
         if end > phase.row:
             yield phase, slice(phase.row, end)
 
 
 def closed_states(projection: Graph, symbols: Sequence[Symbol], x: Floats, rows: Floats, size: int) -> Floats:
-    """Rows of states; those in which a contact is closed are projected onto it. rows: which these are."""
+    """States by row, projected onto the contacts that are closed in them. rows: which rows these are."""
     states = x[:, : x.shape[1]].copy()
     if np.any(rows):
         for _ in range(2):
@@ -122,7 +122,7 @@ def force_columns(contact: Contact) -> tuple[str, ...]:
 def mode_columns(
     contacts: Sequence[Contact], phases: Sequence[Phase], gaps: Mapping[str, Floats], rows: int
 ) -> dict[str, Floats]:
-    """For every contact 0 while it is open, 1 while it is closed without friction, 2 while it slips, 3 sticks."""
+    """For every contact: 0 while open, 1 while closed without friction, 2 while slipping, 3 while sticking."""
     columns = {f"{contact.name}.mode": np.zeros(rows) for contact in contacts}
     for phase, where in phase_slices(phases, rows):
         for contact, mode in zip(contacts, phase.mode, strict=True):
@@ -139,7 +139,7 @@ def _mode_number(contact: Contact, mode: ContactMode) -> int:
     return MODE_SLIPS if mode.watched is Watched.SLIP else MODE_STICKS
 
 
-# The equations of a mechanism with contacts: while all are open, and while some are closed.
+# Equations with all contacts open, and with some closed.
 
 
 def closing(contact: str) -> str:
@@ -148,7 +148,7 @@ def closing(contact: str) -> str:
 
 
 class OpenForm(VelocityForm):
-    """The motion with all contacts open; x ends with the flags of the mode, which play no part in it."""
+    """The motion with all contacts open. x ends with the mode flags, which are not used here."""
 
     def __init__(
         self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
@@ -167,20 +167,20 @@ class OpenForm(VelocityForm):
 
     @cached_property
     def graphs(self) -> ContactGraphs:
-        """What is derived for contacts."""
+        """The graphs derived for contacts."""
         return ContactGraphs(self.described, self.bound)
 
     @property
     def supplied_by_impacts(self) -> int:
-        """How many entries of the state follow the velocities, if an impact changes the last of them: what laws of time
-        supply."""
+        """How many entries of the state follow the velocities, if an impact changes the last of them: the energy
+        supplied by prescribed motions."""
         whole, layout = self.described, self.mechanism.layout
-        led = has_prescribed_motion(whole) or has_prescribed_contacts(whole)
-        return led * (len(self.names) - len(layout.positions) - len(layout.velocities))
+        prescribed = has_prescribed_motion(whole) or has_prescribed_contacts(whole)
+        return prescribed * (len(self.names) - len(layout.positions) - len(layout.velocities))
 
     @cached_property
     def led_gaps(self) -> Graph | None:
-        """How fast laws of time change gaps; None where none does."""
+        """The rates of gaps caused by prescribed motions; None if there are none."""
         return led_rates(self.driven(self.graphs.gaps())) if depends_on_time(self.described) else None
 
     def driven(self, graph: Graph) -> Graph:
@@ -210,7 +210,7 @@ class OpenForm(VelocityForm):
         return x[:, : len(self.names)], columns | mode_columns(self.contacts, run.phases, columns, len(run.times))
 
     def integrated_gaps(self, run: Run, inputs: Signals) -> Floats:
-        """The gaps of all contacts at the saved states as they were integrated: not projected onto closed contacts."""
+        """The gaps of all contacts at the saved states as integrated, before projection onto closed contacts."""
         flags = np.zeros((len(run.times), len(self.flags)))
         x = np.hstack([run.states, run.times[:, None], inputs.values(run.times), flags])
         found = row_values(self.driven(self.graphs.gaps()), self.symbols, x)[GAPS]
@@ -218,7 +218,7 @@ class OpenForm(VelocityForm):
 
     @cached_property
     def endings(self) -> Endings:
-        """What ends the mode: gaps."""
+        """The conditions that end the mode: gaps."""
         return self._endings(self.graphs.open_conditions(), True)
 
     def _endings(self, graph: Graph, boundary: bool) -> Endings:
@@ -246,16 +246,17 @@ class ClosedForm(OpenForm):
 
     @cached_property
     def endings(self) -> Endings:
-        """What ends the mode: gaps, contact forces, cones of friction, slip velocities."""
+        """The conditions that end the mode: gaps, contact forces, friction cones, slip velocities."""
         return self._endings(self.graphs.conditions(), True)
 
 
-# The kernels of a mechanism with contacts: made once, used by every run.
+# Kernels of a mechanism with contacts, compiled once and used by every run.
 
 
 @dataclass(frozen=True)
 class ContactCode:
-    """Equations and events of all modes. native: whether kernels are compiled; jacobian: whether a method needs it."""
+    """Equations and events of all modes. native: whether kernels are compiled. jacobian: whether the method needs
+    it."""
 
     open: OpenForm
     user_events: Sequence[Event]
@@ -279,7 +280,7 @@ class ContactCode:
 
     @cached_property
     def closed_events(self) -> EventSet:
-        """The user's events, and what ends a mode with closed contacts; gaps are enclosed by the same kernel."""
+        """The user's events, and the conditions that end a mode with closed contacts; the same kernel encloses gaps."""
         endings, first = replace(self.open.closed.endings, gaps=None), self.open_events
         found = event_set(self.open.closed, self._ending_events, self.native, endings)
         return replace(found, enclosure=first.enclosure, enclosed=first.enclosed, needed=first.needed)
@@ -292,18 +293,18 @@ class ContactCode:
 
     @property
     def _ending_events(self) -> list[Event]:
-        """The user's events; what resets ends a phase, for the mode is to be decided anew."""
+        """The user's events. An event with a reset ends a phase, because the mode must be decided again."""
         return [replace(one, action=Action.STOP, reset={}) if one.reset else one for one in self.user_events]
 
     @cached_property
     def looked_at(self) -> ContactObservation:
-        """What a state says of its contacts."""
+        """The contact quantities of a state."""
         graph = self.open.driven(self.open.graphs.impact(self.open.supplied_by_impacts))
         return ContactObservation(self.open.function(graph, self.native), _parts(graph))
 
 
 def _parts(graph: Graph) -> list[tuple[str, slice, tuple[int, ...]]]:
-    """The outputs of a graph: names, where they are among all values, shapes."""
+    """The outputs of a graph: names, positions among all values, shapes."""
     ends = np.cumsum([len(one.nodes) for one in graph.outputs]).tolist()
     starts = [0, *ends[:-1]]
     return [(one.name, slice(a, b), one.shape) for one, a, b in zip(graph.outputs, starts, ends, strict=True)]

@@ -14,9 +14,10 @@ from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints import Contact
 from kinegraph.model.evaluate import number, parameter_values
+from kinegraph.simulate.checks.first_integrals import ENERGY
 from kinegraph.simulate.contacts.equations import ContactCode, OpenForm, closing, mode_flags
 from kinegraph.simulate.events import paced
-from kinegraph.simulate.observation import ENERGY, KINETIC, POTENTIAL, energy_error
+from kinegraph.simulate.observation import KINETIC, POTENTIAL, energy_error
 from kinegraph.simulate.run_task import Task
 from kinegraph.solve.contacts.compiled_phases import CompiledContactRun, ContactObservation
 from kinegraph.solve.contacts.mode import ContactSet, Mode, Snapshot
@@ -33,12 +34,12 @@ from kinegraph.solve.problem import Action, CauchyProblem, EventSet, Floats, Rig
 from kinegraph.solve.recording import Grid, Run
 from kinegraph.solve.solution import Check
 
-# A mechanism with contacts as `solve` runs it: equations and events of every mode, and what decides on modes.
+# The modal system that `solve` runs: equations and events of every mode, and the decision between modes.
 
 
 @dataclass(frozen=True)
 class ContactSystem:
-    """The modes of one run. loops: whether those around the kernels are compiled; parameters: given when code runs."""
+    """The modes of one run. loops: whether the integration loops are compiled. parameters: values given at run time."""
 
     code: ContactCode
     inputs: Signals
@@ -52,7 +53,7 @@ class ContactSystem:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The contacts."""
+        """The names of the contacts."""
         return tuple(contact.name for contact in self._form.contacts)
 
     @property
@@ -63,17 +64,17 @@ class ContactSystem:
     def settle(
         self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float
     ) -> ModeDecision:
-        """The mode to go on with; contacts whose gap ended the one before have closed."""
+        """The mode to continue with. Contacts whose gap ended the previous mode have closed."""
         due = frozenset(k for k, name in enumerate(self.names) if closing(name) in ended)
         return decide_mode(self.contacts, time, state, before, due, coarse)
 
     @property
     def stops(self) -> frozenset[str]:
-        """Events of the user that stop the run."""
+        """The user's events that stop the run."""
         return frozenset(event.name for event in self.code.user_events if event.action is Action.STOP)
 
     def reset(self, time: float, state: Floats, ended: frozenset[str]) -> Floats:
-        """The state after the resets of the user that ended a phase, one after the other."""
+        """The state after the user's resets that ended a phase, applied in order."""
         for event, function in self.code.resets.items():
             if event in ended:
                 inputs = self.inputs.values(np.array([time]))[0]
@@ -88,7 +89,7 @@ class ContactSystem:
         return self._problem(closed, mode_flags(self._form.contacts, mode), state, start, end)
 
     def problem_of(self, closed: bool, state: Floats, start: float, end: float) -> CauchyProblem:
-        """The equations with all contacts open, or with some closed; the mode is still to be set."""
+        """The equations with all contacts open, or with some closed; the mode is set later."""
         return self._problem(closed, np.zeros(len(self._form.flags)), state, start, end)
 
     def _problem(self, closed: bool, flags: Floats, state: Floats, start: float, end: float) -> CauchyProblem:
@@ -97,23 +98,23 @@ class ContactSystem:
         return CauchyProblem(rhs, state, start, end, parameters, self.inputs, self.loops)
 
     def events(self, mode: Mode) -> EventSet:
-        """The user's events, and what ends the mode."""
+        """The user's events, and the conditions that end the mode."""
         events = self.events_of(any(one.closed for one in mode))
         watched = tuple(CLOSED_GAP if one.closed else LOOSELY if one.held else ALWAYS for one in mode)
         return replace(events, active=watched, projected=any(one.held for one in mode))
 
     def events_of(self, closed: bool) -> EventSet:
-        """The same of a mode with all contacts open, or with some closed."""
+        """The events of a mode with all contacts open, or with some closed."""
         return self.code.closed_events if closed else self.code.open_events
 
     @property
     def looked_at(self) -> ContactObservation:
-        """What a state says of its contacts, as code."""
+        """The contact quantities of a state, as code."""
         return self.code.looked_at
 
     @cached_property
     def contacts(self) -> ContactSet:
-        """The contacts in numbers."""
+        """The numerical data of the contacts."""
         form = self._form
         given = dict(zip(form.runtime, self.parameters.tolist(), strict=True))
         values = parameter_values(form.mechanism, {**form.values, **given})
@@ -133,7 +134,7 @@ class ContactSystem:
         )
 
     def _look(self) -> Callable[[float, Floats], Snapshot]:
-        """What a state says, as a function."""
+        """The contact quantities of a state, as a function."""
         function, parts, size = self.looked_at.function, self.looked_at.parts, len(self._form.names)
         code, x = code_of(function), np.zeros(len(self._form.symbols))
         first = size + 1 + len(self._form.forces.sampled)
@@ -151,26 +152,26 @@ class ContactSystem:
 
 
 def _between(contact: Contact, word: str, value: float, most: float) -> float:
-    """A coefficient; SolveError if the values of parameters take it out of its range."""
+    """A coefficient; SolveError if parameter values take it out of its range."""
     if not 0.0 <= value <= most:
-        wanted = "from 0 to 1" if most == 1 else "that is not below zero"
-        raise SolveError(f"{word} of the contact {contact.name} is {float(value):g}: give a number {wanted}")
+        wanted = "from 0 to 1" if most == 1 else "that is not negative"
+        raise SolveError(f"{word} of contact {contact.name!r} is {float(value):g}: give a number {wanted}")
     return float(value)
 
 
-# An integrator that lets contacts close and open: for runs that are made one by one, with numbers of their own.
+# An integrator for single runs with contacts, each with its own numbers.
 
-_CASE_STEPS = 512  # of a case, before Python looks again: calling the loop takes as long as some dozens
+_CASE_STEPS = 512  # steps of a case before returning to Python: one call of the loop takes as long as a few dozen steps
 
 
 @dataclass(frozen=True)
 class ContactSolver(SolverAround):
-    """A method with the modes of one mechanism. Of a problem it takes start, parameters, inputs and span."""
+    """A method with the modes of one mechanism. It takes the start, parameters, inputs and span from a problem."""
 
     code: ContactCode
 
     def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
-        """Run from mode to mode; the events are those of the code."""
+        """Run from mode to mode. The events are those of the code."""
         save, progress, token, tableau = options.save, options.progress, options.token, self.capabilities.lanes
         span, system, chosen = (problem.start, problem.end), self._system(problem), self._control(control, problem)
         if tableau is not None:
@@ -178,7 +179,7 @@ class ContactSolver(SolverAround):
         return integrate_phases(self.method, chosen, system, span, problem.state, save, progress, token)
 
     def case(self, problem: CauchyProblem, control: Control, save: Grid, tally: Tally, row: int) -> tuple[Run, Floats]:
-        """A run by an explicit method of which a tally is kept, and its last state."""
+        """A run by an explicit method that counts its steps, and its last state."""
         tableau, span = self.capabilities.lanes, (problem.start, problem.end)
         assert tableau is not None
         chosen, system = self._control(control, problem), self._system(problem)
@@ -199,16 +200,16 @@ class ContactSolver(SolverAround):
 
 
 def with_flags(columns: Floats, code: ContactCode) -> Floats:
-    """Rows of parameters with room for the flags of modes."""
+    """Rows of parameters with room for mode flags."""
     return np.hstack([columns, np.zeros((len(columns), len(code.open.flags)))])
 
 
-# A run of a mechanism with contacts: interpreted or compiled as any other, in phases.
+# A single run with contacts, interpreted or compiled, in phases.
 
 
 @dataclass(frozen=True)
 class ContactTask(Task):
-    """Equations with contacts, where they start, and how they are to be integrated."""
+    """Equations with contacts, their initial state, and how to integrate them."""
 
     def _numbers(self, rhs: RightHandSide) -> Floats:
         return np.zeros(rhs.parameters)
@@ -220,12 +221,12 @@ class ContactTask(Task):
         """The method with the modes of this run."""
         form = self.equations
         if not isinstance(form, OpenForm):
-            raise SolveError("contacts keep every state on its constraints: leave out `baumgarte`")
+            raise SolveError("contacts already project every state onto the constraints: omit `baumgarte`")
         native = execution is not Execution.INTERPRETED
         return ContactSolver(self.solver, ContactCode(form, self.events, native, self.solver.capabilities.jacobian))
 
 
-# What contacts may not do: create energy, and let bodies into each other.
+# Checks of a run with contacts: no energy gained, no penetration.
 
 _ROUNDING = 1e-12
 
@@ -233,7 +234,7 @@ _ROUNDING = 1e-12
 def contact_checks(
     columns: Mapping[str, Floats], balances: Mapping[str, Floats], gaps: Floats, positions: Floats, rtol: float | None
 ) -> tuple[Check, ...]:
-    """By how much the energy, less its balances, ever rose above an earlier value; and how far gaps are below zero."""
+    """The largest rise of the energy, less its balances, above an earlier value; and the deepest penetration."""
     left = columns[ENERGY] - sum((SIGNS[name] * column for name, column in balances.items()), np.zeros(1))
     gained = float(np.max(left - np.minimum.accumulate(left), initial=0.0))
     error = energy_error(gained, columns[KINETIC], columns[POTENTIAL], balances.values())
@@ -243,7 +244,7 @@ def contact_checks(
 
 
 def _penetration(gaps: Floats, positions: Floats, rtol: float | None) -> Check:
-    """How far below zero any gap is, at states as they were integrated, beside the sizes of gaps and coordinates."""
+    """The largest negative gap at the states as integrated, relative to the sizes of gaps and coordinates."""
     deepest = float(np.max(-gaps, initial=0.0))
     size = max(float(np.max(np.abs(part), initial=0.0)) for part in (gaps, positions))
     limit = (1e-4 if rtol is None else max(1e2 * rtol, 1e-9)) + _ROUNDING / max(size, _ROUNDING)

@@ -1,4 +1,4 @@
-"""`kinegraph ops`: operation counts after each stage of the reduction."""
+"""`kinegraph count`: operation counts after each stage of the reduction."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from kinegraph.passes.effort import Effort
 from kinegraph.passes.expand import Expand
 from kinegraph.passes.rackovic import LIMITS, Case, Published, ReductionStep, like_rackovic
 
-# `kinegraph ops --like-rackovic`: the counterpart of Tables 3.3 and 3.4 of Rackovic's dissertation.
+# `kinegraph count --like-rackovic`: the counterpart of Tables 3.3 and 3.4 of Rackovic's dissertation.
 
 
 def show_like_rackovic(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, Expression], json: bool) -> None:
@@ -119,7 +119,7 @@ def _published(figures: Published) -> dict[str, int]:
     return {kind: number for kind, number in found.items() if number is not None}
 
 
-# `kinegraph ops`: operation counts after each stage of the reduction.
+# `kinegraph count`: operation counts after each stage of the reduction.
 
 _COLUMNS = ("mul", "add", "div", "sqrt", "sin", "cos")
 
@@ -169,12 +169,12 @@ def counts(operations: Operations) -> dict[str, int]:
     return {kind: found[kind] for kind in (*_COLUMNS, *(("other",) if operations.other else ()))}
 
 
-EffortOption = Annotated[Effort | None, typer.Option(help="How long to try.  [default: normal]", show_default=False)]
-SecondsOption = Annotated[float | None, typer.Option(min=0.0, help="Time for the search; implies --effort search.")]
+EffortOption = Annotated[Effort | None, typer.Option(help="How hard to reduce.  [default: normal]", show_default=False)]
+SecondsOption = Annotated[float | None, typer.Option(min=0.0, help="Time of the search; implies --effort search.")]
 RackovicOption = Annotated[
-    bool, typer.Option("--like-rackovic", help="The steps of Rackovic's dissertation, beside its figures.")
+    bool, typer.Option("--like-rackovic", help="Follow the steps of Rackovic's dissertation, and compare.")
 ]
-RegroupedOption = Annotated[bool, typer.Option("--base-parameters", help="List the regrouped parameters as formulas.")]
+RegroupedOption = Annotated[bool, typer.Option("--base-parameters", help="Also list the base parameters as formulas.")]
 
 
 @reads_model
@@ -183,22 +183,22 @@ def run(
     quantity: QuantityOption = "H,C,gravity",
     effort: EffortOption = None,
     seconds: SecondsOption = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
-    symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
+    symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbolic.")] = False,
     rackovic: RackovicOption = False,
     regrouped: RegroupedOption = False,
     passes: PassesOption = "",
     closure: ClosureOption = Closure.MULTIPLIERS,
     settings: SetOption = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Save a bar chart of the counts.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Count operations after each stage of the reduction, and prove the result.
 
-    Parameters become numbers where the model gives values. A count is of binary multiplications and additions;
-    signs, and what depends on parameters alone, are free.
+    Parameters with values become numbers. Multiplications and additions are binary; signs and expressions of
+    parameters alone cost nothing.
 
-    Example: kinegraph ops puma560 -q tau --effort quick --plot counts.png
+    Example: kinegraph count puma560 -q tau --effort quick --plot counts.png
     """
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
