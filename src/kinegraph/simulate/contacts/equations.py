@@ -8,19 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from kinegraph.arrays import Floats
 from kinegraph.derive.constraints.projection import PROJECTED
 from kinegraph.derive.contacts import (
-    ALONG,
-    CLOSED,
-    CONE,
-    DRAG,
     FORCES,
     GAPS,
-    MARGIN,
-    SLIP_MARGIN,
-    SLIPS,
-    STICKS,
-    ContactFlags,
     ContactGraphs,
     flag_symbols,
 )
@@ -38,40 +30,10 @@ from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import VelocityForm, reduced, row_values
 from kinegraph.simulate.events import Endings, event_set, led_rates, new_states
-from kinegraph.solve.contacts.compiled_phases import ContactObservation
+from kinegraph.solve.contacts.memory import ContactObservation, mode_flags
 from kinegraph.solve.contacts.mode import ContactMode, Mode, Phase, Watched
-from kinegraph.solve.problem import Action, Event, EventSet, Floats, Function, RightHandSide, Signals
+from kinegraph.solve.problem import Action, Event, EventSet, Function, RightHandSide, Signals
 from kinegraph.solve.recording import Run
-
-# A mode as the numbers that x ends with.
-
-
-def mode_flags(contacts: Sequence[Contact], mode: Mode) -> Floats:
-    """The flags of a mode, in the order of x."""
-    found: list[float] = []
-    for contact, one in zip(contacts, mode, strict=True):
-        values = _flags(one, len(contact.slip))
-        found += [values[word] for word in ContactFlags(contact).words]
-    return np.array(found)
-
-
-def _flags(one: ContactMode, directions: int) -> dict[str, float]:
-    values = {CLOSED: float(one.closed), MARGIN: one.margin, STICKS: float(one.sticks)}
-    values |= {CONE: float(one.watched is Watched.CONE), SLIPS: 0.0, DRAG: 0.0}
-    values[SLIP_MARGIN] = 1.0 if one.watched is Watched.NOTHING else one.slip_margin
-    if directions == 1 and one.drag:
-        values[DRAG] = one.drag[0]
-        values[SLIPS] = -float(np.sign(one.drag[0])) if one.watched is Watched.SLIP else 0.0
-    if directions == 2:
-        length = float(np.linalg.norm(one.drag)) if one.drag else 0.0
-        along = [-part / length for part in one.drag] if length > 0.0 else [0.0, 0.0]
-        values |= dict(zip(ALONG, along, strict=True))
-        values[DRAG] = -length
-        values[SLIPS] = float(one.watched is Watched.SLIP)
-    return values
-
-
-# What a run with contacts says of them: gaps, forces and modes over time, and states that fit the closed ones.
 
 #: The numbers of the column `NAME.mode`.
 MODE_OPEN, MODE_CLOSED, MODE_SLIPS, MODE_STICKS = range(4)
@@ -161,6 +123,10 @@ class OpenForm(VelocityForm):
     def flags(self) -> tuple[Symbol, ...]:
         return flag_symbols(self.contacts)
 
+    def mode_flags(self, mode: Mode) -> Floats:
+        """The values of the flags in a mode."""
+        return mode_flags(mode, [len(contact.slip) for contact in self.contacts])
+
     @cached_property
     def described(self) -> Mechanism:
         return replace(self.mechanism, contacts=self.contacts)
@@ -197,7 +163,7 @@ class OpenForm(VelocityForm):
         closed = np.zeros(len(run.times), dtype=bool)
         flags = np.zeros((len(run.times), len(self.flags)))
         for phase, where in phase_slices(run.phases, len(run.times)):
-            flags[where] = mode_flags(self.contacts, phase.mode)
+            flags[where] = self.mode_flags(phase.mode)
             closed[where] = any(one.closed for one in phase.mode)
         x = np.hstack([run.states, run.times[:, None], inputs.values(run.times), flags])
         layout = self.mechanism.layout
@@ -296,8 +262,8 @@ class ContactCode:
         return [replace(one, action=Action.STOP, reset={}) if one.reset else one for one in self.user_events]
 
     @cached_property
-    def looked_at(self) -> ContactObservation:
-        """What a state says of its contacts."""
+    def observation(self) -> ContactObservation:
+        """The contact quantities of a state."""
         graph = self.open.driven(self.open.graphs.impact(self.open.supplied_by_impacts))
         return ContactObservation(self.open.function(graph, self.native), _parts(graph))
 

@@ -2,34 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
 import numpy as np
 
+from kinegraph.arrays import Floats
 from kinegraph.derive.dynamics.state_rate import SIGNS
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints import Contact
 from kinegraph.model.evaluate import number, parameter_values
-from kinegraph.simulate.contacts.equations import ContactCode, OpenForm, closing, mode_flags
+from kinegraph.simulate.contacts.equations import ContactCode, OpenForm, closing
 from kinegraph.simulate.events import paced
 from kinegraph.simulate.observation import ENERGY, KINETIC, POTENTIAL, energy_error
 from kinegraph.simulate.run_task import Task
-from kinegraph.solve.contacts.compiled_phases import CompiledContactRun, ContactObservation
-from kinegraph.solve.contacts.mode import ContactSet, Mode, Snapshot
+from kinegraph.solve.contacts.compiled_phases import CompiledContactRun
+from kinegraph.solve.contacts.memory import contact_memory, numbers_of
+from kinegraph.solve.contacts.mode import ContactSet, Mode
 from kinegraph.solve.contacts.phases import integrate_phases
 from kinegraph.solve.contacts.transition import ModeDecision, decide_mode
 from kinegraph.solve.execution import Execution
 from kinegraph.solve.loops.case_outputs import Tally
+from kinegraph.solve.loops.contact_memory import Contacts
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.penetration import ALWAYS, CLOSED_GAP, LOOSELY
-from kinegraph.solve.loops.step import set_inputs
+from kinegraph.solve.loops.step import System
 from kinegraph.solve.methods.method import AS_USUAL, SILENT, RunOptions, SolverAround
+from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
-from kinegraph.solve.problem import Action, CauchyProblem, EventSet, Floats, RightHandSide, Signals, code_of
+from kinegraph.solve.problem import Action, CauchyProblem, EventSet, RightHandSide, Signals, code_of
 from kinegraph.solve.recording import Grid, Run
 from kinegraph.solve.solution import Check
 
@@ -60,12 +64,14 @@ class ContactSystem:
         """How many events are the user's."""
         return len(self.code.user_events)
 
-    def settle(
+    def decide_mode(
         self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float
     ) -> ModeDecision:
-        """The mode to go on with; contacts whose gap ended the one before have closed."""
-        due = frozenset(k for k, name in enumerate(self.names) if closing(name) in ended)
-        return decide_mode(self.contacts, time, state, before, due, coarse)
+        """The next mode; contacts whose gap ended the last one have closed."""
+        contacts = self.memory
+        contacts.modes[:] = numbers_of(before) if before is not None else 0.0
+        contacts.closed[:] = [closing(name) in ended for name in self.names]
+        return decide_mode(self._system, contacts, self.names, time, state, coarse, before is None)
 
     @property
     def stops(self) -> frozenset[str]:
@@ -85,7 +91,7 @@ class ContactSystem:
     def problem(self, mode: Mode, state: Floats, start: float, end: float) -> CauchyProblem:
         """The equations of a mode."""
         closed = any(one.closed for one in mode)
-        return self._problem(closed, mode_flags(self._form.contacts, mode), state, start, end)
+        return self._problem(closed, self._form.mode_flags(mode), state, start, end)
 
     def problem_of(self, closed: bool, state: Floats, start: float, end: float) -> CauchyProblem:
         """The equations with all contacts open, or with some closed; the mode is still to be set."""
@@ -106,10 +112,18 @@ class ContactSystem:
         """The same of a mode with all contacts open, or with some closed."""
         return self.code.closed_events if closed else self.code.open_events
 
-    @property
-    def looked_at(self) -> ContactObservation:
-        """What a state says of its contacts, as code."""
-        return self.code.looked_at
+    @cached_property
+    def memory(self) -> Contacts:
+        """The contacts as loops need them."""
+        return contact_memory(self.contacts, self.code.observation, self._open_problem, self.watched)
+
+    @cached_property
+    def _system(self) -> System:
+        return loop_system(self._open_problem)
+
+    @cached_property
+    def _open_problem(self) -> CauchyProblem:
+        return self.problem_of(False, np.zeros(len(self._form.names)), *self.span)
 
     @cached_property
     def contacts(self) -> ContactSet:
@@ -127,27 +141,9 @@ class ContactSystem:
             friction=tuple(_between(one, "friction", number(one.friction, values), inf) for one in form.contacts),
             slips=tuple(len(one.slip) for one in form.contacts),
             impacts=form.impacts,
-            look=self._look(),
             changed=slice(first, first + len(layout.velocities) + form.supplied_by_impacts),
             duration=self.span[1] - self.span[0],
         )
-
-    def _look(self) -> Callable[[float, Floats], Snapshot]:
-        """What a state says, as a function."""
-        function, parts, size = self.looked_at.function, self.looked_at.parts, len(self._form.names)
-        code, x = code_of(function), np.zeros(len(self._form.symbols))
-        first = size + 1 + len(self._form.forces.sampled)
-        x[first : first + len(self.parameters)] = self.parameters
-
-        def look(time: float, state: Floats) -> Snapshot:
-            values = np.empty(parts[-1][1].stop)
-            x[:size], x[size] = state, time
-            set_inputs(self.inputs.knots, self.inputs.coefficients, time, x, size + 1)
-            call(code, x, values, 0)
-            assert function is not None  # its code must live as long as it is called
-            return Snapshot(**{name: values[where].reshape(shape) for name, where, shape in parts})
-
-        return look
 
 
 def _between(contact: Contact, word: str, value: float, most: float) -> float:

@@ -4,9 +4,9 @@ where a method has no dense output.
 
 from __future__ import annotations
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import part
 from kinegraph.solve.loops.events import begin_events, react, watch_step
-from kinegraph.solve.loops.marks import Floats, Integers
 from kinegraph.solve.loops.step import (
     BASE,
     BEGUN,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import part
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import LOOKS, System, Work, interpolate, set_inputs
 from kinegraph.solve.loops.zero_crossings import Watch
 

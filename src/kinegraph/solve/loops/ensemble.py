@@ -7,6 +7,7 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import inlined, loop, part
 from kinegraph.solve.loops.after_step import cut_step, end_of, has_grid_before, needs_dense
 from kinegraph.solve.loops.case_outputs import (
@@ -20,7 +21,7 @@ from kinegraph.solve.loops.case_outputs import (
     take_looks,
 )
 from kinegraph.solve.loops.events import arrive_calmly, calm_inside, watch_step
-from kinegraph.solve.loops.marks import Floats, Integers, call_batch
+from kinegraph.solve.loops.marks import call_batch
 from kinegraph.solve.loops.runge_kutta import (
     Control,
     begin,

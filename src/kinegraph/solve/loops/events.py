@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import part
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import (
     ACCUMULATED,
     COMPONENT,

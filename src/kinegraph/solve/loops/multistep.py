@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from math import isfinite
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import call_pointer, callback, doubles_at, integers_at, loop, part
 from kinegraph.solve.loops.after_step import begin_run, end_step
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.penetration import find_rounding, watch_gaps
 from kinegraph.solve.loops.step import BEGUN, LEFT, RUNNING, TIME, Saving, System, Work, onto_constraints, set_inputs
 from kinegraph.solve.loops.zero_crossings import Watch

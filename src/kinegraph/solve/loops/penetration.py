@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from math import sqrt
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import part
 from kinegraph.solve.loops.events import watch_part
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import RUNNING, TAYLOR, System, Work
 from kinegraph.solve.loops.zero_crossings import MOST_DIPS, Watch
 

@@ -14,10 +14,11 @@ from __future__ import annotations
 from math import isfinite
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import loop, part
 from kinegraph.solve.loops.after_step import begin_run, finish_with_cubic, fixed_step, may_step
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import (
     BEGUN,
     COMPONENT,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from math import inf, isfinite
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import inlined, loop, part
 from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, may_step, needs_dense
-from kinegraph.solve.loops.marks import Floats, Integers
 from kinegraph.solve.loops.step import (
     BEGINNING,
     BEGUN,
@@ -282,6 +282,20 @@ def move_on(work: Work, row: int) -> None:
         work.slopes[0, d] = work.slopes[row, d]
 
 
+@part
+def continue_run(
+    system: System, method: CompiledTableau, control: Control, work: Work, clock: Floats, counters: Integers, code: int
+) -> int:
+    """Prepare the next step after one that ended with this code: RUNNING, or why the run does not go on."""
+    if code == RUNNING:
+        move_on(work, method.stages)
+    elif code == CUT:
+        start_steps(system, method, control, work, clock)
+    else:
+        return code
+    return TOO_MANY_STEPS if counters[STEPS] >= control.max_steps else RUNNING
+
+
 @loop
 def advance(
     system: System, method: CompiledTableau, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
@@ -299,12 +313,7 @@ def advance(
         code, h = one_step(system, method, control, work, clock, counters)
         if code == RUNNING:
             code = finish_with_dense(system, method, work, clock, watch, saving, counters, h)
-        if code == RUNNING:
-            move_on(work, method.stages)
-        elif code == CUT:
-            start_steps(system, method, control, work, clock)
-        else:
+        code = continue_run(system, method, control, work, clock, counters, code)
+        if code != RUNNING:
             return code
-        if counters[STEPS] >= control.max_steps:
-            return TOO_MANY_STEPS
     return DONE if clock[TIME] >= clock[END] else RUNNING

@@ -10,10 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import inlined, intrinsic, part
-from kinegraph.solve.loops.marks import Integers, call
-from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Floats, Tableau
+from kinegraph.solve.loops.marks import call
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Tableau
 
 # Weighted sums of slopes, which steps of all tableaux are made of. (`weights_code` writes their machine code.)
 
