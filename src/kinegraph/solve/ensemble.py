@@ -20,7 +20,7 @@ from kinegraph.solve.execution import Progress, Silent, status_of
 from kinegraph.solve.loops import ensemble as case_loop
 from kinegraph.solve.loops.case_outputs import Tally
 from kinegraph.solve.loops.ensemble import Cases, Lanes
-from kinegraph.solve.loops.step import COUNTERS, LOOKS
+from kinegraph.solve.loops.step import COUNTERS, SUBDIVISIONS
 from kinegraph.solve.loops.zero_crossings import Watch
 from kinegraph.solve.methods.method import NO_EVENTS, SILENT, RunOptions, Solver
 from kinegraph.solve.methods.runge_kutta import loop_control, loop_method, loop_system, loop_work
@@ -60,7 +60,7 @@ class Outputs:
             lows=self.wants("low"),
             areas=self.wants("area"),
             known=np.zeros(1, dtype=np.int64),
-            samples=np.zeros((LOOKS + 1, outputs)),
+            samples=np.zeros((SUBDIVISIONS + 1, outputs)),
             probe=np.zeros(outputs),
             first=unknown(rows, outputs),
             last=unknown(rows, outputs),
@@ -69,7 +69,7 @@ class Outputs:
             low=unknown(rows, outputs),
             low_at=unknown(rows, outputs),
             area=unknown(rows, outputs),
-            happened=np.zeros((rows, events), dtype=np.int64),
+            occurrences=np.zeros((rows, events), dtype=np.int64),
             first_at=unknown(rows, events),
             last_at=unknown(rows, events),
             at_first=unknown(rows, events, outputs),
@@ -125,7 +125,7 @@ def lane_memory(problem: CauchyProblem, tableau: Tableau, events: EventSet, outp
 
     return Lanes(
         rates=rhs.batch if side_by_side else 0,
-        conditions=_batch(events.code) if side_by_side and events.samples == LOOKS else 0,
+        conditions=_batch(events.code) if side_by_side and events.samples == SUBDIVISIONS else 0,
         outputs=_batch(outputs.code) if side_by_side else 0,
         x=rows, states=rows[:, :size].copy(), times=zeros(count), inputs=zeros(count, rhs.inputs),
         parameters=rows[:, size + 1 + rhs.inputs :].copy(), y=rows[:, :size].copy(), end=rows[:, :size].copy(),
@@ -133,8 +133,8 @@ def lane_memory(problem: CauchyProblem, tableau: Tableau, events: EventSet, outp
         zero=zeros(total), projected=_rows(problem.projected(), count), each_h=zeros(total), h=zeros(count),
         clocks=zeros(count, 5), counters=np.zeros((count, COUNTERS), dtype=np.int64), case=integers(-1),
         codes=integers(0), again=integers(0), tries=integers(0), least=zeros(count), best=zeros(count),
-        stands=integers(0), values=zeros(LOOKS, count, len(events.names)),
-        looked=zeros(LOOKS, count, outputs.count),
+        stands=integers(0), values=zeros(SUBDIVISIONS, count, len(events.names)),
+        observed=zeros(SUBDIVISIONS, count, outputs.count),
     )  # fmt: skip
 
 
@@ -183,7 +183,7 @@ class CaseRows:
         """The rows of cases from their tally."""
         return CaseRows(
             endings, finals, steps, rejected, tally.first, tally.last, tally.high, tally.high_at, tally.low,
-            tally.low_at, tally.area, tally.happened, tally.first_at, tally.last_at, tally.at_first, tally.at_last,
+            tally.low_at, tally.area, tally.occurrences, tally.first_at, tally.last_at, tally.at_first, tally.at_last,
             saved,
         )  # fmt: skip
 
@@ -226,7 +226,7 @@ class CaseProblem:
         """The arguments of the loop except the rows to run; count: the number of lanes."""
         tableau, problem = self.tableau, self.problem
         lanes = lane_memory(problem, tableau, self.events, self.outputs, count)
-        looks = np.zeros((count, 1), dtype=np.int64), np.zeros((count, LOOKS + 1, self.outputs.count))
+        looks = np.zeros((count, 1), dtype=np.int64), np.zeros((count, SUBDIVISIONS + 1, self.outputs.count))
         tallies = tally._replace(known=looks[0], samples=looks[1])
         watches = in_lanes(watch_of(problem, self.events, problem.rhs.size), count)
         return (

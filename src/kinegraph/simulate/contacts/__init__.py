@@ -1,4 +1,4 @@
-"""Runs of mechanisms with contacts: the equations of their modes, and what is said of the contacts afterwards."""
+"""Runs of mechanisms with contacts: the equations of their modes, and checks of the results."""
 
 from __future__ import annotations
 

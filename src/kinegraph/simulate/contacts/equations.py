@@ -44,13 +44,13 @@ _LEFT = 10.0  # times its margin: a contact that others hold has left the surfac
 def phase_slices(phases: Sequence[Phase], rows: int) -> Iterator[tuple[Phase, slice]]:
     """Every phase with the rows that were saved in it."""
     ends = [*(phase.row for phase in phases[1:]), rows]
-    for phase, end in zip(phases, ends, strict=False):  # a start that the laws refuse has no phase
+    for phase, end in zip(phases, ends, strict=False):  # a run that fails at its start has no phase
         if end > phase.row:
             yield phase, slice(phase.row, end)
 
 
 def closed_states(projection: Graph, symbols: Sequence[Symbol], x: Floats, rows: Floats, size: int) -> Floats:
-    """Rows of states; those in which a contact is closed are projected onto it. rows: which these are."""
+    """Rows of states, projected onto closed contacts. rows: those with a closed contact."""
     states = x[:, : x.shape[1]].copy()
     if np.any(rows):
         for _ in range(2):
@@ -84,7 +84,7 @@ def force_columns(contact: Contact) -> tuple[str, ...]:
 def mode_columns(
     contacts: Sequence[Contact], phases: Sequence[Phase], gaps: Mapping[str, Floats], rows: int
 ) -> dict[str, Floats]:
-    """For every contact 0 while it is open, 1 while it is closed without friction, 2 while it slips, 3 sticks."""
+    """The mode of every contact: 0 open, 1 closed without friction, 2 slipping, 3 sticking."""
     columns = {f"{contact.name}.mode": np.zeros(rows) for contact in contacts}
     for phase, where in phase_slices(phases, rows):
         for contact, mode in zip(contacts, phase.mode, strict=True):
@@ -101,16 +101,13 @@ def _mode_number(contact: Contact, mode: ContactMode) -> int:
     return MODE_SLIPS if mode.watched is Watched.SLIP else MODE_STICKS
 
 
-# The equations of a mechanism with contacts: while all are open, and while some are closed.
-
-
 def closing(contact: str) -> str:
     """The name of the condition that a contact closes or opens."""
     return f"contact {contact}"
 
 
 class OpenForm(VelocityForm):
-    """The motion with all contacts open; x ends with the flags of the mode, which play no part in it."""
+    """The motion with all contacts open; x ends with the flags of the mode, which have no effect on it."""
 
     def __init__(
         self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
@@ -133,20 +130,19 @@ class OpenForm(VelocityForm):
 
     @cached_property
     def graphs(self) -> ContactGraphs:
-        """What is derived for contacts."""
+        """The derived graphs of the contacts."""
         return ContactGraphs(self.described, self.bound)
 
     @property
     def supplied_by_impacts(self) -> int:
-        """How many entries of the state follow the velocities, if an impact changes the last of them: what laws of time
-        supply."""
+        """The number of entries after the velocities that an impact changes: energy from prescribed motions."""
         whole, layout = self.described, self.mechanism.layout
         led = has_prescribed_motion(whole) or has_prescribed_contacts(whole)
         return led * (len(self.names) - len(layout.positions) - len(layout.velocities))
 
     @cached_property
     def led_gaps(self) -> Graph | None:
-        """How fast laws of time change gaps; None where none does."""
+        """The rates of gaps by prescribed motions; None without any."""
         return led_rates(self.driven(self.graphs.gaps())) if depends_on_time(self.described) else None
 
     def driven(self, graph: Graph) -> Graph:
@@ -184,7 +180,7 @@ class OpenForm(VelocityForm):
 
     @cached_property
     def endings(self) -> Endings:
-        """What ends the mode: gaps."""
+        """The conditions that end the mode: gaps."""
         return self._endings(self.graphs.open_conditions(), True)
 
     def _endings(self, graph: Graph, boundary: bool) -> Endings:
@@ -200,7 +196,7 @@ class OpenForm(VelocityForm):
 
 
 class ClosedForm(OpenForm):
-    """The motion with some contacts closed, as the flags say."""
+    """The motion with closed contacts, by the flags of the mode."""
 
     @cached_property
     def rate(self) -> Graph:
@@ -212,16 +208,13 @@ class ClosedForm(OpenForm):
 
     @cached_property
     def endings(self) -> Endings:
-        """What ends the mode: gaps, contact forces, cones of friction, slip velocities."""
+        """The conditions that end the mode: gaps, contact forces, friction cones, slip velocities."""
         return self._endings(self.graphs.conditions(), True)
-
-
-# The kernels of a mechanism with contacts: made once, used by every run.
 
 
 @dataclass(frozen=True)
 class ContactCode:
-    """Equations and events of all modes. native: whether kernels are compiled; jacobian: whether a method needs it."""
+    """The kernels of all modes, shared by all runs. native: kernels are compiled. jacobian: the method needs it."""
 
     open: OpenForm
     user_events: Sequence[Event]
@@ -245,7 +238,7 @@ class ContactCode:
 
     @cached_property
     def closed_events(self) -> EventSet:
-        """The user's events, and what ends a mode with closed contacts; gaps are enclosed by the same kernel."""
+        """The user's events, and the conditions that end a mode with closed contacts."""
         endings, first = replace(self.open.closed.endings, gaps=None), self.open_events
         found = event_set(self.open.closed, self._ending_events, self.native, endings)
         return replace(found, enclosure=first.enclosure, enclosed=first.enclosed, needed=first.needed)
@@ -258,7 +251,7 @@ class ContactCode:
 
     @property
     def _ending_events(self) -> list[Event]:
-        """The user's events; what resets ends a phase, for the mode is to be decided anew."""
+        """The user's events. An event that resets ends a phase, because the mode may change."""
         return [replace(one, action=Action.STOP, reset={}) if one.reset else one for one in self.user_events]
 
     @cached_property

@@ -37,12 +37,10 @@ from kinegraph.solve.problem import Action, CauchyProblem, EventSet, RightHandSi
 from kinegraph.solve.recording import Grid, Run
 from kinegraph.solve.solution import Check
 
-# A mechanism with contacts as `solve` runs it: equations and events of every mode, and what decides on modes.
-
 
 @dataclass(frozen=True)
 class ContactSystem:
-    """The modes of one run. loops: whether those around the kernels are compiled; parameters: given when code runs."""
+    """The modes of one run. loops: whether loops are compiled. parameters: the values given at run time."""
 
     code: ContactCode
     inputs: Signals
@@ -61,7 +59,7 @@ class ContactSystem:
 
     @property
     def watched(self) -> int:
-        """How many events are the user's."""
+        """The number of the user's events."""
         return len(self.code.user_events)
 
     def decide_mode(
@@ -79,7 +77,7 @@ class ContactSystem:
         return frozenset(event.name for event in self.code.user_events if event.action is Action.STOP)
 
     def reset(self, time: float, state: Floats, ended: frozenset[str]) -> Floats:
-        """The state after the resets of the user that ended a phase, one after the other."""
+        """The state after the user's resets that ended a phase, one after the other."""
         for event, function in self.code.resets.items():
             if event in ended:
                 inputs = self.inputs.values(np.array([time]))[0]
@@ -94,7 +92,7 @@ class ContactSystem:
         return self._problem(closed, self._form.mode_flags(mode), state, start, end)
 
     def problem_of(self, closed: bool, state: Floats, start: float, end: float) -> CauchyProblem:
-        """The equations with all contacts open, or with some closed; the mode is still to be set."""
+        """The equations with all contacts open, or with some closed; the flags are still zero."""
         return self._problem(closed, np.zeros(len(self._form.flags)), state, start, end)
 
     def _problem(self, closed: bool, flags: Floats, state: Floats, start: float, end: float) -> CauchyProblem:
@@ -103,13 +101,13 @@ class ContactSystem:
         return CauchyProblem(rhs, state, start, end, parameters, self.inputs, self.loops)
 
     def events(self, mode: Mode) -> EventSet:
-        """The user's events, and what ends the mode."""
+        """The user's events, and the conditions that end the mode."""
         events = self.events_of(any(one.closed for one in mode))
         watched = tuple(CLOSED_GAP if one.closed else LOOSELY if one.held else ALWAYS for one in mode)
         return replace(events, active=watched, projected=any(one.held for one in mode))
 
     def events_of(self, closed: bool) -> EventSet:
-        """The same of a mode with all contacts open, or with some closed."""
+        """The same for modes with all contacts open, or with some closed."""
         return self.code.closed_events if closed else self.code.open_events
 
     @cached_property
@@ -149,19 +147,17 @@ class ContactSystem:
 def _between(contact: Contact, word: str, value: float, most: float) -> float:
     """A coefficient; SolveError if the values of parameters take it out of its range."""
     if not 0.0 <= value <= most:
-        wanted = "from 0 to 1" if most == 1 else "that is not below zero"
+        wanted = "from 0 to 1" if most == 1 else "that is not negative"
         raise SolveError(f"{word} of the contact {contact.name} is {float(value):g}: give a number {wanted}")
     return float(value)
 
 
-# An integrator that lets contacts close and open: for runs that are made one by one, with numbers of their own.
-
-_CASE_STEPS = 512  # of a case, before Python looks again: calling the loop takes as long as some dozens
+_CASE_STEPS = 512  # of a case, before Python checks again: a call of the loop costs as much as some dozens
 
 
 @dataclass(frozen=True)
 class ContactSolver(SolverAround):
-    """A method with the modes of one mechanism. Of a problem it takes start, parameters, inputs and span."""
+    """A method with the modes of one mechanism. It uses the start, parameters, inputs and span of a problem."""
 
     code: ContactCode
 
@@ -174,7 +170,7 @@ class ContactSolver(SolverAround):
         return integrate_phases(self.method, chosen, system, span, problem.state, save, progress, token)
 
     def case(self, problem: CauchyProblem, control: Control, save: Grid, tally: Tally, row: int) -> tuple[Run, Floats]:
-        """A run by an explicit method of which a tally is kept, and its last state."""
+        """A run by an explicit method with a tally, and its last state."""
         tableau, span = self.capabilities.lanes, (problem.start, problem.end)
         assert tableau is not None
         chosen, system = self._control(control, problem), self._system(problem)
@@ -189,7 +185,7 @@ class ContactSolver(SolverAround):
         return self.method.accept(control)
 
     def _system(self, problem: CauchyProblem) -> ContactSystem:
-        """The modes of a run with these numbers."""
+        """The modes of a run of this problem."""
         given = problem.parameters[: len(self.code.open.runtime)]
         return ContactSystem(self.code, problem.inputs, (problem.start, problem.end), problem.native, given)
 
@@ -199,12 +195,9 @@ def with_flags(columns: Floats, code: ContactCode) -> Floats:
     return np.hstack([columns, np.zeros((len(columns), len(code.open.flags)))])
 
 
-# A run of a mechanism with contacts: interpreted or compiled as any other, in phases.
-
-
 @dataclass(frozen=True)
 class ContactTask(Task):
-    """Equations with contacts, where they start, and how they are to be integrated."""
+    """Equations with contacts, their initial state, and the method to integrate them."""
 
     def _numbers(self, rhs: RightHandSide) -> Floats:
         return np.zeros(rhs.parameters)
@@ -221,7 +214,7 @@ class ContactTask(Task):
         return ContactSolver(self.solver, ContactCode(form, self.events, native, self.solver.capabilities.jacobian))
 
 
-# What contacts may not do: create energy, and let bodies into each other.
+# Checks: contacts must not create energy or let bodies penetrate.
 
 _ROUNDING = 1e-12
 
@@ -229,7 +222,7 @@ _ROUNDING = 1e-12
 def contact_checks(
     columns: Mapping[str, Floats], balances: Mapping[str, Floats], gaps: Floats, positions: Floats, rtol: float | None
 ) -> tuple[Check, ...]:
-    """By how much the energy, less its balances, ever rose above an earlier value; and how far gaps are below zero."""
+    """The largest rise of the energy, less its balances, above an earlier value; and the deepest penetration."""
     left = columns[ENERGY] - sum((SIGNS[name] * column for name, column in balances.items()), np.zeros(1))
     gained = float(np.max(left - np.minimum.accumulate(left), initial=0.0))
     error = energy_error(gained, columns[KINETIC], columns[POTENTIAL], balances.values())
@@ -239,7 +232,7 @@ def contact_checks(
 
 
 def _penetration(gaps: Floats, positions: Floats, rtol: float | None) -> Check:
-    """How far below zero any gap is, at states as they were integrated, beside the sizes of gaps and coordinates."""
+    """The deepest penetration at the integrated states, relative to the sizes of gaps and coordinates."""
     deepest = float(np.max(-gaps, initial=0.0))
     size = max(float(np.max(np.abs(part), initial=0.0)) for part in (gaps, positions))
     limit = (1e-4 if rtol is None else max(1e2 * rtol, 1e-9)) + _ROUNDING / max(size, _ROUNDING)

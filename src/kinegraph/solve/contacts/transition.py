@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.arrays import Floats
+from kinegraph.arrays import Floats, Integers
 from kinegraph.solve.contacts.memory import mode_of
 from kinegraph.solve.contacts.mode import ContactTrouble, Mode, Trouble
 from kinegraph.solve.loops.contact_memory import (
@@ -24,7 +24,7 @@ from kinegraph.solve.loops.contact_memory import (
     WATCHED,
     Contacts,
     ContactView,
-    look,
+    observe_contacts,
 )
 from kinegraph.solve.loops.contact_modes import (
     CREATES_ENERGY,
@@ -94,7 +94,7 @@ def decide_mode(
     smaller. starts: whether this is the first mode of a run.
     """
     contacts.jammed[:] = 0
-    look(system, contacts, time, state, contacts.first)
+    observe_contacts(system, contacts, time, state, contacts.first)
     if starts:
         _require_apart(contacts, names)
     find_closed(contacts, contacts.first)
@@ -104,16 +104,16 @@ def decide_mode(
         _collide(contacts, names)
         hit |= contacts.hit
         contacts.hit[:] = hit
-        look(system, contacts, time, contacts.trial, contacts.after)
+        observe_contacts(system, contacts, time, contacts.trial, contacts.after)
         find_still(contacts, contacts.first, contacts.after, True)
         if rest_at:
             _hold(contacts, list(rest_at))
-            look(system, contacts, time, contacts.trial, contacts.after)
+            observe_contacts(system, contacts, time, contacts.trial, contacts.after)
         _find_resting(contacts, list(rest_at))
         if not find_forces(system, contacts, contacts.after, time):
             _jam(contacts, names)
             start = contacts.trial.copy()
-            look(system, contacts, time, start, contacts.first)
+            observe_contacts(system, contacts, time, start, contacts.first)
         elif captured := _captured(contacts, time, coarse):
             rest_at |= captured
         else:
@@ -171,7 +171,7 @@ def _hold(contacts: Contacts, captured: Sequence[int]) -> None:
     """Stop contacts whose rebounds are over, and keep closed and sticking contacts as they are."""
     view = contacts.after
     _find_resting(contacts, captured)
-    resting = np.flatnonzero(contacts.resting)
+    resting = np.flatnonzero(contacts.resting).tolist()
     rows = contacts.normals[resting].tolist()
     small = np.maximum(contacts.still, 10.0 * float(np.max(np.abs(view.rates[rows]))))
     for k in resting:
@@ -195,7 +195,7 @@ def _soonest(contacts: Contacts) -> Rebound | None:
 def _jam(contacts: Contacts, names: Sequence[str]) -> None:
     """If no force obeys Coulomb's law during slip (Painleve), an impulse along the surface stops the slip at once."""
     view = contacts.after
-    for k in np.flatnonzero(contacts.resting):
+    for k in np.flatnonzero(contacts.resting).tolist():
         tangents = _tangents(contacts, k)
         slips = contacts.friction[k] > 0.0 and np.any(np.abs(view.rates[tangents]) > contacts.still[tangents])
         if not slips or contacts.jammed[k]:
@@ -267,7 +267,7 @@ def _independent_rows(contacts: Contacts, view: ContactView, acting: list[int], 
     taken, independent = contacts.normals[acting].tolist(), set()
     for k in sorted(sticking, key=lambda k: _used_friction(contacts, k)):
         rows = [*taken, *_tangents(contacts, k)]
-        if _scaled_spectrum(view, rows)[0][0] > _DEPENDENT:
+        if _scaled_spectrum(view, np.array(rows))[0][0] > _DEPENDENT:
             taken = rows
             independent.add(k)
     return independent
@@ -279,7 +279,7 @@ def _used_friction(contacts: Contacts, k: int) -> float:
     return float(np.linalg.norm(contacts.forces[_tangents(contacts, k)])) / bound if bound > 0.0 else 1.0
 
 
-def _scaled_spectrum(view: ContactView, rows: Sequence[int] | Floats) -> tuple[Floats, Floats, Floats]:
+def _scaled_spectrum(view: ContactView, rows: Integers) -> tuple[Floats, Floats, Floats]:
     """Eigenvalues and eigenvectors of the compliance of rows, scaled to a unit diagonal; and the scale of each row."""
     scale = 1.0 / np.sqrt(np.maximum(np.diag(view.compliance)[rows], 1e-300))
     values, vectors = np.linalg.eigh(view.compliance[np.ix_(rows, rows)] * scale[:, None] * scale)

@@ -119,7 +119,7 @@ class Contacts(NamedTuple):
 
 
 @part
-def look(system: System, contacts: Contacts, t: float, state: Floats, view: ContactView) -> None:
+def observe_contacts(system: System, contacts: Contacts, t: float, state: Floats, view: ContactView) -> None:
     """Fill a view with the contact quantities of a state."""
     size = len(state)
     for d in range(size):

@@ -32,7 +32,7 @@ from kinegraph.solve.loops.contact_memory import (
     WATCHED,
     Contacts,
     ContactView,
-    look,
+    observe_contacts,
 )
 from kinegraph.solve.loops.contact_tolerances import (
     ACCUMULATED,
@@ -68,13 +68,13 @@ def decide(system: System, contacts: Contacts, t: float, state: Floats) -> float
     where there is none, or -1 where Python has to decide.
     """
     contacts.jammed[:] = 0
-    look(system, contacts, t, state, contacts.first)
+    observe_contacts(system, contacts, t, state, contacts.first)
     find_closed(contacts, contacts.first)
     for d in range(len(state)):
         contacts.trial[d] = state[d]
     if collide(contacts, contacts.first) != POSSIBLE:
         return -1.0
-    look(system, contacts, t, contacts.trial, contacts.after)
+    observe_contacts(system, contacts, t, contacts.trial, contacts.after)
     find_still(contacts, contacts.first, contacts.after, True)
     find_resting(contacts, contacts.after)
     if not find_forces(system, contacts, contacts.after, t):
@@ -300,7 +300,7 @@ def find_noise(system: System, contacts: Contacts, t: float) -> None:
             # not all in the same direction, which may change nothing
             step = SHIFT * (1.0 + abs(contacts.trial[d])) * (1.0 if d % 2 == 0 else -0.7)
             contacts.shift[d] = contacts.trial[d] + (step if side == 0 else -step)
-        look(system, contacts, t, contacts.shift, contacts.probe)
+        observe_contacts(system, contacts, t, contacts.shift, contacts.probe)
         for row in range(len(contacts.noise)):
             if side == 0:
                 contacts.noise[row] = contacts.probe.free[row]

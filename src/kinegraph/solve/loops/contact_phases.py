@@ -9,7 +9,7 @@ from __future__ import annotations
 from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import loop, part
 from kinegraph.solve.loops.after_step import end_of, end_step, needs_dense, room
-from kinegraph.solve.loops.case_outputs import Tally, climb_all, look_at_samples, look_through, note_events
+from kinegraph.solve.loops.case_outputs import Tally, note_events, observe_step, refine_extremes, sample_outputs
 from kinegraph.solve.loops.contact_memory import (
     CHANGES,
     CLOSED,
@@ -60,9 +60,9 @@ def finish_observed_step(
         code, u = watch_gaps(system, watch, counters, work, t, h)
     if code in (RUNNING, CUT):
         if tally.along:
-            look_at_samples(system, tally, work, t, h, u)
-            if look_through(tally, row, t, h, u):
-                climb_all(system, tally, work, row, t, h, u)
+            sample_outputs(system, tally, work, t, h, u)
+            if observe_step(tally, row, t, h, u):
+                refine_extremes(system, tally, work, row, t, h, u)
         tally.known[0] = 1 if code == RUNNING else 0  # an event may change the state
     return int(end_step(system, work, clock, watch, saving, counters, code, u, h))
 
@@ -108,7 +108,7 @@ def makes_progress(contacts: Contacts, t: float) -> bool:
 
 
 @part
-def go_on(
+def decide_next(
     system: System, control: Control, contacts: Contacts, work: Work, clock: Floats, watch: Watch, counters: Integers,
     first_step: float,
 ) -> bool:  # fmt: skip
@@ -208,7 +208,7 @@ def advance(
         note_events(system, tally, watch, work, row, noted, counters[EVENTS])
         if code == STOPPED:
             put_back(system, work, clock[TIME])
-        if code == STOPPED and go_on(system, control, contacts, work, clock, watch, counters, first_step):
+        if code == STOPPED and decide_next(system, control, contacts, work, clock, watch, counters, first_step):
             counters[BEGUN], code = 0, RUNNING  # the next phase
         code = continue_run(system, method, control, work, clock, counters, code)
         if code != RUNNING:

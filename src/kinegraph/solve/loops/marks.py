@@ -1,7 +1,7 @@
-"""What loops are written with: marks that say how each function is compiled, and the calls of kernels.
+"""Marks that define how a function of a loop is compiled, and the calls of kernels.
 
-The files of this folder are plain Python: the interpreter runs them as they stand, slowly but at once. `make bitcode`
-makes machine code of the same functions, which is part of the package.
+The files of this folder are plain Python: the interpreter can run them, slowly but at once. `make bitcode` compiles the
+same functions to machine code, which is part of the package.
 """
 
 from __future__ import annotations
