@@ -16,7 +16,7 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.jit.parallel import cores, for_blocks
-from kinegraph.solve.execution import Progress, Silent, status_of
+from kinegraph.solve.execution import Progress, Silent, ending
 from kinegraph.solve.loops import ensemble as case_loop
 from kinegraph.solve.loops.case_outputs import Tally
 from kinegraph.solve.loops.ensemble import Cases, Lanes
@@ -257,25 +257,14 @@ class CaseProblem:
         )
 
     def _endings(self, cases: Cases) -> tuple[Ending, ...]:
-        return tuple(
-            self._ending(*found)
-            for found in zip(
-                cases.codes.tolist(), cases.ends.tolist(), cases.component.tolist(), cases.event.tolist(), strict=True
-            )
+        rhs, names = self.problem.rhs, self.events.names
+        facts = zip(
+            cases.codes.tolist(), cases.ends.tolist(), cases.component.tolist(), cases.event.tolist(), strict=True
         )
-
-    def _ending(self, code: int, time: float, component: int, event: int) -> Ending:
-        """How one case ended, in the form of `ending_of` for a run."""
-        status = status_of(code)
-        if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL):
-            if component < 0:
-                return Ending(status, time, f"the condition of event {self.events.names[-1 - component]!r}")
-            return Ending(status, time, self.problem.rhs.names[component])
-        if status in (Status.SINGULAR, Status.OPEN):
-            return Ending(status, time, f"the constraint {self.problem.rhs.rows[component]}")
-        if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS):
-            return Ending(status, time, detail=self.events.names[event] if self.events.names else "")
-        return Ending(status, time)
+        return tuple(
+            ending(code, time, rhs, names, component, names[event] if names else "")
+            for code, time, component, event in facts
+        )
 
 
 # Sweeps: initial states and parameters by row, on all cores.

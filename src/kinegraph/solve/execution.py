@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from time import perf_counter
@@ -18,20 +18,20 @@ from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import step as codes
 from kinegraph.solve.loops.step import COMPONENT, END, INTERRUPTED, NO_ROOM, REJECTED, RUNNING, STEPS, TIME
-from kinegraph.solve.problem import CauchyProblem
+from kinegraph.solve.problem import CauchyProblem, RightHandSide
 from kinegraph.solve.recording import Ending, Recorder, Run, Status
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 
-# Whether a run is interpreted or compiled: a short one is not worth a compiler.
+# Interpreted or compiled runs
 #
-# Interpreting takes as long as compiling would after some thousand evaluations, whatever the size of the equations. A
-# run that may take more is compiled; a run of unknown length is interpreted up to that limit, then begun anew in
-# machine code. The limit counts evaluations, not seconds, so a result does not depend on the machine.
+# Interpreting takes as long as compiling after some thousand evaluations, for equations of any size. A run that may
+# take more is compiled. A run of unknown length is interpreted up to that limit, then restarted in machine code. The
+# limit counts evaluations, not seconds, so that results do not depend on the machine.
 
-#: What a user says: compile, do not, or decide.
+#: The user's choice: compile, interpret, or automatic.
 Native: TypeAlias = bool | Literal["auto"]
 
 #: Evaluations of the equations that the interpreter makes in about the time that compiling them takes.
@@ -39,7 +39,7 @@ WORTH_COMPILING = 6000
 
 
 class Execution(Enum):
-    """How a run is executed; the value is what reports say."""
+    """How a run is executed; the value is the word of reports."""
 
     INTERPRETED = "no"
     KERNEL = "right-hand side only"
@@ -307,21 +307,24 @@ _STATUSES = {
 }
 
 
-def status_of(code: int) -> Status:
-    """The status of a code of the loops."""
-    return _STATUSES[code]
-
-
 def ending_of(code: int, problem: CauchyProblem, recorder: Recorder, time: float) -> Ending:
     """How a run ended, from the code and the counters of its loop."""
-    status = status_of(code)
+    return ending(
+        code, time, problem.rhs, recorder.events.names, int(recorder.counters[COMPONENT]), recorder.last_event
+    )
+
+
+def ending(
+    code: int, time: float, rhs: RightHandSide, events: Sequence[str], component: int, last_event: str
+) -> Ending:
+    """How a run ended, from the code of its loop; component: where it failed (see `loops.step`)."""
+    status = _STATUSES[code]
     if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL):
-        component = int(recorder.counters[COMPONENT])
         if component < 0:
-            return Ending(status, time, f"the condition of event {recorder.events.names[-1 - component]!r}")
-        return Ending(status, time, problem.rhs.names[component])
+            return Ending(status, time, f"the condition of event {events[-1 - component]!r}")
+        return Ending(status, time, rhs.names[component])
     if status in (Status.SINGULAR, Status.OPEN):
-        return Ending(status, time, f"the constraint {problem.rhs.rows[int(recorder.counters[COMPONENT])]}")
+        return Ending(status, time, f"the constraint {rhs.rows[component]}")
     if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS, Status.STALLED):
-        return Ending(status, time, detail=recorder.last_event)
+        return Ending(status, time, detail=last_event)
     return Ending(status, time)

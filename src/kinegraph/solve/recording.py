@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from kinegraph.arrays import Floats
+from kinegraph.arrays import Floats, Integers
 from kinegraph.errors import SolveError
 from kinegraph.solve.contacts.mode import Phase
 from kinegraph.solve.loops.step import COUNTERS, EVALUATIONS, EVENT, EVENTS, REJECTED, SAVED, STEPS, Saving
@@ -200,7 +200,7 @@ class Recorder:
         rows = len(grid) if len(grid) else _ROWS
         every = save.every if isinstance(save, OwnSteps) else 1
         self.events = events
-        self.counters: NDArray[np.int64] = np.zeros(COUNTERS, dtype=np.int64)
+        self.counters: Integers = np.zeros(COUNTERS, dtype=np.int64)
         self.saving: Saving = Saving(grid, every, np.empty(rows), np.empty((rows, size)))
         self.watch: Watch = watch_of(problem, events, size)
         self._times: list[Floats] = []
@@ -259,7 +259,7 @@ def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
     recent = _RECENT + _RECENT_EACH * count
     rows = max(_EVENT_ROWS, 4 * (events.samples + MOST_DIPS) * count) + 2 * recent
 
-    def integers(values: Sequence[int] | int) -> NDArray[np.int64]:
+    def integers(values: Sequence[int] | int) -> Integers:
         return np.zeros(values, dtype=np.int64) if isinstance(values, int) else np.array(values, dtype=np.int64)
 
     return Watch(

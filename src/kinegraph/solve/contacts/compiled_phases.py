@@ -15,7 +15,7 @@ from kinegraph.arrays import Floats
 from kinegraph.interrupt import Interrupt
 from kinegraph.solve.contacts.memory import mode_of
 from kinegraph.solve.contacts.mode import ContactSet, ContactTrouble, Mode, Phase, Trouble
-from kinegraph.solve.contacts.phases import ModalSystem, coarseness, first_step
+from kinegraph.solve.contacts.phases import MOST_AT_ONCE, ModalSystem, coarseness, first_step
 from kinegraph.solve.contacts.transition import CHANGE_NAMES, ModeDecision
 from kinegraph.solve.ensemble import NO_OUTPUTS
 from kinegraph.solve.execution import FIRST_STEPS, Progress, ending_of, run_slices
@@ -30,8 +30,6 @@ from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem import CauchyProblem, EventSet
 from kinegraph.solve.recording import Ending, EventRecord, Recorder, Run, Save, Status, watch_of
-
-_MOST_AT_ONCE = 100  # decisions at one time
 
 
 class CompiledModalSystem(ModalSystem, Protocol):
@@ -123,7 +121,7 @@ class CompiledContactRun:
             at_once = at_once + 1 if time <= last else 0
             last = time
             try:
-                if at_once > _MOST_AT_ONCE:
+                if at_once > MOST_AT_ONCE:
                     raise ContactTrouble(Trouble.CHATTER, system.names)
                 coarse = coarseness(self._recorder.phases, self.span)
                 decision = system.decide_mode(time, state, mode, ended, coarse)

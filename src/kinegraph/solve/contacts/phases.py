@@ -28,7 +28,7 @@ from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import CauchyProblem, EventSet, code_of
 from kinegraph.solve.recording import Ending, EventRecord, Grid, OwnSteps, Run, Save, Statistics, Status
 
-_MOST_AT_ONCE = 100  # phases at one time
+MOST_AT_ONCE = 100  # phases at one time
 _LONGEST, _SHORTEST = 1 / 8, 1e-13  # the longest step of a rebound, as a part of its time; and its lower limit
 _PART = 1e-9  # of the height of a rebound: the tolerance of a step
 _BLOCK, _MOMENT = 100, 1e-7  # without progress, so many phases take no longer than this part of the run
@@ -144,7 +144,7 @@ def integrate_phases(
         while True:
             begun = perf_counter()
             try:
-                if at_once > _MOST_AT_ONCE:
+                if at_once > MOST_AT_ONCE:
                     raise ContactTrouble(Trouble.CHATTER, system.names)
                 decision = system.decide_mode(time, state, mode, ended, coarseness(record.phases, span))
             except ContactTrouble as trouble:

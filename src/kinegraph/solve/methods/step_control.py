@@ -8,8 +8,8 @@ from math import inf, isfinite
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kinegraph.arrays import Floats
 from kinegraph.errors import SolveError
 
 Tolerance = float | Mapping[str, float]
@@ -83,7 +83,7 @@ class Adaptive:
         default = 1e-12 + self.rtol * 1e-2
         return default if self.atol is None or isinstance(self.atol, Mapping) else float(self.atol)
 
-    def absolute(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def absolute(self, names: Sequence[str]) -> Floats:
         """The absolute tolerance of every component."""
         default = self.common_atol
         if self.atol is None:
