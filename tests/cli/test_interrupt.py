@@ -49,7 +49,7 @@ def test_one_line_and_nothing_else(interrupted, line, place):
 def test_an_interpreted_run_keeps_what_it_has(interrupted, tmp_path):
     line = "simulate double-pendulum --for 10 --times 0 -o run.csv"
     done = interrupted(line, "kinegraph.solve.recording:Recorder.drain", 3)
-    assert "the run was interrupted; what had been computed is kept" in done.stdout
+    assert "the run was interrupted; partial results are kept" in done.stdout
     assert done.returncode == 130 and done.stderr == ""
     assert len((tmp_path / "run.csv").read_text().splitlines()) > 10
 

@@ -10,7 +10,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.simulate import Action, Event
 from kinegraph.solve.ensemble import CaseProblem, lane_count
-from kinegraph.solve.loops.step import LOOKS, TABLEAUX, rows_of
+from kinegraph.solve.loops.step import SUBDIVISIONS, TABLEAUX, rows_of
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.problem import Sampled
 from kinegraph.solve.recording import Status
@@ -156,9 +156,9 @@ def test_whole_vectors_of_lanes():
 
 @pytest.mark.parametrize("tableau", TABLEAUX, ids=lambda one: one.name)
 def test_weights_inside_a_step_are_those_of_dense_output(tableau):
-    terms, inside = tableau.dense_weights(), rows_of(tableau)[-LOOKS:]
+    terms, inside = tableau.dense_weights(), rows_of(tableau)[-SUBDIVISIONS:]
     for k, row in enumerate(inside):
-        u = (k + 1) / LOOKS
+        u = (k + 1) / SUBDIVISIONS
         factors = np.cumprod([u if place % 2 == 0 else 1 - u for place in range(len(terms))])
         assert np.abs(factors @ terms - row).max() < 1e-15 * np.abs(terms).max()
     assert np.abs(inside[-1] - terms[0]).max() < 1e-15

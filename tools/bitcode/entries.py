@@ -15,13 +15,13 @@ from kinegraph.recursive import systems as large_system
 from kinegraph.recursive.chains import dynamics as chain_run
 from kinegraph.recursive.chains import dynamics as chain_system
 from kinegraph.recursive.linkages import pins as linkage_system
-from kinegraph.solve.contacts.compiled_phases import CompiledContactRun, ContactObservation
+from kinegraph.solve.contacts.compiled_phases import CompiledContactRun
+from kinegraph.solve.contacts.memory import ContactObservation, contact_memory
 from kinegraph.solve.contacts.mode import ContactSet
 from kinegraph.solve.ensemble import CaseProblem
 from kinegraph.solve.loops import contact_phases as contact_loop
 from kinegraph.solve.loops import ensemble as case_loop
 from kinegraph.solve.loops import multistep
-from kinegraph.solve.loops import multistep as compiled_callbacks
 from kinegraph.solve.methods.cvode import _common, multistep_work
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS
 from kinegraph.solve.methods.runge_kutta import RungeKutta
@@ -80,14 +80,18 @@ class _OneContact:
     """A system with one contact."""
 
     names, watched, stops = ("contact",), 0, frozenset()
-    looked_at = ContactObservation(
+    observation = ContactObservation(
         1,
         tuple(
             (name, slice(k, k + 1), (1, 1) if name in ("compliance", "responses") else (1,))
             for k, name in enumerate(("gaps", "spans", "reaches", "rates", "speeds", "free", "compliance", "responses"))
         ),
     )
-    contacts = ContactSet(names, (0.0,), (0.0,), (0,), Impacts(), None, slice(0, 1), 1.0)
+    contacts = ContactSet(names, (0.0,), (0.0,), (0,), Impacts(), slice(0, 1), 1.0)
+
+    @property
+    def memory(self):
+        return contact_memory(self.contacts, self.observation, self.problem_of(False, np.zeros(1), 0.0, 1.0), 0)
 
     def problem_of(self, closed, state, start, end):
         return CauchyProblem(replace(TYPICAL.rhs, parameters=2), state, start, end, np.zeros(2))
@@ -98,8 +102,8 @@ class _OneContact:
 
 def _callbacks():
     address = types.int64
-    yield compiled_callbacks.rate, [types.float64, *[address] * 3]
-    yield compiled_callbacks.jacobian, [types.float64, *[address] * 7]
+    yield multistep.rate, [types.float64, *[address] * 3]
+    yield multistep.jacobian, [types.float64, *[address] * 7]
 
 
 def _search():

@@ -7,6 +7,7 @@ from numba.extending import intrinsic
 from numba.np.arrayobj import make_array, populate_array
 
 from kinegraph.jit import marks
+from kinegraph.solve.loops import contact_cones
 from kinegraph.solve.loops import marks as loop_marks
 from kinegraph.solve.loops import step as weights
 from tools.bitcode.records import WORD, entry_of
@@ -124,6 +125,13 @@ def call_with(typing_context, address, values):
     return types.void(types.int64, values), generate
 
 
+@intrinsic
+def respond_in_cones(typing_context, contacts, compliance, who):
+    """False: compiled loops leave round cones to Python."""
+    kind = types.boolean(contacts, compliance, who)
+    return kind, lambda context, builder, signature, arguments: context.get_constant(types.boolean, False)
+
+
 def _array_at(dtype):
     """What makes an array of memory at an address. Numba's own `carray` counts references, which loops do not."""
 
@@ -152,6 +160,7 @@ INTRINSICS = {
     loop_marks.call: call,
     loop_marks.call_batch: call_batch,
     weights.weighted: weighted,
+    contact_cones.respond_in_cones: respond_in_cones,
     marks.call_pointer: call_pointer,
     marks.call_with: call_with,
     marks.doubles_at: _array_at(types.float64),

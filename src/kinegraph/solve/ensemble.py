@@ -10,31 +10,29 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.arrays import Floats
+from kinegraph.arrays import Integers as Integers
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.jit.parallel import cores, for_blocks
-from kinegraph.solve.execution import Progress, Silent, status_of
+from kinegraph.solve.execution import Progress, Silent, ending
 from kinegraph.solve.loops import ensemble as case_loop
 from kinegraph.solve.loops.case_outputs import Tally
 from kinegraph.solve.loops.ensemble import Cases, Lanes
-from kinegraph.solve.loops.step import COUNTERS, LOOKS
+from kinegraph.solve.loops.step import COUNTERS, SUBDIVISIONS
 from kinegraph.solve.loops.zero_crossings import Watch
 from kinegraph.solve.methods.method import NO_EVENTS, SILENT, RunOptions, Solver
 from kinegraph.solve.methods.runge_kutta import loop_control, loop_method, loop_system, loop_work
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.methods.tableau import Tableau
-from kinegraph.solve.problem import CauchyProblem, EventSet, Floats, Function, RightHandSide, code_of
+from kinegraph.solve.problem import CauchyProblem, EventSet, Function, RightHandSide, code_of
 from kinegraph.solve.recording import Ending, EventRecord, Grid, Run, Status, watch_of
-
-# What is computed along the runs of cases.
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Outputs:
-    """What is computed along a run: x -> values, and what is wanted of each of them: "high", "low", "area"."""
+    """Quantities observed along a run: x -> values, and what is wanted of each: "high", "low", "area"."""
 
     code: Function = 0
     wanted: tuple[frozenset[str], ...] = ()
@@ -44,12 +42,12 @@ class Outputs:
         """How many outputs there are."""
         return len(self.wanted)
 
-    def asking(self, column: str) -> Integers:
-        """For each output, one where this is wanted of it."""
+    def wants(self, column: str) -> Integers:
+        """For each output, 1 if this is wanted of it."""
         return np.array([column in one for one in self.wanted], dtype=np.int64)
 
     def tally(self, rows: int, events: int) -> Tally:
-        """Memory for what is kept of so many cases, with so many events."""
+        """Memory for the outputs of so many cases, with so many events."""
         outputs = self.count
 
         def unknown(*shape: int) -> Floats:
@@ -58,11 +56,11 @@ class Outputs:
         return Tally(
             code=code_of(self.code),
             along=any(self.wanted),
-            highs=self.asking("high"),
-            lows=self.asking("low"),
-            areas=self.asking("area"),
+            highs=self.wants("high"),
+            lows=self.wants("low"),
+            areas=self.wants("area"),
             known=np.zeros(1, dtype=np.int64),
-            samples=np.zeros((LOOKS + 1, outputs)),
+            samples=np.zeros((SUBDIVISIONS + 1, outputs)),
             probe=np.zeros(outputs),
             first=unknown(rows, outputs),
             last=unknown(rows, outputs),
@@ -71,7 +69,7 @@ class Outputs:
             low=unknown(rows, outputs),
             low_at=unknown(rows, outputs),
             area=unknown(rows, outputs),
-            happened=np.zeros((rows, events), dtype=np.int64),
+            occurrences=np.zeros((rows, events), dtype=np.int64),
             first_at=unknown(rows, events),
             last_at=unknown(rows, events),
             at_first=unknown(rows, events, outputs),
@@ -82,11 +80,11 @@ class Outputs:
 NO_OUTPUTS = Outputs()
 
 
-# The memory of cases that run side by side, and the code that computes them so.
+# Lanes: cases that run side by side.
 
 T = TypeVar("T", np.int64, np.float64)
 
-_VECTOR = 512  # about how many doubles a sum over stages runs over: long enough for vectors, short enough for the cache
+_VECTOR = 512  # doubles in a sum over stages, about: long enough for vectors, short enough for the cache
 _FEWEST = 4  # lanes that sums over stages take with one instruction
 
 
@@ -97,7 +95,7 @@ def lane_count(rhs: RightHandSide, rows: int) -> int:
 
 
 def in_lanes(watch: Watch, count: int) -> Watch:
-    """Memory of events with a row for each lane, but for what is used within one step alone."""
+    """Memory of events with a row for each lane, except for memory that is used only within one step."""
     return watch._replace(
         side=_rows(watch.side, count), ahead=_rows(watch.ahead, count), stage=_rows(watch.stage, count),
         on_surface=_rows(watch.on_surface, count), before=_rows(watch.before, count),
@@ -113,7 +111,7 @@ def _rows(array: NDArray[T], count: int) -> NDArray[T]:
 
 
 def lane_memory(problem: CauchyProblem, tableau: Tableau, events: EventSet, outputs: Outputs, count: int) -> Lanes:
-    """Memory of so many lanes; a single one is computed by code for one state."""
+    """Memory of so many lanes; a single lane uses code for one state."""
     size, rhs = problem.rhs.size, problem.rhs
     total = count * size
     rows = _rows(problem.argument(), count)
@@ -127,7 +125,7 @@ def lane_memory(problem: CauchyProblem, tableau: Tableau, events: EventSet, outp
 
     return Lanes(
         rates=rhs.batch if side_by_side else 0,
-        conditions=_batch(events.code) if side_by_side and events.samples == LOOKS else 0,
+        conditions=_batch(events.code) if side_by_side and events.samples == SUBDIVISIONS else 0,
         outputs=_batch(outputs.code) if side_by_side else 0,
         x=rows, states=rows[:, :size].copy(), times=zeros(count), inputs=zeros(count, rhs.inputs),
         parameters=rows[:, size + 1 + rhs.inputs :].copy(), y=rows[:, :size].copy(), end=rows[:, :size].copy(),
@@ -135,25 +133,25 @@ def lane_memory(problem: CauchyProblem, tableau: Tableau, events: EventSet, outp
         zero=zeros(total), projected=_rows(problem.projected(), count), each_h=zeros(total), h=zeros(count),
         clocks=zeros(count, 5), counters=np.zeros((count, COUNTERS), dtype=np.int64), case=integers(-1),
         codes=integers(0), again=integers(0), tries=integers(0), least=zeros(count), best=zeros(count),
-        stands=integers(0), values=zeros(LOOKS, count, len(events.names)),
-        looked=zeros(LOOKS, count, outputs.count),
+        stands=integers(0), values=zeros(SUBDIVISIONS, count, len(events.names)),
+        observed=zeros(SUBDIVISIONS, count, outputs.count),
     )  # fmt: skip
 
 
 def _batch(function: Function) -> int:
-    """The address of code for many states, which takes state, time, inputs and parameters apart; 0 for none."""
+    """The address of code for many states, with separate state, time, inputs and parameters; 0 for none."""
     apart = isinstance(function, Kernel) and function.arguments[0].name == "y"
     return function.batch_address if isinstance(function, Kernel) and apart else 0
 
 
-# Many cases of one problem, each a run of its own with events and outputs; what is kept of each is one row.
+# Cases: each is a run with events and outputs, of which one row is kept.
 
-_NOT_RUN = 11  # the code of a case that nobody has begun
+_NOT_RUN = 11  # the code of a case that was not started
 
 
 @dataclass(frozen=True)
 class CaseRows:
-    """Cases by row: how each ended, where, and what was looked at on the way.
+    """Cases by row: how and where each ended, and what was observed along it.
 
     first, last: outputs at both ends; high, low and their times; area: integrals over time.
     count, first_at, last_at: of each event; at_first, at_last: the outputs there, by event and output.
@@ -182,10 +180,10 @@ class CaseRows:
     def of(
         endings: tuple[Ending, ...], finals: Floats, steps: Integers, rejected: Integers, tally: Tally, saved: Floats
     ) -> CaseRows:
-        """The rows of cases of which a tally was kept."""
+        """The rows of cases from their tally."""
         return CaseRows(
             endings, finals, steps, rejected, tally.first, tally.last, tally.high, tally.high_at, tally.low,
-            tally.low_at, tally.area, tally.happened, tally.first_at, tally.last_at, tally.at_first, tally.at_last,
+            tally.low_at, tally.area, tally.occurrences, tally.first_at, tally.last_at, tally.at_first, tally.at_last,
             saved,
         )  # fmt: skip
 
@@ -194,8 +192,8 @@ class CaseRows:
 class CaseProblem:
     """A problem without its start: the explicit method, the events and the outputs of all cases.
 
-    lanes: compute several cases with each instruction, where there is code that can. What a case gives differs from
-    what it gives without, by rounding; it does not depend on how many cases there are.
+    lanes: compute several cases with each instruction, if the code supports it. This changes results by rounding; they
+    do not depend on the number of cases.
     """
 
     tableau: Tableau
@@ -219,16 +217,16 @@ class CaseProblem:
         return CaseRows.of(self._endings(cases), cases.finals, cases.steps, cases.rejected, tally, cases.saved)
 
     def _count(self, rows: int) -> int:
-        """How many lanes there are: one, or as many as batch code takes at once, and more where states are small."""
+        """The number of lanes: one, or as many as batch code takes at once, and more where states are small."""
         if not (self.lanes and self.problem.native and self.problem.rhs.batch):
             return 1
         return lane_count(self.problem.rhs, rows)
 
     def _arguments(self, cases: Cases, tally: Tally, count: int) -> tuple[object, ...]:
-        """What the loop takes, but for the rows it is to run; `count` lanes."""
+        """The arguments of the loop except the rows to run; count: the number of lanes."""
         tableau, problem = self.tableau, self.problem
         lanes = lane_memory(problem, tableau, self.events, self.outputs, count)
-        looks = np.zeros((count, 1), dtype=np.int64), np.zeros((count, LOOKS + 1, self.outputs.count))
+        looks = np.zeros((count, 1), dtype=np.int64), np.zeros((count, SUBDIVISIONS + 1, self.outputs.count))
         tallies = tally._replace(known=looks[0], samples=looks[1])
         watches = in_lanes(watch_of(problem, self.events, problem.rhs.size), count)
         return (
@@ -259,28 +257,17 @@ class CaseProblem:
         )
 
     def _endings(self, cases: Cases) -> tuple[Ending, ...]:
+        rhs, names = self.problem.rhs, self.events.names
+        facts = zip(
+            cases.codes.tolist(), cases.ends.tolist(), cases.component.tolist(), cases.event.tolist(), strict=True
+        )
         return tuple(
-            self._ending(*found)
-            for found in zip(
-                cases.codes.tolist(), cases.ends.tolist(), cases.component.tolist(), cases.event.tolist(), strict=True
-            )
+            ending(code, time, rhs, names, component, names[event] if names else "")
+            for code, time, component, event in facts
         )
 
-    def _ending(self, code: int, time: float, component: int, event: int) -> Ending:
-        """How one case ended, as `ending_of` says it of a run."""
-        status = status_of(code)
-        if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL):
-            if component < 0:
-                return Ending(status, time, f"the condition of event {self.events.names[-1 - component]!r}")
-            return Ending(status, time, self.problem.rhs.names[component])
-        if status in (Status.SINGULAR, Status.OPEN):
-            return Ending(status, time, f"the constraint {self.problem.rhs.rows[component]}")
-        if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS):
-            return Ending(status, time, detail=self.events.names[event] if self.events.names else "")
-        return Ending(status, time)
 
-
-# Many trajectories of one right-hand side: initial states and parameters by row, on all cores.
+# Sweeps: initial states and parameters by row, on all cores.
 
 _BLOCKS_PER_THREAD = 16
 
@@ -290,14 +277,14 @@ class SweepRun:
     """The results: `states[i, k]` is trajectory i at times[k]; where it ended early, entries after that are NaN.
 
     endings, finals: how each trajectory ended, and its state there; NaN where it was not run.
-    `loading` of the seconds went by while compiled loops were made or loaded. events: of each trajectory.
+    loading: the part of the seconds in which compiled loops were made or loaded. events: of each trajectory.
     """
 
     times: Floats
     states: Floats
     endings: tuple[Ending, ...]
     finals: Floats
-    steps: NDArray[np.int64]
+    steps: Integers
     seconds: float
     loading: float = 0.0
     events: tuple[tuple[EventRecord, ...], ...] = ()
@@ -321,7 +308,7 @@ def integrate_rows(
 ) -> SweepRun:
     """Run the problem from every row of `states` with the same row of `parameters`; without a grid, only to the end.
 
-    The loops are compiled; `integrate_each` does the same with loops as they stand.
+    The loops are compiled; `integrate_each` does the same with interpreted loops.
     """
     if grid is not None:
         grid.check(problem)
@@ -342,7 +329,7 @@ def integrate_rows(
 
 
 class _Trajectories:
-    """What blocks of trajectories leave behind, by row."""
+    """The results of blocks of trajectories, by row."""
 
     def __init__(self, count: int, problem: CauchyProblem, grid: Grid | None) -> None:
         self.saved = np.full((count, 1 if grid is None else len(grid.times), problem.rhs.size), np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from time import perf_counter
@@ -13,25 +13,25 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypedDict
 
 import numpy as np
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.solve.loops import step as codes
-from kinegraph.solve.loops.marks import Floats, Integers
 from kinegraph.solve.loops.step import COMPONENT, END, INTERRUPTED, NO_ROOM, REJECTED, RUNNING, STEPS, TIME
-from kinegraph.solve.problem import CauchyProblem
+from kinegraph.solve.problem import CauchyProblem, RightHandSide
 from kinegraph.solve.recording import Ending, Recorder, Run, Status
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
 
 
-# Whether a run is interpreted or compiled: a short one is not worth a compiler.
+# Interpreted or compiled runs
 #
-# Interpreting takes as long as compiling would after some thousand evaluations, whatever the size of the equations. A
-# run that may take more is compiled; a run of unknown length is interpreted up to that limit, then begun anew in
-# machine code. The limit counts evaluations, not seconds, so a result does not depend on the machine.
+# Interpreting takes as long as compiling after some thousand evaluations, for equations of any size. A run that may
+# take more is compiled. A run of unknown length is interpreted up to that limit, then restarted in machine code. The
+# limit counts evaluations, not seconds, so that results do not depend on the machine.
 
-#: What a user says: compile, do not, or decide.
+#: The user's choice: compile, interpret, or automatic.
 Native: TypeAlias = bool | Literal["auto"]
 
 #: Evaluations of the equations that the interpreter makes in about the time that compiling them takes.
@@ -39,7 +39,7 @@ WORTH_COMPILING = 6000
 
 
 class Execution(Enum):
-    """How a run is executed; the value is what reports say."""
+    """How a run is executed; the value is the word of reports."""
 
     INTERPRETED = "no"
     KERNEL = "right-hand side only"
@@ -55,7 +55,7 @@ class DecisionFacts(TypedDict):
 
 @dataclass(frozen=True)
 class Decision:
-    """How a run was executed; forced: the user asked for it."""
+    """How a run was executed; forced: the user requested it."""
 
     execution: Execution
     forced: bool = False
@@ -77,7 +77,7 @@ class Decision:
 
 
 def forced(native: Native) -> Execution | None:
-    """What the user asked for; None if it is to be decided."""
+    """The execution that the user requested; None for an automatic choice."""
     if native == "auto":
         return None
     if not isinstance(native, bool):
@@ -85,13 +85,13 @@ def forced(native: Native) -> Execution | None:
     return Execution.NATIVE if native else Execution.INTERPRETED
 
 
-# A bar for long runs: simulated time, rate, time left. It appears only if a run takes a while.
+# Progress bars
 
 _PATIENCE = 0.7  # seconds before a bar appears
 
 
 class Progress(Protocol):
-    """What a solver tells how far it is."""
+    """The receiver of a solver's progress."""
 
     def __enter__(self) -> Progress: ...
     def __exit__(
@@ -118,7 +118,7 @@ class Silent:
 
 
 class Later:
-    """Tells another one, with times that were counted from an origin."""
+    """Forwards progress to another receiver, with times counted from an origin."""
 
     def __init__(self, told: Progress, origin: float) -> None:
         self.told, self.origin = told, origin
@@ -178,34 +178,34 @@ class Bar:
 
 
 def bar(wanted: bool | None, start: float, end: float, unit: str = "s", label: str = "simulating") -> Progress:
-    """A bar if it is wanted; None: if someone is looking at the terminal."""
+    """A bar if `wanted`; None: if the error stream is a terminal."""
     show = sys.stderr.isatty() if wanted is None else wanted
     return Bar(start, end, unit, label) if show else Silent()
 
 
-# Whether a run gets on: forces that jump make steps so short that it would never end.
+# Stall detection: discontinuous forces may make steps so short that a run would never finish.
 #
-# CVODE limits the steps between outputs, Simulink the zero crossings in a row; here the steps of the last while are
-# compared with what is left of the run.
+# CVODE limits the steps between outputs, Simulink the consecutive zero crossings. Here the pace of recent steps is
+# compared with the rest of the run.
 
-#: So many steps are looked at together.
+#: The number of steps that are considered together.
 WINDOW = 20_000
 
-#: A run that needs more steps than this for the rest, at the pace of the window, will never end.
+#: A run that needs more steps than this for the rest, at its current pace, would never finish.
 NEVER = 1e12
 
-#: A run that needs more than this takes long, which is said once.
+#: A run that needs more steps than this is slow, which is logged once.
 LONG = 2e7
 
 _log = logging.getLogger("kinegraph")
 _WARNING = (
-    "at t = %.9g the last %d steps took the run on by %.3g: at this pace the rest takes %.1g steps. Where forces jump, "
-    "state the jump as an event or a contact, or give friction a larger `width`; method='bdf' is for stiff forces"
+    "at t = %.9g the last %d steps advanced the run by %.3g: at this pace the rest takes %.1g steps. Model a "
+    "discontinuous force as an event or a contact, or give friction a larger `width`; use method='bdf' for stiff forces"
 )
 
 
 class StallDetector:
-    """Looks at clock and counters of a run between its slices."""
+    """Checks the clock and counters of a run between its slices."""
 
     def __init__(self, clock: Floats, counters: Integers) -> None:
         self._clock, self._counters = clock, counters
@@ -221,7 +221,7 @@ class StallDetector:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the run would never end; a pace that is merely slow is told to the log, once."""
+        """Whether the run would never finish. A slow pace is logged, once."""
         steps, passed = self._tried - self._steps, float(self._clock[TIME]) - self._time
         if steps < WINDOW:
             return False
@@ -234,7 +234,7 @@ class StallDetector:
         return needed > NEVER
 
 
-# Running a loop slice by slice: progress, interruption, and what the codes of the loop mean.
+# Loops run slice by slice, for progress and interruption.
 
 _SHORT, _LONG = 0.02, 0.08  # seconds a slice should take: Ctrl-C waits no longer
 _GOES_ON = RUNNING, NO_ROOM
@@ -244,7 +244,7 @@ STALLED = -1  # no code of the loops: what is seen between them
 
 @dataclass(frozen=True)
 class Loop:
-    """The function of a loop, what it takes, and where it is: clock[0] is the time of `state`."""
+    """The function of a loop, its arguments, and its position: clock[0] is the time of `state`."""
 
     advance: Callable[..., int]
     arguments: tuple[object, ...]
@@ -255,7 +255,7 @@ class Loop:
 def run_in_slices(
     loop: Loop, problem: CauchyProblem, recorder: Recorder, progress: Progress, interrupt: Interrupt
 ) -> Run:
-    """Run a loop until it says that the run has ended, or the token asks for it."""
+    """Run a loop until the run ends, or an interrupt is requested."""
     begun, loading, code = perf_counter(), 0.0, RUNNING
     # Ctrl-C waits for the end of a slice: a step is taken wholly or not at all, and code is loaded whole.
     with progress, np.errstate(all="ignore"), interrupt.catching(), interrupt.deferring():
@@ -274,7 +274,7 @@ def run_slices(
     code: int, advance: Callable[[int], int], clock: Floats, recorder: Recorder, progress: Progress,
     interrupt: Interrupt, steps: int = FIRST_STEPS,
 ) -> int:  # fmt: skip
-    """Call `advance(steps)` until it says that the run has ended, with as many steps as take a moment."""
+    """Call `advance(steps)` until the run ends; the number of steps is chosen so that each call takes a moment."""
     headway = StallDetector(clock, recorder.counters)
     while code in _GOES_ON and not interrupt.requested:
         before = perf_counter()
@@ -307,21 +307,24 @@ _STATUSES = {
 }
 
 
-def status_of(code: int) -> Status:
-    """What a code of the loops means."""
-    return _STATUSES[code]
-
-
 def ending_of(code: int, problem: CauchyProblem, recorder: Recorder, time: float) -> Ending:
-    """How a run ended, from the code of its loop and what the loop noted."""
-    status = status_of(code)
+    """How a run ended, from the code and the counters of its loop."""
+    return ending(
+        code, time, problem.rhs, recorder.events.names, int(recorder.counters[COMPONENT]), recorder.last_event
+    )
+
+
+def ending(
+    code: int, time: float, rhs: RightHandSide, events: Sequence[str], component: int, last_event: str
+) -> Ending:
+    """How a run ended, from the code of its loop; component: where it failed (see `loops.step`)."""
+    status = _STATUSES[code]
     if status in (Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL):
-        component = int(recorder.counters[COMPONENT])
         if component < 0:
-            return Ending(status, time, f"the condition of event {recorder.events.names[-1 - component]!r}")
-        return Ending(status, time, problem.rhs.names[component])
+            return Ending(status, time, f"the condition of event {events[-1 - component]!r}")
+        return Ending(status, time, rhs.names[component])
     if status in (Status.SINGULAR, Status.OPEN):
-        return Ending(status, time, f"the constraint {problem.rhs.rows[int(recorder.counters[COMPONENT])]}")
+        return Ending(status, time, f"the constraint {rhs.rows[component]}")
     if status in (Status.EVENT, Status.ACCUMULATED, Status.TOO_MANY_EVENTS, Status.STALLED):
-        return Ending(status, time, detail=recorder.last_event)
+        return Ending(status, time, detail=last_event)
     return Ending(status, time)

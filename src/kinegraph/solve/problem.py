@@ -1,4 +1,4 @@
-"""The initial value problem: right-hand side, input signals, initial state, and events."""
+"""The initial value problem y' = f(y, t, u(t), p): right-hand side, input signals, initial state, and events."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ from math import isfinite
 from typing import TypeAlias, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kinegraph.arrays import Floats as Floats
 from kinegraph.codegen.kernel import Code, Kernel
 from kinegraph.errors import SolveError, one_of
 from kinegraph.model.expressions import Scalar
 from kinegraph.solve.loops.step import NOTES
 
-# The Cauchy problem: y' = f(y, t, u(t), p), y(start) given. The right-hand side is machine code, or interpreted.
-
-Floats = NDArray[np.float64]
-
-#: What a system computes with: a kernel of any form, or code as it is; 0 for nothing.
+#: A function of a system: a kernel, or code; 0 for none.
 Function: TypeAlias = Kernel | Code
 
 
@@ -33,7 +30,7 @@ def code_of(function: Function) -> Code:
 def refuse_addresses(functions: Iterable[Function]) -> None:
     """SolveError for an address that would be sent to another process."""
     if any(isinstance(one, int) and one for one in functions):
-        raise SolveError("the address of code means nothing to another process: give a kernel in its place")
+        raise SolveError("the address of code is not valid in another process: use a kernel instead")
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class Closing:
 
 @dataclass(frozen=True)
 class RightHandSide:
-    """The system that is integrated: y' as a kernel x -> rate with x = [y, t, u, p], and what belongs to it.
+    """The system to integrate: y' as a kernel x -> rate with x = [y, t, u, p], and its constraints.
 
     Its events are an `EventSet`. Kernels are sent to other processes as their recipes.
 
@@ -148,10 +145,10 @@ class Sampled:
 
 @dataclass(frozen=True)
 class Feedback:
-    """A controller: a Python function of the time and of the state by name, asked every `period` seconds.
+    """A controller: a Python function of the time and of the state by name, called every `period` seconds.
 
-    What it returns, one number, holds until it is asked again. It is called by Python at the start of a run and then
-    after every period; between two samples runs are as fast as without it.
+    It returns one number, which holds until the next call. Python calls it at the start of a run and then after every
+    period; between two calls runs are as fast as without it.
     """
 
     function: Callable[[float, Mapping[str, float]], float]
@@ -159,7 +156,7 @@ class Feedback:
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise SolveError(f"Feedback: {self.function!r} is no function: give one of time and state")
+            raise SolveError(f"Feedback: {self.function!r} is not a function: give a function of time and state")
         if not (isinstance(self.period, int | float) and 0 < self.period < float("inf")):
             raise SolveError(f"Feedback: the period is {self.period!r}: give seconds above zero")
 
@@ -195,14 +192,14 @@ def _pieces(times: Floats, values: Floats, smooth: bool, knots: Floats) -> Float
 
 
 def require_span(start: float, end: float) -> None:
-    """SolveError unless time goes on."""
+    """SolveError unless the end comes after the start."""
     if not (isfinite(start) and isfinite(end) and end > start):
         raise SolveError(f"the run goes from t = {start} to {end}: the end must come after the start")
 
 
 @dataclass(frozen=True)
 class CauchyProblem:
-    """A right-hand side from a state at `start` to the time `end`; `native` says that loops around it are compiled."""
+    """A right-hand side, from a state at `start` to the time `end`. native: loops around it are compiled."""
 
     rhs: RightHandSide
     state: Floats
@@ -226,7 +223,7 @@ class CauchyProblem:
             raise SolveError(message)
 
     def bound(self, loop: Callable[..., int | None], *arguments: object) -> Callable[..., int]:
-        """A loop with its first arguments as this problem runs it: compiled, or as it stands."""
+        """A loop with its first arguments, compiled or interpreted as this problem requires."""
         if not self.native:
             return cast("Callable[..., int]", partial(loop, *arguments))
         from kinegraph.jit.bitcode import compiled
@@ -234,7 +231,7 @@ class CauchyProblem:
         return compiled(loop).bound(*arguments)
 
     def projected(self) -> Floats:
-        """Memory for what the projection gives, and for notes of the lowest pivot."""
+        """Memory for the results of the projection, and for notes of the lowest pivot."""
         return np.zeros(self.rhs.size + len(self.rhs.rows) + NOTES)
 
     def argument(self) -> Floats:
@@ -246,11 +243,8 @@ class CauchyProblem:
         return x
 
 
-# Events: something passes zero, and the run records it, stops, or goes on from another state.
-
-
 class Direction(Enum):
-    """Which passages through zero count."""
+    """Which zero crossings count."""
 
     BOTH = 0
     RISING = 1
@@ -267,13 +261,13 @@ class Action(Enum):
 
 @dataclass(frozen=True)
 class Event:
-    """Happens when `condition` passes zero.
+    """An event occurs when `condition` crosses zero.
 
     condition: an expression in coordinates, velocities (`q1'`), output points (`tip.z`), parameters and t.
-    direction: BOTH, RISING or FALLING; action: RECORD, STOP or RESET. Words such as "falling" will do.
+    direction: BOTH, RISING or FALLING; action: RECORD, STOP or RESET. Strings such as "falling" are accepted.
     reset: new values of coordinates and velocities by name, expressions of the state just before; makes it a reset.
-    holds: it stops the run wherever its condition is beyond zero (positive with RISING, negative with FALLING) and not
-    only where it passes: at the start, and after a jump, too.
+    holds: it stops the run wherever its condition is beyond zero (positive with RISING, negative with FALLING), not
+    only at a crossing: also at the start, and after a jump.
     """
 
     name: str
@@ -290,11 +284,11 @@ class Event:
         if self.reset and self.action is Action.RECORD:
             object.__setattr__(self, "action", Action.RESET)
         if bool(self.reset) != (self.action is Action.RESET):
-            raise SolveError(f"event {self.name}: action RESET and `reset={{name: value}}` belong together")
+            raise SolveError(f"event {self.name}: action RESET and `reset={{name: value}}` must be used together")
         if self.holds and (self.action is not Action.STOP or self.direction is Direction.BOTH):
             raise SolveError(
-                f"event {self.name}: what stops wherever its condition holds needs action STOP and a direction: "
-                "RISING if it holds above zero, FALLING if below"
+                f"event {self.name}: `holds` needs action STOP and a direction: "
+                "RISING if the condition holds above zero, FALLING if below"
             )
 
 
@@ -302,14 +296,14 @@ class Event:
 class EventSet:
     """Events as kernels: x -> values, [x, y', u'] -> their slopes and (0: none) x -> new states, a row for each event.
 
-    boundaries: which events act on a condition of positions alone, so that a motion may begin there. holding: which
-    stop wherever their condition holds.
-    samples: at how many points of a step the signs are compared. limit: how many events may happen in all.
-    acted: for every event how far from zero it was found when it acted at the very start, and so may still be; less
-    than zero where it did not. Nothing is as if none had.
-    enclosure: a box of states and their rates -> enclosures of conditions and of their rates, for the events `enclosed`
-    that may not be passed by unseen. needed: entries of the state these depend on. active: how each is watched (see
-    `loops.events.dips`). projected: look at conditions on the constraints, not where dense output leaves them.
+    boundaries: events whose condition depends on positions alone, so that a motion may begin there. holding: events
+    that stop wherever their condition holds.
+    samples: the number of points of a step at which signs are compared. limit: the most events of a run.
+    acted: for every event that acted at the very start, its distance from zero there; negative for the others. Empty:
+    none acted.
+    enclosure: a box of states and their rates -> enclosures of conditions and their rates, for events `enclosed` that
+    must not be missed. needed: entries of the state these depend on. active: how each is watched (see
+    `loops.penetration`). projected: evaluate conditions on the constraints, not at the dense output.
     """
 
     names: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a run records: saved states, events, statistics, and how it ended."""
+"""The record of a run: saved states, events, statistics, and how it ended."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.errors import SolveError
 from kinegraph.solve.contacts.mode import Phase
 from kinegraph.solve.loops.step import COUNTERS, EVALUATIONS, EVENT, EVENTS, REJECTED, SAVED, STEPS, Saving
 from kinegraph.solve.loops.zero_crossings import HOLDS, MOST_DIPS, Watch
-from kinegraph.solve.problem import CauchyProblem, EventSet, Floats, code_of
-
-# How a run ended.
+from kinegraph.solve.problem import CauchyProblem, EventSet, code_of
 
 
 class Status(Enum):
@@ -23,19 +22,19 @@ class Status(Enum):
 
     FINISHED = "the end time was reached"
     EVENT = "an event stopped the run"
-    INTERRUPTED = "the run was interrupted; what had been computed is kept"
+    INTERRUPTED = "the run was interrupted; partial results are kept"
     NOT_A_NUMBER = "a value became infinite or not a number"
-    STEP_TOO_SMALL = "the step became too small to go on"
-    TOO_MANY_STEPS = "the limit of steps was reached"
-    TOO_MANY_EVENTS = "the limit of events was reached"
-    ACCUMULATED = "an event repeats ever faster and cannot get beyond this time"
-    STALLED = "the run gets no further: its steps are too short ever to reach the end"
+    STEP_TOO_SMALL = "the step size became too small"
+    TOO_MANY_STEPS = "the step limit was reached"
+    TOO_MANY_EVENTS = "the event limit was reached"
+    ACCUMULATED = "an event repeats faster and faster and never passes this time"
+    STALLED = "the run stalled: its steps are too short to ever reach the end"
     NO_CONVERGENCE = "the equations of an implicit step could not be solved"
     SOLVER_FAILED = "the solver gave up"
-    SINGULAR = "the position is singular: loops allow more than one way on"
+    SINGULAR = "the position is singular: loops allow more than one continuation"
     OPEN = "loops and constraints cannot be closed beyond this position"
     SINGULAR_COORDINATES = "the coordinates are singular there, as in gimbal lock"
-    CONTACT = "the laws of contact lead no further"
+    CONTACT = "the contact laws have no solution"
 
     @property
     def good(self) -> bool:
@@ -43,26 +42,26 @@ class Status(Enum):
         return self in (Status.FINISHED, Status.EVENT)
 
 
-#: What to try when a run ends badly.
+#: Advice for runs that end badly.
 HINTS: dict[Status, str] = {
     Status.NOT_A_NUMBER: "look for a division by zero, a singular position or a massless body there; "
     "a smaller max_step, first_step or rtol shows where it begins",
     Status.STEP_TOO_SMALL: "a singularity or very stiff forces: try method='bdf', or larger tolerances",
     Status.TOO_MANY_STEPS: "raise max_steps, loosen rtol and atol, or try method='bdf' if forces are stiff",
-    Status.TOO_MANY_EVENTS: "look for an event that happens again and again, or raise `limit` of the events",
-    Status.ACCUMULATED: "a ball comes to rest so, and the run ends there; a `contact` of the model rests by itself; or "
-    "hold what rests (kg.lock, or a constraint) and start a second run from this state",
+    Status.TOO_MANY_EVENTS: "look for an event that occurs repeatedly, or raise `limit` of the events",
+    Status.ACCUMULATED: "a bouncing ball comes to rest like this. Use a `contact` in the model, which can rest; or "
+    "fix the resting part (kg.lock, or a constraint) and start a second run from this state",
     Status.STALLED: "forces change too fast there: try method='bdf' or larger tolerances, give friction a larger "
-    "`width`, or state a force that jumps as an event or a `contact`",
+    "`width`, or model a discontinuous force as an event or a `contact`",
     Status.NO_CONVERGENCE: "make the step smaller",
-    Status.SINGULAR: "rows of constraints depend on each other there; start beside this position, choose another step, "
+    Status.SINGULAR: "constraint rows are dependent there; start near this position, choose another step, "
     "or a method that steps over it (dop853)",
-    Status.OPEN: "either a prescribed motion leads them beyond their reach, or the step is too long: take a shorter "
-    "one, or a method that chooses it (dop853)",
-    Status.SINGULAR_COORDINATES: "start beside this position, or use other coordinates: a quaternion, or rotations in "
-    "another order",
-    Status.CONTACT: "look at the state there; less friction, `impacts poisson;` or another restitution may agree "
-    "with the laws, and a start must not lie inside a body",
+    Status.OPEN: "a prescribed motion leads beyond their reach, or the step is too long: use a shorter "
+    "step, or a method with step control (dop853)",
+    Status.SINGULAR_COORDINATES: "start near this position, or use other coordinates: a quaternion, or another order "
+    "of rotations",
+    Status.CONTACT: "check the state there; less friction, `impacts poisson;` or another restitution may have a "
+    "solution, and a run must not start inside a body",
     Status.SOLVER_FAILED: "loosen rtol and atol, or try method='dop853'",
 }
 
@@ -72,9 +71,9 @@ _IN = (Status.SINGULAR, Status.OPEN)
 
 @dataclass(frozen=True)
 class Ending:
-    """How a run ended, when, and where the trouble showed first: `component` names an entry of the state.
+    """How a run ended, when, and where the failure showed first: `component` names an entry of the state.
 
-    hint: what to try, where more is known than the status says.
+    hint: advice that is more specific than that of the status.
     """
 
     status: Status
@@ -93,12 +92,10 @@ class Ending:
         return f"{message}\n  {hint}" if hint else message
 
 
-# What a run keeps: which states are saved, what events are recorded, and the record itself.
-
 _ROWS = 4096
 _EVENT_ROWS = 256
-_ROUNDED_TIMES = 4  # roundings of a time by which sums of steps miss the end of a run
-_RECENT, _RECENT_EACH = 100, 20  # resets that are looked back at to see whether they accumulate: in all, for each event
+_ROUNDED_TIMES = 4  # by so many roundings a sum of steps may miss the end of a run
+_RECENT, _RECENT_EACH = 100, 20  # resets that show whether they accumulate: in all, for each event
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,7 @@ class Grid:
 
     @classmethod
     def within(cls, times: ArrayLike, span: tuple[float, float]) -> Grid:
-        """A grid of given times for a run; where it misses the ends of the run by rounding, it begins or ends there."""
+        """A grid of given times for a run. Times that miss the ends of the run by rounding are moved there."""
         found = np.array(times, dtype=float)
         rounding = _ROUNDED_TIMES * float(np.spacing(max(map(abs, span))))
         for place, limit in ((0, span[0]), (-1, span[1])):
@@ -145,13 +142,13 @@ Save = OwnSteps | Grid
 
 
 def earlier(save: Save, origin: float) -> Save:
-    """The same with times counted from an origin."""
+    """The same times, counted from an origin."""
     return Grid(save.times - origin) if isinstance(save, Grid) else save
 
 
 @dataclass(frozen=True)
 class EventRecord:
-    """An event that happened, with the state just before it acted."""
+    """One occurrence of an event, with the state just before it acted."""
 
     name: str
     time: float
@@ -160,7 +157,7 @@ class EventRecord:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a run cost; `loading` of the seconds went by while compiled loops were made or loaded."""
+    """The cost of a run. loading: the part of the seconds in which compiled loops were made or loaded."""
 
     steps: int = 0
     rejected: int = 0
@@ -172,7 +169,7 @@ class Statistics:
 
 @dataclass(frozen=True)
 class Run:
-    """What an integrator returns: states by row at times, events, how it ended, what it cost, the phases it had."""
+    """The result of an integrator: states by row at times, events, the ending, the cost, and contact phases."""
 
     times: Floats
     states: Floats
@@ -182,7 +179,7 @@ class Run:
     phases: tuple[Phase, ...] = ()
 
     def later(self, origin: float) -> Run:
-        """The same run with times that were counted from an origin."""
+        """The same run, with times counted from an origin."""
         return replace(
             self,
             times=self.times + origin,
@@ -203,7 +200,7 @@ class Recorder:
         rows = len(grid) if len(grid) else _ROWS
         every = save.every if isinstance(save, OwnSteps) else 1
         self.events = events
-        self.counters: NDArray[np.int64] = np.zeros(COUNTERS, dtype=np.int64)
+        self.counters: Integers = np.zeros(COUNTERS, dtype=np.int64)
         self.saving: Saving = Saving(grid, every, np.empty(rows), np.empty((rows, size)))
         self.watch: Watch = watch_of(problem, events, size)
         self._times: list[Floats] = []
@@ -211,7 +208,7 @@ class Recorder:
         self._event_records: list[EventRecord] = []
 
     def drain(self) -> None:
-        """Take what the loop has written, so that it has room again."""
+        """Move the results of the loop to the record, which makes room in its memory."""
         saved, events = int(self.counters[SAVED]), int(self.counters[EVENTS])
         if not len(self.saving.grid):
             self._times.append(self.saving.times[:saved].copy())
@@ -237,7 +234,7 @@ class Recorder:
         return self.events.names[self.counters[EVENT]] if self.events.names else ""
 
     def run(self, ending: Ending, last: tuple[float, Floats], seconds: float, loading: float) -> Run:
-        """The record. A run saved at its own steps, or ended early, ends with the last state in any case."""
+        """The record. A run saved at its own steps, or ended early, always includes the last state."""
         self.drain()
         if len(self.saving.grid):
             saved = int(self.counters[SAVED])
@@ -262,7 +259,7 @@ def watch_of(problem: CauchyProblem, events: EventSet, size: int) -> Watch:
     recent = _RECENT + _RECENT_EACH * count
     rows = max(_EVENT_ROWS, 4 * (events.samples + MOST_DIPS) * count) + 2 * recent
 
-    def integers(values: Sequence[int] | int) -> NDArray[np.int64]:
+    def integers(values: Sequence[int] | int) -> Integers:
         return np.zeros(values, dtype=np.int64) if isinstance(values, int) else np.array(values, dtype=np.int64)
 
     return Watch(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypedDict, TypeVar, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from kinegraph.arrays import Floats
 from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.extras import Foreign, extra
@@ -19,14 +20,14 @@ from kinegraph.files import written_to
 from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.execution import Decision, DecisionFacts, Execution
-from kinegraph.solve.problem import Floats, Signals
+from kinegraph.solve.problem import Signals
 from kinegraph.solve.recording import Ending, EventRecord, Statistics, Status
 
 if TYPE_CHECKING:
     import pyarrow
 
 
-# What stands beside the columns of a solution in a file, as JSON has it.
+# Facts beside the columns of a solution in a file, as JSON.
 
 
 class EndingFacts(TypedDict):
@@ -55,7 +56,7 @@ class CheckFacts(TypedDict):
 
 
 class StatisticsFacts(TypedDict):
-    """What the run cost."""
+    """The cost of the run."""
 
     steps: int
     rejected: int
@@ -66,7 +67,7 @@ class StatisticsFacts(TypedDict):
 
 
 class SolutionFacts(TypedDict):
-    """All that is no column; `drift` is missing in older files."""
+    """All facts that are not columns; `drift` is missing in older files."""
 
     model: str
     method: str
@@ -90,7 +91,7 @@ _ENTRY = "kinegraph.json"
 
 
 def require_format(path: str | Path) -> None:
-    """SolveError or MissingPackageError unless columns can be written to files of this ending: said before a run."""
+    """SolveError or MissingPackageError unless columns can be written to files of this type; checked before a run."""
     path = Path(path)
     match path.suffix.lower():
         case ".parquet":
@@ -98,13 +99,13 @@ def require_format(path: str | Path) -> None:
         case ".csv" | ".npz":
             pass
         case other:
-            raise SolveError(f"cannot write {path.name}: the ending {other!r} is not .parquet, .csv or .npz")
+            raise SolveError(f"cannot write {path.name}: the suffix {other!r} is not .parquet, .csv or .npz")
     if not path.absolute().parent.is_dir():
         raise SolveError(f"cannot write {path}: there is no folder {path.parent}")
 
 
 def save_columns(path: str | Path, columns: Columns, facts: SolutionFacts | None = None) -> Path:
-    """Write columns of one length to a file; its ending says how. Facts are kept by .parquet and .npz."""
+    """Write columns of one length to a file of the type of its suffix. Only .parquet and .npz keep facts."""
     path = Path(path)
     require_format(path)
     with written_to(path):
@@ -123,12 +124,12 @@ def load_columns(path: str | Path) -> tuple[dict[str, NDArray[np.generic]], Solu
     path = Path(path)
     columns, facts = _read_npz(path) if path.suffix.lower() == ".npz" else _read_parquet(path)
     if facts is None:
-        raise SolveError(f"{path} holds no solution: it has no metadata of Kinegraph")
+        raise SolveError(f"{path} is not a solution: it has no metadata of Kinegraph")
     return columns, facts
 
 
 def arrow_table(columns: Columns, facts: SolutionFacts | None = None) -> Foreign:
-    """Columns as an Arrow table; facts stand in its metadata."""
+    """Columns as an Arrow table, with facts in its metadata."""
     table = extra("pyarrow", "an Arrow table").table(dict(columns))
     return table if facts is None else table.replace_schema_metadata({_FACTS: json.dumps(facts)})
 
@@ -167,8 +168,6 @@ def _read_npz(path: Path) -> tuple[dict[str, NDArray[np.generic]], SolutionFacts
     return columns, facts
 
 
-# What a simulation gives: named columns over time, events, checks, and how the run ended.
-
 T = TypeVar("T")
 TIME = "t"
 _WORTH_SAYING = 0.1  # seconds
@@ -176,7 +175,7 @@ _WORTH_SAYING = 0.1  # seconds
 
 @dataclass(frozen=True)
 class Check:
-    """Something that must stay as it was: by how much it did not, and what would be acceptable (None: not known)."""
+    """A quantity that must not change: its error, and the acceptable limit (None: not known)."""
 
     name: str
     error: float
@@ -184,7 +183,7 @@ class Check:
 
     @property
     def passed(self) -> bool:
-        """Whether the error is acceptable; so it is where no limit is known."""
+        """Whether the error is acceptable; always true without a limit."""
         return self.limit is None or self.error <= self.limit
 
     def __str__(self) -> str:
@@ -281,7 +280,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     # files
 
     def table(self) -> pyarrow.Table:
-        """An Arrow table; what is not a column stands in its metadata."""
+        """An Arrow table; other facts are in its metadata."""
         return arrow_table(self.columns, self._facts())
 
     def save(self, path: str | Path) -> Path:
@@ -357,5 +356,5 @@ class Solution(RichDisplay, Mapping[str, Floats]):
 
 
 def _listed(names: list[str], most: int = 12) -> str:
-    """The first names of a list, and how many there are more."""
+    """The first names of a list, and the number of the others."""
     return ", ".join(names[:most]) + (f", ... ({len(names) - most} more)" if len(names) > most else "")

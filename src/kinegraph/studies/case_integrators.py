@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from kinegraph.graph.node import Graph, Output
-from kinegraph.simulate.contacts.equations import OpenForm, mode_flags, phase_slices
+from kinegraph.simulate.contacts.equations import OpenForm, phase_slices
 from kinegraph.simulate.contacts.runs import ContactSolver
 from kinegraph.simulate.equations import Equations, row_values
 from kinegraph.simulate.events import slopes_along
@@ -242,7 +242,7 @@ class ContactCases(EachCase):
         rows = super()._run_rows(run, problem)
         assert isinstance(self.equations, OpenForm)
         for phase, where in phase_slices(run.phases, len(run.times)):
-            rows[where, -len(self.equations.flags) :] = mode_flags(self.equations.contacts, phase.mode)
+            rows[where, -len(self.equations.flags) :] = self.equations.mode_flags(phase.mode)
         return rows
 
     def _on_grid(self, run: Run, problem: CauchyProblem) -> Floats:

@@ -3,8 +3,16 @@
 import numpy as np
 import pytest
 
-from kinegraph.solve.contacts.complementarity import solve_complementarity
-from kinegraph.solve.contacts.friction import ActingContact, respond
+from kinegraph.solve.contacts.memory import complementarity_memory
+from kinegraph.solve.loops import contact_forces
+from kinegraph.solve.loops.contact_cones import ActingContact, solve_cones
+from tests.solve.contacts.memory import memory
+
+
+def solve_complementarity(matrix, q):
+    problem = complementarity_memory(len(q), len(q))
+    problem.matrix[:], problem.right[:] = matrix, q
+    return problem if contact_forces.solve_complementarity(problem, len(q)) else None
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -35,11 +43,18 @@ def test_coulomb_friction_of_several_contacts(seed, directions):
     rows = random.normal(size=(count * each, 12))
     compliance, q = rows @ rows.T / 12 + 0.2 * np.eye(count * each), random.normal(size=count * each)
     contacts = [ActingContact(k * each, tuple(range(k * each + 1, (k + 1) * each)), 0.4) for k in range(count)]
-    found = respond(compliance, q, contacts)
-    assert found is not None
-    rates = compliance @ found.forces + q
+    if directions == 1:
+        numbers = memory((1,) * count, (0.4,) * count)
+        numbers.right[:] = q
+        assert contact_forces.respond(numbers, compliance, np.ones(count, dtype=np.int64))
+        forces = numbers.forces
+    else:
+        found = solve_cones(compliance, q, contacts)
+        assert found is not None
+        forces = found.forces
+    rates = compliance @ forces + q
     for one in contacts:
-        normal, sliding, slip = found.forces[one.normal], found.forces[list(one.rows)], rates[list(one.rows)]
+        normal, sliding, slip = forces[one.normal], forces[list(one.rows)], rates[list(one.rows)]
         assert normal >= 0.0 and rates[one.normal] > -1e-9 and abs(normal * rates[one.normal]) < 1e-9
         assert np.linalg.norm(sliding) <= 0.4 * normal + 1e-10
         if np.linalg.norm(slip) > 1e-7:

@@ -1,36 +1,21 @@
-"""Contacts in loops, beside what Python says of them: forces, flags, and how seldom Python is asked."""
+"""Contacts in loops: forces by two methods, flags by their names, and how seldom Python decides."""
 
 import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.model.mechanism import Impacts
-from kinegraph.simulate.contacts.equations import mode_flags
+from kinegraph.derive.contacts import ALONG, CLOSED, CONE, DRAG, MARGIN, SLIP_MARGIN, SLIPS, STICKS, ContactFlags
 from kinegraph.simulate.contacts.runs import ContactSystem
-from kinegraph.solve.contacts.compiled_phases import ContactObservation, contact_memory, mode_of, numbers_of
-from kinegraph.solve.contacts.friction import ActingContact, respond
-from kinegraph.solve.contacts.mode import ContactMode, ContactSet, Watched
+from kinegraph.solve.contacts.memory import mode_flags, mode_of, numbers_of
+from kinegraph.solve.contacts.mode import ContactMode, Watched
 from kinegraph.solve.loops import contact_forces as laws
+from kinegraph.solve.loops.contact_cones import ActingContact, solve_cones
 from kinegraph.solve.loops.contact_memory import write_flags
-from kinegraph.solve.problem import CauchyProblem, RightHandSide
-
-NAMES = ("gaps", "spans", "reaches", "rates", "speeds", "free", "compliance", "responses")
-
-
-def memory(slips, friction, flags=0):
-    count, rows = len(slips), len(slips) + sum(slips)
-    shapes = [(count,)] * 3 + [(rows,)] * 3 + [(rows, rows), (rows, 1)]
-    ends = np.cumsum([int(np.prod(shape)) for shape in shapes]).tolist()
-    parts = [(n, slice(a, b), s) for n, a, b, s in zip(NAMES, [0, *ends], ends, shapes, strict=False)]
-    contacts = ContactSet(
-        tuple(f"c{k}" for k in range(count)), (0.5,) * count, friction, slips, Impacts(), None, slice(0, 1), 1.0
-    )
-    problem = CauchyProblem(RightHandSide(1, ("y",), parameters=flags), np.zeros(1), 0.0, 1.0, np.zeros(flags))
-    return contact_memory(contacts, ContactObservation(1, parts), problem, 2, 0)
+from tests.solve.contacts.memory import memory
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_forces_are_those_python_finds(seed):
+def test_forces_are_those_of_the_method_for_cones(seed):
     random = np.random.default_rng(seed)
     slips = tuple(int(one) for one in random.integers(0, 2, size=random.integers(1, 5)))
     friction = tuple(float(random.choice([0.2, 0.7])) * slip for slip in slips)
@@ -47,14 +32,30 @@ def test_forces_are_those_python_finds(seed):
         normal = int(contacts.normals[k])
         taken.append(ActingContact(normal, tuple(range(normal + 1, normal + 1 + slip)), friction[k], drag))
     contacts.right[:] = q
-    expected = respond(compliance, q, taken)
+    expected = solve_cones(compliance, q, taken)
     assert laws.respond(contacts, compliance, who) is (expected is not None)
     if expected is not None:
         np.testing.assert_allclose(contacts.forces, expected.forces, atol=1e-12 * max(1.0, np.abs(q).max()), rtol=1e-9)
         assert tuple(contacts.acts.astype(bool)) == expected.acts
 
 
-def test_flags_and_modes_are_those_of_python():
+def flags_by_name(one, directions):
+    values = {CLOSED: float(one.closed), MARGIN: one.margin, STICKS: float(one.sticks)}
+    values |= {CONE: float(one.watched is Watched.CONE), SLIPS: 0.0, DRAG: 0.0}
+    values[SLIP_MARGIN] = 1.0 if one.watched is Watched.NOTHING else one.slip_margin
+    if directions == 1 and one.drag:
+        values[DRAG] = one.drag[0]
+        values[SLIPS] = -float(np.sign(one.drag[0])) if one.watched is Watched.SLIP else 0.0
+    if directions == 2:
+        length = float(np.linalg.norm(one.drag)) if one.drag else 0.0
+        along = [-part / length for part in one.drag] if length > 0.0 else [0.0, 0.0]
+        values |= dict(zip(ALONG, along, strict=True))
+        values[DRAG] = -length
+        values[SLIPS] = float(one.watched is Watched.SLIP)
+    return values
+
+
+def test_flags_have_the_order_of_the_equations():
     modes = (
         ContactMode(closed=True, margin=0.1),
         ContactMode(closed=True, drag=(-0.3,), watched=Watched.SLIP, margin=0.2, slip_margin=0.4),
@@ -70,19 +71,21 @@ def test_flags_and_modes_are_those_of_python():
         )
         text += f" contact c{k} | z + {k} >= 0 | {slip};"
     model = kg.parse(text)
-    expected = mode_flags(model.contacts, modes)
+    named = [(flags_by_name(one, len(own.slip)), own) for own, one in zip(model.contacts, modes, strict=True)]
+    expected = [values[word] for values, own in named for word in ContactFlags(own).words]
+    np.testing.assert_array_equal(mode_flags(modes, slips), expected)
     contacts = memory(slips, (0.5,) * 5, len(expected))
     contacts.modes[:] = numbers_of(modes)
     x = np.zeros(2 + len(expected))
-    write_flags(contacts, x)
+    write_flags(contacts.modes, contacts.slips, contacts.flags, x)
     np.testing.assert_array_equal(x[2:], expected)
     assert mode_of(contacts.modes, slips) == modes
 
 
 def test_python_is_asked_for_the_first_mode_and_for_rest(monkeypatch):
     asked = []
-    settle = ContactSystem.settle
-    monkeypatch.setattr(ContactSystem, "settle", lambda *given: asked.append(given[1]) or settle(*given))
+    decide = ContactSystem.decide_mode
+    monkeypatch.setattr(ContactSystem, "decide_mode", lambda *given: asked.append(given[1]) or decide(*given))
     found = kg.simulate("bouncing-ball", 3.2, native=False, times=2)
     assert len(asked) == 1 and sum(event.name.endswith("impact") for event in found.events) == 8
     found = kg.simulate("bouncing-ball", 4, native=False, times=2)

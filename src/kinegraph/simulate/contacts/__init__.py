@@ -1,4 +1,4 @@
-"""Runs of mechanisms with contacts: the equations of each contact mode, and the contact columns of the result."""
+"""Runs of mechanisms with contacts: the equations of their modes, and checks of the results."""
 
 from __future__ import annotations
 

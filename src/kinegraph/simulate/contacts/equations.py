@@ -8,19 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from kinegraph.arrays import Floats
 from kinegraph.derive.constraints.projection import PROJECTED
 from kinegraph.derive.contacts import (
-    ALONG,
-    CLOSED,
-    CONE,
-    DRAG,
     FORCES,
     GAPS,
-    MARGIN,
-    SLIP_MARGIN,
-    SLIPS,
-    STICKS,
-    ContactFlags,
     ContactGraphs,
     flag_symbols,
 )
@@ -38,42 +30,12 @@ from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import VelocityForm, reduced, row_values
 from kinegraph.simulate.events import Endings, event_set, led_rates, new_states
-from kinegraph.solve.contacts.compiled_phases import ContactObservation
+from kinegraph.solve.contacts.memory import ContactObservation, mode_flags
 from kinegraph.solve.contacts.mode import ContactMode, Mode, Phase, Watched
-from kinegraph.solve.problem import Action, Event, EventSet, Floats, Function, RightHandSide, Signals
+from kinegraph.solve.problem import Action, Event, EventSet, Function, RightHandSide, Signals
 from kinegraph.solve.recording import Run
 
-# Mode flags: the last entries of x.
-
-
-def mode_flags(contacts: Sequence[Contact], mode: Mode) -> Floats:
-    """The flags of a mode, in the order of x."""
-    found: list[float] = []
-    for contact, one in zip(contacts, mode, strict=True):
-        values = _flags(one, len(contact.slip))
-        found += [values[word] for word in ContactFlags(contact).words]
-    return np.array(found)
-
-
-def _flags(one: ContactMode, directions: int) -> dict[str, float]:
-    values = {CLOSED: float(one.closed), MARGIN: one.margin, STICKS: float(one.sticks)}
-    values |= {CONE: float(one.watched is Watched.CONE), SLIPS: 0.0, DRAG: 0.0}
-    values[SLIP_MARGIN] = 1.0 if one.watched is Watched.NOTHING else one.slip_margin
-    if directions == 1 and one.drag:
-        values[DRAG] = one.drag[0]
-        values[SLIPS] = -float(np.sign(one.drag[0])) if one.watched is Watched.SLIP else 0.0
-    if directions == 2:
-        length = float(np.linalg.norm(one.drag)) if one.drag else 0.0
-        along = [-part / length for part in one.drag] if length > 0.0 else [0.0, 0.0]
-        values |= dict(zip(ALONG, along, strict=True))
-        values[DRAG] = -length
-        values[SLIPS] = float(one.watched is Watched.SLIP)
-    return values
-
-
-# Contact columns of a run: gaps, forces and modes over time, and states projected onto closed contacts.
-
-#: The values of the column `NAME.mode`.
+#: The numbers of the column `NAME.mode`.
 MODE_OPEN, MODE_CLOSED, MODE_SLIPS, MODE_STICKS = range(4)
 
 _LEFT = 10.0  # times its margin: a larger gap means that a contact held by others has left the surface
@@ -82,13 +44,13 @@ _LEFT = 10.0  # times its margin: a larger gap means that a contact held by othe
 def phase_slices(phases: Sequence[Phase], rows: int) -> Iterator[tuple[Phase, slice]]:
     """Every phase with the rows saved in it."""
     ends = [*(phase.row for phase in phases[1:]), rows]
-    for phase, end in zip(phases, ends, strict=False):  # a run whose initial state is rejected has no phase
+    for phase, end in zip(phases, ends, strict=False):  # a run that fails at its start has no phase
         if end > phase.row:
             yield phase, slice(phase.row, end)
 
 
 def closed_states(projection: Graph, symbols: Sequence[Symbol], x: Floats, rows: Floats, size: int) -> Floats:
-    """States by row, projected onto the contacts that are closed in them. rows: which rows these are."""
+    """Rows of states, projected onto closed contacts. rows: those with a closed contact."""
     states = x[:, : x.shape[1]].copy()
     if np.any(rows):
         for _ in range(2):
@@ -122,7 +84,7 @@ def force_columns(contact: Contact) -> tuple[str, ...]:
 def mode_columns(
     contacts: Sequence[Contact], phases: Sequence[Phase], gaps: Mapping[str, Floats], rows: int
 ) -> dict[str, Floats]:
-    """For every contact: 0 while open, 1 while closed without friction, 2 while slipping, 3 while sticking."""
+    """The mode of every contact: 0 open, 1 closed without friction, 2 slipping, 3 sticking."""
     columns = {f"{contact.name}.mode": np.zeros(rows) for contact in contacts}
     for phase, where in phase_slices(phases, rows):
         for contact, mode in zip(contacts, phase.mode, strict=True):
@@ -139,16 +101,13 @@ def _mode_number(contact: Contact, mode: ContactMode) -> int:
     return MODE_SLIPS if mode.watched is Watched.SLIP else MODE_STICKS
 
 
-# Equations with all contacts open, and with some closed.
-
-
 def closing(contact: str) -> str:
     """The name of the condition that a contact closes or opens."""
     return f"contact {contact}"
 
 
 class OpenForm(VelocityForm):
-    """The motion with all contacts open. x ends with the mode flags, which are not used here."""
+    """The motion with all contacts open; x ends with the flags of the mode, which have no effect on it."""
 
     def __init__(
         self, mechanism: Mechanism, values: Mapping[str, Scalar], forces: Forces, runtime: Sequence[str] = ()
@@ -161,26 +120,29 @@ class OpenForm(VelocityForm):
     def flags(self) -> tuple[Symbol, ...]:
         return flag_symbols(self.contacts)
 
+    def mode_flags(self, mode: Mode) -> Floats:
+        """The values of the flags in a mode."""
+        return mode_flags(mode, [len(contact.slip) for contact in self.contacts])
+
     @cached_property
     def described(self) -> Mechanism:
         return replace(self.mechanism, contacts=self.contacts)
 
     @cached_property
     def graphs(self) -> ContactGraphs:
-        """The graphs derived for contacts."""
+        """The derived graphs of the contacts."""
         return ContactGraphs(self.described, self.bound)
 
     @property
     def supplied_by_impacts(self) -> int:
-        """How many entries of the state follow the velocities, if an impact changes the last of them: the energy
-        supplied by prescribed motions."""
+        """The number of entries after the velocities that an impact changes: energy from prescribed motions."""
         whole, layout = self.described, self.mechanism.layout
         prescribed = has_prescribed_motion(whole) or has_prescribed_contacts(whole)
         return prescribed * (len(self.names) - len(layout.positions) - len(layout.velocities))
 
     @cached_property
     def led_gaps(self) -> Graph | None:
-        """The rates of gaps caused by prescribed motions; None if there are none."""
+        """The rates of gaps by prescribed motions; None without any."""
         return led_rates(self.driven(self.graphs.gaps())) if depends_on_time(self.described) else None
 
     def driven(self, graph: Graph) -> Graph:
@@ -197,7 +159,7 @@ class OpenForm(VelocityForm):
         closed = np.zeros(len(run.times), dtype=bool)
         flags = np.zeros((len(run.times), len(self.flags)))
         for phase, where in phase_slices(run.phases, len(run.times)):
-            flags[where] = mode_flags(self.contacts, phase.mode)
+            flags[where] = self.mode_flags(phase.mode)
             closed[where] = any(one.closed for one in phase.mode)
         x = np.hstack([run.states, run.times[:, None], inputs.values(run.times), flags])
         layout = self.mechanism.layout
@@ -234,7 +196,7 @@ class OpenForm(VelocityForm):
 
 
 class ClosedForm(OpenForm):
-    """The motion with some contacts closed, as the flags say."""
+    """The motion with closed contacts, by the flags of the mode."""
 
     @cached_property
     def rate(self) -> Graph:
@@ -250,13 +212,9 @@ class ClosedForm(OpenForm):
         return self._endings(self.graphs.conditions(), True)
 
 
-# Kernels of a mechanism with contacts, compiled once and used by every run.
-
-
 @dataclass(frozen=True)
 class ContactCode:
-    """Equations and events of all modes. native: whether kernels are compiled. jacobian: whether the method needs
-    it."""
+    """The kernels of all modes, shared by all runs. native: kernels are compiled. jacobian: the method needs it."""
 
     open: OpenForm
     user_events: Sequence[Event]
@@ -280,7 +238,7 @@ class ContactCode:
 
     @cached_property
     def closed_events(self) -> EventSet:
-        """The user's events, and the conditions that end a mode with closed contacts; the same kernel encloses gaps."""
+        """The user's events, and the conditions that end a mode with closed contacts."""
         endings, first = replace(self.open.closed.endings, gaps=None), self.open_events
         found = event_set(self.open.closed, self._ending_events, self.native, endings)
         return replace(found, enclosure=first.enclosure, enclosed=first.enclosed, needed=first.needed)
@@ -293,11 +251,11 @@ class ContactCode:
 
     @property
     def _ending_events(self) -> list[Event]:
-        """The user's events. An event with a reset ends a phase, because the mode must be decided again."""
+        """The user's events. An event that resets ends a phase, because the mode may change."""
         return [replace(one, action=Action.STOP, reset={}) if one.reset else one for one in self.user_events]
 
     @cached_property
-    def looked_at(self) -> ContactObservation:
+    def observation(self) -> ContactObservation:
         """The contact quantities of a state."""
         graph = self.open.driven(self.open.graphs.impact(self.open.supplied_by_impacts))
         return ContactObservation(self.open.function(graph, self.native), _parts(graph))

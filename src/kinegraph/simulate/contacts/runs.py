@@ -2,44 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
 
 import numpy as np
 
+from kinegraph.arrays import Floats
 from kinegraph.derive.dynamics.state_rate import SIGNS
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints import Contact
 from kinegraph.model.evaluate import number, parameter_values
 from kinegraph.simulate.checks.first_integrals import ENERGY
-from kinegraph.simulate.contacts.equations import ContactCode, OpenForm, closing, mode_flags
+from kinegraph.simulate.contacts.equations import ContactCode, OpenForm, closing
 from kinegraph.simulate.events import paced
 from kinegraph.simulate.observation import KINETIC, POTENTIAL, energy_error
 from kinegraph.simulate.run_task import Task
-from kinegraph.solve.contacts.compiled_phases import CompiledContactRun, ContactObservation
-from kinegraph.solve.contacts.mode import ContactSet, Mode, Snapshot
+from kinegraph.solve.contacts.compiled_phases import CompiledContactRun
+from kinegraph.solve.contacts.memory import contact_memory, numbers_of
+from kinegraph.solve.contacts.mode import ContactSet, Mode
 from kinegraph.solve.contacts.phases import integrate_phases
 from kinegraph.solve.contacts.transition import ModeDecision, decide_mode
 from kinegraph.solve.execution import Execution
 from kinegraph.solve.loops.case_outputs import Tally
+from kinegraph.solve.loops.contact_memory import Contacts
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.penetration import ALWAYS, CLOSED_GAP, LOOSELY
-from kinegraph.solve.loops.step import set_inputs
+from kinegraph.solve.loops.step import System
 from kinegraph.solve.methods.method import AS_USUAL, SILENT, RunOptions, SolverAround
+from kinegraph.solve.methods.runge_kutta import loop_system
 from kinegraph.solve.methods.step_control import Adaptive, Control
-from kinegraph.solve.problem import Action, CauchyProblem, EventSet, Floats, RightHandSide, Signals, code_of
+from kinegraph.solve.problem import Action, CauchyProblem, EventSet, RightHandSide, Signals, code_of
 from kinegraph.solve.recording import Grid, Run
 from kinegraph.solve.solution import Check
-
-# The modal system that `solve` runs: equations and events of every mode, and the decision between modes.
 
 
 @dataclass(frozen=True)
 class ContactSystem:
-    """The modes of one run. loops: whether the integration loops are compiled. parameters: values given at run time."""
+    """The modes of one run. loops: whether loops are compiled. parameters: the values given at run time."""
 
     code: ContactCode
     inputs: Signals
@@ -58,15 +60,17 @@ class ContactSystem:
 
     @property
     def watched(self) -> int:
-        """How many events are the user's."""
+        """The number of the user's events."""
         return len(self.code.user_events)
 
-    def settle(
+    def decide_mode(
         self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float
     ) -> ModeDecision:
-        """The mode to continue with. Contacts whose gap ended the previous mode have closed."""
-        due = frozenset(k for k, name in enumerate(self.names) if closing(name) in ended)
-        return decide_mode(self.contacts, time, state, before, due, coarse)
+        """The next mode; contacts whose gap ended the last one have closed."""
+        contacts = self.memory
+        contacts.modes[:] = numbers_of(before) if before is not None else 0.0
+        contacts.closed[:] = [closing(name) in ended for name in self.names]
+        return decide_mode(self._system, contacts, self.names, time, state, coarse, before is None)
 
     @property
     def stops(self) -> frozenset[str]:
@@ -74,7 +78,7 @@ class ContactSystem:
         return frozenset(event.name for event in self.code.user_events if event.action is Action.STOP)
 
     def reset(self, time: float, state: Floats, ended: frozenset[str]) -> Floats:
-        """The state after the user's resets that ended a phase, applied in order."""
+        """The state after the user's resets that ended a phase, one after the other."""
         for event, function in self.code.resets.items():
             if event in ended:
                 inputs = self.inputs.values(np.array([time]))[0]
@@ -86,10 +90,10 @@ class ContactSystem:
     def problem(self, mode: Mode, state: Floats, start: float, end: float) -> CauchyProblem:
         """The equations of a mode."""
         closed = any(one.closed for one in mode)
-        return self._problem(closed, mode_flags(self._form.contacts, mode), state, start, end)
+        return self._problem(closed, self._form.mode_flags(mode), state, start, end)
 
     def problem_of(self, closed: bool, state: Floats, start: float, end: float) -> CauchyProblem:
-        """The equations with all contacts open, or with some closed; the mode is set later."""
+        """The equations with all contacts open, or with some closed; the flags are still zero."""
         return self._problem(closed, np.zeros(len(self._form.flags)), state, start, end)
 
     def _problem(self, closed: bool, flags: Floats, state: Floats, start: float, end: float) -> CauchyProblem:
@@ -104,13 +108,21 @@ class ContactSystem:
         return replace(events, active=watched, projected=any(one.held for one in mode))
 
     def events_of(self, closed: bool) -> EventSet:
-        """The events of a mode with all contacts open, or with some closed."""
+        """The same for modes with all contacts open, or with some closed."""
         return self.code.closed_events if closed else self.code.open_events
 
-    @property
-    def looked_at(self) -> ContactObservation:
-        """The contact quantities of a state, as code."""
-        return self.code.looked_at
+    @cached_property
+    def memory(self) -> Contacts:
+        """The contacts as loops need them."""
+        return contact_memory(self.contacts, self.code.observation, self._open_problem, self.watched)
+
+    @cached_property
+    def _system(self) -> System:
+        return loop_system(self._open_problem)
+
+    @cached_property
+    def _open_problem(self) -> CauchyProblem:
+        return self.problem_of(False, np.zeros(len(self._form.names)), *self.span)
 
     @cached_property
     def contacts(self) -> ContactSet:
@@ -128,45 +140,25 @@ class ContactSystem:
             friction=tuple(_between(one, "friction", number(one.friction, values), inf) for one in form.contacts),
             slips=tuple(len(one.slip) for one in form.contacts),
             impacts=form.impacts,
-            look=self._look(),
             changed=slice(first, first + len(layout.velocities) + form.supplied_by_impacts),
             duration=self.span[1] - self.span[0],
         )
-
-    def _look(self) -> Callable[[float, Floats], Snapshot]:
-        """The contact quantities of a state, as a function."""
-        function, parts, size = self.looked_at.function, self.looked_at.parts, len(self._form.names)
-        code, x = code_of(function), np.zeros(len(self._form.symbols))
-        first = size + 1 + len(self._form.forces.sampled)
-        x[first : first + len(self.parameters)] = self.parameters
-
-        def look(time: float, state: Floats) -> Snapshot:
-            values = np.empty(parts[-1][1].stop)
-            x[:size], x[size] = state, time
-            set_inputs(self.inputs.knots, self.inputs.coefficients, time, x, size + 1)
-            call(code, x, values, 0)
-            assert function is not None  # its code must live as long as it is called
-            return Snapshot(**{name: values[where].reshape(shape) for name, where, shape in parts})
-
-        return look
 
 
 def _between(contact: Contact, word: str, value: float, most: float) -> float:
     """A coefficient; SolveError if parameter values take it out of its range."""
     if not 0.0 <= value <= most:
         wanted = "from 0 to 1" if most == 1 else "that is not negative"
-        raise SolveError(f"{word} of contact {contact.name!r} is {float(value):g}: give a number {wanted}")
+        raise SolveError(f"{word} of the contact {contact.name} is {float(value):g}: give a number {wanted}")
     return float(value)
 
 
-# An integrator for single runs with contacts, each with its own numbers.
-
-_CASE_STEPS = 512  # steps of a case before returning to Python: one call of the loop takes as long as a few dozen steps
+_CASE_STEPS = 512  # of a case, before Python checks again: a call of the loop costs as much as some dozens
 
 
 @dataclass(frozen=True)
 class ContactSolver(SolverAround):
-    """A method with the modes of one mechanism. It takes the start, parameters, inputs and span from a problem."""
+    """A method with the modes of one mechanism. It uses the start, parameters, inputs and span of a problem."""
 
     code: ContactCode
 
@@ -179,7 +171,7 @@ class ContactSolver(SolverAround):
         return integrate_phases(self.method, chosen, system, span, problem.state, save, progress, token)
 
     def case(self, problem: CauchyProblem, control: Control, save: Grid, tally: Tally, row: int) -> tuple[Run, Floats]:
-        """A run by an explicit method that counts its steps, and its last state."""
+        """A run by an explicit method with a tally, and its last state."""
         tableau, span = self.capabilities.lanes, (problem.start, problem.end)
         assert tableau is not None
         chosen, system = self._control(control, problem), self._system(problem)
@@ -194,7 +186,7 @@ class ContactSolver(SolverAround):
         return self.method.accept(control)
 
     def _system(self, problem: CauchyProblem) -> ContactSystem:
-        """The modes of a run with these numbers."""
+        """The modes of a run of this problem."""
         given = problem.parameters[: len(self.code.open.runtime)]
         return ContactSystem(self.code, problem.inputs, (problem.start, problem.end), problem.native, given)
 
@@ -204,12 +196,9 @@ def with_flags(columns: Floats, code: ContactCode) -> Floats:
     return np.hstack([columns, np.zeros((len(columns), len(code.open.flags)))])
 
 
-# A single run with contacts, interpreted or compiled, in phases.
-
-
 @dataclass(frozen=True)
 class ContactTask(Task):
-    """Equations with contacts, their initial state, and how to integrate them."""
+    """Equations with contacts, their initial state, and the method to integrate them."""
 
     def _numbers(self, rhs: RightHandSide) -> Floats:
         return np.zeros(rhs.parameters)
@@ -226,7 +215,7 @@ class ContactTask(Task):
         return ContactSolver(self.solver, ContactCode(form, self.events, native, self.solver.capabilities.jacobian))
 
 
-# Checks of a run with contacts: no energy gained, no penetration.
+# Checks: contacts must not create energy or let bodies penetrate.
 
 _ROUNDING = 1e-12
 
@@ -244,7 +233,7 @@ def contact_checks(
 
 
 def _penetration(gaps: Floats, positions: Floats, rtol: float | None) -> Check:
-    """The largest negative gap at the states as integrated, relative to the sizes of gaps and coordinates."""
+    """The deepest penetration at the integrated states, relative to the sizes of gaps and coordinates."""
     deepest = float(np.max(-gaps, initial=0.0))
     size = max(float(np.max(np.abs(part), initial=0.0)) for part in (gaps, positions))
     limit = (1e-4 if rtol is None else max(1e2 * rtol, 1e-9)) + _ROUNDING / max(size, _ROUNDING)

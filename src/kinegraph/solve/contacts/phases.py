@@ -1,8 +1,8 @@
-"""A run in phases: one mode each, integrated as any other problem; between two of them the mode is decided anew.
+"""A run in phases of one mode each, integrated like any other problem; after each phase Python decides on the mode.
 
-The events that end a phase are conditions of its mode: a gap, a contact force, the cone of friction, a slip velocity.
-They are found like all events, in compiled code where the run is compiled; Python is asked between phases only.
-Explicit methods decide in their loops as well: see `in_loops`.
+The events that end a phase are conditions of its mode: a gap, a contact force, the friction cone, a slip velocity.
+They are found like all events, in compiled code where the run is compiled. Explicit methods also decide on modes in
+their loops: see `compiled_phases`.
 """
 
 from __future__ import annotations
@@ -15,11 +15,12 @@ from typing import Protocol
 
 import numpy as np
 
+from kinegraph.arrays import Floats
 from kinegraph.interrupt import Interrupt
-from kinegraph.solve.contacts.complementarity import Floats
 from kinegraph.solve.contacts.mode import ContactTrouble, Mode, Phase, Trouble
 from kinegraph.solve.contacts.transition import ModeDecision, Rebound
 from kinegraph.solve.execution import Progress, Silent
+from kinegraph.solve.loops.contact_modes import NEVER, first_step_of
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import onto_constraints, set_inputs
 from kinegraph.solve.methods.method import RunOptions, Solver
@@ -27,47 +28,46 @@ from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import CauchyProblem, EventSet, code_of
 from kinegraph.solve.recording import Ending, EventRecord, Grid, OwnSteps, Run, Save, Statistics, Status
 
-_MOST_AT_ONCE = 100  # phases without any time
-_FIRST, _LONGEST = 1 / 8, 1 / 8  # steps of a rebound, of the time it takes
-_SHORTEST = 1e-13
-_PART = 1e-9  # of its height, that a step may miss
-_BLOCK, _MOMENT = 100, 1e-7  # phases, and the part of the run within which they do not get on
+MOST_AT_ONCE = 100  # phases at one time
+_LONGEST, _SHORTEST = 1 / 8, 1e-13  # the longest step of a rebound, as a part of its time; and its lower limit
+_PART = 1e-9  # of the height of a rebound: the tolerance of a step
+_BLOCK, _MOMENT = 100, 1e-7  # without progress, so many phases take no longer than this part of the run
 
 
 class ModalSystem(Protocol):
-    """What has modes: the equations and events of each, and how one follows another."""
+    """A system with modes: the equations and events of each, and how one follows another."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What changes its mode."""
+        """The parts that change their mode."""
 
     @property
     def watched(self) -> int:
-        """How many events stand before those that end a phase: they are the user's."""
+        """The number of the user's events, which come before those that end a phase."""
 
     @property
     def stops(self) -> frozenset[str]:
         """Events of the user that stop the run."""
 
-    def settle(
+    def decide_mode(
         self, time: float, state: Floats, before: Mode | None, ended: frozenset[str], coarse: float
     ) -> ModeDecision:
-        """The mode to go on with; `ended` are the events that ended the one before, `coarse` is one unless modes
-        follow each other without getting on."""
+        """The next mode. before: the last mode, None at the start. ended: the events that ended it. coarse: 1, or more
+        if modes follow each other without progress in time."""
 
     def reset(self, time: float, state: Floats, ended: frozenset[str]) -> Floats:
-        """The state that events of the user lead to, if these are among those that ended a phase."""
+        """The state after resets by the user's events, if these are among the events that ended a phase."""
 
     def problem(self, mode: Mode, state: Floats, start: float, end: float) -> CauchyProblem:
         """The equations of a mode."""
 
     def events(self, mode: Mode) -> EventSet:
-        """The user's events, and what ends the mode."""
+        """The user's events, and the conditions that end the mode."""
 
 
 @dataclass
 class _Record:
-    """What has been computed so far."""
+    """The run so far."""
 
     times: list[Floats] = field(default_factory=list)
     states: list[Floats] = field(default_factory=list)
@@ -86,14 +86,14 @@ class _Record:
         total = {name: getattr(self.cost, name) + value for name, value in vars(run.statistics).items()}
         self.cost = Statistics(**total)
 
-    def settle(self, system: ModalSystem, settled: ModeDecision, time: float, state: Floats) -> None:
-        """Note a new phase, and what led to it."""
-        self.phases.append(Phase(settled.mode, time, self.rows))
-        for one in settled.happened:
-            self.events.append(EventRecord(f"{system.names[one.contact]}: {one.word}", one.time, state))
+    def add_phase(self, system: ModalSystem, decision: ModeDecision, time: float, state: Floats) -> None:
+        """Record a new phase, and the changes that led to it."""
+        self.phases.append(Phase(decision.mode, time, self.rows))
+        for one in decision.changes:
+            self.events.append(EventRecord(f"{system.names[one.contact]}: {one.name}", one.time, state))
 
     def run(self, ending: Ending, last: tuple[float, Floats], grid: bool) -> Run:
-        """All of it; a run that ended early ends with its last state in any case."""
+        """The whole run; a run that ended early always ends with its last state."""
         times, states = np.concatenate(self.times), np.concatenate(self.states)
         if (ending.status is not Status.FINISHED or not grid) and (not len(times) or times[-1] < last[0]):
             times, states = np.append(times, last[0]), np.vstack([states, last[1]])
@@ -102,7 +102,7 @@ class _Record:
 
 
 def coarseness(phases: Sequence[Phase], span: tuple[float, float]) -> float:
-    """How much larger than usual rebounds may be that are not taken: one, and ten times more for every hundred phases
+    """How much larger than usual rebounds may be that are ignored: 1, and ten times more for every hundred phases
     within a moment."""
     last = phases[-1].start if phases else span[0]
     within, blocks = _MOMENT * (span[1] - span[0]), 0
@@ -114,7 +114,7 @@ def coarseness(phases: Sequence[Phase], span: tuple[float, float]) -> float:
 
 
 class _Within(Silent):
-    """The bar of the whole run, for one phase of it: that begins and ends nothing."""
+    """The progress of the whole run, for one phase of it: a phase does not begin or end it."""
 
     def __init__(self, whole: Progress) -> None:
         self._whole = whole
@@ -134,7 +134,7 @@ def integrate_phases(
     progress: Progress,
     interrupt: Interrupt,
 ) -> Run:
-    """Run a system from one mode to the next, until the end, an event of the user's that stops, or trouble."""
+    """Run a system from one mode to the next, until the end, an event of the user that stops it, or a failure."""
     record, time, mode, at_once = _Record(), span[0], None, 0
     ended: frozenset[str] = frozenset()
     acted: tuple[float, ...] = ()
@@ -144,14 +144,16 @@ def integrate_phases(
         while True:
             begun = perf_counter()
             try:
-                settled = _settled(system, time, state, mode, ended, coarseness(record.phases, span), at_once)
+                if at_once > MOST_AT_ONCE:
+                    raise ContactTrouble(Trouble.CHATTER, system.names)
+                decision = system.decide_mode(time, state, mode, ended, coarseness(record.phases, span))
             except ContactTrouble as trouble:
                 return record.run(Ending(Status.CONTACT, time, detail=str(trouble)), (time, state), _is_grid(save))
-            record.settle(system, settled, time, state)
-            record.deciding += perf_counter() - begun if record.rows else 0.0  # the first makes its kernels ready
-            mode = settled.mode
+            record.add_phase(system, decision, time, state)
+            record.deciding += perf_counter() - begun if record.rows else 0.0  # the first compiles kernels
+            mode = decision.mode
             events = _after(system.events(mode), acted)
-            run, count = _phase(solver, control, system, settled, events, (time, span[1]), save, progress, interrupt)
+            run, count = _phase(solver, control, system, decision, events, (time, span[1]), save, progress, interrupt)
             record.add(run, count, frozenset(events.names[: system.watched]))
             at_once = at_once + 1 if run.ending.time <= time else 0
             time, state = run.ending.time, run.states[-1]
@@ -165,7 +167,7 @@ def integrate_phases(
 
 
 def _put_back(problem: CauchyProblem, time: float, state: Floats) -> Floats:
-    """The state at an event on closed contacts: dense output leaves speeds there that would count as impacts."""
+    """The state at an event, projected onto closed contacts: dense output leaves speeds that would count as impacts."""
     if problem.rhs.projection == 0:
         return state
     x, size = problem.argument(), len(state)
@@ -177,9 +179,9 @@ def _put_back(problem: CauchyProblem, time: float, state: Floats) -> Floats:
 def _residuals(
     problem: CauchyProblem, system: ModalSystem, events: EventSet, time: float, ended: frozenset[str]
 ) -> tuple[float, ...]:
-    """How far from zero the user's events were found that ended a phase, -1 for all others.
+    """The distance from zero of the user's events that ended a phase, -1 for all others.
 
-    The next phase begins there, and they must not happen again.
+    The next phase begins there, and these events must not act again.
     """
     if not ended & frozenset(events.names[: system.watched]):
         return ()
@@ -200,25 +202,11 @@ def _is_grid(save: Save) -> bool:
     return isinstance(save, Grid)
 
 
-def _settled(
-    system: ModalSystem,
-    time: float,
-    state: Floats,
-    mode: Mode | None,
-    ended: frozenset[str],
-    coarse: float,
-    at_once: int,
-) -> ModeDecision:
-    if at_once > _MOST_AT_ONCE:
-        raise ContactTrouble(Trouble.CHATTER, system.names)
-    return system.settle(time, state, mode, ended, coarse)
-
-
 def _phase(
     solver: Solver,
     control: Control,
     system: ModalSystem,
-    settled: ModeDecision,
+    decision: ModeDecision,
     events: EventSet,
     span: tuple[float, float],
     save: Save,
@@ -226,9 +214,9 @@ def _phase(
     interrupt: Interrupt,
 ) -> tuple[Run, int]:
     """One phase, and how many of its rows belong to the run."""
-    problem = system.problem(settled.mode, settled.state, *span)
+    problem = system.problem(decision.mode, decision.state, *span)
     grid = _remaining(save, span)
-    rebound = settled.rebound if settled.rebound and settled.rebound.time < span[1] - span[0] else None
+    rebound = decision.rebound if decision.rebound and decision.rebound.time < span[1] - span[0] else None
     chosen = _careful(solver, control, rebound)
     run = solver.integrate(problem, chosen, RunOptions(grid, events, _Within(progress), interrupt))
     if not isinstance(save, Grid):
@@ -238,7 +226,7 @@ def _phase(
 
 
 def _remaining(save: Save, span: tuple[float, float]) -> Save:
-    """What is to be saved from here on; a grid that has been passed still needs a time."""
+    """The times still to be saved; a grid that has been passed still needs a time."""
     if isinstance(save, OwnSteps):
         return save
     first = save.times[0] == span[0]
@@ -246,19 +234,16 @@ def _remaining(save: Save, span: tuple[float, float]) -> Save:
     return Grid(left) if len(left) else Grid(np.array([span[1]]))
 
 
-def first_step_of(control: Control, rebound: Rebound | None, left: float) -> float:
-    """The first step of a phase that so much time is left for: short beside a rebound."""
-    if not control.adaptive or rebound is None or rebound.time >= left:
-        return control.begin
-    first = max(_FIRST * rebound.time, _SHORTEST)
-    return min(first, control.begin) if control.begin > 0.0 else first
+def first_step(control: Control, rebound: Rebound | None, left: float) -> float:
+    """The first step of a phase, with so much time left: short beside a rebound."""
+    return first_step_of(not control.adaptive, control.begin, rebound.time if rebound else NEVER, left)
 
 
 def _careful(solver: Solver, control: Control, rebound: Rebound | None) -> Control:
-    """Begin with steps that are short beside a rebound, which may be smaller than all tolerances."""
+    """Begin with steps that are short beside a rebound, which may be lower than all tolerances."""
     if not control.adaptive or rebound is None:
         return control
-    first = first_step_of(control, rebound, inf)
+    first = first_step(control, rebound, inf)
     if not solver.capabilities.starts_slowly:
         return replace(control, first_step=first)
     longest = min(control.longest, max(_LONGEST * rebound.time, _SHORTEST))

@@ -4,9 +4,9 @@ where a method has no dense output.
 
 from __future__ import annotations
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import part
 from kinegraph.solve.loops.events import begin_events, react, watch_step
-from kinegraph.solve.loops.marks import Floats, Integers
 from kinegraph.solve.loops.step import (
     BASE,
     BEGUN,
@@ -34,12 +34,10 @@ from kinegraph.solve.loops.step import (
 )
 from kinegraph.solve.loops.zero_crossings import MOST_DIPS, Watch
 
-# What comes before the first step and after every step, the same for every method: events, saving, the clock.
-
 
 @part
 def begin_run(system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers) -> int:
-    """The first saved state and the sides of events; what happens at once acts on work.y. Says how the run goes on."""
+    """Save the first state and find the sides of events; events at the start act on work.y. RUNNING, or how it ends."""
     t = clock[TIME]
     counters[BEGUN] = 1
     if len(saving.grid) == 0:
@@ -58,7 +56,7 @@ def begin_run(system: System, work: Work, clock: Floats, watch: Watch, saving: S
 
 @part
 def fixed_step(clock: Floats, counters: Integers) -> float:
-    """The next of the steps of one length, counted from BASE so that times do not drift; the last one is cut."""
+    """The next step of fixed length, counted from BASE so that times do not drift; the last step is cut."""
     t, end = clock[TIME], clock[END]
     following = clock[BASE] + (counters[SINCE_START] + 1) * clock[STEP]
     return float(end - t if following > end - 1e-9 * clock[STEP] else following - t)
@@ -66,7 +64,7 @@ def fixed_step(clock: Floats, counters: Integers) -> float:
 
 @part
 def room(saving: Saving, watch: Watch, counters: Integers) -> bool:
-    """Whether one more step can be saved, with as many events as it can have."""
+    """Whether there is room to save one more step with all events it may have."""
     free = len(saving.grid) > 0 or counters[SAVED] + 3 < len(saving.times)
     events = (watch.samples + MOST_DIPS + 1) * len(watch.side) + len(watch.recent) + 2
     return bool(free and counters[EVENTS] + events < len(watch.times))
@@ -74,7 +72,7 @@ def room(saving: Saving, watch: Watch, counters: Integers) -> bool:
 
 @part
 def may_step(clock: Floats, watch: Watch, saving: Saving, counters: Integers) -> int:
-    """RUNNING where a step is to be taken; DONE at the end, NO_ROOM where Python must make some first."""
+    """RUNNING if a step can be taken; DONE at the end, NO_ROOM if Python must make room first."""
     if clock[TIME] >= clock[END]:
         return DONE
     return RUNNING if room(saving, watch, counters) else NO_ROOM
@@ -89,13 +87,13 @@ def end_of(clock: Floats, h: float) -> float:
 
 @part
 def needs_dense(watch: Watch, saving: Saving, counters: Integers, t_new: float) -> bool:
-    """Whether anything inside the step to t_new is asked for."""
+    """Whether states inside the step to t_new are needed."""
     return bool(len(watch.side)) or has_grid_before(saving, counters, t_new)
 
 
 @part
 def has_grid_before(saving: Saving, counters: Integers, t_new: float) -> bool:
-    """Whether a grid time lies inside the step to t_new."""
+    """Whether a grid time is inside the step to t_new."""
     return bool(has_grid_until(saving, counters, t_new) and saving.grid[counters[NEXT_GRID]] < t_new)
 
 
@@ -105,8 +103,8 @@ def finish_step(
 ) -> int:  # fmt: skip
     """Look for events in a step from work.y to work.end, save it, and move the clock. Dense output is prepared.
 
-    RUNNING: the step stands, work.end is to become work.y. CUT: it ended at an event, work.y is the state to go on
-    from. Everything else ends the run.
+    RUNNING: the step is complete, and work.end becomes work.y. CUT: it ended at an event, and work.y is the state to
+    continue from. All other codes end the run.
     """
     code, u = RUNNING, 1.0
     if len(watch.side):
@@ -119,7 +117,7 @@ def end_step(
     system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers, code: int, u: float,
     h: float,
 ) -> int:  # fmt: skip
-    """Save a step and move the clock, after what events did in it; returns as `finish_step` does."""
+    """Save a step and move the clock, after its events (code, u); returns as `finish_step` does."""
     counters[STEPS] += 1
     counters[SINCE_START] += 1
     t, t_new = clock[TIME], end_of(clock, h)
@@ -136,7 +134,7 @@ def end_step(
 def cut_step(
     system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers, u: float, h: float
 ) -> int:
-    """End the step at an event, save what came before it, and stop there (the code says why) or go on: CUT."""
+    """End the step at an event and save the part before it. CUT if the run continues, else why it stops."""
     t = clock[TIME]
     at = t + u * h
     interpolate(work, u, work.end)
@@ -154,12 +152,12 @@ def cut_step(
     return CUT if code == RUNNING else int(code)
 
 
-# The end of a step that has no dense output of its own: the cubic of Hermite serves.
+# Methods without dense output use a Hermite cubic.
 
 
 @part
 def prepare_cubic(system: System, work: Work, t: float, h: float) -> None:
-    """Terms of the cubic of Hermite over the step, as dense output."""
+    """Terms of the Hermite cubic over the step, as dense output."""
     size = len(work.y)
     for d in range(size):
         work.x[d] = work.y[d]
@@ -177,7 +175,7 @@ def prepare_cubic(system: System, work: Work, t: float, h: float) -> None:
 def finish_with_cubic(
     system: System, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers, h: float
 ) -> int:
-    """As `finish_step`, with the cubic prepared; where the step stands, its end becomes the state."""
+    """As `finish_step`, with the cubic prepared; the end of a complete step becomes the state."""
     if needs_dense(watch, saving, counters, end_of(clock, h)):
         prepare_cubic(system, work, clock[TIME], h)
     code = finish_step(system, work, clock, watch, saving, counters, h)

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import part
-from kinegraph.solve.loops.marks import Floats, Integers, call
-from kinegraph.solve.loops.step import LOOKS, System, Work, interpolate, set_inputs
+from kinegraph.solve.loops.marks import call
+from kinegraph.solve.loops.step import SUBDIVISIONS, System, Work, interpolate, set_inputs
 from kinegraph.solve.loops.zero_crossings import Watch
 
 _HALVINGS = 24  # of the golden section: an extreme is found to 1e-5 of a step, its value to the square of that
@@ -19,12 +20,12 @@ _GOLDEN = 0.6180339887498949
 
 
 class Tally(NamedTuple):
-    """Outputs and events of cases, by row. `code` is x -> outputs; `along` says whether steps are looked into.
+    """Outputs and events of cases, by row. `code` is x -> outputs; along: whether steps are sampled.
 
     highs, lows, areas: for each output, whether its largest value, its smallest one and its integral are wanted.
-    known: its entry is one where the last sample is also the first one of the next step.
+    known: its entry is 1 if the last sample is also the first sample of the next step.
     high, low, area: extremes and integrals over the run. high_at, low_at: when. samples: memory for one step.
-    count, first_at, last_at: of each event. at_first, at_last: all outputs there, just before the event acted.
+    occurrences, first_at, last_at: of each event. at_first, at_last: all outputs there, just before the event acted.
     """
 
     code: Code
@@ -42,7 +43,7 @@ class Tally(NamedTuple):
     low: Floats
     low_at: Floats
     area: Floats
-    happened: Integers
+    occurrences: Integers
     first_at: Floats
     last_at: Floats
     at_first: Floats
@@ -94,7 +95,7 @@ def output_at(system: System, tally: Tally, work: Work, output: int, t: float, h
 
 
 @part
-def summit(
+def locate_extreme(
     system: System, tally: Tally, work: Work, output: int, t: float, h: float, low: float, high: float, side: float
 ) -> tuple[float, float]:
     """Where between two places of the step an output times `side` is largest, and that value: golden section."""
@@ -121,7 +122,7 @@ def best_of(tally: Tally, row: int, output: int, side: float) -> float:
 
 @part
 def raise_to(tally: Tally, row: int, output: int, side: float, value: float, t: float) -> None:
-    """Note an extreme, times `side`, and when it was."""
+    """Store an extreme, times `side`, and its time."""
     if side > 0.0:
         tally.high[row, output], tally.high_at[row, output] = value, t
     else:
@@ -129,8 +130,8 @@ def raise_to(tally: Tally, row: int, output: int, side: float, value: float, t: 
 
 
 @part
-def hides_more(tally: Tally, output: int, side: float, k: int, best: float) -> bool:
-    """Whether the parabola through three looks says that more than the best lies between them."""
+def may_exceed(tally: Tally, output: int, side: float, k: int, best: float) -> bool:
+    """Whether the parabola through three samples exceeds the best value between them."""
     before, here = side * tally.samples[k - 1, output], side * tally.samples[k, output]
     after = side * tally.samples[k + 1, output]
     bend, slope = before - 2.0 * here + after, 0.5 * (after - before)
@@ -138,36 +139,36 @@ def hides_more(tally: Tally, output: int, side: float, k: int, best: float) -> b
 
 
 @part
-def note_looks(tally: Tally, row: int, output: int, t: float, h: float, end: float, side: float) -> bool:
-    """Raise an extreme by what was looked at; says whether more may lie between."""
+def raise_by_samples(tally: Tally, row: int, output: int, t: float, h: float, end: float, side: float) -> bool:
+    """Raise an extreme by the samples; returns whether it may be exceeded between them."""
     best, more = best_of(tally, row, output, side), False
-    for k in range(LOOKS + 1):
+    for k in range(SUBDIVISIONS + 1):
         value = side * tally.samples[k, output]
         if value > best:
             best = value
-            raise_to(tally, row, output, side, value, t + k * end / LOOKS * h)
-    for k in range(1, LOOKS):
-        more = more or hides_more(tally, output, side, k, best)
+            raise_to(tally, row, output, side, value, t + k * end / SUBDIVISIONS * h)
+    for k in range(1, SUBDIVISIONS):
+        more = more or may_exceed(tally, output, side, k, best)
     return more
 
 
 @part
-def climb(
+def refine_extreme(
     system: System, tally: Tally, work: Work, row: int, output: int, t: float, h: float, end: float, side: float
 ) -> None:
-    """Raise an extreme by what lies between looks; dense output is prepared."""
-    width = end / LOOKS
-    for k in range(1, LOOKS):
+    """Raise an extreme by values between samples; dense output is prepared."""
+    width = end / SUBDIVISIONS
+    for k in range(1, SUBDIVISIONS):
         best = best_of(tally, row, output, side)
-        if hides_more(tally, output, side, k, best):
-            u, value = summit(system, tally, work, output, t, h, (k - 1) * width, (k + 1) * width, side)
+        if may_exceed(tally, output, side, k, best):
+            u, value = locate_extreme(system, tally, work, output, t, h, (k - 1) * width, (k + 1) * width, side)
             if value > best:
                 raise_to(tally, row, output, side, value, t + u * h)
 
 
 @part
-def look_through(tally: Tally, row: int, t: float, h: float, end: float) -> bool:
-    """Extremes and integrals over the step from t to the part `end` of it; says whether `climb_all` may find more."""
+def observe_step(tally: Tally, row: int, t: float, h: float, end: float) -> bool:
+    """Extremes and integrals up to the part `end` of the step; returns whether `refine_extremes` may find more."""
     more = False
     for output in range(tally.first.shape[1]):
         if tally.areas[output]:
@@ -176,47 +177,47 @@ def look_through(tally: Tally, row: int, t: float, h: float, end: float) -> bool
             boole = 7.0 * ends + 32.0 * quarters + 12.0 * tally.samples[2, output]
             tally.area[row, output] += end * h / 90.0 * boole
         if tally.highs[output]:
-            more = note_looks(tally, row, output, t, h, end, 1.0) or more
+            more = raise_by_samples(tally, row, output, t, h, end, 1.0) or more
         if tally.lows[output]:
-            more = note_looks(tally, row, output, t, h, end, -1.0) or more
+            more = raise_by_samples(tally, row, output, t, h, end, -1.0) or more
     return more
 
 
 @part
-def climb_all(system: System, tally: Tally, work: Work, row: int, t: float, h: float, end: float) -> None:
-    """Raise all extremes that are wanted by what lies between looks."""
+def refine_extremes(system: System, tally: Tally, work: Work, row: int, t: float, h: float, end: float) -> None:
+    """Raise all wanted extremes by values between samples."""
     for output in range(tally.first.shape[1]):
         if tally.highs[output]:
-            climb(system, tally, work, row, output, t, h, end, 1.0)
+            refine_extreme(system, tally, work, row, output, t, h, end, 1.0)
         if tally.lows[output]:
-            climb(system, tally, work, row, output, t, h, end, -1.0)
+            refine_extreme(system, tally, work, row, output, t, h, end, -1.0)
 
 
 @part
-def look_at_samples(system: System, tally: Tally, work: Work, t: float, h: float, end: float) -> None:
-    """The outputs at equal intervals of the step; the first one may be known from the step before."""
+def sample_outputs(system: System, tally: Tally, work: Work, t: float, h: float, end: float) -> None:
+    """The outputs at equal intervals of the step; the first may be known from the last step."""
     outputs = tally.first.shape[1]
-    look_at_first(system, tally, work, t)
-    for k in range(1, LOOKS + 1):
-        interpolate(work, k * end / LOOKS, work.x)
-        outputs_of(system, tally, work, t + k * end / LOOKS * h, tally.samples, k * outputs)
+    sample_start(system, tally, work, t)
+    for k in range(1, SUBDIVISIONS + 1):
+        interpolate(work, k * end / SUBDIVISIONS, work.x)
+        outputs_of(system, tally, work, t + k * end / SUBDIVISIONS * h, tally.samples, k * outputs)
 
 
 @part
-def take_looks(system: System, tally: Tally, work: Work, looked: Floats, lane: int, t: float) -> None:
-    """The same from what batch code has computed."""
-    look_at_first(system, tally, work, t)
-    for k in range(LOOKS):
+def take_samples(system: System, tally: Tally, work: Work, observed: Floats, lane: int, t: float) -> None:
+    """The same from the results of batch code."""
+    sample_start(system, tally, work, t)
+    for k in range(SUBDIVISIONS):
         for output in range(tally.first.shape[1]):
-            tally.samples[k + 1, output] = looked[k, lane, output]
+            tally.samples[k + 1, output] = observed[k, lane, output]
 
 
 @part
-def look_at_first(system: System, tally: Tally, work: Work, t: float) -> None:
-    """The outputs at the beginning of the step, at its end before if that is the same."""
+def sample_start(system: System, tally: Tally, work: Work, t: float) -> None:
+    """The outputs at the beginning of the step; those at the end of the last step if they are known."""
     if tally.known[0]:
         for output in range(tally.first.shape[1]):
-            tally.samples[0, output] = tally.samples[LOOKS, output]
+            tally.samples[0, output] = tally.samples[SUBDIVISIONS, output]
         return
     for d in range(len(work.y)):
         work.x[d] = work.y[d]
@@ -225,11 +226,11 @@ def look_at_first(system: System, tally: Tally, work: Work, t: float) -> None:
 
 @part
 def note_events(system: System, tally: Tally, watch: Watch, work: Work, row: int, first: int, last: int) -> None:
-    """Count the events at these places of the record, and note the outputs at each one's first and last.
+    """Count the events at these places of the record, and store the outputs at the first and last of each.
 
     What is numbered beyond the events of the tally is not told.
     """
-    outputs, kinds = tally.first.shape[1], tally.happened.shape[1]
+    outputs, kinds = tally.first.shape[1], tally.occurrences.shape[1]
     for place in range(first, last):
         event, t = watch.which[place], watch.times[place]
         if event >= kinds:
@@ -239,9 +240,9 @@ def note_events(system: System, tally: Tally, watch: Watch, work: Work, row: int
                 work.x[d] = watch.states[place, d]
             start = (row * kinds + event) * outputs
             outputs_of(system, tally, work, t, tally.at_last, start)
-            if tally.happened[row, event] == 0:
+            if tally.occurrences[row, event] == 0:
                 outputs_of(system, tally, work, t, tally.at_first, start)
-        if tally.happened[row, event] == 0:
+        if tally.occurrences[row, event] == 0:
             tally.first_at[row, event] = t
         tally.last_at[row, event] = t
-        tally.happened[row, event] += 1
+        tally.occurrences[row, event] += 1

@@ -1,20 +1,34 @@
-"""Contact forces and impulses in compiled loops: Coulomb friction as a linear complementarity problem."""
+"""Contact forces and impulses with Coulomb friction, as a linear complementarity problem.
+
+The rows of a contact are its normal and its slip directions. With W the response of all rows to unit forces and q their
+rates without forces, r = W f + q. Along the normal r >= 0, f >= 0, r f = 0; along the surface |f| <= mu f_n, and a
+contact that slips has the force mu f_n against the slip. Accelerations and forces obey these laws, and so do impulses
+and the velocities after an impact. Along one direction the laws are linear; round cones are in `contact_cones`.
+"""
 
 from __future__ import annotations
 
 from math import sqrt
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import part
+from kinegraph.solve.loops.contact_cones import respond_in_cones
 from kinegraph.solve.loops.contact_memory import ComplementarityMemory, Contacts
 from kinegraph.solve.loops.contact_tolerances import SMALL, TIE
-from kinegraph.solve.loops.marks import Floats, Integers
 
-# Linear complementarity in loops; `solve.contacts.complementarity` explains the method and does the same in Python.
+# Lemke's method. The lexicographic rule breaks ties (Cottle, Pang, Stone, The Linear Complementarity Problem, 4.4 and
+# 4.9), so no sequence of pivots repeats. The solution is basic: the columns of M in the basis are independent.
+
+# How entries of covering vectors grow. With dependent rows, rounding may end on a ray; another vector seldom does.
+_COVERINGS = (0.0, 1.0, -0.5)
 
 
 @part
 def solve_complementarity(problem: ComplementarityMemory, size: int) -> bool:
-    """z and the basis of w = M z + q, w >= 0, z >= 0, w z = 0; whether a solution was found."""
+    """Solve w = M z + q, w >= 0, z >= 0, w z = 0 for z and its basis.
+
+    False where Lemke's method ends on a ray: for the matrices of contacts there is no solution then.
+    """
     level = 0.0
     least = 0.0
     for i in range(size):
@@ -22,8 +36,8 @@ def solve_complementarity(problem: ComplementarityMemory, size: int) -> bool:
         level, least = max(level, abs(problem.right[i])), min(least, problem.right[i])
     if least >= 0.0:
         return True
-    for slope in range(3):
-        fill(problem, size, level, (0.0, 1.0, -0.5)[slope])
+    for slope in _COVERINGS:
+        fill(problem, size, level, slope)
         if lemke(problem, size):
             take(problem, size, level)
             return True
@@ -74,11 +88,11 @@ def first_row(problem: ComplementarityMemory, size: int) -> int:
 
 @part
 def pivot(table: Floats, row: int, column: int, size: int) -> None:
-    """Make a column a unit vector."""
+    """Make a column a unit vector, exactly: a reciprocal would leave rounding, which matters where rows depend."""
     width = 2 * size + 2
-    factor = 1.0 / table[row, column]
+    factor = table[row, column]
     for j in range(width):
-        table[row, j] *= factor
+        table[row, j] /= factor
     for i in range(size):
         factor = table[i, column]
         if i == row or factor == 0.0:
@@ -140,16 +154,14 @@ def take(problem: ComplementarityMemory, size: int, level: float) -> None:
             problem.basic[variable - size] = 1
 
 
-# Forces and impulses of contacts in loops, where the laws are linear: `solve.contacts.coulomb` in Python says why.
-#
-# Contacts with two slip directions that may stick have no linear law: whoever calls this asks Python about them.
+# Coulomb's law. The slip of a contact in one direction is known, or a part of the complementarity problem.
 
-_CLEAR = 1e-6  # what is left of a row of unit size after those before it: less is for Python to judge
+_CLEAR = 1e-6  # what is left of a row of unit size after those before it: with less, Python decides
 
 
 @part
 def is_linear(contacts: Contacts, who: Integers) -> bool:
-    """Whether all that take part have linear laws."""
+    """Whether all contacts that take part have linear laws: none may stick along two directions."""
     for k in range(len(who)):
         if who[k] and contacts.slips[k] == 2 and contacts.friction[k] > 0.0 and not contacts.known[k]:
             return False
@@ -164,11 +176,19 @@ def may_stick(contacts: Contacts, k: int) -> bool:
 
 @part
 def respond(contacts: Contacts, compliance: Floats, who: Integers) -> bool:
-    """Forces for what rows do without them (contacts.right), acts, and drags where contacts slip; whether any obey."""
+    """Find forces for the rates without them (contacts.right), which contacts act, and the drag of those that slip.
+
+    False where no forces obey the laws, and in compiled code also where the laws are not linear.
+    """
+    if not is_linear(contacts, who):
+        return respond_in_cones(contacts, compliance, who)
     problem, scale = contacts.problem, contacts.problem.scale
     for row in range(len(contacts.right)):
         scale[row] = 1.0 / sqrt(max(compliance[row, row], 1e-300))
         contacts.forces[row] = 0.0
+        for k in range(len(who)):
+            if contacts.prior[k] > 0.0:
+                contacts.right[row] += compliance[row, contacts.normals[k]] * contacts.prior[k]
     count = 0
     for k in range(len(who)):
         contacts.acts[k] = 0
@@ -273,7 +293,7 @@ def take_forces(contacts: Contacts, who: Integers, count: int) -> None:
         contacts.drag[k, 0] = contacts.drag[k, 1] = 0.0
         contacts.known[k] = 0
         if problem.basic[at + 2] and problem.basic[at] != problem.basic[at + 1]:
-            contacts.known[k] = 2  # from now on: friction at its limit, though it stood before
+            contacts.known[k] = 2  # friction is at its limit from now on
             contacts.drag[k, 0] = contacts.friction[k] if problem.basic[at] else -contacts.friction[k]
         at += 3
 

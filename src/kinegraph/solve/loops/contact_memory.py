@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import part
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import System, set_inputs
 from kinegraph.solve.loops.zero_crossings import sign
 
@@ -17,20 +18,28 @@ MODE = 8  # DRAG has two places
 # What is watched of friction.
 NOTHING, CONE, SLIP = range(3)
 
-# Words of what happens to a contact, in the order in which they are told.
+# How a contact changes, in the order in which events are recorded.
 IMPACT, JAM, REST, HOLD, RELEASE, SLIPS, STICK = range(7)
-WORDS = 7
+CHANGES = 7
 
 # Places in `counts`: phases in the log, phases in all, rows saved before the log of states was last emptied, and
-# the laws of impact.
+# the impact law.
 LOGGED, PHASES, SAVED_BEFORE, POISSON, SEQUENTIAL = range(5)
 COUNTS = 5
 
-RECENT = 100  # phases that are looked back at to see whether the run gets on
+RECENT = 100  # phases that show whether the run makes progress
+
+FLAGS = (2, 7, 9)  # flags of a contact in x, by its number of slip directions
 
 
 class ContactView(NamedTuple):
-    """What a state says of its contacts, see `solve.contacts.mode.Snapshot`; `values` is all of it."""
+    """The contact quantities of a state. Rows: contact by contact, the normal first, then the slip directions.
+
+    values: all quantities below, in one array. gaps, spans: of each contact; a span is the size of the terms whose
+    difference is the gap. reaches: by how much unit motions of all coordinates change a gap. rates, speeds: the same
+    of the velocities of all rows. free: accelerations of the rows with all contacts open. compliance: of rows by unit
+    impulses along rows. responses: of the state by unit impulses along rows.
+    """
 
     values: Floats
     gaps: Floats
@@ -59,11 +68,12 @@ class ComplementarityMemory(NamedTuple):
 class Contacts(NamedTuple):
     """The contacts of a run.
 
-    code: x -> values of a view. argument: x. first, after, probe: views of the state, of the one after an impact, of
-    one nearby. normals: row of each contact's normal. slips: slip directions. flags: where in x its flags begin.
-    user: events that stand before those of contacts. ending: the event of each contact's gap.
-    closed, resting, acts: by contact. known: it slips, with `drag`. prior: normal forces there are in any case.
-    impulse, rates: of rows, while impacts are found. trial: the state after them.
+    code: x -> values of a view. argument: x. first, after, probe: views of the state before and after an impact, and of
+    a state nearby. normals: row of each contact's normal. slips: slip directions. flags: where in x its flags begin.
+    user: number of events before those of contacts. ending: the event of each contact's gap.
+    modes, fresh: the current mode and the next one. closed, resting, acts, hit, jammed: by contact. known: the contact
+    slips, with `drag`. prior: normal forces that act in any case. right: rates or accelerations without forces.
+    impulse, rates: of rows, while impacts are found. trial: the state after impacts.
     """
 
     code: Code
@@ -86,6 +96,7 @@ class Contacts(NamedTuple):
     resting: Integers
     acts: Integers
     hit: Integers
+    jammed: Integers
     alone: Integers
     known: Integers
     drag: Floats
@@ -108,8 +119,8 @@ class Contacts(NamedTuple):
 
 
 @part
-def look(system: System, contacts: Contacts, t: float, state: Floats, view: ContactView) -> None:
-    """What a state says."""
+def observe_contacts(system: System, contacts: Contacts, t: float, state: Floats, view: ContactView) -> None:
+    """Fill a view with the contact quantities of a state."""
     size = len(state)
     for d in range(size):
         contacts.argument[d] = state[d]
@@ -128,23 +139,23 @@ def any_closed(modes: Floats) -> bool:
 
 
 @part
-def write_flags(contacts: Contacts, x: Floats) -> None:
-    """The mode as the numbers that x ends with; `simulate.contacts.mode_flags` says the same in Python."""
-    for k in range(len(contacts.modes)):
-        place, mode = contacts.flags[k], contacts.modes[k]
+def write_flags(modes: Floats, slips: Integers, flags: Integers, x: Floats) -> None:
+    """Write a mode to the numbers that x ends with, in the order of `derive.contacts.ContactFlags`."""
+    for k in range(len(modes)):
+        place, mode = flags[k], modes[k]
         x[place], x[place + 1] = mode[CLOSED], mode[MARGIN]
-        if contacts.slips[k] == 0:
+        if slips[k] == 0:
             continue
         x[place + 2] = mode[STICKS]
         x[place + 4] = 1.0 if mode[WATCHED] == CONE else 0.0
         x[place + 6] = 1.0 if mode[WATCHED] == NOTHING else mode[SLIP_MARGIN]
-        slips = 1.0 if mode[WATCHED] == SLIP else 0.0
-        if contacts.slips[k] == 1:
+        sliding = 1.0 if mode[WATCHED] == SLIP else 0.0
+        if slips[k] == 1:
             x[place + 3] = mode[DRAG]
-            x[place + 5] = -slips * sign(mode[DRAG])
+            x[place + 5] = -sliding * sign(mode[DRAG])
             continue
         length = (mode[DRAG] ** 2 + mode[DRAG + 1] ** 2) ** 0.5
-        x[place + 3], x[place + 5] = -length, slips
+        x[place + 3], x[place + 5] = -length, sliding
         x[place + 7] = -mode[DRAG] / length if length > 0.0 else 0.0
         x[place + 8] = -mode[DRAG + 1] / length if length > 0.0 else 0.0
 

@@ -1,30 +1,38 @@
-"""Contact modes decided in compiled loops: impacts, rest, release, slip and stick.
+"""From a state to the next mode of every contact: impacts first, then forces, then which contacts act, slip and stick.
 
-`solve.contacts.transition` says what is decided and why; this module does the same for the usual cases. Python
-decides on the first mode of a run, rebounds that accumulate, contacts that depend on each other, friction along
-two directions that may stick, and broken laws.
+A contact takes part if its gap is zero. If it closes with a speed, there is an impact. Contacts that neither close nor
+open then get forces that obey Coulomb's law, or open. `solve.contacts.transition` decides with the same functions in
+the cases that `decide` leaves to Python: the first mode of a run, rebounds that accumulate, contacts that depend on
+each other, and states without a solution.
 """
 
 from __future__ import annotations
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import part
-from kinegraph.solve.loops.contact_forces import are_independent, is_linear, respond
+from kinegraph.solve.loops.contact_forces import are_independent, respond
 from kinegraph.solve.loops.contact_memory import (
     CLOSED,
     CONE,
     DRAG,
     HELD,
+    HOLD,
+    IMPACT,
+    JAM,
     MARGIN,
     MODE,
     POISSON,
+    RELEASE,
+    REST,
     SEQUENTIAL,
     SLIP,
     SLIP_MARGIN,
+    SLIPS,
     STICKS,
     WATCHED,
     Contacts,
     ContactView,
-    look,
+    observe_contacts,
 )
 from kinegraph.solve.loops.contact_tolerances import (
     ACCUMULATED,
@@ -43,58 +51,64 @@ from kinegraph.solve.loops.contact_tolerances import (
     UNRESOLVED,
     UNSEEN,
 )
-from kinegraph.solve.loops.marks import Floats, Integers
 from kinegraph.solve.loops.step import System
+
+# Results of an impact: the velocities afterwards are known, or why they are not.
+POSSIBLE, NO_IMPULSE, CREATES_ENERGY = range(3)
+
+NEVER = 1e300  # the time of a rebound that does not occur
+_FIRST, _SHORTEST = 1 / 8, 1e-13  # the first step of a rebound, as a part of its time; and its lower limit
 
 
 @part
 def decide(system: System, contacts: Contacts, t: float, state: Floats) -> float:
-    """Decide on the mode after an event that ended one; contacts.closed says which gaps did.
+    """Decide on the mode after an event that ended one; contacts.closed: the contacts whose gap ended it.
 
-    The new mode is left in contacts.fresh, the new state in `trial`. Returns how long the shortest rebound takes,
-    infinity where there is none, or -1 where Python is to decide.
+    Writes the new mode to contacts.fresh, the new state to `trial`. Returns the time of the shortest rebound, NEVER
+    where there is none, or -1 where Python has to decide.
     """
-    first, after = contacts.first, contacts.after
-    look(system, contacts, t, state, first)
-    find_closed(contacts, first)
+    contacts.jammed[:] = 0
+    observe_contacts(system, contacts, t, state, contacts.first)
+    find_closed(contacts, contacts.first)
     for d in range(len(state)):
         contacts.trial[d] = state[d]
-    if closes(contacts, first):
-        if not impact(contacts, first):
-            return -1.0
-    else:
-        contacts.hit[:] = 0
-    look(system, contacts, t, contacts.trial, after)
-    find_still(contacts, first, after, True)
-    resting = find_resting(contacts, after)
-    contacts.noise[:] = 0.0
-    contacts.forces[:] = 0.0
-    contacts.acts[:] = 0
-    if resting:
-        find_noise(system, contacts, t)
-        if not find_forces(contacts, after):
-            return -1.0
-    shortest = rebound(contacts, after)
-    if shortest < 0.0 or not find_modes(contacts, after):
+    if collide(contacts, contacts.first) != POSSIBLE:
+        return -1.0
+    observe_contacts(system, contacts, t, contacts.trial, contacts.after)
+    find_still(contacts, contacts.first, contacts.after, True)
+    find_resting(contacts, contacts.after)
+    if not find_forces(system, contacts, contacts.after, t):
+        return -1.0
+    shortest = shortest_rebound(contacts, contacts.after)
+    if shortest < 0.0 or not find_modes(contacts, contacts.after):
         return -1.0
     return shortest
 
 
 @part
+def first_step_of(fixed: bool, begin: float, rebound: float, left: float) -> float:
+    """The first step of a phase: `begin`, or short beside a rebound that ends in the time left."""
+    if fixed or rebound >= left:
+        return begin
+    careful = max(_FIRST * rebound, _SHORTEST)
+    return min(careful, begin) if begin > 0.0 else careful
+
+
+@part
 def below(view: ContactView, k: int) -> float:
-    """Gaps up to this are closed."""
+    """Gaps up to this are closed: they are rounding."""
     return float(BELOW * view.spans[k] + FLOOR)
 
 
 @part
 def margin(view: ContactView, k: int) -> float:
-    """What a gap that rests at zero may go below it."""
+    """How far a gap that rests at zero may fall below zero: more than events take for rounding."""
     return below(view, k) + float(UNSEEN * view.reaches[k])
 
 
 @part
 def find_closed(contacts: Contacts, view: ContactView) -> None:
-    """Contacts that take part: those that are due, were closed, or have no gap."""
+    """Contacts that take part: those whose gap is due, that were closed, or whose gap is zero."""
     for k in range(len(contacts.closed)):
         limit = margin(view, k) if contacts.modes[k, HELD] > 0.0 else below(view, k)
         if contacts.modes[k, CLOSED] > 0.0 or view.gaps[k] <= limit:
@@ -103,7 +117,10 @@ def find_closed(contacts: Contacts, view: ContactView) -> None:
 
 @part
 def find_still(contacts: Contacts, first: ContactView, view: ContactView, modes: bool) -> None:
-    """Velocities of rows that count as zero."""
+    """Velocities of rows that count as zero, beside those around them and those that forces cause at once.
+
+    modes: after slip in the current mode, the margin of the slip counts, too.
+    """
     fastest = quickest = 0.0
     for row in range(len(view.rates)):
         fastest = max(fastest, first.speeds[row], view.speeds[row])
@@ -136,29 +153,34 @@ def closes(contacts: Contacts, view: ContactView) -> bool:
 
 
 @part
-def impact(contacts: Contacts, view: ContactView) -> bool:
-    """Impulses, and the velocities afterwards in `trial`. Whether loops can tell."""
+def collide(contacts: Contacts, view: ContactView) -> int:
+    """Let contacts impact that close with a speed: `trial` gets the velocities afterwards. Says whether it can be."""
+    contacts.hit[:] = 0
+    if not closes(contacts, view):
+        return POSSIBLE
     closed = 0
     for k in range(len(contacts.closed)):
         closed += contacts.closed[k]
-        contacts.known[k] = 0
     for row in range(len(view.rates)):
         contacts.rates[row], contacts.impulse[row] = view.rates[row], 0.0
-    if not is_linear(contacts, contacts.closed):
-        return False
     if contacts.counts[SEQUENTIAL] and closed > 1:
         done = one_by_one(contacts, view)
     else:
         done = together(contacts, view, contacts.closed, 1.0)
+    if not done:
+        return NO_IMPULSE
     for k in range(len(contacts.closed)):
         contacts.hit[k] = 1 if contacts.closed[k] and contacts.impulse[contacts.normals[k]] > 0.0 else 0
     push(contacts, view)
-    return done and not creates_energy(contacts, view)
+    return CREATES_ENERGY if creates_energy(contacts, view) else POSSIBLE
 
 
 @part
 def together(contacts: Contacts, view: ContactView, who: Integers, bounce: float) -> bool:
-    """One impact of the contacts given, from the rates at hand; bounce: 0 without any restitution, else 1."""
+    """One impact of the given contacts, from the current rates; bounce: 0 without restitution, else 1.
+
+    By Newton's law the normal velocities are reversed, by Poisson's law the impulses of compression are repeated.
+    """
     newton = not contacts.counts[POISSON]
     for row in range(len(contacts.rates)):
         contacts.right[row] = contacts.rates[row]
@@ -166,7 +188,8 @@ def together(contacts: Contacts, view: ContactView, who: Integers, bounce: float
         if who[k] and newton:
             row = contacts.normals[k]
             contacts.right[row] += bounce * contacts.restitution[k] * min(contacts.rates[row], 0.0)
-    if not forget_slip(contacts) or not respond(contacts, view.compliance, who):
+    contacts.known[:] = 0
+    if not respond(contacts, view.compliance, who):
         return False
     add(contacts, view)
     if newton or bounce == 0.0:
@@ -175,23 +198,14 @@ def together(contacts: Contacts, view: ContactView, who: Integers, bounce: float
 
 
 @part
-def forget_slip(contacts: Contacts) -> bool:
-    """No contact is known to slip."""
-    for k in range(len(contacts.known)):
-        contacts.known[k] = 0
-    return True
-
-
-@part
 def expand(contacts: Contacts, view: ContactView, who: Integers) -> bool:
-    """Poisson's second part: at least the given part of the impulses of compression, which are at hand."""
+    """Poisson's expansion: at least the given part of the impulses of compression (Glocker)."""
     for k in range(len(who)):
         contacts.prior[k] = contacts.restitution[k] * contacts.forces[contacts.normals[k]] if who[k] else 0.0
     for row in range(len(contacts.rates)):
         contacts.right[row] = contacts.rates[row]
-        for k in range(len(who)):
-            contacts.right[row] += view.compliance[row, contacts.normals[k]] * contacts.prior[k]
-    found = forget_slip(contacts) and respond(contacts, view.compliance, who)
+    contacts.known[:] = 0
+    found = respond(contacts, view.compliance, who)
     contacts.prior[:] = 0.0
     add(contacts, view)
     return bool(found)
@@ -199,7 +213,7 @@ def expand(contacts: Contacts, view: ContactView, who: Integers) -> bool:
 
 @part
 def add(contacts: Contacts, view: ContactView) -> None:
-    """Add the forces at hand to the impulses; rates follow."""
+    """Add the forces to the impulses, and update the rates."""
     for row in range(len(contacts.forces)):
         contacts.impulse[row] += contacts.forces[row]
     for row in range(len(contacts.rates)):
@@ -211,7 +225,7 @@ def add(contacts: Contacts, view: ContactView) -> None:
 
 @part
 def one_by_one(contacts: Contacts, view: ContactView) -> bool:
-    """The fastest closing contact first, alone, until none closes; what is left at last is taken together."""
+    """The fastest closing contact first, alone, until none closes; any rest is taken together, without restitution."""
     largest = 0.0
     for k in range(len(contacts.closed)):
         if contacts.closed[k]:
@@ -232,7 +246,7 @@ def one_by_one(contacts: Contacts, view: ContactView) -> bool:
 
 @part
 def fastest_closing(contacts: Contacts, view: ContactView, calm: float) -> int:
-    """The contact that closes fastest beside its compliance; -1 where none closes any more."""
+    """The contact that closes fastest, relative to its compliance; -1 where none closes any more."""
     found, most, closing = -1, 0.0, False
     for k in range(len(contacts.closed)):
         if not contacts.closed[k]:
@@ -247,7 +261,7 @@ def fastest_closing(contacts: Contacts, view: ContactView, calm: float) -> int:
 
 @part
 def push(contacts: Contacts, view: ContactView) -> None:
-    """Add what the impulses do to the velocities of `trial`."""
+    """Apply the impulses to the velocities of `trial`."""
     for row in range(len(contacts.impulse)):
         if contacts.impulse[row] != 0.0:
             for d in range(view.responses.shape[1]):
@@ -256,7 +270,7 @@ def push(contacts: Contacts, view: ContactView) -> None:
 
 @part
 def creates_energy(contacts: Contacts, view: ContactView) -> bool:
-    """Whether the impulses bring more energy than rounding."""
+    """Whether the impulses add more energy than rounding: with friction, a restitution law may."""
     gained = level = 0.0
     for row in range(len(view.rates)):
         change = 0.0
@@ -271,24 +285,22 @@ def creates_energy(contacts: Contacts, view: ContactView) -> bool:
 
 
 @part
-def find_resting(contacts: Contacts, view: ContactView) -> bool:
-    """Contacts that neither open nor close; whether there are any."""
-    found = False
+def find_resting(contacts: Contacts, view: ContactView) -> None:
+    """Contacts that neither open nor close."""
     for k in range(len(contacts.closed)):
         row = contacts.normals[k]
         contacts.resting[k] = 1 if contacts.closed[k] and view.rates[row] <= contacts.still[row] else 0
-        found = found or contacts.resting[k] == 1
-    return found
 
 
 @part
 def find_noise(system: System, contacts: Contacts, t: float) -> None:
-    """What rounding may do to accelerations of rows, seen by moving the state a little to both sides."""
+    """How much rounding may change accelerations of rows: the effect of moving the state a little to both sides."""
     for side in range(2):
         for d in range(len(contacts.trial)):
+            # not all in the same direction, which may change nothing
             step = SHIFT * (1.0 + abs(contacts.trial[d])) * (1.0 if d % 2 == 0 else -0.7)
             contacts.shift[d] = contacts.trial[d] + (step if side == 0 else -step)
-        look(system, contacts, t, contacts.shift, contacts.probe)
+        observe_contacts(system, contacts, t, contacts.shift, contacts.probe)
         for row in range(len(contacts.noise)):
             if side == 0:
                 contacts.noise[row] = contacts.probe.free[row]
@@ -297,15 +309,23 @@ def find_noise(system: System, contacts: Contacts, t: float) -> None:
 
 
 @part
-def find_forces(contacts: Contacts, view: ContactView) -> bool:
-    """The forces of contacts that rest; whether loops can tell."""
-    for row in range(len(view.free)):
-        contacts.right[row] = 0.0 if abs(view.free[row]) <= contacts.noise[row] else view.free[row]
+def find_forces(system: System, contacts: Contacts, view: ContactView, t: float) -> bool:
+    """The forces of contacts that rest at `trial`; whether there are any that obey the laws."""
+    contacts.noise[:] = 0.0
+    contacts.forces[:] = 0.0
+    contacts.acts[:] = 0
+    contacts.known[:] = 0
+    resting = 0
     for k in range(len(contacts.resting)):
-        contacts.known[k] = 0
+        resting += contacts.resting[k]
         if contacts.resting[k] and contacts.friction[k] > 0.0:
             find_drag(contacts, view, k)
-    return is_linear(contacts, contacts.resting) and respond(contacts, view.compliance, contacts.resting)
+    if resting == 0:
+        return True
+    find_noise(system, contacts, t)
+    for row in range(len(view.free)):
+        contacts.right[row] = 0.0 if abs(view.free[row]) <= contacts.noise[row] else view.free[row]
+    return respond(contacts, view.compliance, contacts.resting)
 
 
 @part
@@ -324,7 +344,7 @@ def find_drag(contacts: Contacts, view: ContactView, k: int) -> None:
 
 @part
 def acceleration(contacts: Contacts, view: ContactView, row: int) -> float:
-    """Of a row, with the forces at hand."""
+    """The acceleration of a row with the forces."""
     total = view.free[row]
     for other in range(len(contacts.forces)):
         total += view.compliance[row, other] * contacts.forces[other]
@@ -332,23 +352,44 @@ def acceleration(contacts: Contacts, view: ContactView, row: int) -> float:
 
 
 @part
-def rebound(contacts: Contacts, view: ContactView) -> float:
-    """How long the shortest rebound takes; -1 where a sequence of them is over in a moment."""
-    shortest, hit = 1e300, False
+def rebound_of(contacts: Contacts, view: ContactView, k: int) -> tuple[float, float]:
+    """The speed of a contact that opens, and the acceleration back; both zero where the contact does not rebound."""
+    row = contacts.normals[k]
+    if not contacts.closed[k] or contacts.resting[k] or not view.rates[row] > 0.0:
+        return 0.0, 0.0
+    speed, back = float(view.rates[row]), -acceleration(contacts, view, row)
+    if not back > 0.0:
+        return 0.0, 0.0
+    return speed, back
+
+
+@part
+def time_left(contacts: Contacts, k: int, speed: float, back: float) -> float:
+    """The time until all rebounds that follow this one are over (a Zeno sequence)."""
+    return 2.0 * speed / back / float(max(1.0 - contacts.restitution[k], 1e-300))
+
+
+@part
+def is_over(contacts: Contacts, view: ContactView, k: int, speed: float, back: float, coarse: float) -> bool:
+    """Whether a rebound and its followers are over within a moment, or lower than rounding; coarse: times so much."""
+    if time_left(contacts, k, speed, back) < ACCUMULATED * contacts.duration:
+        return True
+    return bool(0.5 * speed * speed / back < coarse * (RESOLVED * view.spans[k] + UNRESOLVED * view.reaches[k]))
+
+
+@part
+def shortest_rebound(contacts: Contacts, view: ContactView) -> float:
+    """The time of the shortest rebound, NEVER without one; -1 where a sequence of rebounds is over in a moment."""
+    shortest, hit = NEVER, False
     for k in range(len(contacts.hit)):
         hit = hit or contacts.hit[k] == 1
     for k in range(len(contacts.closed)):
-        row = contacts.normals[k]
-        if not contacts.closed[k] or contacts.resting[k] or not view.rates[row] > 0.0:
+        speed, back = rebound_of(contacts, view, k)
+        if back == 0.0:
             continue
-        speed, back = view.rates[row], -acceleration(contacts, view, row)
-        if not back > 0.0:
-            continue
-        shortest = min(shortest, 2.0 * speed / back)
-        left = 2.0 * speed / back / max(1.0 - contacts.restitution[k], 1e-300)
-        hidden = RESOLVED * view.spans[k] + UNRESOLVED * view.reaches[k]
-        if hit and (left < ACCUMULATED * contacts.duration or 0.5 * speed * speed / back < hidden):
+        if hit and is_over(contacts, view, k, speed, back, 1.0):
             return -1.0
+        shortest = min(shortest, 2.0 * speed / back)
     return shortest
 
 
@@ -357,7 +398,7 @@ def rebound(contacts: Contacts, view: ContactView) -> float:
 
 @part
 def find_modes(contacts: Contacts, view: ContactView) -> bool:
-    """The modes by the forces; whether all rows that act are clearly independent, else Python is to tell."""
+    """The modes from the forces; False where the rows that act are not clearly independent, and Python decides."""
     contacts.fresh[:] = 0.0
     count = 0
     for k in range(len(contacts.acts)):
@@ -383,7 +424,7 @@ def find_modes(contacts: Contacts, view: ContactView) -> bool:
 
 @part
 def is_slipping(contacts: Contacts, view: ContactView, k: int) -> bool:
-    """Whether a contact whose friction is at its limit slips, or begins to."""
+    """Whether a contact whose friction is at its limit slips, or begins to. Other contacts may hold it."""
     for place in range(contacts.slips[k]):
         row = contacts.normals[k] + 1 + place
         if abs(view.rates[row]) > contacts.still[row]:
@@ -395,7 +436,7 @@ def is_slipping(contacts: Contacts, view: ContactView, k: int) -> bool:
 
 @part
 def level_of(contacts: Contacts, view: ContactView, row: int) -> float:
-    """The size of what the acceleration of a row is made of."""
+    """The size of the terms whose sum is the acceleration of a row."""
     total = abs(view.free[row])
     for other in range(len(contacts.forces)):
         total += abs(view.compliance[row, other] * contacts.forces[other])
@@ -442,7 +483,27 @@ def close(contacts: Contacts, view: ContactView, k: int) -> None:
 
 @part
 def adopt(contacts: Contacts) -> None:
-    """The fresh mode becomes the one at hand."""
+    """The fresh mode becomes the current mode."""
     for k in range(len(contacts.modes)):
         for item in range(MODE):
             contacts.modes[k, item] = contacts.fresh[k, item]
+
+
+@part
+def has_changed(contacts: Contacts, k: int, change: int) -> bool:
+    """Whether a contact changes in this manner (IMPACT to STICK) from the current mode to the fresh one."""
+    old, new = contacts.modes[k], contacts.fresh[k]
+    was, now = old[CLOSED] + old[HELD] > 0.0, new[CLOSED] + new[HELD] > 0.0
+    if change == IMPACT:
+        return bool(contacts.hit[k] > 0)
+    if change == JAM:
+        return bool(contacts.jammed[k] > 0)
+    if change == REST:
+        return bool(now and not was and not new[HELD] > 0.0)
+    if change == HOLD:
+        return bool(new[HELD] > old[HELD])
+    if change == RELEASE:
+        return bool(was and not now)
+    turned = contacts.slips[k] == 1 and new[DRAG] * old[DRAG] < 0.0
+    changed = new[WATCHED] != old[WATCHED] or (new[WATCHED] == SLIP and turned)
+    return bool(was and now and changed and new[WATCHED] == (SLIP if change == SLIPS else CONE))

@@ -1,5 +1,8 @@
-"""The compiled loop of ensembles: lanes advance many trajectories together, each with its own time, step and
-events.
+"""The compiled loop of ensembles: lanes advance many trajectories together, each with its own time, step and events.
+
+Slopes of all lanes are stored side by side, so sums over stages run over long vectors, and the batch code of a kernel
+computes several lanes with one instruction. A lane that is done takes the next case. The results of a case depend only
+on its own numbers: not on other cases, its lane, or its thread.
 """
 
 from __future__ import annotations
@@ -7,20 +10,21 @@ from __future__ import annotations
 from math import inf
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import inlined, loop, part
-from kinegraph.solve.loops.after_step import cut_step, end_of, has_grid_before, needs_dense
+from kinegraph.solve.loops.after_step import end_of, end_step, has_grid_before, needs_dense
 from kinegraph.solve.loops.case_outputs import (
     Tally,
     begin_tally,
-    climb_all,
     end_tally,
-    look_at_samples,
-    look_through,
     note_events,
-    take_looks,
+    observe_step,
+    refine_extremes,
+    sample_outputs,
+    take_samples,
 )
-from kinegraph.solve.loops.events import arrive_calmly, calm_inside, watch_step
-from kinegraph.solve.loops.marks import Floats, Integers, call_batch
+from kinegraph.solve.loops.events import has_no_crossing, skip_quiet_step, watch_step
+from kinegraph.solve.loops.marks import call_batch
 from kinegraph.solve.loops.runge_kutta import (
     Control,
     begin,
@@ -45,12 +49,11 @@ from kinegraph.solve.loops.step import (
     INTERRUPTED,
     LAST_ERROR,
     LEFT,
-    LOOKS,
     REJECTED,
     RUNNING,
-    SINCE_START,
     STEP,
     STEPS,
+    SUBDIVISIONS,
     TIME,
     TOO_MANY_STEPS,
     CompiledTableau,
@@ -60,19 +63,12 @@ from kinegraph.solve.loops.step import (
     begin_notes,
     evaluate,
     norm_of,
-    normalise,
+    normalize,
     project,
-    save_step,
     set_inputs,
     weighted,
 )
 from kinegraph.solve.loops.zero_crossings import Watch
-
-# Lanes: several trajectories take their stages together, each with time and step of its own.
-#
-# Slopes of all lanes lie side by side, so sums over stages run over long vectors, and the batch code of a kernel
-# computes several lanes with one instruction. Every lane goes through the same instructions, whatever the others hold:
-# what a trajectory gives does not depend on its lane nor on its neighbours.
 
 
 class Lanes(NamedTuple):
@@ -80,9 +76,9 @@ class Lanes(NamedTuple):
 
     rates, conditions, outputs: addresses of the batch code of slopes, events and outputs; 0 where there is none.
     x: of code for one state. states, times, inputs, parameters: the same in parts, of a stage.
-    each_h: h, repeated for every component. case: the row of the case in a lane, or -1. codes: how it goes on.
-    again, tries, least, best: of the step that is being tried; see `judge`. stands: whether a lane's try is a step.
-    values: of events, at places inside the step; looked: of outputs.
+    each_h: h, repeated for every component. case: the row of the case in a lane, or -1. codes: its state.
+    again, tries, least, best: of the step that is being tried; see `judge`. stands: whether the step is accepted.
+    values: of events, at places inside the step; observed: of outputs.
     """
 
     rates: int
@@ -111,7 +107,7 @@ class Lanes(NamedTuple):
     best: Floats
     stands: Integers
     values: Floats
-    looked: Floats
+    observed: Floats
 
 
 @inlined
@@ -125,7 +121,7 @@ def work_of(lanes: Lanes, memory: Work, lane: int) -> Work:
 
 @inlined
 def watch_in(watches: Watch, lane: int) -> Watch:
-    """The events of one lane, from records that have a row for each of them."""
+    """The events of one lane, from records with a row for each lane."""
     return Watch(
         watches.code, watches.slope, watches.reset, watches.directions, watches.actions, watches.boundary,
         watches.side[lane], watches.ahead[lane], watches.stage[lane], watches.on_surface[lane], watches.before[lane],
@@ -139,11 +135,11 @@ def watch_in(watches: Watch, lane: int) -> Watch:
 
 @inlined
 def tally_in(tallies: Tally, lane: int) -> Tally:
-    """The tally of one lane, from one that has looks for each of them."""
+    """The tally of one lane, from a tally with samples for each lane."""
     return Tally(
         tallies.code, tallies.along, tallies.highs, tallies.lows, tallies.areas, tallies.known[lane],
         tallies.samples[lane], tallies.probe, tallies.first, tallies.last, tallies.high, tallies.high_at, tallies.low,
-        tallies.low_at, tallies.area, tallies.happened, tallies.first_at, tallies.last_at, tallies.at_first,
+        tallies.low_at, tallies.area, tallies.occurrences, tallies.first_at, tallies.last_at, tallies.at_first,
         tallies.at_last,
     )  # fmt: skip
 
@@ -177,7 +173,7 @@ def combine_lanes(method: CompiledTableau, lanes: Lanes, row: int) -> None:
 
 @part
 def compute_lanes(code: int, system: System, lanes: Lanes, results: Floats, row: int, width: int) -> None:
-    """What batch code gives for the states and times of all lanes, to a row of results."""
+    """Evaluate batch code for the states and times of all lanes, to a row of results."""
     count = len(lanes.h)
     if lanes.inputs.shape[1]:
         for lane in range(count):
@@ -202,7 +198,7 @@ def evaluate_lanes(system: System, lanes: Lanes, memory: Work, row: int) -> None
 
 @part
 def end_lanes(system: System, lanes: Lanes, memory: Work) -> None:
-    """The ends of all steps, brought back to what integration leaves."""
+    """The ends of all steps, projected onto unit quaternions and constraints."""
     count, size = lanes.y.shape
     for lane in range(count):
         if system.projection != 0:
@@ -212,7 +208,7 @@ def end_lanes(system: System, lanes: Lanes, memory: Work) -> None:
             for d in range(size):
                 lanes.states[lane, d] = lanes.x[lane, d]
         else:
-            normalise(system.quaternions, lanes.states[lane])
+            normalize(system.quaternions, lanes.states[lane])
         for d in range(size):
             lanes.end[lane, d] = lanes.states[lane, d]
 
@@ -229,7 +225,7 @@ def take_steps(system: System, method: CompiledTableau, lanes: Lanes, memory: Wo
 
 @part
 def take_stages(system: System, method: CompiledTableau, lanes: Lanes, memory: Work, first: int, last: int) -> None:
-    """The slopes of some stages of all lanes; the one after the last stage of a step is that of its end."""
+    """The slopes of some stages of all lanes; the slope at the end of the step follows the last stage."""
     for stage in range(first, last):
         combine_lanes(method, lanes, stage)
         if stage == method.stages:
@@ -247,38 +243,35 @@ def estimate_lanes(method: CompiledTableau, lanes: Lanes) -> None:
 
 @part
 def prepare_dense_lanes(system: System, method: CompiledTableau, lanes: Lanes, memory: Work) -> None:
-    """The slopes that dense output needs besides, of all lanes."""
+    """The additional slopes of dense output, of all lanes."""
     take_stages(system, method, lanes, memory, method.stages + 1, len(method.nodes))
 
 
 @part
-def look_inside(system: System, method: CompiledTableau, lanes: Lanes, along: bool) -> None:
-    """Conditions of events and outputs at equal parts of the steps of all lanes, where batch code computes them."""
+def sample_lanes(system: System, method: CompiledTableau, lanes: Lanes, along: bool) -> None:
+    """Conditions of events and outputs at equal parts of the steps of all lanes, if batch code computes them."""
     first = len(method.nodes) + method.errors + method.terms
     looking = lanes.outputs != 0 and along
     if lanes.conditions == 0 and not looking:
         return
-    for k in range(LOOKS):
+    for k in range(SUBDIVISIONS):
         weighted(method, first + k, lanes.each_h, lanes.y, lanes.slopes, len(lanes.zero), lanes.states, 0)
         for lane in range(len(lanes.h)):
-            lanes.times[lane] = lanes.clocks[lane, TIME] + (k + 1) / LOOKS * lanes.h[lane]
+            lanes.times[lane] = lanes.clocks[lane, TIME] + (k + 1) / SUBDIVISIONS * lanes.h[lane]
         if lanes.conditions != 0:
             compute_lanes(lanes.conditions, system, lanes, lanes.values, k, lanes.values.shape[2])
         if looking:
-            compute_lanes(lanes.outputs, system, lanes, lanes.looked, k, lanes.looked.shape[2])
+            compute_lanes(lanes.outputs, system, lanes, lanes.observed, k, lanes.observed.shape[2])
 
 
-# The loop over cases: lanes take one after the other, each as a run of its own would be, events and all.
-#
-# A lane that is done takes the next case. What a case gives depends on nothing but its own numbers: not on the cases
-# before it nor beside it, not on the lane nor on the thread it runs on.
+# Cases
 
 
 class Cases(NamedTuple):
     """Initial states and parameters by row, and how each case ended.
 
     grid: times at which states are saved to `saved`, by row; infinite where none are.
-    stop: its entry is set to one by whoever wants the loop to end before the next step.
+    stop: set its entry to 1 to end the loop before the next step.
     """
 
     states: Floats
@@ -301,7 +294,7 @@ class Cases(NamedTuple):
 
 @part
 def prepare_case(cases: Cases, work: Work, clock: Floats, watch: Watch, counters: Integers, row: int) -> None:
-    """All memory as a new run finds it."""
+    """Reset all memory for a new run."""
     size = len(work.y)
     for d in range(size):
         work.x[d] = work.y[d] = work.end[d] = cases.states[row, d]
@@ -343,7 +336,7 @@ def start_case(
 
 @part
 def take_events(system: System, tally: Tally, watch: Watch, counters: Integers, work: Work, row: int) -> None:
-    """Note the events that were recorded since the last call."""
+    """Count the events that were recorded since the last call."""
     note_events(system, tally, watch, work, row, 0, counters[EVENTS])
     counters[EVENTS] = 0
 
@@ -356,7 +349,7 @@ def saving_of(cases: Cases, row: int) -> Saving:
 
 @inlined
 def begin_step(control: Control, lanes: Lanes, memory: Work, lane: int) -> None:
-    """The slope in memory is that of a lane's next step, which has not been tried yet."""
+    """Take the slope in memory for a lane's next step, which has not been tried yet."""
     size = lanes.y.shape[1]
     for d in range(size):
         lanes.slopes[0, lane * size + d] = memory.slopes[0, d]
@@ -366,7 +359,7 @@ def begin_step(control: Control, lanes: Lanes, memory: Work, lane: int) -> None:
 
 @part
 def finish_case(system: System, lanes: Lanes, memory: Work, tallies: Tally, cases: Cases, lane: int) -> None:
-    """Keep how the case of a lane ended, and free the lane."""
+    """Store how the case of a lane ended, and free the lane."""
     row, counters, t = lanes.case[lane], lanes.counters[lane], lanes.clocks[lane, TIME]
     end_tally(system, tally_in(tallies, lane), work_of(lanes, memory, lane), row, t)
     for d in range(lanes.y.shape[1]):
@@ -378,8 +371,10 @@ def finish_case(system: System, lanes: Lanes, memory: Work, tallies: Tally, case
 
 
 @part
-def ready(method: CompiledTableau, control: Control, lanes: Lanes, memory: Work, lane: int, constrained: bool) -> int:
-    """Choose the step a lane tries next; says how its case ends where there is none."""
+def choose_step(
+    method: CompiledTableau, control: Control, lanes: Lanes, memory: Work, lane: int, constrained: bool
+) -> int:
+    """Choose the next step of a lane; returns RUNNING, or how its case ends."""
     clock, counters = lanes.clocks[lane], lanes.counters[lane]
     if clock[TIME] >= clock[END]:
         return DONE
@@ -394,10 +389,10 @@ def ready(method: CompiledTableau, control: Control, lanes: Lanes, memory: Work,
 
 
 @part
-def look_at_try(
+def judge_lane(
     method: CompiledTableau, control: Control, lanes: Lanes, memory: Work, lane: int, constrained: bool
 ) -> int:
-    """Whether the step that a lane tried stands, to `stands`; says how its case goes on or ends."""
+    """Decide whether to accept the step of a lane (`stands`); returns RUNNING, or how its case ends."""
     work, size, h = work_of(lanes, memory, lane), lanes.y.shape[1], lanes.h[lane]
     clock, counters, start = lanes.clocks[lane], lanes.counters[lane], lane * size
     counters[EVALUATIONS] += method.stages
@@ -422,71 +417,63 @@ def look_at_try(
 
 
 @inlined
-def unless_known(method: CompiledTableau, lanes: Lanes, memory: Work, lane: int, known: bool) -> bool:
-    """Prepare dense output of a lane, unless it is known; it is then."""
+def ensure_dense(method: CompiledTableau, lanes: Lanes, memory: Work, lane: int, known: bool) -> bool:
+    """Prepare dense output of a lane unless it is known; returns True."""
     if not known:
         load_dense(method, lanes, memory, lane)
     return True
 
 
 @part
-def finish_step_in(
+def finish_lane_step(
     system: System, method: CompiledTableau, lanes: Lanes, memory: Work, watch: Watch, saving: Saving, tally: Tally,
     lane: int,
 ) -> int:  # fmt: skip
-    """As `finish_step`, with a look at the outputs along the part of the step that stands."""
+    """As `finish_step`, with the outputs observed along the part of the step that is kept."""
     clock, counters, h = lanes.clocks[lane], lanes.counters[lane], lanes.h[lane]
-    counters[STEPS] += 1
-    counters[SINCE_START] += 1
-    work, t, t_new = work_of(lanes, memory, lane), clock[TIME], end_of(clock, h)
-    code, u, known = RUNNING, 1.0, False
-    if lanes.conditions != 0 and calm_inside(watch, lanes.values, lane):
-        arrive_calmly(watch, lanes.values, lane)
+    work, t, code, u, known = work_of(lanes, memory, lane), clock[TIME], RUNNING, 1.0, False
+    if lanes.conditions != 0 and has_no_crossing(watch, lanes.values, lane):
+        skip_quiet_step(watch, lanes.values, lane)
     elif len(watch.side):
-        known = unless_known(method, lanes, memory, lane, known)
+        known = ensure_dense(method, lanes, memory, lane, known)
         code, u = watch_step(system, watch, counters, work, t, h)
-    if code != RUNNING and code != CUT:
-        return int(code)
-    if tally.along:
-        known = look_along(system, method, lanes, memory, tally, lane, u, known)
-    tally.known[0] = 1 if code == RUNNING else 0  # an event may change the state
-    if code == CUT:
-        return int(cut_step(system, work, clock, watch, saving, counters, u, h))
-    if has_grid_before(saving, counters, t_new):
-        unless_known(method, lanes, memory, lane, known)
-    save_step(saving, counters, work, t, h, t_new)
-    clock[TIME] = t_new
-    return RUNNING
+    if code in (RUNNING, CUT):
+        if tally.along:
+            known = observe_lane(system, method, lanes, memory, tally, lane, u, known)
+        tally.known[0] = 1 if code == RUNNING else 0  # an event may change the state
+    if code == RUNNING and has_grid_before(saving, counters, end_of(clock, h)):
+        ensure_dense(method, lanes, memory, lane, known)
+    return int(end_step(system, work, clock, watch, saving, counters, code, u, h))
 
 
 @part
-def look_along(
+def observe_lane(
     system: System, method: CompiledTableau, lanes: Lanes, memory: Work, tally: Tally, lane: int, u: float, known: bool
 ) -> bool:
-    """Look at the outputs up to the part u of the step; says whether dense output is known now."""
+    """Observe the outputs up to the part u of the step; returns whether dense output is known now."""
     work, row, t, h = work_of(lanes, memory, lane), lanes.case[lane], lanes.clocks[lane, TIME], lanes.h[lane]
     if lanes.outputs != 0 and u == 1.0:
-        take_looks(system, tally, work, lanes.looked, lane, t)
+        take_samples(system, tally, work, lanes.observed, lane, t)
     else:
-        known = unless_known(method, lanes, memory, lane, known)
-        look_at_samples(system, tally, work, t, h, u)
-    if look_through(tally, row, t, h, u):
-        known = unless_known(method, lanes, memory, lane, known)
-        climb_all(system, tally, work, row, t, h, u)
+        known = ensure_dense(method, lanes, memory, lane, known)
+        sample_outputs(system, tally, work, t, h, u)
+    if observe_step(tally, row, t, h, u):
+        known = ensure_dense(method, lanes, memory, lane, known)
+        refine_extremes(system, tally, work, row, t, h, u)
     return known
 
 
 @part
-def go_on(
+def finish_lane(
     system: System, method: CompiledTableau, control: Control, lanes: Lanes, memory: Work, watches: Watch,
     tallies: Tally,
     cases: Cases, lane: int,
 ) -> int:  # fmt: skip
-    """Finish the step that stands and begin the next; says how the case goes on or ends."""
+    """Finish the accepted step and begin the next; returns RUNNING, or how the case ends."""
     size, row = lanes.y.shape[1], lanes.case[lane]
     work, watch, tally = work_of(lanes, memory, lane), watch_in(watches, lane), tally_in(tallies, lane)
     clock, counters = lanes.clocks[lane], lanes.counters[lane]
-    code = finish_step_in(system, method, lanes, memory, watch, saving_of(cases, row), tally, lane)
+    code = finish_lane_step(system, method, lanes, memory, watch, saving_of(cases, row), tally, lane)
     if counters[EVENTS] > 0:
         take_events(system, tally, watch, counters, work, row)
     if code == RUNNING:
@@ -507,12 +494,13 @@ def refill(
     tallies: Tally,
     cases: Cases, lane: int, following: int, last: int,
 ) -> int:  # fmt: skip
-    """See to it that a lane has a step to try, of its case or of the following one; returns the one after that."""
+    """Give a lane a step to try, of its case or of the next case; returns the case after that."""
     while True:
         if lanes.case[lane] >= 0:
             if lanes.codes[lane] == RUNNING:
-                stopped = cases.stop[0] != 0
-                code = INTERRUPTED if stopped else ready(method, control, lanes, memory, lane, system.projection != 0)
+                code = INTERRUPTED
+                if cases.stop[0] == 0:
+                    code = choose_step(method, control, lanes, memory, lane, system.projection != 0)
                 if code == RUNNING:
                     return following
                 lanes.codes[lane] = code
@@ -530,7 +518,7 @@ def try_all(
     tallies: Tally,
     cases: Cases,
 ) -> None:  # fmt: skip
-    """One try of all lanes, and a look into the steps that stand where something asks for it."""
+    """Try one step in all lanes, and sample accepted steps if events or outputs need it."""
     take_steps(system, method, lanes, memory)
     if not control.fixed:
         estimate_lanes(method, lanes)
@@ -539,14 +527,14 @@ def try_all(
         lanes.stands[lane] = 0
         if lanes.case[lane] < 0:
             continue
-        lanes.codes[lane] = look_at_try(method, control, lanes, memory, lane, system.projection != 0)
+        lanes.codes[lane] = judge_lane(method, control, lanes, memory, lane, system.projection != 0)
         if lanes.stands[lane]:
             t_new, saving = end_of(lanes.clocks[lane], lanes.h[lane]), saving_of(cases, lanes.case[lane])
             dense = dense or needs_dense(watch_in(watches, lane), saving, lanes.counters[lane], t_new)
             dense = dense or tallies.along
     if dense:
         prepare_dense_lanes(system, method, lanes, memory)
-        look_inside(system, method, lanes, tallies.along)
+        sample_lanes(system, method, lanes, tallies.along)
 
 
 @loop
@@ -555,7 +543,7 @@ def run_cases(
     tallies: Tally,
     cases: Cases, first: int, last: int,
 ) -> None:  # fmt: skip
-    """Run the cases first <= row < last; those that `stop` keeps from being run stay INTERRUPTED."""
+    """Run the cases first <= row < last; cases that `stop` prevents stay INTERRUPTED."""
     following = first
     while True:
         busy = False
@@ -569,6 +557,6 @@ def run_cases(
         try_all(system, method, control, lanes, memory, watches, tallies, cases)
         for lane in range(len(lanes.case)):
             if lanes.stands[lane]:
-                lanes.codes[lane] = go_on(
+                lanes.codes[lane] = finish_lane(
                     system, method, control, lanes, memory, watches, tallies, cases, lane
                 )  # fmt: skip

@@ -1,9 +1,10 @@
-"""Events in a run: search each step, record what happens, and act on the state; the same for every method."""
+"""Events in a run: search each step, record the events, and act on the state; the same for every method."""
 
 from __future__ import annotations
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import part
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import (
     ACCUMULATED,
     COMPONENT,
@@ -35,19 +36,19 @@ from kinegraph.solve.loops.zero_crossings import (
     first_event,
     is_beyond,
     leave_surface,
-    look,
     next_due,
+    observe_events,
     passes,
     put_on_surface,
     sign,
 )
 
-# An event happens: it is recorded, together with all others at the same time.
+# Records
 
 
 @part
 def record_event(watch: Watch, counters: Integers, event: int, t: float, y: Floats) -> None:
-    """Record one event, with the state before it acts. It is done, or it is due to act."""
+    """Record one event, with the state before it acts. Then it is done, or due to act."""
     place = counters[EVENTS]
     watch.times[place] = t
     watch.which[place] = event
@@ -66,8 +67,8 @@ def record_event(watch: Watch, counters: Integers, event: int, t: float, y: Floa
 def record_events(
     system: System, watch: Watch, counters: Integers, work: Work, event: int, t: float, h: float, u: float
 ) -> None:
-    """Record an event, and all others that happen at the same time."""
-    look(system, watch, work, t, h, u)
+    """Record an event, and all others at the same time."""
+    observe_events(system, watch, work, t, h, u)
     event_rates(system, watch, work.x, len(work.y), t + u * h)
     for k in range(len(watch.side)):
         happens = k == event or passes(watch.side[k], watch.ahead[k], watch.directions[k])
@@ -81,16 +82,16 @@ def record_events(
             watch.side[k] = watch.ahead[k]
 
 
-# Events act on the state, one after the other, until none is due; resets that accumulate are noticed.
+# Actions: events act on the state, one after the other, until none is due.
 
-_SLOPES = 1e-10  # a reset that leaves less than this part of a slope has made it zero, but for rounding
-_ACCUMULATED = 1e-10  # the part of the run within which the last resets lie if they accumulate
-_CHATTER = 1e-5  # the same for resets that would accumulate, if rounding did not keep them from going on faster
+_SLOPES = 1e-10  # a reset that leaves less than this part of a slope sets it to zero, up to rounding
+_ACCUMULATED = 1e-10  # the part of the run in which the last resets occur if they accumulate
+_CHATTER = 1e-5  # the same for resets that would accumulate without rounding
 
 
 @part
 def act(system: System, watch: Watch, work: Work, event: int, t: float) -> None:
-    """Replace the state in work.end by the one an event resets it to."""
+    """Replace the state in work.end by the new state of an event."""
     size = len(work.y)
     for d in range(size):
         work.x[d] = work.end[d]
@@ -130,7 +131,7 @@ def react(system: System, watch: Watch, counters: Integers, work: Work, t: float
             work.x[d] = work.end[d]
         event_values(system, watch, work.x, size, t, watch.values)
         event_rates(system, watch, work.x, size, t)
-        stop = sort_out(watch, counters, work, event, t)
+        stop = update_sides(watch, counters, work, event, t)
         if stop >= 0:
             counters[EVENT] = stop
             return STOPPED
@@ -141,8 +142,8 @@ def react(system: System, watch: Watch, counters: Integers, work: Work, t: float
 
 
 @part
-def sort_out(watch: Watch, counters: Integers, work: Work, acted: int, t: float) -> int:
-    """The side of every event after one has acted, and what happens by that; returns an event that stops, or -1."""
+def update_sides(watch: Watch, counters: Integers, work: Work, acted: int, t: float) -> int:
+    """Update the side of every event after one has acted, and record new events; returns an event that stops, or -1."""
     stop = -1
     for k in range(len(watch.side)):
         value, rate, incoming = watch.values[k], watch.rates[k], abs(watch.incoming[k])
@@ -172,14 +173,14 @@ def sort_out(watch: Watch, counters: Integers, work: Work, acted: int, t: float)
 
 @part
 def rests(watch: Watch, counters: Integers, event: int, t: float) -> bool:
-    """Whether an event is due at the time of the last reset again, without any speed to rebound with."""
+    """Whether an event is due again at the time of the last reset, without a speed to rebound with."""
     last = watch.recent[(counters[RESETS] - 1) % len(watch.recent)]
     return bool(counters[RESETS] > 0 and last == t and watch.boundary[event] == 1 and watch.rates[event] == 0.0)
 
 
 @part
 def accumulated(watch: Watch, counters: Integers, t: float) -> bool:
-    """Whether resets follow each other ever faster, so that they will not get beyond a point of time."""
+    """Whether resets follow each other faster and faster, so that they never pass a certain time."""
     count = len(watch.recent)
     place = counters[RESETS] % count
     first = watch.recent[place]
@@ -193,14 +194,14 @@ def accumulated(watch: Watch, counters: Integers, t: float) -> bool:
     return bool(t - first <= _CHATTER * watch.span and t - middle >= 0.99 * (middle - first))
 
 
-# What a run does about events: the sides they begin on, and the search through every step.
+# Search
 
 
 @part
 def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t: float) -> int:
-    """The side each event begins on; what begins at a boundary and goes outwards, or holds, acts at once, on work.end.
+    """Find the side of each event. Events at a boundary that go outwards, or hold, act at once on work.end.
 
-    What has acted at this very moment, before the run, is on its surface as if it had acted within it.
+    An event that acted at this time before the run is on its surface, as if it had acted within the run.
     """
     size = len(work.y)
     if len(watch.side) == 0:
@@ -230,9 +231,9 @@ def begin_events(system: System, watch: Watch, counters: Integers, work: Work, t
 
 @part
 def watch_step(system: System, watch: Watch, counters: Integers, work: Work, t: float, h: float) -> tuple[int, float]:
-    """Look for events in the step, whose dense output is prepared: CUT and where, if one must act there.
+    """Search the step for events; dense output is prepared. CUT and the place, if an event must act there.
 
-    RUNNING if none must, those that only record are recorded; NOT_A_NUMBER and TOO_MANY_EVENTS end the run.
+    RUNNING otherwise, after recording others; NOT_A_NUMBER and TOO_MANY_EVENTS end the run.
     """
     return watch_part(system, watch, counters, work, t, h, 0.0, 1.0)
 
@@ -247,7 +248,7 @@ def watch_part(
         while sample / watch.samples <= low:
             sample += 1
         high = min(sample / watch.samples, end)
-        look(system, watch, work, t, h, high)
+        observe_events(system, watch, work, t, h, high)
         event, u = first_event(system, watch, work, t, h, low, high)
         if event < 0:
             if undefined(watch, counters):
@@ -266,7 +267,7 @@ def watch_part(
 
 @part
 def undefined(watch: Watch, counters: Integers) -> bool:
-    """Whether a value is not a number; says which."""
+    """Whether a value is NaN; its event is noted."""
     for event in range(len(watch.side)):
         if watch.values[event] != watch.values[event]:
             counters[COMPONENT] = -1 - event
@@ -276,7 +277,7 @@ def undefined(watch: Watch, counters: Integers) -> bool:
 
 @part
 def arrive(watch: Watch) -> None:
-    """Go on from a place where nothing happened."""
+    """Continue from a place without events."""
     for event in range(len(watch.side)):
         ahead = watch.ahead[event]
         if ahead != 0:
@@ -287,10 +288,10 @@ def arrive(watch: Watch) -> None:
 
 
 @part
-def calm_inside(watch: Watch, values: Floats, lane: int) -> bool:
-    """Whether all values inside a step, values[place, lane, event], are on the sides of zero their events are on.
+def has_no_crossing(watch: Watch, values: Floats, lane: int) -> bool:
+    """Whether all values inside a step, values[place, lane, event], are on the sides of their events.
 
-    Where they are not, or an event may stand on its surface, `watch_step` finds out what happens.
+    Otherwise, or if an event may be on its surface, `watch_step` searches the step.
     """
     for event in range(len(watch.side)):
         side = watch.side[event]
@@ -303,7 +304,7 @@ def calm_inside(watch: Watch, values: Floats, lane: int) -> bool:
 
 
 @part
-def arrive_calmly(watch: Watch, values: Floats, lane: int) -> None:
-    """Go on from the end of a step inside which nothing happened."""
+def skip_quiet_step(watch: Watch, values: Floats, lane: int) -> None:
+    """Continue from the end of a step without events."""
     for event in range(len(watch.side)):
         watch.before[event] = watch.values[event] = values[-1, lane, event]

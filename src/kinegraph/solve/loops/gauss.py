@@ -1,7 +1,7 @@
 """The compiled loop of Gauss methods: implicit, symplectic, of order twice the number of stages.
 
-The equations of a step are solved by fixed-point iteration down to rounding, and what rounding drops from the state is
-carried along (Hairer-Lubich-Wanner, VIII): otherwise errors of the iteration would make the energy drift.
+The equations of a step are solved by fixed-point iteration down to rounding. Compensated summation keeps the digits
+that rounding drops from the state (Hairer-Lubich-Wanner, VIII); otherwise the energy would drift.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from math import isfinite
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import loop, part
 from kinegraph.solve.loops.after_step import begin_run, finish_with_cubic, fixed_step, may_step
-from kinegraph.solve.loops.marks import Floats, Integers
 from kinegraph.solve.loops.step import (
     BEGUN,
     COMPONENT,
@@ -48,7 +48,7 @@ class Gauss(NamedTuple):
 def begin(
     system: System, gauss: Gauss, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers
 ) -> int:
-    """The first saved state, what events do at once, and the first slope; says how the run goes on."""
+    """Begin the run, with the first slope; RUNNING, or how it ends."""
     code = begin_run(system, work, clock, watch, saving, counters)
     first_guess(system, gauss, work, clock[TIME])
     return int(code)
@@ -56,7 +56,7 @@ def begin(
 
 @part
 def first_guess(system: System, gauss: Gauss, work: Work, t: float) -> None:
-    """All slopes as at the beginning of the step."""
+    """Guess all slopes as at the beginning of the step."""
     size = len(work.y)
     for d in range(size):
         work.x[d] = work.y[d]
@@ -67,7 +67,7 @@ def first_guess(system: System, gauss: Gauss, work: Work, t: float) -> None:
 
 @part
 def next_guess(gauss: Gauss, slopes: Floats) -> None:
-    """Slopes of the next step from the polynomial through those of the last."""
+    """Guess the slopes of the next step by the polynomial through those of the last."""
     stages = len(gauss.b)
     for d in range(slopes.shape[1]):
         for i in range(stages):
@@ -93,7 +93,7 @@ def iterate(system: System, gauss: Gauss, work: Work, t: float, h: float) -> flo
         evaluate(system, work, t + gauss.c[stage] * h, work.errors, 0)
         for d in range(size):
             moved = abs(h * (work.errors[0, d] - work.slopes[stage, d])) / (1.0 + abs(work.y[d]))
-            if not moved <= change:  # not a number counts as a change, too
+            if not moved <= change:  # NaN counts as a change
                 change = moved
             work.slopes[stage, d] = work.errors[0, d]
     return change
@@ -101,7 +101,7 @@ def iterate(system: System, gauss: Gauss, work: Work, t: float, h: float) -> flo
 
 @part
 def solve_stages(system: System, gauss: Gauss, work: Work, t: float, h: float, counters: Integers) -> bool:
-    """Iterate until rounding is all that changes; False if that is not reached."""
+    """Iterate until only rounding changes; False if the iteration does not converge."""
     last = 1e300
     for _ in range(_MOST_ITERATIONS):
         change = iterate(system, gauss, work, t, h)
@@ -133,7 +133,7 @@ def end_of_step(gauss: Gauss, work: Work, h: float) -> int:
 
 @part
 def one_step(system: System, gauss: Gauss, work: Work, clock: Floats, counters: Integers) -> tuple[int, float]:
-    """Take a step; returns how it went and the length."""
+    """Take a step; returns its code and length."""
     t, h = clock[TIME], fixed_step(clock, counters)
     converged = solve_stages(system, gauss, work, t, h, counters)
     bad = end_of_step(gauss, work, h)
@@ -148,7 +148,7 @@ def advance(
     system: System, gauss: Gauss, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers,
     slice_steps: int,
 ) -> int:  # fmt: skip
-    """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do."""
+    """Begin, or go on, for up to `slice_steps` steps, or until Python has something to do."""
     if not counters[BEGUN]:
         code = begin(system, gauss, work, clock, watch, saving, counters)
         if code != RUNNING:

@@ -1,7 +1,7 @@
-"""What loops are written with: marks that say how each function is compiled, and the calls of kernels.
+"""Marks that define how a function of a loop is compiled, and the calls of kernels.
 
-The files of this folder are plain Python: the interpreter runs them as they stand, slowly but at once. `make bitcode`
-makes machine code of the same functions, which is part of the package.
+The files of this folder are plain Python: the interpreter can run them, slowly but at once. `make bitcode` compiles the
+same functions to machine code, which is part of the package.
 """
 
 from __future__ import annotations
@@ -9,19 +9,12 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable
 from functools import cache
-from typing import TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
-
+from kinegraph.arrays import Floats
 from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import inlined, intrinsic, loop, part
 
-__all__ = ["Floats", "Integers", "call", "call_batch", "inlined", "intrinsic", "loop", "part"]
-
-#: Arrays inside loops.
-Floats: TypeAlias = NDArray[np.float64]
-Integers: TypeAlias = NDArray[np.int64]
+__all__ = ["call", "call_batch", "inlined", "intrinsic", "loop", "part"]
 
 _KERNEL = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _DOUBLE = ctypes.sizeof(ctypes.c_double)

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from math import isfinite
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import call_pointer, callback, doubles_at, integers_at, loop, part
 from kinegraph.solve.loops.after_step import begin_run, end_step
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.penetration import find_rounding, watch_gaps
 from kinegraph.solve.loops.step import BEGUN, LEFT, RUNNING, TIME, Saving, System, Work, onto_constraints, set_inputs
 from kinegraph.solve.loops.zero_crossings import Watch
 
-# What CVODE calls: the right-hand side and its Jacobian, as C functions without Python.
-#
-# CVODE hands on the address of an array of integers (`data`), which says where everything else is.
+# C callbacks. CVODE passes the address of an array of integers (`data`), with the addresses of everything else.
 
 # Places in `data`: kernels, functions of SUNDIALS, sizes, arrays, and (written here) a component that is not finite
 # and counters.
@@ -40,7 +39,7 @@ def fill_argument(data: Integers, t: float, y: Floats, x: Floats) -> None:
 
 @callback
 def rate(t: float, state: int, slope: int, place: int) -> int:
-    """y' for CVODE; one (try a shorter step) where it is not finite, or no state nearby is on the constraints."""
+    """y' for CVODE; 1 (try a shorter step) if it is not finite, or no state nearby is on the constraints."""
     data = integers_at(place, (DATA,))
     y = doubles_at(call_pointer(data[VECTOR_DATA], state), (data[SIZE],))
     result = doubles_at(call_pointer(data[VECTOR_DATA], slope), (data[SIZE],))
@@ -73,9 +72,6 @@ def jacobian(t: float, state: int, slope: int, matrix: int, place: int, free1: i
             columns[j * size + i] = rows[i * size + j]
     data[JACOBIAN_CALLS] += 1
     return 0
-
-
-# What multistep methods, which step elsewhere, take of the loops: the beginning of a run and what follows a step.
 
 
 @loop

@@ -11,24 +11,25 @@ from __future__ import annotations
 
 from math import sqrt
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import part
 from kinegraph.solve.loops.events import watch_part
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import RUNNING, TAYLOR, System, Work
 from kinegraph.solve.loops.zero_crossings import MOST_DIPS, Watch
 
 NO_DIP = 2.0  # a place beyond the step
-# How a gap is watched: whatever is below zero; dips that dense output does not explain; not at all, for it is closed.
+# How a gap is watched: not at all, because it is closed; for all dips; for dips that dense output does not explain.
 CLOSED_GAP, ALWAYS, LOOSELY = range(3)
 
-_ROUNDING = 1e-15  # of a gap, by the size of what it is made of
-_EXACT, _LOOSE = 1e3, 1e8  # times its rounding: less deep is not a dip
+_ROUNDING = 1e-15  # of a gap, relative to its terms
+_EXACT, _LOOSE = 1e3, 1e8  # a dip is deeper than so many times the rounding
 _SHRINKS, _SIZE = 0.6, 16.0  # of the radius of a rate over twice the length, times the gap: see `is_resolved`
 _SHORTEST = 1e-12  # part of a step
-_PARTS = 2000  # of one step; after these, cubics are enough, and after twice as many nothing is known
-_SAFETY = 32.0  # times the error in the middle: what a cubic may miss a gap by
+_PARTS = 2000  # of one step; afterwards cubics are enough, and after twice as many the search ends
+_SAFETY = 32.0  # the error of a cubic is at most so many times that in the middle
 _CLOSED, _CLOSED_SIZE, _CLOSED_PARTS = 1e10, 100.0, 400  # the same for closed gaps, which dense output misses a little
-_KNOWN = 1e290  # of a radius: more says nothing
+_KNOWN = 1e290  # larger radii are meaningless
 _BOX, _MIDDLE, _LOW, _HIGH = range(4)  # rows of watch.bounds
 _CLEAR, _OPEN, _FALLEN, _DIP, _DIP_IN_THE_MIDDLE = range(5)  # a gap falls below zero once; it is negative somewhere
 
@@ -74,7 +75,7 @@ def enclose_entry(box: Floats, work: Work, d: int, h: float, middle: float, half
 
 @part
 def find_rounding(watch: Watch, work: Work, t: float) -> None:
-    """What rounding may add to gaps: their slopes by all entries of the state work.y, times its size (at least one)."""
+    """The rounding of gaps: their slopes by all entries of the state work.y, times its size (at least one)."""
     size, count, gaps = len(work.y), len(work.x), len(watch.enclosed)
     if watch.enclosure == 0:
         return
@@ -107,7 +108,7 @@ def gap(watch: Watch, row: int, k: int) -> float:
 
 @part
 def watch_gaps(system: System, watch: Watch, counters: Integers, work: Work, t: float, h: float) -> tuple[int, float]:
-    """As `watch_step`, with a look at every place where a gap dips."""
+    """As `watch_step`, with every dip of a gap among the places of the search."""
     low = 0.0
     for _ in range(MOST_DIPS if watch.enclosure != 0 else 0):
         dip = min(first_dip(watch, work, t, h, low, 1.0), 1.0)
@@ -120,12 +121,12 @@ def watch_gaps(system: System, watch: Watch, counters: Integers, work: Work, t: 
 
 @part
 def is_watched(watch: Watch, k: int) -> bool:
-    """Whether a gap is positive, and its passing below zero would count."""
+    """Whether a gap is positive and its crossing would count."""
     return bool(watch.active[k] > 0 and watch.side[watch.enclosed[k]] > 0)
 
 
 @part
-def all_clear_by_values(watch: Watch) -> bool:
+def is_clear_by_values(watch: Watch) -> bool:
     """Whether no gap reaches zero by the enclosures of their values."""
     count = len(watch.enclosed)
     for k in range(count):
@@ -163,7 +164,7 @@ def is_resolved(watch: Watch, k: int, time: float) -> bool:
 
 @part
 def clear_by_cubic(watch: Watch, k: int, time: float) -> bool:
-    """Whether the cubic of Hermite stays above zero, by far more than it misses the gap by in the middle."""
+    """Whether the cubic of Hermite stays above zero, by far more than its error in the middle."""
     rates = 2 * len(watch.enclosed) + k
     low, high = gap(watch, _LOW, k), gap(watch, _HIGH, k)
     rise, fall = time * watch.bounds[_LOW, rates], time * watch.bounds[_HIGH, rates]
@@ -198,8 +199,8 @@ def first_dip(watch: Watch, work: Work, t: float, h: float, low: float, high: fl
         parts += 1
         enclose(watch, work, t, h, low, end, _BOX)
         code = _CLEAR
-        if not all_clear_by_values(watch):
-            code = looked_into(watch, work, t, h, low, end, parts > _PARTS)
+        if not is_clear_by_values(watch):
+            code = check_interval(watch, work, t, h, low, end, parts > _PARTS)
             calm -= 1
         if code == _FALLEN or (code == _DIP and end - low < _SHORTEST):
             return end
@@ -212,15 +213,15 @@ def first_dip(watch: Watch, work: Work, t: float, h: float, low: float, high: fl
             length, calm = 0.5 * (end - low), 0
             continue
         low = end
-        if calm >= 2:  # clear by values, or twice after a closer look
+        if calm >= 2:  # clear by values, or twice by the finer check
             length, calm = 2.0 * length, 0
             watch.spread[:] = 0.0
     return NO_DIP
 
 
 @part
-def looked_into(watch: Watch, work: Work, t: float, h: float, low: float, high: float, lenient: bool) -> int:
-    """The worst verdict on a part whose box is at hand; radii of what is open are kept."""
+def check_interval(watch: Watch, work: Work, t: float, h: float, low: float, high: float, lenient: bool) -> int:
+    """The worst verdict on a part whose box is known; radii of open gaps are kept."""
     count, middle, worst = len(watch.enclosed), 0.5 * (low + high), _CLEAR
     enclose(watch, work, t, h, middle, middle, _MIDDLE)
     enclose(watch, work, t, h, low, low, _LOW)

@@ -14,10 +14,11 @@ from __future__ import annotations
 from math import isfinite
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import loop, part
 from kinegraph.solve.loops.after_step import begin_run, finish_with_cubic, fixed_step, may_step
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import (
     BEGUN,
     COMPONENT,
@@ -37,11 +38,11 @@ from kinegraph.solve.loops.step import (
 from kinegraph.solve.loops.zero_crossings import Watch
 
 _MOST_ITERATIONS = 100
-_SMALL = 1e-10  # changes below this that do not become smaller are rounding: of lambda, 1/h^2 times that of positions
-_NEAR = 1e-7  # pivots of positions that a step should not land on; it is then taken in two parts
-_CLOSE = 1e-3  # where a step cannot be solved with a pivot below this, that is why
-# Energy that may appear or vanish in a step, of the largest kinetic one, and the squared sine by which velocities may
-# turn, unless they are slow. A little of both is always allowed, or so many times of what steps before had: it fades.
+_SMALL = 1e-10  # smaller changes that no longer fall are rounding: of lambda, 1/h^2 times that of positions
+_NEAR = 1e-7  # a step should not end at smaller pivots; it is then taken in two parts
+_CLOSE = 1e-3  # a smaller pivot explains why a step has no solution
+# The change of energy allowed in a step, relative to the largest kinetic energy, and the squared sine by which
+# velocities may turn, unless they are slow. Both limits adapt to recent steps: a multiple of their values, which fade.
 _LEAP, _TURN, _SLOW = 0.02, 0.4, 0.01
 _LITTLE, _MORE, _FADING = 0.01, 10.0, 0.8
 _SPLITS = (1.0, 0.37, 0.61, 0.83, 0.29)
@@ -53,10 +54,10 @@ class Rattle(NamedTuple):
 
     free: x -> q', p' without constraints. values: x -> g. rows: x -> G and G H^-1, by row. parts: lengths of the
     composition's steps, of the step's. now, ahead: G and G H^-1 at the beginning, and at a trial end.
-    matrix: G H^-1 G^T, factorised. square: the same between beginning and end.
-    pivot: the lowest pivot, its row, twice the largest kinetic energy so far, leaps and turns of late, and whether
-    these count (`is_continued`).
-    before, speeds, pulls: where a part begins, its velocities, and the forces there at rest; rest: momenta of nothing.
+    matrix: G H^-1 G^T, factorized. square: the same between beginning and end.
+    pivot: the lowest pivot, its row, twice the largest kinetic energy so far, recent changes of energy and direction,
+    and whether these count (`is_continued`).
+    before, speeds, pulls: where a part begins, its velocities, and the forces there at rest; rest: zero momenta.
     """
 
     free: Code
@@ -85,7 +86,7 @@ class Rattle(NamedTuple):
 
 @part
 def free_rate(rattle: Rattle, work: Work, q: Floats, p: Floats, rate: Floats) -> None:
-    """H_p and -H_q at positions and momenta that are parts of two states."""
+    """H_p and -H_q at the positions of one state and the momenta of another."""
     count = len(work.y) // 2
     for d in range(count):
         work.x[d], work.x[count + d] = q[d], p[count + d]
@@ -94,7 +95,7 @@ def free_rate(rattle: Rattle, work: Work, q: Floats, p: Floats, rate: Floats) ->
 
 @part
 def prepare_rows(rattle: Rattle, work: Work, y: Floats) -> int:
-    """G, G H^-1 and the factorised G H^-1 G^T at positions; the first row that depends on others, or -1."""
+    """G, G H^-1 and the factorized G H^-1 G^T at positions; the first row that depends on others, or -1."""
     count, size = len(work.y) // 2, len(rattle.gaps)
     for d in range(len(y)):
         work.x[d] = y[d]
@@ -105,11 +106,11 @@ def prepare_rows(rattle: Rattle, work: Work, y: Floats) -> int:
             for d in range(count):
                 total += rattle.now[size + i, d] * rattle.now[j, d]
             rattle.matrix[i, j] = total
-    return factorise(rattle.matrix, size, rattle.pivot)
+    return factorize(rattle.matrix, size, rattle.pivot)
 
 
 @part
-def factorise(matrix: Floats, size: int, pivot: Floats) -> int:
+def factorize(matrix: Floats, size: int, pivot: Floats) -> int:
     """L D L^T in place of a symmetric matrix, its lowest pivot noted.
 
     Returns the first row with a pivot that is nothing beside its entry, or -1.
@@ -133,7 +134,7 @@ def factorise(matrix: Floats, size: int, pivot: Floats) -> int:
 
 @part
 def solve(matrix: Floats, values: Floats) -> None:
-    """Solve with the factorised matrix, in place."""
+    """Solve with the factorized matrix, in place."""
     size = len(values)
     for i in range(size):
         for j in range(i):
@@ -155,10 +156,10 @@ def push(rattle: Rattle, p: Floats, count: int, factor: float, forces: Floats) -
 
 @part
 def iterate(rattle: Rattle, work: Work, start: Floats, h: float, exact: bool) -> float:
-    """Bring the momenta in the middle, the positions at the end and lambda nearer; returns the largest change.
+    """Iterate the momenta in the middle, the positions at the end and lambda; returns the largest change.
 
     exact: with the rows at the trial end, as steps over a singular position need it. There lambda is hardly determined,
-    and what is not is taken from the momenta at the end: the change is that of positions alone.
+    but the projection at the end removes the undetermined part: only the change of positions counts.
     """
     count, end = len(start) // 2, rattle.trial
     largest = 0.0
@@ -169,7 +170,7 @@ def iterate(rattle: Rattle, work: Work, start: Floats, h: float, exact: bool) ->
     for d in range(count):
         moved = abs(rattle.half[count + d] - rattle.change[d]) / (1.0 + abs(start[count + d]))
         if not exact:
-            largest = largest if moved <= largest else moved  # not a number counts as a change, too
+            largest = largest if moved <= largest else moved  # NaN counts as a change
     free_rate(rattle, work, start, rattle.half, rattle.first)
     free_rate(rattle, work, end, rattle.half, rattle.second)
     for d in range(count):
@@ -190,7 +191,7 @@ def iterate(rattle: Rattle, work: Work, start: Floats, h: float, exact: bool) ->
 
 @part
 def solve_ahead(rattle: Rattle, work: Work, count: int) -> None:
-    """Solve G(q1) H^-1 G(q0)^T x = gaps in place, by elimination with exchanges of rows."""
+    """Solve G(q1) H^-1 G(q0)^T x = gaps in place, by elimination with row exchanges."""
     size, square, gaps = len(rattle.gaps), rattle.square, rattle.gaps
     call(rattle.rows, work.x, rattle.ahead, 0)
     for i in range(size):
@@ -218,7 +219,7 @@ def solve_ahead(rattle: Rattle, work: Work, count: int) -> None:
 
 @part
 def solve_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: Integers, exact: bool) -> int:
-    """Momenta in the middle and positions at the end; how it went."""
+    """Momenta in the middle and positions at the end; RUNNING, or why there are none."""
     last, stalled = 1e300, 0
     for d in range(len(state)):
         rattle.half[d] = rattle.trial[d] = state[d]
@@ -237,7 +238,7 @@ def solve_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: In
 
 @part
 def take_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: Integers) -> int:
-    """One step of the composition, in place; how it went. The rows at hand are those at the beginning."""
+    """One step of the composition, in place; RUNNING, or why it failed. The current rows are those at its beginning."""
     for row in range(len(rattle.forces)):
         rattle.guess[row] = rattle.forces[row]
     code = NO_CONVERGENCE
@@ -267,7 +268,7 @@ def end_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: Inte
         state[d] = rattle.trial[d]
         state[count + d] = rattle.half[count + d] + 0.5 * h * rattle.second[count + d]
     onto_velocities(rattle, state, count)
-    look_at(rattle, work, state)
+    observe_state(rattle, work, state)
     if not is_continued(rattle, state):
         return NO_CONVERGENCE
     note_beginning(rattle, state)
@@ -275,14 +276,14 @@ def end_part(rattle: Rattle, work: Work, state: Floats, h: float, counters: Inte
 
 
 @part
-def look_at(rattle: Rattle, work: Work, state: Floats) -> None:
+def observe_state(rattle: Rattle, work: Work, state: Floats) -> None:
     """Velocities of a state to `first`, the forces on it while it is at rest to `second`."""
     free_rate(rattle, work, state, state, rattle.first)
     free_rate(rattle, work, state, rattle.rest, rattle.second)
 
 
 @part
-def vigour(state: Floats, velocities: Floats) -> float:
+def twice_kinetic_energy(state: Floats, velocities: Floats) -> float:
     """Twice the kinetic energy of a state, if the velocities are its own."""
     count, total = len(state) // 2, 0.0
     for d in range(count):
@@ -292,24 +293,25 @@ def vigour(state: Floats, velocities: Floats) -> float:
 
 @part
 def note_beginning(rattle: Rattle, state: Floats) -> None:
-    """The state that was looked at is where the next part begins."""
+    """The next part begins at the observed state."""
     count = len(state) // 2
     for d in range(count):
         rattle.before[d], rattle.before[count + d] = state[d], state[count + d]
         rattle.speeds[d], rattle.pulls[d] = rattle.first[d], rattle.second[count + d]
-    rattle.pivot[2] = max(rattle.pivot[2], vigour(state, rattle.first))
+    rattle.pivot[2] = max(rattle.pivot[2], twice_kinetic_energy(state, rattle.first))
 
 
 @part
 def is_continued(rattle: Rattle, state: Floats) -> bool:
-    """Whether the state that was looked at continues the motion: energy stays, by the trapezoidal rule, and so does the
-    direction. Beyond a singular position the equations of a step have several solutions: loops may fold otherwise.
+    """Whether the observed state continues the motion: energy (by the trapezoidal rule) and direction are conserved.
+
+    Beyond a singular position the equations of a step have several solutions, as loops may fold in several ways.
     """
     count, work_done = len(state) // 2, 0.0
     for d in range(count):
         work_done += 0.5 * (rattle.pulls[d] + rattle.second[count + d]) * (state[d] - rattle.before[d])
-    moving, left = vigour(rattle.before, rattle.speeds), vigour(state, rattle.first)
-    along = vigour(state, rattle.speeds)
+    moving, left = twice_kinetic_energy(rattle.before, rattle.speeds), twice_kinetic_energy(state, rattle.first)
+    along = twice_kinetic_energy(state, rattle.speeds)
     highest = max(rattle.pivot[2], left, 2.0 * abs(work_done))
     if highest == 0.0:
         return True
@@ -329,7 +331,7 @@ def is_continued(rattle: Rattle, state: Floats) -> bool:
 
 @part
 def onto_velocities(rattle: Rattle, state: Floats, count: int) -> None:
-    """Take from the momenta what moves against the rows at hand: an exact linear step."""
+    """Project the momenta so that velocities satisfy the current rows: an exact linear step."""
     size = len(rattle.gaps)
     for row in range(size):
         total = 0.0
@@ -342,11 +344,11 @@ def onto_velocities(rattle: Rattle, state: Floats, count: int) -> None:
 
 @part
 def one_step(rattle: Rattle, work: Work, clock: Floats, counters: Integers) -> tuple[int, float]:
-    """Take all steps of the composition; returns how it went and the length."""
+    """Take all steps of the composition; returns the code and the length."""
     h, code = fixed_step(clock, counters), RUNNING
     for row in range(len(rattle.forces)):
         rattle.start[row] = rattle.forces[row]
-    for strict in range(1, -1, -1):  # long steps leap and turn more than those before them: after all else
+    for strict in range(1, -1, -1):  # limits by recent steps first; long steps may exceed them
         rattle.pivot[5] = strict
         for split in _SPLITS:
             code = take_split(rattle, work, h, split, counters)
@@ -361,18 +363,18 @@ def one_step(rattle: Rattle, work: Work, clock: Floats, counters: Integers) -> t
         prepare_rows(rattle, work, work.y)
         counters[COMPONENT] = int(rattle.pivot[1])
         return (SINGULAR_PLACE if rattle.pivot[0] < _CLOSE else NO_CONVERGENCE), h
-    if code == RUNNING and not rattle.pivot[0] > _NEAR:  # all ways come near to it: the first as good as any
+    if code == RUNNING and not rattle.pivot[0] > _NEAR:  # all splits come near it: take the whole step
         code = take_split(rattle, work, h, 1.0, counters)
     return code, h
 
 
 @part
 def take_split(rattle: Rattle, work: Work, h: float, split: float, counters: Integers) -> int:
-    """The step from work.y to work.end, in one part or in two. Notes the lowest pivot on the way."""
+    """The step from work.y to work.end, in one part or in two. Notes the lowest pivot."""
     rattle.pivot[0] = 1.0
     for d in range(len(work.y)):
         work.end[d] = work.y[d]
-    look_at(rattle, work, work.y)
+    observe_state(rattle, work, work.y)
     note_beginning(rattle, work.y)
     for share in range(2):
         whole = split * h if share == 0 else (1.0 - split) * h
@@ -389,14 +391,14 @@ def take_split(rattle: Rattle, work: Work, h: float, split: float, counters: Int
 def begin(
     system: System, rattle: Rattle, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers
 ) -> int:
-    """The first saved state, what events do at once, and the rows at the start."""
+    """Begin the run, with the rows at the start."""
     code = begin_run(system, work, clock, watch, saving, counters)
     return int(begin_again(rattle, work, counters, code))
 
 
 @part
 def begin_again(rattle: Rattle, work: Work, counters: Integers, code: int) -> int:
-    """The rows at the state at hand, where a run begins or goes on after an event."""
+    """The rows at the current state, at the start or after an event."""
     rattle.forces[:] = 0.0
     bad = prepare_rows(rattle, work, work.y)
     if bad >= 0:
@@ -410,7 +412,7 @@ def advance(
     system: System, rattle: Rattle, work: Work, clock: Floats, watch: Watch, saving: Saving, counters: Integers,
     slice_steps: int,
 ) -> int:  # fmt: skip
-    """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do."""
+    """Begin, or go on, for up to `slice_steps` steps, or until Python has something to do."""
     if not counters[BEGUN]:
         code = begin(system, rattle, work, clock, watch, saving, counters)
         if code != RUNNING:

@@ -1,13 +1,13 @@
-"""The compiled loop of explicit Runge-Kutta methods. It runs in slices, so that Python can look in between."""
+"""The compiled loop of explicit Runge-Kutta methods. It runs in slices, between which Python reports progress."""
 
 from __future__ import annotations
 
 from math import inf, isfinite
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.jit.marks import inlined, loop, part
 from kinegraph.solve.loops.after_step import begin_run, end_of, finish_step, fixed_step, may_step, needs_dense
-from kinegraph.solve.loops.marks import Floats, Integers
 from kinegraph.solve.loops.step import (
     BEGINNING,
     BEGUN,
@@ -46,24 +46,24 @@ from kinegraph.solve.loops.step import (
 )
 from kinegraph.solve.loops.zero_crossings import Watch
 
-# Positions with a pivot below this part of the usual one are singular to rounding errors: steps go over them, of
-# lengths that let no stage fall on that position. After so many tries the least error stands, if rounding explains it.
+# Positions with a pivot below this part of the usual pivot are singular up to rounding. Steps pass over them, with
+# lengths that keep stages away. After so many tries the least error is accepted, if rounding explains it.
 SINGULAR, AVOIDING, MOST_TRIES, ROUNDING = 1e-4, 0.93, 12, 1e-8
 
-# A step that begins near a singular position may end there, unless its pivot falls to less than this part.
+# A step that begins near a singular position may end there, unless its pivot falls below this part.
 NEARER = 1e-2
 
-# Steps that begin there and are shorter than this part of the run lead no further.
+# Steps that begin there and are shorter than this part of the run make no progress.
 STUCK = 1e-12
 
-# With a pivot below this a rate has no digits that mean anything.
+# With a pivot below this, a rate has no correct digits.
 MEANINGLESS = 1e-11
 
-_SHORTEST_START = 1e-12  # of the time at hand: after an event steps begin no shorter
+_SHORTEST_START = 1e-12  # of the current time: the shortest first step after an event
 
 
 class Control(NamedTuple):
-    """A step controller for compiled code; `fixed` ignores all the rest but max_steps."""
+    """A step controller for compiled code; `fixed` ignores all other fields except max_steps."""
 
     fixed: bool
     rtol: float
@@ -83,7 +83,7 @@ def begin(
     system: System, method: CompiledTableau, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
     counters: Integers,
 ) -> int:  # fmt: skip
-    """The first saved state, what events do at once, the first slope and the first step; says how the run goes on."""
+    """Begin the run, with the first slope and the first step; RUNNING, or how it ends."""
     code = begin_run(system, work, clock, watch, saving, counters)
     first = clock[STEP]
     start_steps(system, method, control, work, clock)
@@ -107,7 +107,7 @@ def start_steps(system: System, method: CompiledTableau, control: Control, work:
 
 @inlined
 def step_length(control: Control, clock: Floats, counters: Integers) -> float:
-    """The step to try: as the controller chose, or to the end exactly; what times differ by, so that none is lost."""
+    """The step to try: as the controller chose, or exactly to the end; always a difference of times."""
     if control.fixed:
         return fixed_step(clock, counters)
     t, end = clock[TIME], clock[END]
@@ -117,7 +117,7 @@ def step_length(control: Control, clock: Floats, counters: Integers) -> float:
 
 @inlined
 def accepted(control: Control, clock: Floats, h: float, error: float, after_rejection: bool) -> None:
-    """Choose the next step after a good one (PI controller of Gustafsson and Hairer)."""
+    """Choose the next step after an accepted step (PI controller of Gustafsson and Hairer)."""
     if error == 0.0:
         factor = control.grow
     else:
@@ -131,7 +131,7 @@ def accepted(control: Control, clock: Floats, h: float, error: float, after_reje
 
 @part
 def rejected(control: Control, clock: Floats, h: float, error: float) -> None:
-    """Choose a shorter step after a bad one."""
+    """Choose a shorter step after a rejected step."""
     factor = 0.1
     if isfinite(error):
         factor = max(control.shrink, control.safety * error ** (-1.0 / (control.error_order + 1)))
@@ -140,7 +140,7 @@ def rejected(control: Control, clock: Floats, h: float, error: float) -> None:
 
 @inlined
 def near_singular(work: Work, note: int) -> bool:
-    """Whether the LATEST state, or the LOWEST of the step, is near a singular position: its rate is mere rounding."""
+    """Whether the LATEST state, or the LOWEST of the step, is near a singular position, where rates are rounding."""
     return bool(work.projected[note] < SINGULAR * work.projected[HIGHEST])
 
 
@@ -162,7 +162,7 @@ def finite(end: Floats, slopes: Floats, start: int) -> bool:
 
 @inlined
 def sound(method: CompiledTableau, work: Work) -> bool:
-    """Whether the step just taken ended in numbers."""
+    """Whether the end of the last step is finite."""
     return finite(work.end, work.slopes[method.stages], 0)
 
 
@@ -174,7 +174,7 @@ def tolerated_error(control: Control) -> float:
 
 @part
 def is_too_small(control: Control, work: Work, clock: Floats, h: float) -> bool:
-    """Whether a chosen step is lost in the rounding of the time, or will not lead away from a singular position."""
+    """Whether a chosen step is lost in the rounding of the time, or does not lead away from a singular position."""
     t, end = clock[TIME], clock[END]
     lost = not h >= 1e-15 * max(abs(t), 1e-12)
     return not control.fixed and (lost or (h < STUCK * max(abs(t), end - t) and near_singular(work, BEGINNING)))
@@ -185,7 +185,7 @@ def judge(
     control: Control, work: Work, clock: Floats, h: float, error: float, again: bool, tries: int, least: float,
     best: float,
 ) -> tuple[bool, int, float, float]:  # fmt: skip
-    """Whether a step with this error stands. Chooses the length of the next one, or of the next try.
+    """Whether a step with this error is accepted. Chooses the length of the next step, or of the next try.
 
     again: this is not the first try. tries, least, best: of steps over a singular position, how many there were, the
     least error and its length; returned as they are now.
@@ -201,7 +201,7 @@ def judge(
         tries += 1
         if error < least and not lands:
             least, best = error, h
-        # A much shorter step would only come nearer. In the end the best one stands: its error is rounding.
+        # A much shorter step would only come nearer. In the end the best step is accepted: its error is rounding.
         clock[STEP] = h * AVOIDING if tries <= MOST_TRIES else max(best, clock[STEP])
     return False, tries, least, best
 
@@ -210,7 +210,7 @@ def judge(
 def one_step(
     system: System, method: CompiledTableau, control: Control, work: Work, clock: Floats, counters: Integers
 ) -> tuple[int, float]:
-    """Take a step that the controller accepts; returns how it went and the length."""
+    """Take a step that the controller accepts; returns its code and length."""
     stands, again, tries, least, best = False, False, 0, tolerated_error(control), 0.0
     while True:
         t, h = clock[TIME], step_length(control, clock, counters)
@@ -235,8 +235,7 @@ def one_step(
 
 @part
 def fixed_ending(method: CompiledTableau, control: Control, work: Work, counters: Integers, constrained: bool) -> int:
-    """How a step of fixed length went: its slopes mean something, or a stage was not on the constraints, or fell on a
-    singular position."""
+    """The result of a step of fixed length: RUNNING, or a stage is off the constraints, or at a singular position."""
     if constrained and work.projected[LOWEST] < MEANINGLESS:
         counters[COMPONENT] = int(work.projected[ROW])
         return SINGULAR_PLACE
@@ -248,7 +247,7 @@ def fixed_ending(method: CompiledTableau, control: Control, work: Work, counters
 
 @part
 def failed(method: CompiledTableau, control: Control, work: Work, counters: Integers, code: int) -> int:
-    """Note where a step failed; says NOT_A_NUMBER where that is why, else the code."""
+    """Note where a step failed; returns NOT_A_NUMBER if that is the reason, else the code."""
     counters[COMPONENT] = worst_component(method, work, control.rtol, control.atol)
     return code if sound(method, work) else NOT_A_NUMBER
 
@@ -268,7 +267,7 @@ def finish_with_dense(
     counters: Integers,
     h: float,
 ) -> int:  # fmt: skip
-    """As `finish_step`, with the method's dense output prepared where it is asked for."""
+    """As `finish_step`, with the method's dense output prepared if it is needed."""
     if needs_dense(watch, saving, counters, end_of(clock, h)):
         prepare_dense(system, method, work, clock[TIME], h)
     return int(finish_step(system, work, clock, watch, saving, counters, h))
@@ -282,12 +281,26 @@ def move_on(work: Work, row: int) -> None:
         work.slopes[0, d] = work.slopes[row, d]
 
 
+@part
+def continue_run(
+    system: System, method: CompiledTableau, control: Control, work: Work, clock: Floats, counters: Integers, code: int
+) -> int:
+    """Prepare the next step after one that ended with this code: RUNNING, or why the run pauses or ends."""
+    if code == RUNNING:
+        move_on(work, method.stages)
+    elif code == CUT:
+        start_steps(system, method, control, work, clock)
+    else:
+        return code
+    return TOO_MANY_STEPS if counters[STEPS] >= control.max_steps else RUNNING
+
+
 @loop
 def advance(
     system: System, method: CompiledTableau, control: Control, work: Work, clock: Floats, watch: Watch, saving: Saving,
     counters: Integers, slice_steps: int,
 ) -> int:  # fmt: skip
-    """Begin, or go on, for up to `slice_steps` steps, or until there is something for Python to do."""
+    """Begin, or go on, for up to `slice_steps` steps, or until Python has something to do."""
     if not counters[BEGUN]:
         code = begin(system, method, control, work, clock, watch, saving, counters)
         if code != RUNNING:
@@ -299,12 +312,7 @@ def advance(
         code, h = one_step(system, method, control, work, clock, counters)
         if code == RUNNING:
             code = finish_with_dense(system, method, work, clock, watch, saving, counters, h)
-        if code == RUNNING:
-            move_on(work, method.stages)
-        elif code == CUT:
-            start_steps(system, method, control, work, clock)
-        else:
+        code = continue_run(system, method, control, work, clock, counters, code)
+        if code != RUNNING:
             return code
-        if counters[STEPS] >= control.max_steps:
-            return TOO_MANY_STEPS
     return DONE if clock[TIME] >= clock[END] else RUNNING

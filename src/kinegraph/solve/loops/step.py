@@ -10,18 +10,17 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import inlined, intrinsic, part
-from kinegraph.solve.loops.marks import Integers, call
-from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Floats, Tableau
+from kinegraph.solve.loops.marks import call
+from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4, Tableau
 
-# Weighted sums of slopes, which steps of all tableaux are made of. (`weights_code` writes their machine code.)
-
-LOOKS = 4  # equal parts of a step that events and outputs are looked at in; weights of Boole's rule belong to them
+SUBDIVISIONS = 4  # equal parts of a step at which events and outputs are sampled, with the weights of Boole's rule
 
 
 class CompiledTableau(NamedTuple):
-    """A tableau as loops take it: one type for all of them, so that loops are compiled once.
+    """A tableau as an argument of loops: one type for all tableaux, so that loops are compiled once.
 
     tableau: its place in TABLEAUX. nodes: c of all slopes. stages, errors, terms: of a step, of error estimates and of
     dense output.
@@ -51,8 +50,8 @@ def rows_of(tableau: Tableau) -> Floats:
 
 def _inside(tableau: Tableau) -> Floats:
     """Weights of the states at equal parts of a step, by dense output."""
-    found = np.zeros((LOOKS, tableau.all_stages))
-    for u, total in zip(np.arange(1, LOOKS + 1) / LOOKS, found, strict=True):
+    found = np.zeros((SUBDIVISIONS, tableau.all_stages))
+    for u, total in zip(np.arange(1, SUBDIVISIONS + 1) / SUBDIVISIONS, found, strict=True):
         for row, term in reversed(list(enumerate(tableau.dense_weights()))):
             total += term
             total *= u if row % 2 == 0 else 1.0 - u
@@ -84,23 +83,21 @@ def _prefixes(tableau: int) -> list[Floats]:
     return [np.trim_zeros(row, "b") for row in rows_of(TABLEAUX[tableau])]
 
 
-# Compiled parts of an explicit Runge-Kutta step: slopes, error estimate, dense output.
-
 # Dense output: y + u (F0 + (1-u) (F1 + u (F2 + ...))), or F0 + F1 (u-1) + F2 (u-1)^2 + ...
 NESTED, TAYLOR = range(2)
 
-# Newton steps onto constraints end after a change so small that the next one would be rounding. Where even the last of
-# many changes much, there is no state that fits nearby.
+# Newton steps onto constraints end after a change so small that the next change would be rounding. If even the last of
+# many changes is large, there is no state on the constraints nearby.
 FEW_PROJECTIONS, MOST_PROJECTIONS, SMALL_CHANGE, LARGE_CHANGE = 4, 20, 1e-9, 1e-5
 
-# What follows state and pivots in the memory of the projection: the lowest pivot of the latest state and of the step,
-# the highest of all these, which says what is usual, which row had the lowest of the step, the pivot where the step
-# began, and the last change of a projection of the step that failed, 0 if none did.
+# Notes after state and pivots in the memory of the projection: the lowest pivot of the latest state and of the step,
+# the highest of these, the row of the lowest pivot of the step, the pivot at the beginning of the step, and the last
+# change of a failed projection of the step, 0 if none failed.
 LATEST, LOWEST, HIGHEST, ROW, BEGINNING, LEFT, NOTES = -6, -5, -4, -3, -2, -1, 6
 
 
 class System(NamedTuple):
-    """A right-hand side for compiled code; `projection` is code, or 0 where there is nothing to project onto."""
+    """A right-hand side for compiled code; `projection` is code, or 0 without constraints."""
 
     code: Code
     knots: Floats
@@ -112,8 +109,7 @@ class System(NamedTuple):
 class Work(NamedTuple):
     """Memory of one trajectory: x of the kernel, y at both ends of the step, slopes, errors, terms of dense output.
 
-    `projected` holds what the projection gives, and notes of its pivots.
-    `basis` says what the terms of dense output are factors of, NESTED or TAYLOR.
+    projected: the results of the projection, and notes of its pivots. basis: of dense output, NESTED or TAYLOR.
     """
 
     x: Floats
@@ -129,7 +125,7 @@ class Work(NamedTuple):
 
 @part
 def piece_of(knots: Floats, t: float) -> int:
-    """The piece of a signal that t lies in."""
+    """The piece of a signal at time t."""
     low, high = 0, len(knots) - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -193,7 +189,7 @@ def note_pivots(size: int, projected: Floats) -> None:
     """The lowest pivot of the latest state and of all states since it was last set to one, and the usual one."""
     lowest, row = 1.0, 0
     for place in range(size, len(projected) - NOTES):
-        if not projected[place] >= lowest:  # not a number counts as zero
+        if not projected[place] >= lowest:  # NaN counts as zero
             lowest = projected[place] if projected[place] >= 0.0 else 0.0
             row = place - size
     projected[LATEST] = lowest
@@ -204,13 +200,13 @@ def note_pivots(size: int, projected: Floats) -> None:
 
 @inlined
 def begin_notes(projected: Floats) -> None:
-    """Forget the lowest pivot and failures: what is noted from here on is of another step."""
+    """Reset the lowest pivot and failures for another step."""
     projected[LOWEST], projected[LEFT] = 1.0, 0.0
 
 
 @inlined
 def evaluate(system: System, work: Work, t: float, slopes: Floats, row: int) -> None:
-    """Write f(x[:n], t) to a row of slopes; with constraints x[:n] is taken onto them first."""
+    """Write f(x[:n], t) to a row of slopes; with constraints x[:n] is projected first."""
     size = len(work.y)
     work.x[size] = t
     if system.projection != 0:
@@ -220,8 +216,8 @@ def evaluate(system: System, work: Work, t: float, slopes: Floats, row: int) -> 
 
 
 @inlined
-def normalise(quaternions: Integers, y: Floats) -> None:
-    """Bring quaternions back to unit length, which rounding and truncation leave."""
+def normalize(quaternions: Integers, y: Floats) -> None:
+    """Bring quaternions back to unit length."""
     for start in quaternions:
         length = sqrt(y[start] ** 2 + y[start + 1] ** 2 + y[start + 2] ** 2 + y[start + 3] ** 2)
         for k in range(start, start + 4):
@@ -230,8 +226,8 @@ def normalise(quaternions: Integers, y: Floats) -> None:
 
 @part
 def project(system: System, work: Work, t: float) -> None:
-    """Bring x[:n] back to what integration leaves: unit quaternions, loops that close, constraints that hold at t."""
-    normalise(system.quaternions, work.x)
+    """Project x[:n] onto unit quaternions, closed loops, and constraints at t."""
+    normalize(system.quaternions, work.x)
     if system.projection != 0:
         size = len(work.y)
         work.x[size] = t
@@ -290,7 +286,7 @@ def norm_of(work: Work, errors: Floats, estimates: int, start: int, h: float, rt
 
 @part
 def worst_component(method: CompiledTableau, work: Work, rtol: float, atol: Floats) -> int:
-    """Which component's slope is the first that is not finite; else which has the largest error."""
+    """The first component whose slope is not finite; else the component with the largest error."""
     for stage in range(method.stages + 1):
         for d in range(len(work.y)):
             if not isfinite(work.slopes[stage, d]):
@@ -352,7 +348,7 @@ def initial_step(
         slope += (work.slopes[0, d] / scale) ** 2
     level, slope = sqrt(level / size), sqrt(slope / size)
     trial = 1e-6 if level < 1e-5 or slope < 1e-5 else 0.01 * level / slope
-    if not trial > 0.0:  # the square of a steep slope is infinite, or one is not a number
+    if not trial > 0.0:  # the square of a steep slope is infinite, or a slope is NaN
         trial = 1e-6
     for d in range(size):
         work.x[d] = work.y[d] + trial * work.slopes[0, d]
@@ -366,28 +362,26 @@ def initial_step(
     if most <= 1e-15:
         return max(1e-6, trial * 1e-3)
     step = min(100 * trial, (0.01 / most) ** (1.0 / (order + 1)))
-    return float(step if step > 0.0 else 1e-6)  # a slope that is not a number says nothing
+    return float(step if step > 0.0 else 1e-6)  # after a slope that is NaN
 
 
-# Compiled parts that every method shares: how a run is counted and how its states are saved.
-
-# How a slice ended; CUT says that a step ended at an event and the run goes on from another state.
+# How a slice ended. CUT: a step ended at an event, and the run continues from another state.
 RUNNING, DONE, NO_ROOM, NOT_A_NUMBER, TOO_SMALL, TOO_MANY_STEPS, STOPPED, TOO_MANY_EVENTS, NO_CONVERGENCE = range(9)
 ACCUMULATED, CUT, INTERRUPTED, SINGULAR_PLACE, LOOPS_OPEN = 9, 10, 11, 12, 13
 
 # Places in the array `clock`: time, next step, end, last error, where steps of fixed length are counted from.
 TIME, STEP, END, LAST_ERROR, BASE = range(5)
 
-# Places in the integer array `counters` of a run; COMPONENT is the entry of the state that made trouble, or -1 - the
-# event that did, or the row of the constraints in a SINGULAR_PLACE or of LOOPS_OPEN; EVENT is the one that acted last;
-# BEGUN says that the beginning of the run is done.
+# Places in the integer array `counters` of a run. COMPONENT: the entry of the state that failed, or -1 - the event that
+# failed, or the constraint row of SINGULAR_PLACE or LOOPS_OPEN. EVENT: the last event that acted. BEGUN: 1 after
+# the start of the run.
 STEPS, REJECTED, SAVED, NEXT_GRID, EVENTS, EVENT_TOTAL, COMPONENT, SINCE_START, EVALUATIONS, EVENT, RESETS = range(11)
 BEGUN = 11
 COUNTERS = 12
 
 
 class Saving(NamedTuple):
-    """Where states are saved: at the times of `grid`, or (if it is empty) after every so many steps."""
+    """Where states are saved: at the times of `grid`, or (if it is empty) every so many steps."""
 
     grid: Floats
     every: int
@@ -407,14 +401,14 @@ def save(saving: Saving, counters: Integers, t: float, y: Floats) -> None:
 
 @part
 def has_grid_until(saving: Saving, counters: Integers, t: float) -> bool:
-    """Whether a grid time lies at or before t that is not saved yet."""
+    """Whether a grid time at or before t is not saved yet."""
     following = counters[NEXT_GRID]
     return bool(following < len(saving.grid) and saving.grid[following] <= t)
 
 
 @part
 def save_step(saving: Saving, counters: Integers, work: Work, t: float, h: float, t_new: float) -> None:
-    """Save what the step from t to t_new reaches; `h` is the length dense output was prepared for."""
+    """Save the states of the step from t to t_new; h: the length that dense output was prepared for."""
     if len(saving.grid) == 0:
         if counters[STEPS] % saving.every == 0:
             save(saving, counters, t_new, work.end)

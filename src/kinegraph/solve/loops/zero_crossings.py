@@ -9,42 +9,41 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import part
-from kinegraph.solve.loops.marks import Floats, Integers, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import System, Work, interpolate, project, set_input_rates, set_inputs
 
-# The events of a run as one record, and the side of zero each is on.
-
-# What an event does.
+# The action of an event.
 RECORD, STOP, RESET = range(3)
 
-# Where an event stands at the moment that is looked at: nothing has happened, it is to act, it has been recorded.
+# The stage of an event at the current time: it does not occur, it must act, it has been recorded.
 CALM, DUE, DONE = range(3)
 
 HOLDS = 2  # of a boundary
 
-MOST_DIPS = 4  # places of a step that are looked at beside the usual ones (see `dips`)
+MOST_DIPS = 4  # additional places of a step at which events are evaluated (see `penetration`)
 
 RESOLUTION = 1e-14  # times that differ by less than this part of the run are the same
 
 
 class Watch(NamedTuple):
-    """Events: the kernels of their values, slopes and new states, what each does, where they are recorded.
+    """Events: the kernels of their values, slopes and new states, their actions, and memory for their records.
 
     code: x -> value of each event. slope: [x, y', u'] -> its rate. reset: x -> new states, one row for each event.
     boundary: 1 for an event that stops or resets by a condition of positions: the motion is on its inner side. With
     HOLDS added, one that stops wherever its condition is beyond zero.
-    side: of zero each event is on; 0 is not known. stage: CALM, DUE or DONE.
-    before, values: at both ends of what is looked at. rates, ahead: slopes and sides at its end.
-    incoming: slopes before any reset acted. residual: how far from zero an event was found.
+    side: the side of zero of each event; 0: not known. stage: CALM, DUE or DONE.
+    before, values: at both ends of the current part of a step. rates, ahead: slopes and sides at its end.
+    incoming: slopes before any reset acted. residual: the distance from zero of an event that was found.
     on_surface: whether an event was put on its surface and has not left it; with the value `zero`, at the time `since`.
-    noise: what rounding may add to a value. recent: times of the last resets, in a ring.
+    noise: the rounding of a value. recent: times of the last resets, in a ring.
     span: the largest time of the run, which resolutions refer to.
     enclosure: a box of states and rates -> enclosures of gaps; 0 where there are none. enclosed: the event of each gap.
     active: how it is watched for dips inside of steps. needed: entries of the state that gaps depend on.
-    rounding: of each gap. box, bounds, spread: memory of `dips`.
-    projects: whether conditions are looked at on the constraints.
+    rounding: of each gap. box, bounds, spread: memory of `penetration`.
+    projects: whether conditions are evaluated on the constraints.
     """
 
     code: Code
@@ -87,7 +86,7 @@ class Watch(NamedTuple):
 
 @part
 def sign(value: float) -> int:
-    """1, -1, or 0 for zero and what is not a number."""
+    """1, -1, or 0 for zero and NaN."""
     return int(value > 0.0) - int(value < 0.0)
 
 
@@ -105,7 +104,7 @@ def is_beyond(watch: Watch, event: int) -> bool:
 
 @part
 def put_on_surface(watch: Watch, event: int, t: float) -> None:
-    """The value at hand is zero until the event has left its surface."""
+    """The current value counts as zero until the event has left its surface."""
     watch.on_surface[event] = 1
     watch.zero[event] = watch.values[event]
     watch.since[event] = t
@@ -113,24 +112,27 @@ def put_on_surface(watch: Watch, event: int, t: float) -> None:
 
 @part
 def leave_surface(watch: Watch, event: int) -> None:
-    """Zero is zero again."""
+    """The value of an event counts as it is again."""
     watch.on_surface[event] = 0
     watch.zero[event] = 0.0
 
 
 @part
 def next_due(watch: Watch) -> int:
-    """The first event that is to act, or -1."""
+    """The first event that must act, or -1."""
     for event in range(len(watch.side)):
         if watch.stage[event] == DUE:
             return event
     return -1
 
 
-# Values and slopes of events at one place of a step, and the side each value is on or goes to.
+# Values, slopes and sides at one place of a step
 
-_ROUNDING, _LARGEST = 1e-15, 1e300  # of a value, by the size of what it is made of; slopes beyond say nothing
-_EXPLAINED, _FAR = 16.0, 1e3  # times slope and time, a value may be; times its rounding, it is not zero in any case
+_ROUNDING, _LARGEST = 1e-15, 1e300  # of a value, relative to its terms; larger slopes are meaningless
+_EXPLAINED, _FAR = (
+    16.0,
+    1e3,
+)  # times slope and time: a value that is zero; times its rounding: a value that is not
 
 
 @part
@@ -156,7 +158,7 @@ def event_rates(system: System, watch: Watch, x: Floats, size: int, t: float) ->
 
 @part
 def find_noise(watch: Watch, work: Work) -> None:
-    """What rounding may add to values: their slopes by all entries of the state, times its size (at least one).
+    """The rounding of values: their slopes by all entries of the state, times its size (at least one).
 
     watch.argument holds the state; the rates that stood there are overwritten.
     """
@@ -189,15 +191,15 @@ def following(watch: Watch, event: int, t: float) -> int:
 
 @part
 def state_at(system: System, watch: Watch, work: Work, t: float, h: float, u: float) -> None:
-    """The state at t + u h into work.x, on the constraints where what dense output misses would count."""
+    """The state at t + u h into work.x, projected onto constraints if the error of dense output matters."""
     interpolate(work, u, work.x)
     if watch.projects[0] and system.projection != 0:
         project(system, work, t + u * h)
 
 
 @part
-def look(system: System, watch: Watch, work: Work, t: float, h: float, u: float) -> None:
-    """The values of all events at t + u h and the sides they are on, by their slopes where these are needed."""
+def observe_events(system: System, watch: Watch, work: Work, t: float, h: float, u: float) -> None:
+    """The values of all events at t + u h and their sides, by their slopes where these are needed."""
     size = len(work.y)
     state_at(system, watch, work, t, h, u)
     event_values(system, watch, work.x, size, t + u * h, watch.values)
@@ -217,16 +219,16 @@ def value_at(system: System, watch: Watch, work: Work, t: float, h: float, event
     return float(watch.fresh[event] - watch.zero[event])
 
 
-# Where in a step an event passes zero.
+# The place of a zero crossing
 
-_HALVINGS, _LOOKS = 64, 250  # at most, to find where an event leaves the surface and where it passes zero
+_HALVINGS, _EVALUATIONS = 64, 250  # at most, to find where an event leaves its surface and where it crosses zero
 
 
 @part
 def leaving(
     system: System, watch: Watch, work: Work, t: float, h: float, event: int, low: float, high: float
 ) -> tuple[float, float]:
-    """Places between which an event that begins at the surface, and leaves it for its side, passes zero.
+    """Places between which an event that begins at the surface, and leaves it for its side, crosses zero.
 
     Both are `low` where it does not leave as far as rounding shows.
     """
@@ -243,7 +245,7 @@ def leaving(
 
 @part
 def locate(system: System, watch: Watch, work: Work, t: float, h: float, event: int, low: float, high: float) -> float:
-    """Where in the step (low <= u <= high) an event passes zero, on the far side: the secant rule of Illinois.
+    """Where in the step (low <= u <= high) an event crosses zero, on the far side, by the Illinois secant rule.
 
     Where that does not halve the bracket in three steps, as with x^3, the middle is taken.
     """
@@ -256,7 +258,7 @@ def locate(system: System, watch: Watch, work: Work, t: float, h: float, event: 
         value_low = value_at(system, watch, work, t, h, event, low)
         value_high = value_at(system, watch, work, t, h, event, high)
     last, width, tried = 0, high - low, 0
-    for _ in range(_LOOKS):
+    for _ in range(_EVALUATIONS):
         if high - low <= 4e-16 * max(high, abs(t) / h) or value_high == 0.0:
             break
         u = high - value_high * (high - low) / (value_high - value_low)

@@ -10,8 +10,8 @@ from time import perf_counter
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.interrupt import Interrupt, delayed
 from kinegraph.solve.execution import STALLED, Progress, StallDetector, ending_of
 from kinegraph.solve.loops import multistep
@@ -42,22 +42,22 @@ from kinegraph.solve.loops.step import (
 )
 from kinegraph.solve.loops.zero_crossings import Watch
 from kinegraph.solve.methods.method import AS_USUAL, Capabilities, RunOptions, Solver
-from kinegraph.solve.methods.runge_kutta import loop_system
+from kinegraph.solve.methods.runge_kutta import loop_clock, loop_system, step_memory
 from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.methods.sundials import Session, callbacks
-from kinegraph.solve.problem import CauchyProblem, Floats
+from kinegraph.solve.problem import CauchyProblem
 from kinegraph.solve.recording import Ending, Recorder, Run, Status
 
 STUCK_STEPS = 20  # steps that do not move the clock
-_MISSED, _MISSED_PER_TOLERANCE = 1e-10, 10.0  # how far a state may be from unit quaternions and constraints
-_REPORT_EVERY = 256  # steps between two looks at the progress bar
-_FIRST, _LONGEST = 1 / 64, 1 / 8  # steps after an event: of the time between it and the one before
-_SINGULAR = 1e-6  # pivots below this part of the usual explain that no step is short enough
+_MISSED, _MISSED_PER_TOLERANCE = 1e-10, 10.0  # allowed distance of a state from unit quaternions and constraints
+_REPORT_EVERY = 256  # steps between two updates of the progress bar
+_FIRST, _LONGEST = 1 / 64, 1 / 8  # steps after an event, as a part of the time since the last event
+_SINGULAR = 1e-6  # pivots below this part of the usual explain why no step is short enough
 _SHORTEST = 1e-13  # the first step after an event: of all times
 
 
-#: What the loop takes at every call: the system, memory, the clock, events, what is saved, counters.
-Common: TypeAlias = tuple[System, Work, Floats, Watch, Saving, NDArray[np.int64]]
+#: The arguments of the loop: the system, memory, the clock, events, saving, counters.
+Common: TypeAlias = tuple[System, Work, Floats, Watch, Saving, Integers]
 
 
 class Formula(Enum):
@@ -131,11 +131,11 @@ class _Trajectory:
 
     @property
     def time(self) -> float:
-        """The time that is reached."""
+        """The current time."""
         return float(self._clock[TIME])
 
     def run(self, progress: Progress, interrupt: Interrupt) -> Ending:
-        """Step until the end, an event that stops, trouble, or a request."""
+        """Step until the end, an event that stops, a failure, or an interrupt."""
         report_every = _REPORT_EVERY if self.problem.native else 1
         steps = self.recorder.counters
         headway = StallDetector(self._clock, steps)
@@ -160,7 +160,7 @@ class _Trajectory:
         return ending_of(DONE if code == RUNNING else code, self.problem, self.recorder, self.time)
 
     def _follow(self, reached: float) -> int:
-        """What a step of CVODE leads to: events, saved states, the clock. RUNNING unless the run has ended."""
+        """After a step of CVODE: events, saved states, the clock. RUNNING unless the run has ended."""
         h = reached - self.time
         self._work.end[:] = self.y
         if needs_dense(self.recorder.watch, self.recorder.saving, self.recorder.counters, reached):
@@ -193,7 +193,7 @@ class _Trajectory:
             factor *= h / (power + 1)
 
     def _go_on(self, before: float) -> None:
-        """Go on from where an event led, for a while by steps that are short beside the time since the last event.
+        """Continue after an event, first with steps that are short beside the time since the last event.
 
         A rebound may be smaller than all tolerances; CVODE, which starts with order 1, would not see it.
         """
@@ -204,7 +204,7 @@ class _Trajectory:
         self._limit_steps(max(_LONGEST * interval, shortest))
 
     def _limit_steps(self, longest: float) -> None:
-        """No step is longer than this, nor than the controller says."""
+        """Limit the steps, in addition to the controller."""
         chosen = min(longest, self.control.longest)
         self.session.call("CVodeSetMaxStep", (ctypes.c_double, chosen if isfinite(chosen) else 0.0))
 
@@ -214,7 +214,7 @@ class _Trajectory:
         return bool(self.problem.rhs.rows) and bool(projected[LATEST] < _SINGULAR * projected[HIGHEST])
 
     def _shortest(self, reached: float) -> float:
-        """Steps up to this length lead no further: lost in rounding, or short beside the run in a singular position."""
+        """Steps up to this length make no progress: lost in rounding, or short at a singular position."""
         left = self.problem.end - reached
         return STUCK * max(abs(reached), left) if self._near_singular else 1e-14 * abs(reached)
 
@@ -234,7 +234,7 @@ class _Trajectory:
         return Ending(status, self.time, detail=f"CVODE returned {flag}")
 
     def _return_to_constraints(self) -> None:
-        """Project the state once it has left unit quaternions or constraints by more than the tolerance explains.
+        """Project the state if it has left unit quaternions or constraints by more than the tolerance explains.
 
         A multistep method cannot be corrected at every step as others are: its past would no longer fit.
         """
@@ -249,7 +249,7 @@ class _Trajectory:
             self._begin_again(projected)
 
     def _begin_again(self, state: Floats, first_step: float = 0.0) -> None:
-        """Go on from another state; CVODE begins to count anew, too."""
+        """Continue from another state; CVODE restarts its counters, too."""
         self.y[:] = state
         self._rejected += self.session.count("CVodeGetNumErrTestFails")
         self.session.call("CVodeReInit", (ctypes.c_double, self.time), (ctypes.c_void_p, self.session.y))
@@ -257,7 +257,7 @@ class _Trajectory:
         self.session.call("CVodeSetInitStep", (ctypes.c_double, first_step))
 
     def result(self, ending: Ending, seconds: float) -> Run:
-        """What was saved, and what it cost."""
+        """The saved states, and the cost."""
         run = self.recorder.run(ending, (self.time, self._work.y.copy()), seconds, self._loading)
         rates, jacobians = self.callbacks.calls
         rejected = self._rejected + self.session.count("CVodeGetNumErrTestFails")
@@ -266,26 +266,17 @@ class _Trajectory:
 
 
 def _common(problem: CauchyProblem, work: Work, recorder: Recorder) -> Common:
-    """What the loop takes at every call."""
-    return loop_system(problem), work, multistep_clock(problem), recorder.watch, recorder.saving, recorder.counters
-
-
-def multistep_clock(problem: CauchyProblem) -> Floats:
-    """The clock of a run whose steps another program takes."""
-    return np.array([problem.start, 0.0, problem.end, 1e-4, problem.start])
+    """The arguments of the loop at every call."""
+    return (
+        loop_system(problem),
+        work,
+        loop_clock(problem.start, problem.end),
+        recorder.watch,
+        recorder.saving,
+        recorder.counters,
+    )
 
 
 def multistep_work(problem: CauchyProblem, terms: int) -> Work:
-    """Memory of one step; who takes it has the rest."""
-    size = problem.rhs.size
-    return Work(
-        x=problem.argument(),
-        y=problem.state.copy(),
-        end=problem.state.copy(),
-        slopes=np.zeros((1, size)),
-        errors=np.zeros((1, size)),
-        dense=np.zeros((terms, size)),
-        zero=np.zeros(size),
-        projected=problem.projected(),
-        basis=TAYLOR,
-    )
+    """Memory of one step; the stages belong to the library."""
+    return step_memory(problem, 1, terms, TAYLOR)

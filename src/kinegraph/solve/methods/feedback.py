@@ -12,10 +12,11 @@ from math import isfinite
 
 import numpy as np
 
+from kinegraph.arrays import Floats
 from kinegraph.errors import SolveError
 from kinegraph.solve.methods.method import AS_USUAL, SILENT, Capabilities, RunOptions, SolverAround
 from kinegraph.solve.methods.step_control import Control
-from kinegraph.solve.problem import CauchyProblem, Feedback, Floats, Signals
+from kinegraph.solve.problem import CauchyProblem, Feedback, Signals
 from kinegraph.solve.recording import Grid, Run, Save, Statistics, Status
 
 View = Callable[[float, Floats], Mapping[str, float]]
@@ -23,9 +24,9 @@ View = Callable[[float, Floats], Mapping[str, float]]
 
 @dataclass
 class Samples:
-    """What controllers said: a row of values for every time they were asked, after which these hold.
+    """The samples of controllers: a row of values for every call, which hold until the next.
 
-    given: the signals of all inputs; of those at `places` the values here are the true ones.
+    given: the signals of all inputs; the samples replace those at `places`.
     """
 
     given: Signals
@@ -34,12 +35,12 @@ class Samples:
     rows: list[Floats] = field(default_factory=list)
 
     def begin(self, time: float) -> None:
-        """Forget what was said at this time or later: a run begins anew."""
+        """Forget samples at this time or later: a run starts again."""
         count = bisect_left(self.times, time)
         del self.times[count:], self.rows[count:]
 
     def add(self, time: float, row: Floats) -> Signals:
-        """Keep a row; the signals as long as it holds."""
+        """Keep a row; returns the signals while it holds."""
         self.times.append(time)
         self.rows.append(row)
         coefficients = self.given.coefficients.copy()
@@ -68,7 +69,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class FeedbackSolver(SolverAround):
-    """A method that asks controllers at their times; one object serves one run.
+    """A method that calls controllers at their times; one object serves one run.
 
     controllers: in the order of `samples.places`. view: the state by name, as the functions get it.
     """
@@ -106,7 +107,7 @@ class FeedbackSolver(SolverAround):
     def _call_controller(
         self, time: float, state: Floats, due: list[float], counts: list[int], row: Floats, start: float
     ) -> None:
-        """Ask all controllers whose time has come."""
+        """Call all controllers that are due."""
         seen = self.view(time, state)
         for place, one in enumerate(self.controllers):
             if due[place] <= time:
@@ -140,7 +141,7 @@ def _number(one: Feedback, time: float, seen: Mapping[str, float]) -> float:
 
 
 def _part(save: Save, start: float, end: float) -> Save:
-    """What of the times to save lies in a stretch; its end in any case."""
+    """The times to save within an interval, and its end in any case."""
     if not isinstance(save, Grid):
         return save
     inside = save.times[(save.times >= start) & (save.times < end)]
@@ -148,7 +149,7 @@ def _part(save: Save, start: float, end: float) -> Save:
 
 
 def _joined(runs: Sequence[Run], save: Save) -> Run:
-    """Stretches as one run: where two meet, one state is kept."""
+    """Join the runs of intervals; where two meet, one state is kept."""
     times = np.concatenate([run.times for run in runs])
     states = np.vstack([run.states for run in runs])
     distinct = np.append(np.diff(times) > 0, True)

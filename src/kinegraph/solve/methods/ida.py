@@ -12,6 +12,7 @@ from time import perf_counter
 
 import numpy as np
 
+from kinegraph.arrays import Floats
 from kinegraph.errors import SolveError
 from kinegraph.extras import Foreign
 from kinegraph.interrupt import Interrupt
@@ -20,13 +21,14 @@ from kinegraph.solve.loops import multistep
 from kinegraph.solve.loops.after_step import needs_dense
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import DONE, INTERRUPTED, RUNNING, STEPS, TIME, TOO_MANY_STEPS, System, set_inputs
-from kinegraph.solve.methods.cvode import STUCK_STEPS, multistep_clock, multistep_work
+from kinegraph.solve.methods.cvode import STUCK_STEPS, multistep_work
 from kinegraph.solve.methods.method import AS_USUAL, Capabilities, RunOptions, Solver, StateForm
+from kinegraph.solve.methods.runge_kutta import loop_clock
 from kinegraph.solve.methods.step_control import Adaptive, Control
-from kinegraph.solve.problem import CauchyProblem, Floats, code_of
+from kinegraph.solve.problem import CauchyProblem, code_of
 from kinegraph.solve.recording import Ending, Recorder, Run, Status
 
-_NOT_TESTED = 1e8  # absolute tolerance of what takes no part in the choice of steps
+_NOT_TESTED = 1e8  # absolute tolerance of entries without influence on step sizes
 
 _TERMS = 6  # of a polynomial of IDA's highest order
 _PLACES = np.linspace(0.0, 1.0, _TERMS)
@@ -35,7 +37,7 @@ _POWERS = np.vander(_PLACES - 1.0, _TERMS, increasing=True)
 
 @dataclass(frozen=True)
 class Ida(Solver):
-    """IDA on a residual. Adaptive steps only; events are recorded or stop the run, none goes on from another state."""
+    """IDA on a residual. Adaptive steps only; events are recorded or stop the run; resets are not supported."""
 
     @property
     def name(self) -> str:
@@ -74,12 +76,12 @@ class _Trajectory:
         self.problem, self.control, self.recorder = problem, control, recorder
         rhs = problem.rhs
         self._slopes = np.zeros(rhs.size)
-        self._last = problem.start, 0.0  # the step at hand: where it begins, and its length
+        self._last = problem.start, 0.0  # the current step: where it begins, and its length
         self._work = multistep_work(problem, _TERMS)
         self._system = System(
             self._rate, problem.inputs.knots, problem.inputs.coefficients, np.zeros(0, dtype=np.int64), 0
         )
-        self._clock = multistep_clock(problem)
+        self._clock = loop_clock(problem.start, problem.end)
         self._residual_code, self._matrix_code = code_of(rhs.code), code_of(rhs.jacobian)
         self._x = np.concatenate([problem.argument(), np.zeros(rhs.size + 1)])
         self._evaluations = self._matrices = 0
@@ -129,7 +131,7 @@ class _Trajectory:
         return rate
 
     def run(self, progress: Progress, interrupt: Interrupt) -> Ending:
-        """Step until the end, an event that stops, trouble, or a request."""
+        """Step until the end, an event that stops, a failure, or an interrupt."""
         self._slopes = self._first_slopes()
         self.ida.init_step(self.problem.start, self.problem.state, self._slopes)
         code = self._follow(0.0)
@@ -156,11 +158,11 @@ class _Trajectory:
 
     @property
     def time(self) -> float:
-        """The time that is reached."""
+        """The current time."""
         return float(self._clock[TIME])
 
     def _stepped(self, reached: float, state: Floats) -> int:
-        """What a step of IDA leads to: events, saved states, the clock."""
+        """After a step of IDA: events, saved states, the clock."""
         h = reached - self.time
         self._work.end[:] = state
         if needs_dense(self.recorder.watch, self.recorder.saving, self.recorder.counters, reached):
@@ -195,7 +197,7 @@ class _Trajectory:
         return np.array(rows[-1])
 
     def result(self, ending: Ending, seconds: float) -> Run:
-        """What was saved, and what it cost."""
+        """The saved states, and the cost."""
         run = self.recorder.run(ending, (self.time, self._work.y.copy()), seconds, 0.0)
         cost = replace(run.statistics, evaluations=self._evaluations, jacobians=self._matrices)
         return replace(run, statistics=cost)

@@ -18,11 +18,8 @@ if TYPE_CHECKING:
     from kinegraph.solve.methods.tableau import Tableau
 
 
-# What a method can do and what it asks for. Whoever chooses, prepares or refuses a method reads it here.
-
-
 class StateForm(Enum):
-    """In which variables the equations of motion stand."""
+    """The variables of the equations of motion."""
 
     VELOCITIES = "q, v"
     MOMENTA = "q, p"
@@ -59,7 +56,7 @@ class Capabilities:
     lanes: Tableau | None = None
 
 
-# What goes along with a run of any method: where to save, events, who is told, and the token that ends it early.
+# The options of a run
 
 NO_EVENTS = EventSet()
 EVERY_STEP = OwnSteps()
@@ -68,7 +65,7 @@ SILENT = Silent()
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How one run is saved, watched and interrupted; as it stands every step is saved and nobody is told."""
+    """How one run is saved, observed and interrupted. By default every step is saved, without progress."""
 
     save: Save = EVERY_STEP
     events: EventSet = NO_EVENTS
@@ -77,14 +74,11 @@ class RunOptions:
 
     @property
     def token(self) -> Interrupt:
-        """What ends the run early, if anything does: a new one where none was given, as tokens stay requested."""
+        """The token that ends the run early: a new one if none was given, because tokens stay requested."""
         return self.interrupt or Interrupt()
 
 
 AS_USUAL = RunOptions()
-
-
-# What every integrator is: an object that takes a problem and a controller and returns a run.
 
 
 class Solver(ABC):
@@ -103,11 +97,11 @@ class Solver(ABC):
     @property
     @abstractmethod
     def capabilities(self) -> Capabilities:
-        """What it can do and what it asks for."""
+        """The capabilities and requirements of the method."""
 
     @abstractmethod
     def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
-        """Run the problem from its start to its end, or until its token is requested: what there is is kept."""
+        """Run the problem to its end, or until an interrupt is requested: partial results are kept."""
 
     def accept(self, control: Control) -> Control:
         """The controller; SolveError if the method cannot take it."""
@@ -116,7 +110,7 @@ class Solver(ABC):
         return control if self.capabilities.fixed_step else self.adaptive(control)
 
     def fixed(self, control: Control) -> FixedStep:
-        """The controller, for a method that takes steps of one length alone."""
+        """The controller, for a method with fixed steps only."""
         if control.adaptive:
             symplectic = self.capabilities.symplectic
             why = "keeps its properties only with steps of one length" if symplectic else "has no error estimate"
@@ -133,7 +127,7 @@ class Solver(ABC):
 
 @dataclass(frozen=True)
 class SolverAround(Solver):
-    """A method that runs another one piece by piece, and is what that one is."""
+    """A method that runs another method piece by piece, with the same capabilities."""
 
     method: Solver
 
@@ -148,9 +142,6 @@ class SolverAround(Solver):
     @property
     def capabilities(self) -> Capabilities:
         return self.method.capabilities
-
-
-# The integrators by name.
 
 
 class Method(Enum):
@@ -171,7 +162,7 @@ class Method(Enum):
             return cls(str(name).lower())
         except ValueError:
             known = ", ".join(method.value for method in cls)
-            raise SolveError(f"there is no method {name!r}; known are {known}") from None
+            raise SolveError(f"unknown method {name!r}: choose from {known}") from None
 
     def solver(self) -> Solver:
         """The integrator with its usual settings."""
@@ -199,7 +190,7 @@ class Method(Enum):
 
 
 def method_table() -> str:
-    """All methods and what they can do, as a table of Markdown."""
+    """All methods and their capabilities, as a Markdown table."""
     head = ["method", "order", "steps", "integrates", "stiff", "loops", "lanes"]
     rows = [head, ["---"] * len(head), *(_row(method) for method in Method)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
@@ -214,7 +205,7 @@ def _row(method: Method) -> list[str]:
 
 
 def solver_of(method: str | Method | Solver) -> Solver:
-    """An integrator from what a user gives."""
+    """An integrator from its name or itself."""
     if isinstance(method, Solver):
         return method
     return (method if isinstance(method, Method) else Method.named(method)).solver()

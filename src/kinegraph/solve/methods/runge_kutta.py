@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from llvmlite import ir
 
+from kinegraph.arrays import Floats
 from kinegraph.errors import SolveError
 from kinegraph.jit import cache as disk
 from kinegraph.jit.cache import digest
@@ -19,18 +20,18 @@ from kinegraph.solve.loops.runge_kutta import Control as LoopControl
 from kinegraph.solve.loops.step import NESTED, TABLEAUX, CompiledTableau, System, Work, rows_of
 from kinegraph.solve.methods.method import AS_USUAL, Capabilities, RunOptions, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Control
-from kinegraph.solve.methods.tableau import Floats, Tableau
+from kinegraph.solve.methods.tableau import Tableau
 from kinegraph.solve.problem import CauchyProblem, code_of
 from kinegraph.solve.recording import Recorder, Run
 
 # Weighted sums of slopes as vector instructions, written out for each tableau; loops call them by address.
 #
-# A step of order 8 forms some 120 such sums; as loops over a tableau they would cost more than the slopes themselves.
+# A step of order 8 forms some 120 such sums; loops over a tableau would cost more than the slopes themselves.
 
 #: Names of the two functions (row, h, size, base, slopes, target): one h, or one for each entry.
 ONE, EACH = "kinegraph_sums", "kinegraph_sums_each"
 
-_LANES = 8, 4  # vectors of eight where many trajectories lie side by side, then of four, then what is left
+_LANES = 8, 4  # vectors of eight for trajectories side by side, then of four, then single entries
 _WORD, _DOUBLE = ir.IntType(64), ir.DoubleType()
 
 
@@ -63,7 +64,7 @@ def _sums_function(module: ir.Module, name: str, step: ir.Type, weights: Floats)
 
 
 class _Sums:
-    """Writes the code of all rows: a switch, and in each case a loop over vectors and one over what is left."""
+    """Writes the code of all rows: a switch with a loop over vectors, then over the remaining entries."""
 
     def __init__(
         self, builder: ir.IRBuilder, h: ir.Value, size: ir.Value, base: ir.Value, slopes: ir.Value, target: ir.Value
@@ -73,7 +74,7 @@ class _Sums:
         self.base, self.slopes, self.target = base, slopes, target
 
     def choose(self, row: ir.Value, weights: Floats) -> None:
-        """The code of the row that `row` says when it runs."""
+        """The code of all rows, selected by `row` at run time."""
         builder = self.builder
         blocks = [builder.append_basic_block(f"row{index}") for index in range(len(weights))]
         after = builder.append_basic_block("summed")
@@ -122,7 +123,7 @@ class _Sums:
         builder.store(result, self._pointer(self.target, place, kind), align=8)
 
     def _step(self, place: ir.Value, lanes: int, kind: ir.Type) -> ir.Value:
-        """h of the entries at hand: loaded where each has its own, else the one number in all lanes."""
+        """h of the current entries: loaded if each has its own, else the same number in all lanes."""
         if self.h.type != _DOUBLE:
             return self._load(self.h, place, kind)
         if lanes == 1:
@@ -137,9 +138,6 @@ class _Sums:
 
     def _pointer(self, start: ir.Value, place: ir.Value, kind: ir.Type) -> ir.Value:
         return self.builder.bitcast(self.builder.gep(start, [place]), kind.as_pointer())
-
-
-# Explicit Runge-Kutta methods, in loops around the kernel of the right-hand side.
 
 
 @dataclass(frozen=True)
@@ -169,13 +167,13 @@ class RungeKutta(Solver):
     def _loop(self, problem: CauchyProblem, control: Control, recorder: Recorder) -> Loop:
         method, work = loop_method(self.tableau), loop_work(problem, self.tableau)
         chosen = loop_control(self.tableau, control, problem)
-        clock = np.array([problem.start, control.begin, problem.end, 1e-4, problem.start])
+        clock = loop_clock(problem.start, problem.end, control.begin)
         common = loop_system(problem), method, chosen, work, clock, recorder.watch, recorder.saving, recorder.counters
         return Loop(loop.advance, common, clock, work.y)
 
 
 def loop_system(problem: CauchyProblem) -> System:
-    """The right-hand side as loops take it."""
+    """The right-hand side as an argument of loops."""
     quaternions = np.array(problem.rhs.quaternions, dtype=np.int64)
     return System(
         code_of(problem.rhs.code),
@@ -188,17 +186,17 @@ def loop_system(problem: CauchyProblem) -> System:
 
 @cache
 def loop_method(tableau: Tableau) -> CompiledTableau:
-    """The tableau as loops take it."""
+    """The tableau as an argument of loops."""
     if tableau not in TABLEAUX:
         known = ", ".join(one.name for one in TABLEAUX)
-        raise SolveError(f"{tableau.name} has no compiled form: add it to weights.TABLEAUX, as {known} are")
+        raise SolveError(f"{tableau.name} has no compiled form: add it to loops.step.TABLEAUX, which has {known}")
     code = sums_code(tableau)
     counts = tableau.stages, len(tableau.error), 3 + len(tableau.dense)
     return CompiledTableau(TABLEAUX.index(tableau), tableau.nodes(), *counts, code.address(ONE), code.address(EACH))
 
 
 def loop_control(tableau: Tableau, control: Control, problem: CauchyProblem) -> LoopControl:
-    """The controller as loops take it."""
+    """The controller as an argument of loops."""
     size = problem.rhs.size
     if not control.adaptive:
         unused = (0.0, np.zeros(size), 0.0, 1 << 60, 0.9, 0.2, 10.0, 0.2, 0.0, tableau.order - 1)
@@ -224,17 +222,27 @@ def _adaptive(tableau: Tableau, control: Adaptive, atol: Floats, duration: float
     )
 
 
+def loop_clock(start: float, end: float, step: float = 0.0) -> Floats:
+    """The clock of a run: time, step, end, last error, and where steps of fixed length are counted from."""
+    return np.array([start, step, end, 1e-4, start])
+
+
 def loop_work(problem: CauchyProblem, tableau: Tableau) -> Work:
     """The memory of one trajectory."""
+    return step_memory(problem, tableau.all_stages, 3 + len(tableau.dense), errors=max(len(tableau.error), 1))
+
+
+def step_memory(problem: CauchyProblem, stages: int, terms: int = 3, basis: int = NESTED, errors: int = 1) -> Work:
+    """The memory of one step; terms, basis: of its dense output. errors: the number of error estimates."""
     size = problem.rhs.size
     return Work(
         x=problem.argument(),
         y=problem.state.copy(),
         end=problem.state.copy(),
-        slopes=np.zeros((tableau.all_stages, size)),
-        errors=np.zeros((max(len(tableau.error), 1), size)),
-        dense=np.zeros((3 + len(tableau.dense), size)),
+        slopes=np.zeros((stages, size)),
+        errors=np.zeros((errors, size)),
+        dense=np.zeros((terms, size)),
         zero=np.zeros(size),
         projected=problem.projected(),
-        basis=NESTED,
+        basis=basis,
     )

@@ -1,4 +1,4 @@
-"""Step controllers: what decides how long the next step is. They know nothing of methods or problems."""
+"""Step controllers, which choose the length of the next step. They are independent of methods and problems."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from math import inf, isfinite
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kinegraph.arrays import Floats
 from kinegraph.errors import SolveError
 
 Tolerance = float | Mapping[str, float]
@@ -17,7 +17,7 @@ Tolerance = float | Mapping[str, float]
 
 @dataclass(frozen=True)
 class FixedStep:
-    """Steps of one length; the last one is cut so that the end is met."""
+    """Steps of one length; the last step is cut to meet the end."""
 
     step: float
     adaptive: ClassVar[Literal[False]] = False
@@ -29,7 +29,7 @@ class FixedStep:
 
     @property
     def relative(self) -> None:
-        """No tolerance is kept."""
+        """There is no tolerance."""
 
     def __post_init__(self) -> None:
         if not (isfinite(self.step) and self.step > 0):
@@ -43,7 +43,7 @@ class Adaptive:
     atol: one number, or numbers by name of the component (others take the default 1e-12 + rtol*1e-2).
     first_step, max_step: None lets the controller choose. max_steps limits the run.
     safety, shrink, grow: the next step is safety * error^-1/order times the last one, within shrink and grow.
-    memory: beta of the PI controller; it smooths the sequence of steps. None takes what suits the method.
+    memory: beta of the PI controller; it smooths the sequence of steps. None: a value that suits the method.
     """
 
     rtol: float = 1e-8
@@ -83,7 +83,7 @@ class Adaptive:
         default = 1e-12 + self.rtol * 1e-2
         return default if self.atol is None or isinstance(self.atol, Mapping) else float(self.atol)
 
-    def absolute(self, names: Sequence[str]) -> NDArray[np.float64]:
+    def absolute(self, names: Sequence[str]) -> Floats:
         """The absolute tolerance of every component."""
         default = self.common_atol
         if self.atol is None:
@@ -94,9 +94,9 @@ class Adaptive:
             given = {name: float(value) for name, value in self.atol.items()}
         for name, value in given.items():
             if name not in names:
-                raise SolveError(f"atol names {name!r}, which is no part of the state: {', '.join(names)}")
+                raise SolveError(f"atol names {name!r}, which is not in the state: choose from {', '.join(names)}")
             if not (isfinite(value) and value >= 0):
-                raise SolveError(f"atol of {name} is {value!r}: give a number that is not negative")
+                raise SolveError(f"atol of {name} is {value!r}: give a nonnegative number")
         return np.array([given.get(name, default) for name in names])
 
     @property

@@ -12,15 +12,16 @@ from typing import cast
 
 import numpy as np
 
+from kinegraph.arrays import Floats
 from kinegraph.errors import SolveError
-from kinegraph.solve.loops.marks import Floats, call
+from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import LEFT, onto_constraints, set_inputs
 from kinegraph.solve.problem import CauchyProblem, code_of
 
 # The C interface of SUNDIALS, from the libraries that come with scikit-sundae.
 #
-# scikit-sundae's own interface calls Python for every right-hand side. The same libraries called directly take compiled
-# functions, so that no step waits for Python.
+# scikit-sundae's own interface calls Python for every right-hand side. The libraries can also call
+# compiled functions directly.
 
 ONE_STEP = 2
 
@@ -69,7 +70,7 @@ def sundials() -> Sundials:
 
 
 class Session:
-    """One CVODE run: everything it allocated is given back by `close`."""
+    """One CVODE run; `close` frees everything it allocated."""
 
     def __init__(self, formula: int, y: Floats, atol: Floats, rtol: float, start: float, rate: int) -> None:
         self.library = library = sundials()
@@ -77,7 +78,7 @@ class Session:
         self._check("SUNContext_Create", library.function("SUNContext_Create", c_int, c_int, c_void_p)(
             0, byref(self._context)))  # fmt: skip
         self._vectors: list[c_void_p] = []
-        # A failed step is answered by a status; CVODE would also print it.
+        # A failed step returns a status; CVODE would also print it.
         library.function("SUNContext_ClearErrHandlers", c_int, c_void_p)(self._context)
         self.y = self._vector(y)
         self._step = library.function("CVode", c_int, c_void_p, c_double, c_void_p, POINTER(c_double), c_int)
@@ -107,7 +108,7 @@ class Session:
             self.call("CVodeSetJacFn", (c_void_p, jacobian))
 
     def call(self, name: str, *arguments: tuple[type, object]) -> int:
-        """Call `name(memory, ...)` and check that it went well; returns its flag."""
+        """Call `name(memory, ...)` and check for failure; returns its flag."""
         function = self.library.function(name, c_int, c_void_p, *(kind for kind, _ in arguments))
         return self._check(name, function(self._memory, *(value for _, value in arguments)))
 
@@ -136,7 +137,7 @@ class Session:
         return value.value
 
     def close(self) -> None:
-        """Give everything back."""
+        """Free all memory."""
         free = self.library.function
         free("CVodeFree", None, c_void_p)(byref(self._memory))
         if self._solver is not None:
@@ -153,16 +154,16 @@ class Session:
         return flag
 
 
-# What CVODE calls while it steps: machine code, or Python functions around interpreted kernels.
+# Callbacks: machine code, or Python functions around interpreted kernels.
 
 _POINTER, _REAL, _FLAG = ctypes.c_void_p, ctypes.c_double, ctypes.c_int
 _RATE = ctypes.CFUNCTYPE(_FLAG, _REAL, _POINTER, _POINTER, _POINTER)
 _JACOBIAN = ctypes.CFUNCTYPE(_FLAG, _REAL, *[_POINTER] * 7)
-_AGAIN, _GIVE_UP = 1, -1  # what CVODE understands: try a shorter step, or end the run
+_AGAIN, _GIVE_UP = 1, -1  # flags of CVODE: try a shorter step, or end the run
 
 
 class Callbacks(ABC):
-    """Addresses of the right-hand side and its Jacobian (0: none); they are handed `data`."""
+    """Addresses of the right-hand side and its Jacobian (0: none); both receive `data`."""
 
     rate: int
     jacobian: int
@@ -179,7 +180,7 @@ class Callbacks(ABC):
         """How often the right-hand side and its Jacobian were evaluated."""
 
     def trouble(self) -> None:
-        """Raise what was raised inside a callback, which C code cannot hand on."""
+        """Raise the exception of a callback, which C code cannot pass on."""
         return
 
 
@@ -256,7 +257,7 @@ class InterpretedCallbacks(Callbacks):
             raise raised
 
     def _guarded(self, function: Callable[..., int]) -> Callable[..., int]:
-        """Ctrl-C is pressed while Python runs, which is nearly always in here: keep it for `trouble`."""
+        """Keep Ctrl-C for `trouble`: while Python runs, it nearly always interrupts this function."""
 
         def guarded(*arguments: object) -> int:
             try:
@@ -269,7 +270,7 @@ class InterpretedCallbacks(Callbacks):
         return guarded
 
     def _fill(self, t: float, state: int) -> bool:
-        """Put state and inputs into x, on the constraints; False where there is no state on them nearby."""
+        """Put state and inputs into x, on the constraints; False if there is no such state nearby."""
         size, inputs = self._problem.rhs.size, self._problem.inputs
         self._x[:size] = _doubles(self._vector_data(state), size)
         self._x[size] = t

@@ -1,27 +1,29 @@
 """Gauss collocation: symplectic on Hamilton's equations, symmetric, of order 2s with s stages.
 
 Applied to z = [q, p] the error of the energy, of size h^2s, stays bounded over times exponentially long in 1/h. First
-integrals quadratic in z are kept to rounding: the length of a unit quaternion is one. (The energy of a free top is not:
-it is of fourth degree in quaternion and momenta, so its error is bounded but not zero.)
+integrals that are quadratic in z are conserved to rounding, such as the length of a unit quaternion. The energy of a
+free top is of fourth degree in quaternion and momenta, so its error is bounded but not zero.
 
-Loops and holonomic constraints are kept by RATTLE, composed to the same order.
+RATTLE, composed to the same order, keeps loops and holonomic constraints.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.arrays import Floats
 from kinegraph.errors import SolveError
 from kinegraph.solve.execution import Loop, run_in_slices
-from kinegraph.solve.loops import gauss as loop
+from kinegraph.solve.loops import gauss as gauss_loop
 from kinegraph.solve.loops import rattle as rattle_loop
-from kinegraph.solve.loops.step import NESTED, Work
+from kinegraph.solve.loops.step import Work
 from kinegraph.solve.methods.method import AS_USUAL, Capabilities, RunOptions, Solver, StateForm
-from kinegraph.solve.methods.runge_kutta import loop_system
+from kinegraph.solve.methods.runge_kutta import loop_clock, loop_system, step_memory
 from kinegraph.solve.methods.step_control import Control, FixedStep
-from kinegraph.solve.problem import CauchyProblem, Floats, code_of
+from kinegraph.solve.problem import CauchyProblem, code_of
 from kinegraph.solve.recording import Recorder, Run
 
 _ITERATIONS = 8  # of the stages' equations in one step, about
@@ -70,7 +72,7 @@ class Symplectic(Solver):
 
     def _closed_loop(self, problem: CauchyProblem, control: FixedStep, recorder: Recorder) -> Loop:
         """RATTLE, in a composition of the same order."""
-        work, closing = _work(problem, 1), problem.rhs.closing
+        closing = problem.rhs.closing
         assert closing is not None
         size, count = problem.rhs.size, len(problem.rhs.rows)
         rattle = rattle_loop.Rattle(
@@ -97,18 +99,27 @@ class Symplectic(Solver):
             pulls=np.zeros(size // 2),
             rest=np.zeros(size),
         )
-        clock = np.array([problem.start, control.step, problem.end, 1e-4, problem.start])
-        common = loop_system(problem), rattle, work, clock, recorder.watch, recorder.saving, recorder.counters
-        return Loop(rattle_loop.advance, common, clock, work.y)
+        return _fixed_steps(rattle_loop.advance, rattle, problem, control, recorder, step_memory(problem, 1))
 
     def _loop(self, problem: CauchyProblem, control: FixedStep, recorder: Recorder) -> Loop:
         a, b, c = self.tableau()
         ahead = np.array([_lagrange(c, 1 + node) for node in c])
-        gauss = loop.Gauss(a, b, c, ahead, np.zeros(len(b)), np.zeros(problem.rhs.size))
-        work = _work(problem, len(b))
-        clock = np.array([problem.start, control.step, problem.end, 1e-4, problem.start])
-        common = loop_system(problem), gauss, work, clock, recorder.watch, recorder.saving, recorder.counters
-        return Loop(loop.advance, common, clock, work.y)
+        gauss = gauss_loop.Gauss(a, b, c, ahead, np.zeros(len(b)), np.zeros(problem.rhs.size))
+        return _fixed_steps(gauss_loop.advance, gauss, problem, control, recorder, step_memory(problem, len(b)))
+
+
+def _fixed_steps(
+    advance: Callable[..., int],
+    method: gauss_loop.Gauss | rattle_loop.Rattle,
+    problem: CauchyProblem,
+    control: FixedStep,
+    recorder: Recorder,
+    work: Work,
+) -> Loop:
+    """The loop of a method with its arguments."""
+    clock = loop_clock(problem.start, problem.end, control.step)
+    arguments = loop_system(problem), method, work, clock, recorder.watch, recorder.saving, recorder.counters
+    return Loop(advance, arguments, clock, work.y)
 
 
 #: The first halves of symmetric compositions by order, with their middles: Suzuki; Kahan and Li (Hairer-Lubich-Wanner,
@@ -145,18 +156,3 @@ def _integrals(nodes: Floats, start: float, end: float) -> Floats:
     places = start + (end - start) * (1 + zeros) / 2
     values = np.array([_lagrange(nodes, place) for place in places])
     return np.asarray((end - start) / 2 * weights @ values)
-
-
-def _work(problem: CauchyProblem, stages: int) -> Work:
-    size = problem.rhs.size
-    return Work(
-        x=problem.argument(),
-        y=problem.state.copy(),
-        end=problem.state.copy(),
-        slopes=np.zeros((stages, size)),
-        errors=np.zeros((1, size)),
-        dense=np.zeros((3, size)),
-        zero=np.zeros(size),
-        projected=problem.projected(),
-        basis=NESTED,
-    )

@@ -10,24 +10,23 @@ from math import prod
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
+from kinegraph.arrays import Floats
 from kinegraph.errors import TableauError
 from kinegraph.solve.methods import dop853_coefficients as dop853_numbers
 
-# Rooted trees and the order conditions of Runge-Kutta methods (Butcher; Hairer-Norsett-Wanner, II.2).
+# Order conditions by rooted trees (Butcher; Hairer-Norsett-Wanner, II.2).
 #
 # A method of s stages has order p if sum_i b_i Phi_i(t) = 1/gamma(t) for all rooted trees t of up to p vertices. With
 # t = [t_1, ..., t_k]: Phi_i(t) = prod_m sum_j a_ij Phi_j(t_m) and gamma(t) = |t| prod_m gamma(t_m).
 
-Floats: TypeAlias = NDArray[np.float64]
 #: A tree is the sorted tuple of the subtrees of its root; a single vertex is ().
 Tree: TypeAlias = "tuple[Tree, ...]"
 
 
 @cache
 def vertices(tree: Tree) -> int:
-    """How many vertices a tree has: the order it belongs to."""
+    """The number of vertices of a tree, which is the order of its condition."""
     return 1 + sum(map(vertices, tree))
 
 
@@ -66,8 +65,6 @@ def defect(a: Floats, b: Floats, order: int) -> float:
     every = (tree for size in range(1, order + 1) for tree in trees(size))
     return max(abs(float(b @ weights(tree)) - 1 / density(tree)) for tree in every)
 
-
-# Butcher tableaux of explicit Runge-Kutta methods. A tableau checks itself when it is made.
 
 Number: TypeAlias = float | Fraction
 Row: TypeAlias = tuple[Number, ...]
@@ -109,7 +106,7 @@ class Tableau:
 
     @property
     def stages(self) -> int:
-        """Evaluations a step takes (one of them serves the next step too)."""
+        """Evaluations of a step (one of them also serves the next step)."""
         return len(self.b)
 
     @property
@@ -167,7 +164,7 @@ class Tableau:
             and all(len(row) == self.stages + 1 + index for index, row in enumerate(self.extra_a))
         )
         if not good:
-            raise TableauError(f"{self.name}: rows of a, b, c, error and dense do not fit {self.stages} stages")
+            raise TableauError(f"{self.name}: rows of a, b, c, error and dense do not match {self.stages} stages")
 
     def _check_row_sums(self) -> None:
         sums, nodes = self.matrix().sum(axis=1), self.nodes()

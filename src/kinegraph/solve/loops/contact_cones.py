@@ -1,4 +1,8 @@
-"""Contact forces and impulses with Coulomb friction: linear along one direction, cones along two."""
+"""Coulomb friction along two directions: its cone is round, so there is no linear complementarity problem.
+
+Relaxation contact by contact shows which contacts act, stick and slip. Then these are taken as known: forces follow
+from linear equations, and directions of slip from the resulting velocities, until nothing changes.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +11,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kinegraph.solve.contacts.complementarity import Floats, solve_complementarity
-
-# Contacts that take part in an impact or carry forces, and what comes of it.
+from kinegraph.arrays import Floats, Integers
+from kinegraph.jit.marks import intrinsic
+from kinegraph.solve.loops.contact_memory import Contacts
 
 
 @dataclass(frozen=True)
 class ActingContact:
     """A contact that takes part. rows: of its slip directions. drag: the friction force per normal force along each,
-    where it is known to slip; None where it may stick. prior: a normal impulse it has in any case."""
+    where it is known to slip; None where it may stick. prior: a normal force that acts in any case."""
 
     normal: int
     rows: tuple[int, ...]
@@ -26,26 +30,45 @@ class ActingContact:
 
 @dataclass(frozen=True)
 class Response:
-    """The forces by row; for each contact whether its normal row acts, and its friction force per normal force where it
-    slips (None: it sticks, or nothing works along the surface)."""
+    """The forces by row; for each contact whether its normal force acts, and its friction force per normal force where
+    it slips (None: it sticks, or has no friction)."""
 
     forces: Floats
     acts: tuple[bool, ...]
     drags: tuple[tuple[float, ...] | None, ...]
 
 
-# Coulomb's law along two directions: its cone is round, so there is no linear complementarity problem.
-#
-# Contact by contact, again and again, shows which of them act, stick and slip. Then these are taken as known: forces
-# follow from linear equations, and directions of slip from the velocities that these give, until nothing changes.
-
 _ROUNDS = ((400, 1e-5), (4_000, 1e-8), (40_000, 1e-12))  # sweeps, and the change after which modes are tried
 _POLISHED, _MOST = 1e-14, 200
 _RIGHT = 1e-9  # by how much polished forces may miss the laws
 
 
-def respond_in_cones(compliance: Floats, q: Floats, contacts: Sequence[ActingContact]) -> Response | None:
-    """The forces; None where none are found."""
+@intrinsic
+def respond_in_cones(contacts: Contacts, compliance: Floats, who: Integers) -> bool:
+    """As `contact_forces.respond`, for cones. Compiled loops leave this to Python: there the result is False."""
+    acting = [k for k in range(len(who)) if who[k]]
+    response = solve_cones(compliance, contacts.right, [_acting_contact(contacts, k) for k in acting])
+    contacts.acts[:] = 0
+    contacts.forces[:] = 0.0
+    if response is None:
+        return False
+    contacts.forces[:] = response.forces
+    for k, acts, drag in zip(acting, response.acts, response.drags, strict=True):
+        contacts.acts[k], contacts.known[k] = acts, drag is not None
+        contacts.drag[k] = 0.0
+        contacts.drag[k, : len(drag or ())] = drag or ()
+    return True
+
+
+def _acting_contact(contacts: Contacts, k: int) -> ActingContact:
+    normal, friction = int(contacts.normals[k]), float(contacts.friction[k])
+    slips = int(contacts.slips[k]) if friction > 0.0 else 0
+    drag = tuple(contacts.drag[k, :slips].tolist()) if contacts.known[k] else None
+    return ActingContact(normal, tuple(range(normal + 1, normal + 1 + slips)), friction, drag, float(contacts.prior[k]))
+
+
+def solve_cones(compliance: Floats, q: Floats, contacts: Sequence[ActingContact]) -> Response | None:
+    """The forces for rates q without them; None where none are found."""
     forces = np.zeros(len(q))
     for one in contacts:
         forces[one.normal] = one.prior
@@ -63,7 +86,7 @@ def respond_in_cones(compliance: Floats, q: Floats, contacts: Sequence[ActingCon
 
 
 def _relax(compliance: Floats, q: Floats, one: ActingContact, forces: Floats) -> float:
-    """Bring one contact's forces to what the laws say, those of the others as they are; returns the change."""
+    """Solve the laws of one contact for given forces of the others; returns the change."""
     rows = list(one.rows)
     before = forces[[one.normal, *rows]].copy()
     n = one.normal
@@ -79,7 +102,7 @@ def _relax(compliance: Floats, q: Floats, one: ActingContact, forces: Floats) ->
 
 
 def _polished(compliance: Floats, q: Floats, contacts: Sequence[ActingContact], start: Floats) -> Response | None:
-    """Forces to the last digits, for the modes that approximate ones show; None if these were not the right ones."""
+    """Accurate forces for the modes that approximate forces show; None if these modes are wrong."""
     acts = [bool(start[one.normal] > one.prior) for one in contacts]
     drags = [_drag(compliance, q, one, start) for one in contacts]
     forces = start
@@ -107,13 +130,13 @@ def _drag(compliance: Floats, q: Floats, one: ActingContact, forces: Floats) -> 
 
 
 def _followed(one: ActingContact, drag: tuple[float, ...] | None, rates: Floats) -> tuple[float, ...] | None:
-    """The drag against the slip that there is now."""
+    """The drag against the current slip."""
     if one.drag is not None or drag is None:
         return drag
     against = _unit(-rates[list(one.rows)])
     if against is None:
         return None
-    # Half of the way: where directions would go to and fro, they meet.
+    # The mean with the last direction: otherwise directions may alternate.
     mean = _unit(against + np.array(drag) / one.friction) if drag else against
     return None if mean is None else tuple(float(part) for part in one.friction * mean)
 
@@ -175,93 +198,3 @@ def _against(one: ActingContact, drag: tuple[float, ...], slip: Floats, speed: f
     """Whether the drag is against the slip, if there is any."""
     length = float(np.linalg.norm(slip))
     return length <= speed or bool(np.allclose(np.array(drag) * length, -one.friction * slip, rtol=0.0, atol=speed))
-
-
-# Forces or impulses of several contacts at once: no pull, no penetration, Coulomb's law along the surface.
-#
-# The rows of contact k are its normal and its slip directions. With W the response of all rows to unit forces and q
-# what the rows do without them, r = W f + q. For the normal r >= 0, f >= 0, r f = 0; along the surface |f| <= mu f_n,
-# and where it slips the force is mu f_n against the slip. Accelerations and forces obey these laws, and so do the
-# velocities after an impact and its impulses.
-
-
-def respond(compliance: Floats, q: Floats, contacts: Sequence[ActingContact]) -> Response | None:
-    """The forces; None where there are none that obey the laws."""
-    if len(contacts) == 1 and not contacts[0].rows:
-        return _alone(compliance, q, contacts[0])
-    if any(len(one.rows) == 2 and one.drag is None and one.friction > 0.0 for one in contacts):
-        return respond_in_cones(compliance, q, contacts)
-    return _direct(compliance, q, contacts)
-
-
-def _alone(compliance: Floats, q: Floats, contact: ActingContact) -> Response:
-    """One contact without friction."""
-    k = contact.normal
-    forces = np.zeros(len(q))
-    rest = q[k] + compliance[k, k] * contact.prior
-    forces[k] = contact.prior + max(-rest / compliance[k, k], 0.0)
-    return Response(forces, (bool(rest < 0.0),), (None,))
-
-
-def _direct(compliance: Floats, q: Floats, contacts: Sequence[ActingContact]) -> Response | None:
-    """Along one direction the laws are linear: one complementarity problem."""
-    scale = 1.0 / np.sqrt(np.maximum(np.diag(compliance), 1e-300))
-    scaled = compliance * scale[:, None] * scale
-    count = len(contacts)
-    sticking = [k for k, one in enumerate(contacts) if one.rows and one.drag is None]
-    size = count + 3 * len(sticking)
-    matrix, right = np.zeros((size, size)), np.zeros(size)
-    effects = [_effect(one, scaled, scale) for one in contacts]
-    rest = q * scale + sum((scaled[:, one.normal] * (one.prior / scale[one.normal]) for one in contacts), np.zeros(1))
-    for i, one in enumerate(contacts):
-        right[i] = rest[one.normal]
-        matrix[i, :count] = [effect[one.normal] for effect in effects]
-    for place, k in enumerate(sticking):
-        one, at = contacts[k], count + 3 * place
-        row = one.rows[0]
-        column = scaled[:, row]
-        for i, other in enumerate(contacts):
-            matrix[i, at], matrix[i, at + 1] = column[other.normal], -column[other.normal]
-        for further, j in enumerate(sticking):
-            there = count + 3 * further
-            entry = column[contacts[j].rows[0]]
-            matrix[there, at], matrix[there, at + 1] = entry, -entry
-            matrix[there + 1, at], matrix[there + 1, at + 1] = -entry, entry
-        matrix[at, :count] = [effect[row] for effect in effects]
-        matrix[at + 1, :count] = [-effect[row] for effect in effects]
-        matrix[at, at + 2] = matrix[at + 1, at + 2] = 1.0
-        ratio = one.friction * scale[one.normal] / scale[row]
-        matrix[at + 2, k], matrix[at + 2, at : at + 2] = ratio, -1.0
-        right[at], right[at + 1] = rest[row], -rest[row]
-        right[at + 2] = one.friction * one.prior / scale[row]
-    found = solve_complementarity(matrix, right)
-    if found is None:
-        return None
-    return _forces(found.z, found.basic, contacts, sticking, scale)
-
-
-def _effect(one: ActingContact, scaled: Floats, scale: Floats) -> Floats:
-    """What a unit of the normal force does on all rows, with the friction of a known slip."""
-    total = scaled[:, one.normal].copy()
-    for row, drag in zip(one.rows, one.drag or (), strict=False):
-        total += drag * scale[one.normal] / scale[row] * scaled[:, row]
-    return total
-
-
-def _forces(
-    z: Floats, basic: np.ndarray, contacts: Sequence[ActingContact], sticking: Sequence[int], scale: Floats
-) -> Response:
-    count = len(contacts)
-    forces = np.zeros(len(scale))
-    drags: list[tuple[float, ...] | None] = []
-    for k, one in enumerate(contacts):
-        forces[one.normal] = one.prior + z[k] * scale[one.normal]
-        drags.append(one.drag)
-        if one.drag is not None:
-            forces[list(one.rows)] = [drag * forces[one.normal] for drag in one.drag]
-    for place, k in enumerate(sticking):
-        at, one = count + 3 * place, contacts[k]
-        forces[one.rows[0]] = (z[at] - z[at + 1]) * scale[one.rows[0]]
-        if basic[at + 2] and basic[at] != basic[at + 1]:
-            drags[k] = (one.friction if basic[at] else -one.friction,)
-    return Response(forces, tuple(bool(item) for item in basic[:count]), tuple(drags))
