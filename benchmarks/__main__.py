@@ -41,6 +41,7 @@ _MODULES = {
     "kidym-rule": "KiDyM's rule of thumb, gain by native code against the size of its source (needs gcc).",
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
+    "stepping": "Robots stepped from outside, one and thousands at once, beside MuJoCo.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
     "study": "Studies: cases a second beside a plain SciPy loop; --dask: the overhead of a cluster.",
     "sizes": "Lines of modules and functions, modules of folders, of this source or others (--source).",
