@@ -363,14 +363,14 @@ class FormationsCompared:
 
 
 def compare_formations(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     unknown: Sequence[str] = (),
     *,
     parameters: Mapping[str, Scalar] | None = None,
     repeats: int = 20,
 ) -> FormationsCompared:
     """Form A X = B both ways by the same plan; of the seconds the shortest of several."""
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     names = unknown_names(mechanism, unknown)
     tree = replace(with_inputs(mechanism, names), loops=(), constraints=())
     plan = Chain(request_of(tree, "tau", numeric=True, parameters=parameters)).derived.plan

@@ -27,9 +27,9 @@ from kinegraph.model.platforms.recognition import Platform, platform_of
 Floats = npt.NDArray[np.float64]
 
 
-def platform_in(mechanism: MechanismSource) -> tuple[Mechanism, Platform]:
+def platform_in(model: MechanismSource) -> tuple[Mechanism, Platform]:
     """The mechanism and the platform it is, or an error."""
-    found = mechanism_of(mechanism)
+    found = mechanism_of(model)
     platform = platform_of(found)
     if platform is None:
         raise TaskError(
