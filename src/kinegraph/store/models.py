@@ -29,7 +29,7 @@ from kinegraph.store.saving import save
 
 def add(
     store: Store,
-    mechanism: MechanismSource,
+    model: MechanismSource,
     quantities: Quantities,
     effort: Effort | str = Effort.QUICK,
     on_pass: OnPass | None = None,
@@ -39,7 +39,7 @@ def add(
 
     `passes` replace those of the effort: 'products, monomials(degree=4)'.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     request = resolve_closure(request_of(mechanism, quantities, effort=effort, passes=passes))
     words = tuple(str(quantity) for quantity in request.quantities)
     derivations = Derivations(request)
