@@ -142,7 +142,7 @@ def note(results: Results) -> str:
 def write_page(results: Results, path: Path, picture: Path, command: str) -> None:
     """The page of the documentation."""
     parts = [
-        "# The bench",
+        "# Benchmarks",
         _INTRODUCTION.format(command=command),
         f"Measured on: {note(results)}\n\nStarted {results.machine['started']}.",
         f"![How many times faster Kinegraph is]({picture.name})",
@@ -161,36 +161,39 @@ def write_page(results: Results, path: Path, picture: Path, command: str) -> Non
     path.write_text("\n\n".join(parts) + "\n")
 
 
-_INTRODUCTION = """This page is written by `{command}`, which anyone can run. Every result is compared with every
-peer's numbers on the same states before it is timed; a quantity that differs by more than 1e-9 is not timed, and the
-run ends with an error. Ratios are of times measured in one run, taking turns."""
+_INTRODUCTION = """Reproducible benchmarks: compare ratios, not absolute times. Both sides of a ratio are measured in
+the same run, in turn. `{command}` writes this page. Before a quantity is timed, its
+results are compared with those of every peer on the same states. A relative difference above 1e-9
+ends the run with an error."""
 
-_TABLE_NOTE = """`vs` columns: the peer's time divided by Kinegraph's; where Kinegraph has promised a ratio it stands
-behind the mark. `batch ns` is the time per state with two threads, each side computing half of the states on each,
-results written to arrays that exist already; `kernel.batch ns` is the same through the public call with `out=`, which
-shares out blocks of states. `mul+add` are the operations of one call, `difference` the largest relative difference to
-any peer."""
+_TABLE_NOTE = """`vs` columns are the time of the peer divided by that of Kinegraph; a target ratio follows the mark.
+`batch ns` is the time per state with two threads, each computing half of the states into existing
+arrays. `kernel.batch ns` is the same through the public call with `out=`, which distributes blocks
+of states. `mul+add` are the operations of one call, `difference` is the largest relative difference
+from any peer."""
 
-_FIRST_NOTE = """Seconds of processor time in a fresh process, from opening the URDF to the first numbers, without
-the imports of NumPy, LLVM and Kinegraph themselves, which stand in the last column. Cold: empty cache."""
+_FIRST_NOTE = """Seconds of processor time in a fresh process, from opening the URDF to the first numbers. Imports of
+NumPy, LLVM and Kinegraph are not included; the last column shows them. Cold: empty cache."""
 
 _RULES = """## What is compared
 
-* **Robots** come from the `example-robot-data` wheel. All sides read one prepared file: shapes, limits, friction and
-  mimic tags removed, rounded right angles written to the last digit, Panda's two fingers locked (7 dof), Talos with
-  all joints of its grippers free (50 dof). solo12, iCub and Talos float.
-* **States** are random: 256, visited in random order, so that branches in library functions cannot be learned.
-* **Kinegraph**: kernels at default effort, called through their address from a C loop.
-* **CasADi C**: Pinocchio's algorithms on CasADi's symbols, `gcc -O3 -march=native`, the best that can be made of it:
-  placements swept of rounding dust so that CasADi sees exact zeros, the convention (local or world) with fewer
-  operations. **CasADi world** takes the model as read and the world convention; the promised ratios were set against
-  this one.
-* **Pinocchio**: its C++ templates compiled here against the `pin` wheel, with clang if there is one, with and without
-  `-march=native`, both conventions of `crba` and `aba`: the fastest counts. Results are left in place, and of
-  symmetric matrices only the half Pinocchio computes is asked for.
-* **MuJoCo**: `mj_inverse` and `mj_forward` with all constraints disabled. They compute more than is asked.
-* **Derivatives**: both along displacements, one column for every velocity. Pinocchio displaces a floating base in its
-  own axes, Kinegraph in fixed ones; they are converted for the comparison.
+* **Robots** come from the `example-robot-data` wheel. All sides read the same prepared file, without
+  shapes, limits, friction and mimic tags, with right angles written to the last digit. Panda's two
+  fingers are locked (7 dof); all joints of Talos' grippers are free (50 dof). solo12, iCub and Talos
+  have a floating base.
+* **States** are random: 256, in random order, so that branches in library functions are not learned.
+* **Kinegraph**: kernels at default effort, called by address from a C loop.
+* **CasADi C**: Pinocchio's algorithms on CasADi's symbols, compiled with `gcc -O3 -march=native`.
+  Placements are cleaned of rounding so that CasADi sees exact zeros, and the convention (local or
+  world) with fewer operations is used. **CasADi world** takes the model as read and the world
+  convention; the target ratios were set against it.
+* **Pinocchio**: its C++ templates compiled here against the `pin` wheel, with clang if available,
+  with and without `-march=native`, in both conventions of `crba` and `aba`. The fastest counts.
+  Results stay in place, and only the computed half of symmetric matrices is used.
+* **MuJoCo**: `mj_inverse` and `mj_forward` with all constraints disabled. They compute more than
+  the quantity that is compared.
+* **Derivatives** are along displacements, one column for every velocity. Pinocchio displaces a
+  floating base in its own axes, Kinegraph in fixed axes; they are converted for the comparison.
 * The **Coriolis matrix** is not unique: where the matrices differ, C v is compared."""
 
 
@@ -208,7 +211,7 @@ def _times(results: Results) -> Iterator[tuple[str, ...]]:
 
 def _missing(robots: list[RobotResult]) -> list[str]:
     lines = [f"* {robot.name}: {peer}: {why}" for robot in robots for peer, why in robot.missing.items()]
-    return ["Did not take part:\n\n" + "\n".join(lines)] if lines else []
+    return ["Not measured:\n\n" + "\n".join(lines)] if lines else []
 
 
 def _notes(robots: list[RobotResult]) -> list[str]:
@@ -219,7 +222,7 @@ def _notes(robots: list[RobotResult]) -> list[str]:
         for found in one.agreements
         if found.note
     ]
-    return ["Of the comparison of numbers:\n\n" + "\n".join(lines)] if lines else []
+    return ["Notes on accuracy:\n\n" + "\n".join(lines)] if lines else []
 
 
 # the picture

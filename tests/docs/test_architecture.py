@@ -1,4 +1,4 @@
-"""The architecture page tells the truth: every file it names exists, and decides what the page says."""
+"""The architecture page: every file it names exists, and defines the name the page gives."""
 
 import ast
 import re
@@ -29,7 +29,7 @@ def test_ten_questions_are_answered_by_a_file_and_a_name():
         assert name in defined(PACKAGE / file), question
 
 
-def test_every_part_of_the_package_stands_on_the_page():
+def test_every_part_of_the_package_is_on_the_page():
     text = PAGE.read_text("utf-8")
     parts = [path for path in PACKAGE.iterdir() if path.is_dir() and (path / "__init__.py").exists()]
     assert [path.name for path in parts if f"| `{path.name}` |" not in text] == []

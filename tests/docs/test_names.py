@@ -1,4 +1,4 @@
-"""The glossary: each word once, in order, and every file it names exists."""
+"""Names in the package: no private words, and each central class exists once."""
 
 from __future__ import annotations
 
@@ -11,21 +11,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LINES = (ROOT / "docs" / "glossary.md").read_text("utf-8").splitlines()
-ROWS = [line.split("|")[1:-1] for line in LINES if line.startswith("| *")]
-WORDS = [row[0].strip(" *") for row in ROWS]
 
-
-def test_words_stand_once_and_in_order():
-    assert len(WORDS) > 30 and sorted(set(WORDS)) == WORDS
-
-
-def test_places_exist():
-    named = [place for row in ROWS for place in re.findall(r"`([a-z_/]+(?:\.py|/))`", row[-1])]
-    assert named and [one for one in named if not (ROOT / "src" / "kinegraph" / one).exists()] == []
-
-
-#: Words that a reader from the field should not meet as names; what is written instead stands in the glossary.
+#: Words that a reader from the field should not meet as names.
 PRIVATE = {
     "shown", "carried", "met", "slide", "slid", "slides", "ask", "asked", "alike", "kept", "opened", "touch",
     "touching", "touches", "turning", "placing", "plain", "happening", "happenings", "occasion", "occasions", "seat",
@@ -77,10 +64,10 @@ def test_private_words_are_found():
     )
 
 
-#: Words that each name one thing: a class of this name stands once.
+#: Words that each name one thing: the package has one class of this name.
 ONE_MEANING = (
     "Builder", "Derivation", "Equations", "ForwardMethod", "JointKind", "Kernel",
-    "LoopedSystem", "Mechanism", "Motion", "Place", "Request", "Solver",
+    "RecursiveSystem", "Mechanism", "Motion", "Place", "Request", "Solver",
     "StateLayout",
 )  # fmt: skip
 
