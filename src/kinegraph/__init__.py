@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kinegraph.passes.effort import Effort
     from kinegraph.passes.pipeline import reduce
     from kinegraph.simulate.run import simulate
+    from kinegraph.simulate.simulator import simulator
     from kinegraph.simulate.sweep import sweep
     from kinegraph.solve.problem import Event, Feedback
     from kinegraph.store.database import open_store
@@ -83,6 +84,7 @@ _HOMES = {
     # Motion: runs, with events and controllers.
     "simulate": "kinegraph.simulate.run",
     "sweep": "kinegraph.simulate.sweep",
+    "simulator": "kinegraph.simulate.simulator",
     "Event": "kinegraph.solve.problem",
     "Feedback": "kinegraph.solve.problem",
     # Positions and poses.
@@ -143,6 +145,7 @@ __all__ = [  # noqa: RUF022 - grouped by purpose
     # Motion: runs, with events and controllers.
     "simulate",
     "sweep",
+    "simulator",
     "Event",
     "Feedback",
     # Positions and poses.
