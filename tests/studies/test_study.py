@@ -210,7 +210,7 @@ def test_trajectories_are_kept_on_request():
         ({"until": "success about 0.1"}, "cannot read"),
         ({"initial": {"x": 1}}, "has no 'x'"),
         ({"parameters": {"kx": 1}}, "kx"),
-        ({"method": "euler"}, "no method"),
+        ({"method": "euler"}, "unknown method"),
         ({"threads": 0}, "at least one"),
         ({"threads": 1, "cluster": "tcp://x"}, "give one of"),
     ],
