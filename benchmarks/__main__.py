@@ -41,12 +41,14 @@ _MODULES = {
     "kidym-rule": "KiDyM's rule of thumb, gain by native code against the size of its source (needs gcc).",
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
+    "stepping": "Robots stepped from outside, one and thousands at once, beside MuJoCo.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
     "study": "Studies: cases a second beside a plain SciPy loop; --dask: the overhead of a cluster.",
     "sizes": "Lines of modules and functions, modules of folders, of this source or others (--source).",
     "walk": "Functions, modules, depth and hops of everyday requests, of this source or others (--source).",
     "kernels-in-turn": "Kernels of this source and of another copy (--source), timed in turn: what changed?",
     "first-result": "From a file to a first result in a new process, with an empty cache and a full one.",
+    "first-use": "Everyday commands with an empty cache and again, and the size of an installation (--source).",
     "docking": "Ten thousand dockings: capture probability, cases a second beside a plain SciPy loop; --mujoco.",
     "peers": "Kernels beside Pinocchio C++, CasADi C and MuJoCo (needs a C++ compiler).",
 }
@@ -67,6 +69,7 @@ _ROOMS = {
     "sizes": "benchmarks.self.sizes",
     "walk": "benchmarks.self.walk",
     "first-result": "benchmarks.self.first_result",
+    "first-use": "benchmarks.self.first_use",
     "kernels-in-turn": "benchmarks.self.kernels_in_turn",
 }
 #: The programs of others that benches compare with; they come with the extra `bench`.

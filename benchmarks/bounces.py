@@ -38,7 +38,7 @@ def measure(way: str, count: int, native: bool = True, repeats: int = _REPEATS) 
     ball, events = _way(way)
     fall = sqrt(2 / 9.81)
     runs = [
-        simulate(ball, 2 * fall * count, events=events, grid=2, native=native, progress=False) for _ in range(repeats)
+        simulate(ball, 2 * fall * count, events=events, times=2, native=native, progress=False) for _ in range(repeats)
     ]
     times = _times(runs[0])
     cost = runs[0].statistics

@@ -22,7 +22,8 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.codegen.estimate import faster_as_kernel
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.derive import Derivations, derived
+from kinegraph.compiler.reduce import reduced
 from kinegraph.compiler.request import Request, arguments_of, bound_parameters, quantities_of
 from kinegraph.graph.node import Graph
 from kinegraph.jit.kernel import compile_graph
@@ -88,8 +89,8 @@ def measure(row: Row, effort: kg.Effort, seconds: float | None) -> Result:
     started = time.process_time()
     wanted, bound = quantities_of(row.quantities), bound_parameters(mechanism, row.numeric, None)
     request = Request(mechanism, wanted, bound, effort, seconds, frames=kg.Effort.NORMAL)
-    chain = Chain(request, cache=False)
-    graphs = chain.derived.graph, chain.reduced.graph
+    derivations = Derivations(request, cache=False)
+    graphs = derived(derivations).graph, reduced(derivations).graph
     spent = time.process_time() - started
     before, after = kernel_times(mechanism, row, graphs)
     counts_text = [f"{kg.count(graph).mul}+{kg.count(graph).add}" for graph in graphs]

@@ -23,9 +23,9 @@ from benchmarks.peers.sides.peer import driver
 from benchmarks.peers.sides.platform_sides import Hexapod, RingState, Side, mujoco_side, pinocchio_sides
 from kinegraph import library
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler import stored
 from kinegraph.compiler.compile import compile
-from kinegraph.compiler.request import request_of
+from kinegraph.compiler.request import Request, request_of
 from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Symbol
@@ -214,9 +214,9 @@ def _print_counts(mechanism: Mechanism, counts: bool) -> None:
     """Operations of the ring's and of all accelerations; with `counts` by the normal effort too, in some minutes."""
     for effort in (Effort.QUICK, Effort.NORMAL) if counts else (Effort.QUICK,):
         for title, word in list(_QUANTITIES.items())[:2]:
-            chain = Chain(request_of(mechanism, word, numeric=True, effort=effort))
-            _print_count(f"{title}, forces on all coordinates, effort {effort.value}", chain.reduced.graph)
-            _print_count(f"{title}, drives alone, effort {effort.value}", _driven(mechanism, chain, effort))
+            request = request_of(mechanism, word, numeric=True, effort=effort)
+            _print_count(f"{title}, forces on all coordinates, effort {effort.value}", stored.reduced(request).graph)
+            _print_count(f"{title}, drives alone, effort {effort.value}", _driven(mechanism, request, effort))
     print(f"  {_UNREDUCED}: the ring's accelerations by H_k of 3 x 6 written out plainly, 1545 mul and 1070 add")
 
 
@@ -225,7 +225,7 @@ def _print_count(title: str, graph: Graph) -> None:
     print(f"  operations of {title}: {found}; {(found.mul + found.add) / _UNREDUCED:.0%} of {_UNREDUCED}")
 
 
-def _driven(mechanism: Mechanism, chain: Chain, effort: Effort) -> Graph:
+def _driven(mechanism: Mechanism, request: Request, effort: Effort) -> Graph:
     """The same without forces but those of the drives."""
     drives = {force_on(name) for name in mechanism.layout.velocities[:6]}
     builder = GraphBuilder()
@@ -234,7 +234,7 @@ def _driven(mechanism: Mechanism, chain: Chain, effort: Effort) -> Graph:
         gone = one.kind is Kind.INPUT and one.name not in drives
         return builder.zero if gone else builder.symbol(one.kind, one.name)
 
-    graph = chain.derived.graph
+    graph = stored.derived(request).graph
     return reduce(builder.graph(moved(graph.outputs, transfer(graph, builder, symbol))), effort).graph
 
 

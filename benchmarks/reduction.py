@@ -13,8 +13,8 @@ import kinegraph as kg
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.passes.effort import Effort
-from kinegraph.passes.pipeline import PassReport, reduce
+from kinegraph.passes.effort import Effort, PassReport
+from kinegraph.passes.pipeline import reduce
 
 
 def library(name: str, quantities: str) -> Graph:

@@ -38,7 +38,7 @@ def motion(model: kg.Mechanism, method: str, **more: object) -> Job:
     """The last positions of a short run."""
 
     def run(native: bool) -> list[float]:
-        found = kg.simulate(model, 0.6, method=method, native=native, grid=4, progress=False, **more)  # type: ignore[arg-type]
+        found = kg.simulate(model, 0.6, method=method, native=native, times=4, progress=False, **more)  # type: ignore[arg-type]
         return [found.final[name] for name in model.layout.positions]
 
     return run
@@ -78,10 +78,10 @@ JOBS: dict[str, Job] = {
         TWO, 0.2, vary={"q1": "uniform(-1, 1)"}, cases=9, outcomes={"top": "max(tip.z)"}, native=native, threads=2
     )["top"],
     "sensitivities": lambda native: (
-        kg.sensitivities(TWO, 0.2, ["m2"], results=["tip.x"], native=native, progress=False).derivatives
+        kg.sensitivities(TWO, 0.2, ["m2"], outputs=["tip.x"], native=native, progress=False).derivatives
     ),
     "gradient": lambda native: kg.gradient(
-        TWO, 0.2, ["m2"], results=["tip.x"], native=native, progress=False
+        TWO, 0.2, ["m2"], outputs=["tip.x"], native=native, progress=False
     ).derivative("tip.x", "m2"),
     "equilibria": lambda native: [one.q.tolist() for one in kg.equilibria(TWO, starts=8)],
     "modes": lambda native: kg.modes(TWO, {"q1": 0, "q2": 0}).frequencies,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.derive import Derivations
 from kinegraph.compiler.request import Quantities, arguments_of, request_of
 from kinegraph.derive.plan import Closure
 from kinegraph.model.mechanism import Mechanism
@@ -14,4 +14,4 @@ def interpreted(
 ) -> InterpretedKernel:
     """The equations as they are first derived: no other plan is tried, nothing is reduced or compiled."""
     request = request_of(mechanism, quantities, numeric=True, closure=closure)
-    return InterpretedKernel(Chain(request, cache=False).at_once, arguments_of(mechanism, quantities))
+    return InterpretedKernel(Derivations(request, cache=False).at_once, arguments_of(mechanism, quantities))

@@ -43,9 +43,9 @@ print(*wrong)
 @pytest.mark.parametrize(
     "names",
     [
-        ("simulate.run", "simulate.sweep", "simulate.arguments"),
-        ("model.evaluate", "model.builder", "io.urdf.load", "io.records.load"),
-        ("view.page.solution_page", "view.plot", "store.graphs", "jit.build"),
+        ("simulate.run", "simulate.sweep", "simulate.inputs"),
+        ("model.evaluate", "model.builder", "io.urdf.reader", "io.language.reader"),
+        ("view.page.solution_page", "view.plot", "store.graphs", "jit.kernel"),
     ],
 )
 def test_threads_that_import_parts_at_once(names: tuple[str, ...]) -> None:

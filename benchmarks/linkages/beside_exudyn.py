@@ -170,7 +170,7 @@ def _hold(system: Foreign, items: Foreign, node: int) -> None:
 def our_run(linkage: Linkage, rtol: float) -> tuple[float, list[float]]:
     """Seconds and angles at the end, by dop853 in machine code."""
     run = simulate(
-        mechanism_of(linkage.model), DURATION, rtol=rtol, atol=rtol, grid=[0, DURATION], native=True, progress=False
+        mechanism_of(linkage.model), DURATION, rtol=rtol, atol=rtol, times=[0, DURATION], native=True, progress=False
     )
     seconds = run.statistics.seconds - run.statistics.loading
     return seconds, [float(run[name][-1]) for name in linkage.angles]

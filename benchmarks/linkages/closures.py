@@ -21,11 +21,11 @@ import numpy as np
 from benchmarks.closed_loops import own_timer
 from benchmarks.linkages.states import moving_states
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import Chain, resolve_closure
-from kinegraph.compiler.choose import ClosureCandidate, candidates, finished
-from kinegraph.compiler.compile import straight_kernel
+from kinegraph.compiler.bind import straight_kernel
+from kinegraph.compiler.closures import ClosureCandidate, candidates, finished
 from kinegraph.compiler.mechanism_source import load
 from kinegraph.compiler.request import Request, request_of
+from kinegraph.compiler.stored import resolve_closure
 from kinegraph.derive.plan import Closure
 from kinegraph.errors import DerivationError
 from kinegraph.io.language.reader import parse
@@ -101,7 +101,7 @@ def _kernels(request: Request, all_cuts: bool, choice: Request) -> dict[ClosureC
             continue
         try:
             way = finished(request, ClosureCandidate(closure, cut, 0.0), ())
-            found[way] = straight_kernel(Chain(replace(request, closure=closure, cut=cut)))
+            found[way] = straight_kernel(replace(request, closure=closure, cut=cut))
         except DerivationError:
             continue
     return found

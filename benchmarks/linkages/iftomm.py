@@ -103,7 +103,7 @@ def measure(problem: Problem, repeats: int = 3, native: bool = True) -> Row:
     mechanism = problem.mechanism()
     times = sorted({0.0, problem.duration, *(time for values in problem.reference.values() for time in values)})
     once: Callable[[], Solution] = lambda: simulate(  # noqa: E731
-        mechanism, problem.duration, method=problem.method, rtol=problem.rtol, atol=problem.rtol, grid=times,
+        mechanism, problem.duration, method=problem.method, rtol=problem.rtol, atol=problem.rtol, times=times,
         native=native, progress=False,
     )  # fmt: skip
     best = min((once() for _ in range(repeats)), key=_seconds)

@@ -49,12 +49,12 @@ def evaluated(source: Path, cache: Path, model: str, quantities: str) -> Seconds
     """Seconds of one process that evaluates quantities at the model's initial state."""
     environment = {**os.environ, "PYTHONPATH": str(source), "KINEGRAPH_CACHE": str(cache)}
     command = [sys.executable, "-m", "kinegraph", "eval", model, "-q", quantities, "--json"]
-    begun, before = perf_counter(), _processor_of_children()
+    begun, before = perf_counter(), processor_of_children()
     subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    return Seconds(perf_counter() - begun, _processor_of_children() - before)
+    return Seconds(perf_counter() - begun, processor_of_children() - before)
 
 
-def _processor_of_children() -> float:
+def processor_of_children() -> float:
     """Processor seconds of all processes that this one started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

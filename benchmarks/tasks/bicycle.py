@@ -20,7 +20,7 @@ from kinegraph.compiler.compile import compile
 from kinegraph.compiler.mechanism_source import load
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.reproduce.kernel_timing import STATES, KernelCaller, cpu_model
-from kinegraph.tasks.continuation import branches
+from kinegraph.tasks.continuation import continuation
 
 PUBLISHED_MICROSECONDS = 8.34
 PUBLISHED_WEAVE, PUBLISHED_CAPSIZE = 4.29238253634111, 6.02426201538837
@@ -46,7 +46,7 @@ def measure() -> Figures:
     driver = KernelCaller(kernel.input_size, kernel.output_size)
     driver.x[:] = _states(kernel)
     microseconds = driver.time([kernel.address], ordered=False)[0] / 1000
-    weave, capsize = (one.value for one in branches("bicycle", "x'", 3, 8, starts=0).special)
+    weave, capsize = (one.value for one in continuation("bicycle", "x'", 3, 8, starts=0).special)
     return Figures(compiling, microseconds, PUBLISHED_MICROSECONDS / microseconds, weave, capsize)
 
 

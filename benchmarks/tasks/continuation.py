@@ -28,7 +28,7 @@ from kinegraph.export.write import export
 from kinegraph.model.evaluate import float_values, parameter_values
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.reproduce.kernel_timing import cpu_model
-from kinegraph.tasks.continuation import branches
+from kinegraph.tasks.continuation import continuation
 
 _AUTO = Path("/usr/lib/auto-07p")
 #: AUTO's numbers for special points of equilibria.
@@ -67,7 +67,7 @@ def ours(example: Example) -> Side:
     best, found = np.inf, None
     for _ in range(3):
         start = time.perf_counter()
-        found = branches(example.model, example.over, example.low, example.high, _rest(example), starts=0,
+        found = continuation(example.model, example.over, example.low, example.high, _rest(example), starts=0,
                          parameters=example.parameters)  # fmt: skip
         best = min(best, time.perf_counter() - start)
     assert found is not None

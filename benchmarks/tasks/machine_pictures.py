@@ -13,7 +13,7 @@ from kinegraph.compiler.compile import compile
 from kinegraph.model.states import moved_by
 from kinegraph.reproduce.documents.inverse import CRANE_LAW, DRAWINGS
 from kinegraph.tasks.operating_point import Floats
-from kinegraph.tasks.unknown_forces import inverse_dynamics
+from kinegraph.tasks.unknown_forces import unknown_forces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,7 +51,7 @@ def _crane(path: Path) -> None:
     times = np.linspace(0, 40, 201)
     cranes: dict[str, dict[str, float]] = {"lengths of the reference": {}, "lengths found by synthesis": better}
     for name, values in cranes.items():
-        force = inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"], parameters=dict(values))["S"]
+        force = unknown_forces("crane", CRANE_LAW, times, unknown=["S"], parameters=dict(values))["S"]
         right.plot(times, force / 1000, label=name)
     right.set_xlabel("t / s")
     right.set_ylabel("rack force S / kN")

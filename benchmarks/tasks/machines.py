@@ -23,8 +23,8 @@ from kinegraph.tasks.follow import follow, follow_by_spring
 from kinegraph.tasks.force_equations import Formation
 from kinegraph.tasks.operating_point import Floats
 from kinegraph.tasks.prescribed_motion import SampledMotion
-from kinegraph.tasks.synthesize import synthesise_path
-from kinegraph.tasks.unknown_forces import UnknownForces, inverse_dynamics
+from kinegraph.tasks.synthesize import synthesize_path
+from kinegraph.tasks.unknown_forces import UnknownForces, unknown_forces
 
 _CRANE_BOUNDS = {
     "DF": (16.0, 20.0), "Ex": (-6.0, -4.0), "Ey": (-1.0, 1.5), "EL": (24.0, 32.0), "Lx": (-4.5, -3.4),
@@ -68,9 +68,9 @@ class CraneFigures:
 def crane() -> CraneFigures:
     """All figures of the crane."""
     times = np.linspace(0, 40, 25)
-    old, new = (inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"], way=way)["S"] for way in Formation)
-    linkage = inverse_dynamics("crane-linkage", CRANE_LAW, times, unknown=["S"])["S"]
-    found = synthesise_path(
+    old, new = (unknown_forces("crane", CRANE_LAW, times, unknown=["S"], method=way)["S"] for way in Formation)
+    linkage = unknown_forces("crane-linkage", CRANE_LAW, times, unknown=["S"])["S"]
+    found = synthesize_path(
         "crane", CRANE_LAW, {"F.y": "level", "F.x": "34 - 26.1*t/40"}, _CRANE_BOUNDS, np.linspace(0, 40, 61),
         only_at={"F.x": [0, 40]},
     )  # fmt: skip
@@ -100,7 +100,7 @@ def travel(parameters: dict[str, float]) -> tuple[float, float]:
 def torques(drawing: Drawing, samples: int) -> tuple[SampledMotion, UnknownForces]:
     """The exact motion and its torques."""
     motion = follow(drawing.model, drawing.path, np.linspace(0, drawing.duration, samples + 1)).motion
-    return motion, inverse_dynamics(drawing.model, motion, unknown=drawing.drives)
+    return motion, unknown_forces(drawing.model, motion, unknown=drawing.drives)
 
 
 def springs(drawing: Drawing) -> tuple[SpringFigures, ...]:
@@ -109,7 +109,7 @@ def springs(drawing: Drawing) -> tuple[SpringFigures, ...]:
     found = []
     for stiffness in STIFFNESSES:
         pulled = follow_by_spring(drawing.model, drawing.path, motion.times, stiffness=stiffness, native=True)
-        forces = inverse_dynamics(drawing.model, pulled.motion, unknown=drawing.drives).values
+        forces = unknown_forces(drawing.model, pulled.motion, unknown=drawing.drives).values
         apart = np.abs(forces - exact.values).max(axis=0) / np.abs(exact.values).max(axis=0)
         found.append(SpringFigures(stiffness, max(pulled.deviation.values()), float(apart.max())))
     return tuple(found)
@@ -123,8 +123,8 @@ def drawn_again(drawing: Drawing) -> float:
         drawing.model,
         drawing.duration,
         inputs={name: Sampled(motion.times, forces[name], smooth=True) for name in drawing.drives},
-        initial=np.concatenate([motion.q[0], motion.v[0]]),
-        rtol=1e-13, atol=1e-14, grid=motion.times[every], native=True, progress=False,
+        state=np.concatenate([motion.q[0], motion.v[0]]),
+        rtol=1e-13, atol=1e-14, times=motion.times[every], native=True, progress=False,
     )  # fmt: skip
     pose = compile(drawing.model, f"pose:{drawing.point}")
     places = [pose.batch(rows)[:, :3, 3] for rows in (run.array(*run.positions), motion.q[every])]

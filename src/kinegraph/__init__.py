@@ -2,7 +2,7 @@
 
 import kinegraph as kg
 
-arm = kg.load("puma560")                  # a model file, or a name of the library
+arm = kg.load("puma560")                  # a model file, or a name from the library
 graph = kg.derive(arm, "H,gravity")       # exact equations
 kernel = kg.compile(arm, "tau")           # machine code
 """
@@ -16,22 +16,15 @@ from kinegraph.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from kinegraph import library
-    from kinegraph.codegen.kernel import Kernel
-    from kinegraph.compiler.base_parameters import base_parameters
     from kinegraph.compiler.compile import compile, derive
-    from kinegraph.compiler.mechanism_source import in_principal_axes, load, lock, with_contacts, write
-    from kinegraph.compiler.minimize import minimise
-    from kinegraph.derive.quantities.quantity import Quantity
-    from kinegraph.docking.target import with_target
+    from kinegraph.compiler.mechanism_source import load, lock, write
+    from kinegraph.compiler.minimize import minimize
+    from kinegraph.docking.dock import dock
     from kinegraph.errors import KinegraphError
     from kinegraph.export.write import export
     from kinegraph.graph.count import count
-    from kinegraph.graph.interpret import interpret
-    from kinegraph.graph.node import Graph
     from kinegraph.graph.proof import prove
     from kinegraph.io import parse
-    from kinegraph.jit.kernel import KernelOptions
-    from kinegraph.model.axes import Axes
     from kinegraph.model.builder import Builder
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.notation.latex import latex
@@ -40,158 +33,150 @@ if TYPE_CHECKING:
     from kinegraph.passes.pipeline import reduce
     from kinegraph.simulate.run import simulate
     from kinegraph.simulate.sweep import sweep
-    from kinegraph.solve.problem import Event, Feedback, Sampled
+    from kinegraph.solve.problem import Event, Feedback
     from kinegraph.store.database import open_store
     from kinegraph.studies.study import study
     from kinegraph.tasks.assemble import assemble
-    from kinegraph.tasks.continuation import branches
+    from kinegraph.tasks.continuation import continuation
     from kinegraph.tasks.equilibria import equilibria
-    from kinegraph.tasks.first_integrals import integrals
+    from kinegraph.tasks.first_integrals import first_integrals
     from kinegraph.tasks.fit import fit
-    from kinegraph.tasks.follow import follow, follow_by_spring
+    from kinegraph.tasks.follow import follow
     from kinegraph.tasks.gradient import gradient
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
     from kinegraph.tasks.joint_loads import joint_loads
-    from kinegraph.tasks.linearize import linearise
+    from kinegraph.tasks.linearize import linearize
     from kinegraph.tasks.modes import modes
-    from kinegraph.tasks.platforms.platform_poses import ring_poses
+    from kinegraph.tasks.platforms.platform_poses import platform_poses
     from kinegraph.tasks.platforms.workspace import workspace
     from kinegraph.tasks.point_motion import point_motion
-    from kinegraph.tasks.pose_solver import pose_solver
-    from kinegraph.tasks.prescribed_motion import Measured
     from kinegraph.tasks.reactions import reactions
     from kinegraph.tasks.response import response
     from kinegraph.tasks.sensitivities import sensitivities
     from kinegraph.tasks.statics import statics
-    from kinegraph.tasks.synthesize import synthesise, synthesise_path
-    from kinegraph.tasks.unknown_forces import inverse_dynamics
+    from kinegraph.tasks.synthesize import synthesize, synthesize_path
+    from kinegraph.tasks.unknown_forces import unknown_forces
     from kinegraph.view.view import view
 
-#: Where each name is defined. It is imported when first used, so that `import kinegraph` costs nothing.
+#: The module of each public name. It is imported on first use, so that `import kinegraph` is fast.
 _HOMES = {
-    "Axes": "kinegraph.model.axes",
-    "Builder": "kinegraph.model.builder",
-    "Effort": "kinegraph.passes.effort",
-    "Event": "kinegraph.solve.problem",
-    "Graph": "kinegraph.graph.node",
-    "Kernel": "kinegraph.jit.kernel",
-    "KernelOptions": "kinegraph.jit.kernel",
-    "KinegraphError": "kinegraph.errors",
-    "Measured": "kinegraph.tasks.prescribed_motion",
-    "Mechanism": "kinegraph.model.mechanism",
-    "Quantity": "kinegraph.derive.quantities.quantity",
-    "Feedback": "kinegraph.solve.problem",
-    "Sampled": "kinegraph.solve.problem",
-    "assemble": "kinegraph.tasks.assemble",
-    "base_parameters": "kinegraph.compiler.base_parameters",
-    "branches": "kinegraph.tasks.continuation",
-    "compile": "kinegraph.compiler.compile",
-    "count": "kinegraph.graph.count",
-    "derive": "kinegraph.compiler.compile",
-    "equilibria": "kinegraph.tasks.equilibria",
-    "export": "kinegraph.export.write",
-    "fit": "kinegraph.tasks.fit",
-    "follow": "kinegraph.tasks.follow",
-    "follow_by_spring": "kinegraph.tasks.follow",
-    "formula": "kinegraph.notation.text",
-    "gradient": "kinegraph.tasks.gradient",
-    "integrals": "kinegraph.tasks.first_integrals",
-    "interpret": "kinegraph.graph.interpret",
-    "inverse_dynamics": "kinegraph.tasks.unknown_forces",
-    "in_principal_axes": "kinegraph.compiler.mechanism_source",
-    "inverse_kinematics": "kinegraph.tasks.inverse_kinematics",
-    "joint_loads": "kinegraph.tasks.joint_loads",
-    "latex": "kinegraph.notation.latex",
-    "library": "",
-    "linearise": "kinegraph.tasks.linearize",
+    # Models: read, write, build and change a mechanism.
     "load": "kinegraph.compiler.mechanism_source",
-    "lock": "kinegraph.compiler.mechanism_source",
-    "minimise": "kinegraph.compiler.minimize",
-    "modes": "kinegraph.tasks.modes",
-    "open_store": "kinegraph.store.database",
     "parse": "kinegraph.io",
-    "point_motion": "kinegraph.tasks.point_motion",
-    "pose_solver": "kinegraph.tasks.pose_solver",
-    "prove": "kinegraph.graph.proof",
-    "reactions": "kinegraph.tasks.reactions",
-    "reduce": "kinegraph.passes.pipeline",
-    "response": "kinegraph.tasks.response",
-    "ring_poses": "kinegraph.tasks.platforms.platform_poses",
-    "sensitivities": "kinegraph.tasks.sensitivities",
-    "simulate": "kinegraph.simulate.run",
-    "statics": "kinegraph.tasks.statics",
-    "study": "kinegraph.studies.study",
-    "sweep": "kinegraph.simulate.sweep",
-    "synthesise": "kinegraph.tasks.synthesize",
-    "synthesise_path": "kinegraph.tasks.synthesize",
-    "view": "kinegraph.view.view",
-    "with_contacts": "kinegraph.compiler.mechanism_source",
-    "with_target": "kinegraph.docking.target",
-    "workspace": "kinegraph.tasks.platforms.workspace",
     "write": "kinegraph.compiler.mechanism_source",
+    "lock": "kinegraph.compiler.mechanism_source",
+    "library": "",
+    "Builder": "kinegraph.model.builder",
+    "Mechanism": "kinegraph.model.mechanism",
+    # Equations: derive, reduce, count, prove and print them.
+    "derive": "kinegraph.compiler.compile",
+    "reduce": "kinegraph.passes.pipeline",
+    "minimize": "kinegraph.compiler.minimize",
+    "count": "kinegraph.graph.count",
+    "prove": "kinegraph.graph.proof",
+    "formula": "kinegraph.notation.text",
+    "latex": "kinegraph.notation.latex",
+    "Effort": "kinegraph.passes.effort",
+    # Code: a kernel to call, or source code of another language.
+    "compile": "kinegraph.compiler.compile",
+    "export": "kinegraph.export.write",
+    # Motion: runs, with events and controllers.
+    "simulate": "kinegraph.simulate.run",
+    "sweep": "kinegraph.simulate.sweep",
+    "Event": "kinegraph.solve.problem",
+    "Feedback": "kinegraph.solve.problem",
+    # Positions and poses.
+    "assemble": "kinegraph.tasks.assemble",
+    "inverse_kinematics": "kinegraph.tasks.inverse_kinematics",
+    "follow": "kinegraph.tasks.follow",
+    "point_motion": "kinegraph.tasks.point_motion",
+    "platform_poses": "kinegraph.tasks.platforms.platform_poses",
+    "workspace": "kinegraph.tasks.platforms.workspace",
+    # Forces.
+    "unknown_forces": "kinegraph.tasks.unknown_forces",
+    "statics": "kinegraph.tasks.statics",
+    "reactions": "kinegraph.tasks.reactions",
+    "joint_loads": "kinegraph.tasks.joint_loads",
+    # Equilibria, vibrations and conserved quantities.
+    "equilibria": "kinegraph.tasks.equilibria",
+    "continuation": "kinegraph.tasks.continuation",
+    "linearize": "kinegraph.tasks.linearize",
+    "modes": "kinegraph.tasks.modes",
+    "response": "kinegraph.tasks.response",
+    "first_integrals": "kinegraph.tasks.first_integrals",
+    # Parameters of a run: derivatives, identification and design.
+    "sensitivities": "kinegraph.tasks.sensitivities",
+    "gradient": "kinegraph.tasks.gradient",
+    "fit": "kinegraph.tasks.fit",
+    "synthesize": "kinegraph.tasks.synthesize",
+    "synthesize_path": "kinegraph.tasks.synthesize",
+    # Studies of many runs, and dockings.
+    "study": "kinegraph.studies.study",
+    "dock": "kinegraph.docking.dock",
+    # The model database, pages, and errors.
+    "open_store": "kinegraph.store.database",
+    "view": "kinegraph.view.view",
+    "KinegraphError": "kinegraph.errors",
 }
 
-__all__ = [
-    "Axes",
+__all__ = [  # noqa: RUF022 - grouped by purpose
+    # Models: read, write, build and change a mechanism.
+    "load",
+    "parse",
+    "write",
+    "lock",
+    "library",
     "Builder",
+    "Mechanism",
+    # Equations: derive, reduce, count, prove and print them.
+    "derive",
+    "reduce",
+    "minimize",
+    "count",
+    "prove",
+    "formula",
+    "latex",
     "Effort",
+    # Code: a kernel to call, or source code of another language.
+    "compile",
+    "export",
+    # Motion: runs, with events and controllers.
+    "simulate",
+    "sweep",
     "Event",
     "Feedback",
-    "Graph",
-    "Kernel",
-    "KernelOptions",
-    "KinegraphError",
-    "Measured",
-    "Mechanism",
-    "Quantity",
-    "Sampled",
+    # Positions and poses.
     "assemble",
-    "base_parameters",
-    "branches",
-    "compile",
-    "count",
-    "derive",
-    "equilibria",
-    "export",
-    "fit",
-    "follow",
-    "follow_by_spring",
-    "formula",
-    "gradient",
-    "in_principal_axes",
-    "integrals",
-    "interpret",
-    "inverse_dynamics",
     "inverse_kinematics",
-    "joint_loads",
-    "latex",
-    "library",
-    "linearise",
-    "load",
-    "lock",
-    "minimise",
-    "modes",
-    "open_store",
-    "parse",
+    "follow",
     "point_motion",
-    "pose_solver",
-    "prove",
-    "reactions",
-    "reduce",
-    "response",
-    "ring_poses",
-    "sensitivities",
-    "simulate",
-    "statics",
-    "study",
-    "sweep",
-    "synthesise",
-    "synthesise_path",
-    "view",
-    "with_contacts",
-    "with_target",
+    "platform_poses",
     "workspace",
-    "write",
+    # Forces.
+    "unknown_forces",
+    "statics",
+    "reactions",
+    "joint_loads",
+    # Equilibria, vibrations and conserved quantities.
+    "equilibria",
+    "continuation",
+    "linearize",
+    "modes",
+    "response",
+    "first_integrals",
+    # Parameters of a run: derivatives, identification and design.
+    "sensitivities",
+    "gradient",
+    "fit",
+    "synthesize",
+    "synthesize_path",
+    # Studies of many runs, and dockings.
+    "study",
+    "dock",
+    # The model database, pages, and errors.
+    "open_store",
+    "view",
+    "KinegraphError",
 ]
 
 

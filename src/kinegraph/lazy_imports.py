@@ -62,17 +62,3 @@ class Functions:
 def _called(module: str, name: str, *arguments: object, **named: object) -> object:
     function: Callable[..., object] = getattr(import_module(module), name)
     return function(*arguments, **named)
-
-
-class PartsWhereCalled(ModuleType):
-    """A package of whose parts functions are named: a part is imported where one of its functions is first called."""
-
-    def __getattr__(self, name: str) -> Functions:
-        if name.startswith("_"):
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        return Functions(f"{self.__name__}.{name}")
-
-
-def import_where_called(package: str) -> None:
-    """Let `from package import part` stand for the functions of a part, which is imported where one is called."""
-    sys.modules[package].__class__ = PartsWhereCalled

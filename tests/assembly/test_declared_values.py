@@ -16,6 +16,7 @@ from kinegraph.export import Fmi
 from kinegraph.export.fmu.description import variables
 from kinegraph.export.fmu.equations import equations
 from kinegraph.export.options import ExportOptions
+from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.operating_point import operating_point
 from kinegraph.view.page.slider_page import _start as page_start
 
@@ -37,7 +38,7 @@ def declared():
 
 
 def test_runs_start_with_declared_values(declared):
-    run = kg.simulate(declared, 0.01, grid=1, **RUN)
+    run = kg.simulate(declared, 0.01, times=1, **RUN)
     assert [run["q1"][0], run["q1'"][0]] == pytest.approx([1, 5], abs=1e-13)
     assert run.assembled is None and "assembled" not in str(run)
 
@@ -48,10 +49,10 @@ def test_everything_starts_at_the_same_state(declared):
     q, v = wanted.q, wanted.v
     assert (q[0], v[0]) == (1, 5) and not wanted.moved and wanted.independent == ("q1", "q1'")
     point = operating_point(declared)
-    swept = kg.sweep(declared, 0.01, over={"l2": [3.0]}, grid=1, **RUN)
+    swept = kg.sweep(declared, 0.01, over={"l2": [3.0]}, times=1, **RUN)
     first = {"angle": "initial(q1)", "rate": "initial(q1')"}
     study = kg.study(declared, 0.01, vary={"l2": "uniform(2.99, 3.01)"}, cases=2, outcomes=first, **RUN)
-    derived = kg.sensitivities(declared, 0.01, ["l2"], grid=1, **RUN)
+    derived = kg.sensitivities(declared, 0.01, ["l2"], times=1, **RUN)
     options = ExportOptions(fmi=Fmi.TWO)
     fmu = variables(declared, equations(declared, options), options).starts[1:7]
     page = page_start(declared, None, {})
@@ -79,10 +80,10 @@ def test_a_declared_zero_is_a_value(first):
 
 def test_what_moved_is_said():
     model = kg.parse(ABSOLUTE.format(start="p1 = 1, p2 = 0.9, p3 = 1.4", more=""))
-    run = kg.simulate(model, 0.001, grid=1, **RUN)
+    run = kg.simulate(model, 0.001, times=1, **RUN)
     assert run["p1"][0] == pytest.approx(1, abs=1e-13)
     assert f"p2 0.9 -> {run['p2'][0]:.6g}" in str(run) and "declared -> assembled" in str(run)
-    assert kg.simulate(model, 0.001, grid=1, initial={"p1": 1.1}, **RUN).assembled is None  # the others follow
+    assert kg.simulate(model, 0.001, times=1, state={"p1": 1.1}, **RUN).assembled is None  # the others follow
 
 
 def test_values_that_are_set_come_before_declared_ones():
@@ -100,7 +101,7 @@ def test_values_that_are_set_come_before_declared_ones():
 def test_values_that_cannot_hold_are_refused(values, says):
     model = kg.parse(ABSOLUTE.format(start="p1 = 1, p2 = 0.4, p3 = 1.2", more=""))
     with pytest.raises(AssemblyError, match=says):
-        kg.simulate(model, 1, initial=values, **RUN)
+        kg.simulate(model, 1, state=values, **RUN)
     with pytest.raises(AssemblyError, match=says):
         operating_point(model, values)
     assert kg.assemble(model, values).changed  # assembling is asked what would fit
@@ -111,7 +112,7 @@ def test_rounded_states_are_taken():
     model = kg.parse(ABSOLUTE.format(start="p1 = 1, p2 = 0.4, p3 = 1.2", more=""))
     place = kg.assemble(model, {"p1": 1.3, "p1'": 2})
     rounded = np.round([*place.q, *place.v], 6)
-    run = kg.simulate(model, 0.001, grid=1, initial=rounded, **RUN)
+    run = kg.simulate(model, 0.001, times=1, state=rounded, **RUN)
     np.testing.assert_allclose([run[name][0] for name in ("p1", "p2", "p3")], place.q, atol=2e-6)
     assert run["p1"][0] == pytest.approx(1.3, abs=1e-13)
 
@@ -157,7 +158,7 @@ def test_values_hold_in_random_spatial_loops(seed):
     names = [f"q{k}" for k in range(count)]
     last = f"pose:B{count - 1}"
     chain = kg.derive(kg.parse(f"coordinates {', '.join(names)}; {' '.join(bodies)}"), last)
-    pose = kg.interpret(chain, dict(zip(names, place.tolist(), strict=True)))[last]
+    pose = interpret(chain, dict(zip(names, place.tolist(), strict=True)))[last]
     frame = [*pose[:3, 3].tolist(), *Rotation.from_matrix(pose[:3, :3]).as_euler("XYZ").tolist()]
     joint = "revolute" if count > 5 and seed % 2 else "spherical"
     end = "Sx({!r}), Sy({!r}), Sz({!r}), Rx({!r}), Ry({!r}), Rz({!r})".format(*frame)

@@ -55,7 +55,7 @@ def test_a_set_length_that_cannot_hold_is_refused_however_small_it_is(size: floa
 @pytest.mark.parametrize("size", [1e-3, 1e5])
 def test_a_run_of_any_size_closes_and_passes_its_checks(size: float) -> None:
     model = kg.parse(kg.write(slider_crank(size)) + f"gravity 0, {-9.81 * size!r}, 0;")
-    found = kg.simulate(model, 0.5, grid=2, native=False, progress=False, atol=1e-10 * size)
+    found = kg.simulate(model, 0.5, times=2, native=False, progress=False, atol=1e-10 * size)
     assert found["crank"][-1] == pytest.approx(-1.48998427, abs=1e-7)
     assert found.drift["position"] <= 1e-14 * size
     assert all(one.passed for one in found.checks)

@@ -17,7 +17,7 @@ def test_problems_agree_with_their_references(problem):
 @pytest.mark.parametrize(("linkage", "error"), [(four_bar(), 1e-3), (slider_crank(), 5e-2)], ids=["bars", "slider"])
 def test_exudyn_runs_the_same_linkage(linkage, error):
     pytest.importorskip("exudyn")
-    run = simulate(linkage.model, DURATION, grid=[0, DURATION], rtol=1e-9, native=False, progress=False)
+    run = simulate(linkage.model, DURATION, times=[0, DURATION], rtol=1e-9, native=False, progress=False)
     _, angles = exudyn_run(linkage, 1000)
     for name, angle in zip(linkage.angles, angles, strict=False):
         np.testing.assert_allclose(angle, run[name][-1], atol=error)

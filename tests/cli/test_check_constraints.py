@@ -49,7 +49,7 @@ def test_assemble_says_where_it_prints_samples_of_a_continuum(capsys, monkeypatc
     monkeypatch.setitem(Assembler.modes.__kwdefaults__, "starts", 20)
     run = runner(capsys)
     assert "samples of a continuum: with nothing held" in " ".join(run("assemble", "four-bar", "--all").out.split())
-    held = run("assemble", "four-bar", "--all", "--at", "crank=1").out
+    held = run("assemble", "four-bar", "--all", "--state", "crank=1").out
     assert "continuum" not in held and len(held.splitlines()) > 3
-    for at, free in ((), 1), (("--at", "crank=1"), 0):
+    for at, free in ((), 1), (("--state", "crank=1"), 0):
         assert json.loads(run("assemble", "four-bar", "--all", *at, "--json").out)["free"] == free

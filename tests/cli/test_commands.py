@@ -70,7 +70,7 @@ def test_check_lists_what_acts_and_what_has_no_mass(run, tmp_path):
 def test_words_of_other_programs(run):
     found = run("plot double-pendulum")
     assert found.code == 2 and "`kinegraph simulate MODEL --for 10 --plot run.png`" in found.err
-    assert "`45*pi/180`" in run("eval double-pendulum -q H --at q1=45deg").err
+    assert "`45*pi/180`" in run("eval double-pendulum -q H --state q1=45deg").err
 
 
 def test_check_reports_missing_values_and_principal_axes(run, tmp_path):
@@ -97,7 +97,7 @@ def test_derive_latex(run):
 
 
 def test_ops_counts_and_proves(run):
-    found = data(run("ops stanford -q tau --effort quick --json"))
+    found = data(run("count stanford -q tau --effort quick --json"))
     keys = {"mul", "add", "div", "sqrt", "sin", "cos", "passes", "proved", "kernel", "largest_exponent"}
     assert set(found) == keys and list(found)[:6] == ["mul", "add", "div", "sqrt", "sin", "cos"]
     assert found["proved"] is True and found["kernel"]["reduction_taken"]
@@ -110,13 +110,13 @@ def test_ops_counts_and_proves(run):
 
 def test_ops_says_where_limbs_are_computed_side_by_side(run, tmp_path):
     (tmp_path / "legs.kg").write_text(write(random_limbs(0, limbs=3, joints=2, free=True)))
-    result = run("ops -q tau --effort quick", tmp_path / "legs.kg")
+    result = run("count -q tau --effort quick", tmp_path / "legs.kg")
     assert result.code == 0 and "proved equal to the derived equations" in result.out
     assert "limbs of one shape: kernels compute them side by side" in result.out
 
 
 @pytest.mark.parametrize(
-    "line", ["equilibria double-pendulum", "synthesise double-pendulum", "dock docking-light-legs"]
+    "line", ["equilibria double-pendulum", "synthesize double-pendulum", "dock docking-light-legs"]
 )
 def test_seeds_are_not_negative(run, line):
     result = run(f"{line} --seed -1")
@@ -124,18 +124,18 @@ def test_seeds_are_not_negative(run, line):
 
 
 def test_ops_draws_no_picture_of_an_unknown_kind(run):
-    result = run("ops double-pendulum --plot counts.nope")
-    assert result.code == 2 and "the ending must be .png, .svg or .pdf" in result.err
+    result = run("count double-pendulum --plot counts.nope")
+    assert result.code == 2 and "the file name must end in .png, .svg or .pdf" in result.err
 
 
 def test_ops_table_symbolic_and_plot(run, tmp_path):
-    result = run("ops double-pendulum -q tau --symbolic --effort quick --plot", tmp_path / "ops.png")
+    result = run("count double-pendulum -q tau --symbolic --effort quick --plot", tmp_path / "ops.png")
     assert result.code == 0 and "proved equal to the derived equations" in result.out
     assert (tmp_path / "ops.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_ops_like_rackovic_stands_beside_the_published_figures(run):
-    found = data(run("ops rackovic-6r -q H,C,gravity --like-rackovic --json"))
+    found = data(run("count rackovic-6r -q H,C,gravity --like-rackovic --json"))
     assert found["proved"] and len(found["cases"]) == 4
     for case in found["cases"]:
         published = case["steps"][-1]["published"]
@@ -143,33 +143,33 @@ def test_ops_like_rackovic_stands_beside_the_published_figures(run):
     last = found["cases"][-1]["steps"]
     assert last[-1]["published"] == {"mul": 140, "add": 107, "sin": 7, "cos": 7}
     assert [step["name"] for step in last][-3:] == ["simplified expressions", "products", "monomials"]
-    other = data(run("ops double-pendulum -q H --like-rackovic --json"))
+    other = data(run("count double-pendulum -q H --like-rackovic --json"))
     assert all("published" not in step for case in other["cases"] for step in case["steps"])
     assert other["symbolic"]["mul"] > 0
-    assert "Table 3.4" in run("ops double-pendulum -q H --like-rackovic").out
+    assert "Table 3.4" in run("count double-pendulum -q H --like-rackovic").out
 
 
 def test_base_parameters_are_listed_as_formulas(run):
-    found = data(run("ops double-pendulum -q tau --symbolic --effort quick --base-parameters --json"))
+    found = data(run("count double-pendulum -q tau --symbolic --effort quick --base-parameters --json"))
     assert found["base_parameters"]["Iyy:Upper"] == "(m1 + m2)*l1^2" and found["minimal"]
     assert found["no_effect"] == ["amplitude"]
-    shown = run("ops double-pendulum -q tau --symbolic --effort quick --base-parameters").out
+    shown = run("count double-pendulum -q tau --symbolic --effort quick --base-parameters").out
     assert "6 base parameters, the fewest possible" in shown and "mz:Lower = -l2*m2" in shown
     assert "Iyy:Upper = (m1 + m2)*l1^2\n" in run("derive double-pendulum -q base_parameters").out
 
 
 def test_eval_uses_initial_values_and_what_is_given(run):
     start = data(run("eval double-pendulum -q gravity --json"))["gravity"]
-    again = data(run("eval double-pendulum -q gravity --json --at q1=0.1,q2=-(1+sqrt(2))/10"))["gravity"]
+    again = data(run("eval double-pendulum -q gravity --json --state q1=0.1,q2=-(1+sqrt(2))/10"))["gravity"]
     assert start == pytest.approx(again, rel=1e-14)
-    down = data(run("eval double-pendulum -q gravity --json --at q1=pi/2,q2=0 --set m1=2"))["gravity"]
+    down = data(run("eval double-pendulum -q gravity --json --state q1=pi/2,q2=0 --set m1=2"))["gravity"]
     assert down == pytest.approx([4 * 9.81, 9.81])
 
 
 def test_eval_takes_velocities_accelerations_forces(run):
-    tau = data(run('''eval double-pendulum -q tau --json --at "q1=0,q2=0,q1'=1,q1''=2,q2''=1"'''))["tau"]
+    tau = data(run('''eval double-pendulum -q tau --json --state "q1=0,q2=0,q1'=1,q1''=2,q2''=1"'''))["tau"]
     assert tau == pytest.approx([5 * 2 + 2 * 1, 2 * 2 + 1])
-    qdd = data(run("eval double-pendulum -q qdd --json --at q1=0,q2=0,tau:q1=12,tau:q2=5"))["qdd"]
+    qdd = data(run("eval double-pendulum -q qdd --json --state q1=0,q2=0,tau:q1=12,tau:q2=5"))["qdd"]
     assert qdd == pytest.approx([2, 1])
 
 
@@ -182,14 +182,14 @@ def test_eval_shapes(run):
 
 
 def test_eval_normalises_quaternions(run):
-    one, two = (data(run(f"eval heavy-top -q gravity --json --at e0={n},e1={n}")) for n in (1, 2))
+    one, two = (data(run(f"eval heavy-top -q gravity --json --state e0={n},e1={n}")) for n in (1, 2))
     assert one["gravity"] == pytest.approx(two["gravity"], abs=1e-13)
-    huge = data(run("eval heavy-top -q gravity --json --at e0=1e160,e1=1e160"))
+    huge = data(run("eval heavy-top -q gravity --json --state e0=1e160,e1=1e160"))
     assert huge["gravity"] == pytest.approx(one["gravity"], abs=1e-13)
 
 
 def test_eval_of_a_mechanism_computed_by_loops(run):
-    tau = data(run("eval pendulum-400 -q tau --json --at q1=0"))["tau"]
+    tau = data(run("eval pendulum-400 -q tau --json --state q1=0"))["tau"]
     assert len(tau) == 400 and np.allclose(tau, 0)
 
 
@@ -221,14 +221,14 @@ MISTAKES = [
     ("check no/such/file.kg", "cannot read"),
     ("eval puma560 -q tao", "did you mean `tau`?"),
     ("eval puma560 -q pose", "pose:BODY"),
-    ("eval puma560 -q gravity --at qq1=1", "did you mean"),
-    ("eval puma560 -q gravity --at q1", "name=value"),
-    ("eval puma560 -q gravity --at q1=one", "not a number"),
-    ("eval puma560 -q gravity --at 'q1=1;x'", "not a number"),
+    ("eval puma560 -q gravity --state qq1=1", "did you mean"),
+    ("eval puma560 -q gravity --state q1", "name=value"),
+    ("eval puma560 -q gravity --state q1=one", "not a number"),
+    ("eval puma560 -q gravity --state 'q1=1;x'", "not a number"),
     ("eval puma560 -q gravity --set mass=1", "no parameter"),
-    ("eval heavy-top -q gravity --at e0=0", "is zero"),
+    ("eval heavy-top -q gravity --state e0=0", "is zero"),
     ("eval puma-full -q gravity", "has no value"),
-    ("ops stanford -q tau --effort quick --plot /no/such/folder/x.png", "there is no folder"),
+    ("count stanford -q tau --effort quick --plot /no/such/folder/x.png", "the folder /no/such/folder does not exist"),
 ]
 
 
@@ -261,9 +261,9 @@ FREE = ("base_x", "base_e0")
     [
         "check {} --json",
         "derive {} -q energy --json",
-        "ops {} -q energy --effort quick --json",
-        'eval {} -q momentum --at "base_x\'=1" --json',
-        "simulate {} --for 0.01 --points 2 --json",
+        "count {} -q energy --effort quick --json",
+        'eval {} -q momentum --state "base_x\'=1" --json',
+        "simulate {} --for 0.01 --times 2 --json",
         "inspect {} --stage model --json",
         "export {} --to records -o {folder} --json",
         "store add {} -q energy --store {folder}/here.db --json",
@@ -310,17 +310,17 @@ def test_eval_says_what_has_no_value(run, tmp_path):
     """A mass in polar coordinates: at the centre nothing resists a turn."""
     file = tmp_path / "polar.kg"
     file.write_text("coordinates q, r; A | Rz(q), Sx(r) | m(1);")
-    found = run(f"eval {file} -q H,qdd --at q=1,r=0,tau:q=1")
+    found = run(f"eval {file} -q H,qdd --state q=1,r=0,tau:q=1")
     assert found.code == 1 and "H" in found.out and "qdd" in found.out
     assert found.err.startswith("error: qdd: the coordinates of polar are singular here, as in gimbal lock: q moves")
-    assert run(f"eval {file} -q H,qdd --at r=0,tau:q=1 --json").code == 1
-    assert run(f"eval {file} -q H,qdd --at r=1,tau:q=1").code == 0
+    assert run(f"eval {file} -q H,qdd --state r=0,tau:q=1 --json").code == 1
+    assert run(f"eval {file} -q H,qdd --state r=1,tau:q=1").code == 0
 
 
 @pytest.mark.parametrize("option", ["-o nowhere/run.csv", "--plot nowhere/run.png", "--page nowhere/run.html"])
 def test_a_folder_that_is_missing_is_named_before_the_run(run, option):
     result = run(f"simulate double-pendulum --for 1e6 {option}")
-    assert result.code == 2 and "there is no folder nowhere" in result.err
+    assert result.code == 2 and "the folder nowhere does not exist" in result.err
 
 
 def test_simulate_names_the_files_it_wrote(run, tmp_path):
@@ -337,6 +337,6 @@ def test_every_command_on_a_model_shows_an_example():
 
 def test_a_name_that_is_given_twice_is_refused(capsys):
     run = runner(capsys)
-    for line in ("--at q1=1,q1=2", "--at q1=1 --at q1=1", "--set m1=1,m1=2"):
+    for line in ("--state q1=1,q1=2", "--state q1=1 --state q1=1", "--set m1=1,m1=2"):
         result = run(f"eval double-pendulum -q H {line}")
         assert result.code == 2 and "is given twice" in result.err

@@ -32,7 +32,10 @@ def interrupted(tmp_path):
     ("line", "place"),
     [
         ("derive double-pendulum", "import:kinegraph.cli"),
-        ("ops rackovic-14r -q H,C,gravity --seconds 60", "kinegraph.derive.quantities.derivation:Derivation.__init__"),
+        (
+            "count rackovic-14r -q H,C,gravity --seconds 60",
+            "kinegraph.derive.quantities.derivation:Derivation.__init__",
+        ),
         ("eval double-pendulum -q tau", "kinegraph.jit.kernel:object_code"),
         ("simulate double-pendulum --for 1 --method bdf", "import:sksundae"),
         ("simulate double-pendulum --for 1 --native --json", "kinegraph.jit.kernel:object_code"),
@@ -44,7 +47,7 @@ def test_one_line_and_nothing_else(interrupted, line, place):
 
 
 def test_an_interpreted_run_keeps_what_it_has(interrupted, tmp_path):
-    line = "simulate double-pendulum --for 10 --points 0 -o run.csv"
+    line = "simulate double-pendulum --for 10 --times 0 -o run.csv"
     done = interrupted(line, "kinegraph.solve.recording:Recorder.drain", 3)
     assert "the run was interrupted; partial results are kept" in done.stdout
     assert done.returncode == 130 and done.stderr == ""
@@ -54,7 +57,7 @@ def test_an_interpreted_run_keeps_what_it_has(interrupted, tmp_path):
 def test_a_search_gives_the_best_so_far_proved(interrupted):
     """The search would go on for ten minutes; its best state comes out as the result, and nothing is lost."""
     iterations = "kinegraph.passes.compiled_search.anneal:Engine._do"
-    done = interrupted("ops puma560 -q H,gravity --seconds 600 --json", iterations, 100)
+    done = interrupted("count puma560 -q H,gravity --seconds 600 --json", iterations, 100)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["proved"] is True

@@ -45,7 +45,7 @@ def model(tmp_path):
 
 COMMANDS = [
     "derive {} -q H",
-    "ops {} -q H",
+    "count {} -q H",
     "eval {} -q H --json",
     "inspect {} --stage model",
     "simulate {} --for 0.01 --interpret --quiet --json",

@@ -30,14 +30,14 @@ def files(tmp_path):
 
 def test_eval(run, files):
     held = json.loads(run("eval", *files, "-q", "H", "--json").out)["H"]
-    both = json.loads(run("eval", *files[:3], "-q", "H", "--at", "q2=pi/6", "--json").out)["H"]
+    both = json.loads(run("eval", *files[:3], "-q", "H", "--state", "q2=pi/6", "--json").out)["H"]
     assert len(held) == 1 and held[0][0] == pytest.approx(both[0][0], rel=1e-14)
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        ["check"], ["derive", "-q", "gravity"], ["ops", "-q", "H", "--effort", "quick"], ["inspect", "-q", "H"],
+        ["check"], ["derive", "-q", "gravity"], ["count", "-q", "H", "--effort", "quick"], ["inspect", "-q", "H"],
         ["simulate", "--for", "0.2", "--interpret", "--quiet"], ["export", "--to", "c", "-q", "tau"],
     ],
     ids=lambda words: words[0],

@@ -18,9 +18,10 @@ loop pin | revolute(y) | C: Sx(l) | Sx(1);""",
 }
 COMMANDS = (
     "check {}", "check {} --json", "eval {} -q tau,H", "eval {} -q qdd", "derive {}", "inspect {} --stage program",
-    "simulate {} --for 0.01", "view {}", "integrals {}", "linearise {} --anywhere", "modes {}", "reactions {}",
-    "assemble {}", "equilibria {}", "ik {} --body A --pose 0,0,-1 --starts 5", "response {} --over 1:2:3",
-    "inverse {} --motion q=t --unknown tau:q --for 1", "sensitivity {} --by q(0) --for 0.01",
+    "simulate {} --for 0.01", "view {}", "first-integrals {}", "linearize {} --no-steady", "modes {}", "reactions {}",
+    "assemble {}", "equilibria {}", "inverse-kinematics {} --body A --pose 0,0,-1 --starts 5",
+    "response {} --frequencies 1:2:3",
+    "unknown-forces {} --motion q=t --unknown tau:q --for 1", "sensitivities {} --by q(0) --for 0.01",
     "export {} --to c -o out", "store add {}",
 )  # fmt: skip
 

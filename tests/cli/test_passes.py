@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.graph.count import count
 from kinegraph.notation.text import formula
@@ -15,7 +15,8 @@ from tests.cli.run import data, runner
 
 def test_own_passes_are_counted_one_by_one_and_proved(capsys):
     run = runner(capsys)
-    found = data(run("ops double-pendulum -q tau --json", "--passes", "expand(forms=0), products, monomials(degree=2)"))
+    passes = "expand(forms=0), products, monomials(degree=2)"
+    found = data(run("count double-pendulum -q tau --json", "--passes", passes))
     assert [stage["name"] for stage in found["passes"]] == [
         "derived", "frames chosen", "expand", "products", "monomials",
     ]  # fmt: skip
@@ -24,7 +25,7 @@ def test_own_passes_are_counted_one_by_one_and_proved(capsys):
 
 
 def test_a_pass_that_does_not_exist_is_named(capsys):
-    result = runner(capsys)("ops double-pendulum -q tau", "--passes", "expnd")
+    result = runner(capsys)("count double-pendulum -q tau", "--passes", "expnd")
     assert result.code != 0
     assert "no pass 'expnd'" in result.err
 
@@ -35,7 +36,7 @@ OWN = "expand(forms=0), monomials(degree=2)"
 def test_derived_equations_are_those_of_the_passes(capsys):
     run, mechanism = runner(capsys), kg.load("puma560")
     found = data(run("derive puma560 -q gravity --json", "--passes", OWN))["text"]
-    graph = chain_of(request_of(mechanism, "gravity", passes=OWN)).reduced.graph
+    graph = reduced(request_of(mechanism, "gravity", passes=OWN)).graph
     assert found == formula(graph, mechanism=mechanism)
     assert found != data(run("derive puma560 -q gravity --json"))["text"]
 
@@ -47,7 +48,7 @@ def test_raw_equations_have_no_passes(capsys):
 
 def test_numbers_do_not_depend_on_the_passes(capsys):
     run = runner(capsys)
-    command = "eval double-pendulum -q H --at q2=0.5 --json"
+    command = "eval double-pendulum -q H --state q2=0.5 --json"
     own, usual = (data(run(command, *words))["H"] for words in (("--passes", "expand(forms=0)"), ()))
     assert np.allclose(own, usual, rtol=1e-14)
 
@@ -69,7 +70,7 @@ def test_options_out_of_range_are_refused_by_every_command(capsys, tmp_path, com
 
 def test_simulations_run_the_equations_of_the_passes(capsys):
     run = runner(capsys)
-    command = "simulate puma560 --for 0.05 --points 2 --interpret --json"
+    command = "simulate puma560 --for 0.05 --times 2 --interpret --json"
     own, usual = (data(run(command, *words))["final"] for words in (("--passes", OWN), ()))
     assert own != usual  # other operations round otherwise
     assert own == pytest.approx(usual, rel=1e-9, abs=1e-12)
@@ -87,6 +88,6 @@ def test_the_code_of_a_simulation_is_reduced_by_the_passes_alone():
 def test_loops_over_bodies_have_no_passes(capsys):
     run = runner(capsys)
     result = run("simulate pendulum-3 --for 0.01 --loops", "--passes", OWN)
-    assert result.code != 0 and "passes reduce graphs" in result.err and "loops=False" in result.err
+    assert result.code != 0 and "passes need a graph" in result.err and "loops=False" in result.err
     result = run("simulate pendulum-3 --for 0.01", "--passes", "monomials(degree=1000000000)")
     assert result.code != 0 and "a whole number from 1 to 12" in result.err

@@ -8,7 +8,7 @@ import pytest
 import kinegraph as kg
 from tests.cli.run import ENVIRONMENT, process
 
-COMMANDS = ("models", "check", "derive", "ops", "eval", "inspect", "demo", "store")
+COMMANDS = ("models", "check", "derive", "count", "eval", "inspect", "demo", "store")
 
 
 def test_version_and_help():

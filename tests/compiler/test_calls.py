@@ -11,8 +11,13 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.compiler.base_parameters import base_parameters
+from kinegraph.compiler.mechanism_source import in_principal_axes, with_contacts
+from kinegraph.docking.target import with_target
 from kinegraph.errors import ModelError, SolveError, TaskError
-from kinegraph.tasks.pose_solver import NoClosedForm
+from kinegraph.jit.kernel import KernelOptions
+from kinegraph.tasks.follow import follow_by_spring
+from kinegraph.tasks.pose_solver import NoClosedForm, pose_solver
 
 NAME = "double-pendulum"
 
@@ -50,9 +55,10 @@ def _no_plane(call: Callable[[], object]) -> str:
 #: How every public function that takes a mechanism is called with one; what they give can be compared.
 CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "assemble": lambda one, folder: kg.assemble(one).q.tolist(),
-    "base_parameters": lambda one, folder: kg.base_parameters(one),
-    "branches": lambda one, folder: str(kg.branches(one, "m1", 1, 2, starts=2, points=4)),
+    "base_parameters": lambda one, folder: base_parameters(one),
+    "continuation": lambda one, folder: str(kg.continuation(one, "m1", 1, 2, starts=2, points=4)),
     "compile": lambda one, folder: kg.compile(one, "H")([0.1, 0.2]).tolist(),
+    "dock": lambda one, folder: _no_ring(lambda: kg.dock(one)),
     "derive": lambda one, folder: kg.derive(one, "H"),
     "equilibria": lambda one, folder: [point.q.tolist() for point in kg.equilibria(one, starts=2)],
     "export": lambda one, folder: [path.name for path in kg.export(one, "H", "c", folder).files],
@@ -61,23 +67,23 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     ).values.tolist(),
     "follow": lambda one, folder: str(kg.follow(one, {"q1": "t", "q2": "0"}, [0, 0.1])),
     "follow_by_spring": lambda one, folder: str(
-        kg.follow_by_spring(one, {"q1": "t", "q2": "0"}, [0, 0.01], stiffness=100, native=False)
+        follow_by_spring(one, {"q1": "t", "q2": "0"}, [0, 0.01], stiffness=100, native=False)
     ),
     "gradient": lambda one, folder: str(kg.gradient(one, 0.01, "m1")),
-    "in_principal_axes": lambda one, folder: kg.write(kg.in_principal_axes(one)),
-    "integrals": lambda one, folder: str(kg.integrals(one)),
-    "inverse_dynamics": lambda one, folder: str(
-        kg.inverse_dynamics(one, {"q1": "t", "q2": "t^2"}, [0.5], unknown=["tau:q1", "tau:q2"])
+    "in_principal_axes": lambda one, folder: kg.write(in_principal_axes(one)),
+    "first_integrals": lambda one, folder: str(kg.first_integrals(one)),
+    "unknown_forces": lambda one, folder: str(
+        kg.unknown_forces(one, {"q1": "t", "q2": "t^2"}, [0.5], unknown=["tau:q1", "tau:q2"])
     ),
     "inverse_kinematics": lambda one, folder: str(kg.inverse_kinematics(one, "Lower", np.eye(4), starts=2)),
-    "linearise": lambda one, folder: kg.linearise(one, {"q1": 0, "q2": 0}).A.tolist(),
+    "linearize": lambda one, folder: kg.linearize(one, {"q1": 0, "q2": 0}).A.tolist(),
     "lock": lambda one, folder: kg.write(kg.lock(one, q1=0)),
     "modes": lambda one, folder: str(kg.modes(one, {"q1": 0, "q2": 0})),
     "point_motion": lambda one, folder: str(kg.point_motion(one, "tip")),
-    "pose_solver": lambda one, folder: _refusal(lambda: kg.pose_solver(one, "Lower")),
+    "pose_solver": lambda one, folder: _refusal(lambda: pose_solver(one, "Lower")),
     "reactions": lambda one, folder: str(kg.reactions(one, "Lower")),
     "response": lambda one, folder: str(kg.response(one, {"q1": 0, "q2": 0}, frequencies=[1.0])),
-    "ring_poses": lambda one, folder: _no_platform(lambda: kg.ring_poses(one, {"A_l": 1})),
+    "platform_poses": lambda one, folder: _no_platform(lambda: kg.platform_poses(one, {"A_l": 1})),
     "sensitivities": lambda one, folder: kg.sensitivities(one, 0.01, "m1", progress=False).final.tolist(),
     "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
     "statics": lambda one, folder: str(kg.statics(one)),
@@ -85,15 +91,15 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
         one, 0.01, vary={"m1": "uniform(1, 2)"}, cases=3, native=False, progress=False
     )["final(q1)"].tolist(),
     "sweep": lambda one, folder: kg.sweep(one, 0.01, over={"q1": [0.1]}, native=False, progress=False)["q1"].tolist(),
-    "synthesise": lambda one, folder: kg.synthesise(
-        one, 0.1, {"q1": 0.2}, {"amplitude": (0, 1)}, grid=2, native=False
+    "synthesize": lambda one, folder: kg.synthesize(
+        one, 0.1, {"q1": 0.2}, {"amplitude": (0, 1)}, times=2, native=False
     ).values.tolist(),
-    "synthesise_path": lambda one, folder: kg.synthesise_path(
+    "synthesize_path": lambda one, folder: kg.synthesize_path(
         one, {"q1": "t", "q2": "0"}, {"tip.x": "0.1"}, {"l1": (0.5, 2)}, [0.1, 0.2]
     ).values.tolist(),
     "view": lambda one, folder: kg.view(one, folder / "page.html").name,
-    "with_contacts": lambda one, folder: _no_plane(lambda: kg.with_contacts(one)),
-    "with_target": lambda one, folder: _no_ring(lambda: kg.with_target(one)),
+    "with_contacts": lambda one, folder: _no_plane(lambda: with_contacts(one)),
+    "with_target": lambda one, folder: _no_ring(lambda: with_target(one)),
     "workspace": lambda one, folder: _no_platform(lambda: kg.workspace(one, {"x": (0, 1)})),
     "write": lambda one, folder: kg.write(one),
 }
@@ -108,8 +114,20 @@ def takes_mechanism(name: str) -> bool:
     return first is not None and any(word in str(first.annotation) for word in ("Mechanism", "MechanismSource"))
 
 
+#: Functions of subpackages that are tried as well.
+OF_SUBPACKAGES = {
+    "base_parameters", "follow_by_spring", "in_principal_axes", "pose_solver", "with_contacts", "with_target",
+}  # fmt: skip
+
+
 def test_every_function_that_takes_a_mechanism_is_tried() -> None:
-    assert {name for name in kg.__all__ if takes_mechanism(name)} == CALLS.keys()
+    assert {name for name in kg.__all__ if takes_mechanism(name)} == CALLS.keys() - OF_SUBPACKAGES
+
+
+@pytest.mark.parametrize("name", sorted(CALLS.keys() - OF_SUBPACKAGES))
+def test_the_first_argument_is_called_model(name: str) -> None:
+    first = next(iter(inspect.signature(getattr(kg, name)).parameters.values()))
+    assert first.name == "model" and first.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
 
 
 @pytest.mark.parametrize("name", CALLS)
@@ -137,7 +155,7 @@ BAD_OPTIONS = [
 def test_options_of_the_wrong_kind_are_refused(options: dict[str, Any]) -> None:
     (name,) = options
     with pytest.raises(kg.KinegraphError, match=f"{name} is .*: give"):
-        kg.KernelOptions(**options)
+        KernelOptions(**options)
 
 
 WRONG: list[tuple[dict[str, Any], str]] = [

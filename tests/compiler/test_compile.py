@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler import stored
 from kinegraph.compiler.compile import LARGE
-from kinegraph.compiler.records import Derived, Reduced
 from kinegraph.compiler.request import Quantities, arguments_of, quantities_of, request_of
+from kinegraph.compiler.stage_records import Derived, Reduced
 from kinegraph.derive.plan import ForwardMethod, InertiaMethod, Plan
 from kinegraph.derive.quantities.plan_search import Candidate, PlanSearch
 from kinegraph.derive.quantities.quantity import Quantity
@@ -94,28 +94,28 @@ def test_graphs_are_kept_and_survive_damage(
 ) -> None:
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
     request = request_of(kg.load("double-pendulum"), "tau", numeric=True)
-    first = getattr(Chain(request), stage)
-    (stored,) = cache.directory().glob(f"{stage}-*")
-    assert request.key in stored.name
-    assert getattr(Chain(request), stage) == first == record.read(first.dump())
-    stored.write_bytes(b"rubbish")
-    assert getattr(Chain(request), stage).graph == first.graph
+    first = getattr(stored, stage)(request)
+    (file,) = cache.directory().glob(f"{stage}-*")
+    assert request.key in file.name
+    assert getattr(stored, stage)(request) == first == record.read(first.dump())
+    file.write_bytes(b"rubbish")
+    assert getattr(stored, stage)(request).graph == first.graph
 
 
 def test_what_is_kept_is_not_derived_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
     request = request_of(kg.load("double-pendulum"), "tau")
-    first = Chain(request).derived
-    other = Chain(request_of(kg.load("double-pendulum"), "tau", parameters={"m1": 7})).derived
-    assert other.graph != first.graph and Chain(request, cache=False).derived == first
+    first = stored.derived(request)
+    other = stored.derived(request_of(kg.load("double-pendulum"), "tau", parameters={"m1": 7}))
+    assert other.graph != first.graph and stored.derived(request, cache=False) == first
 
     def again(search: PlanSearch, budget: int = 0) -> None:
         raise AssertionError("derived again")
 
     monkeypatch.setattr(PlanSearch, "best", again)
-    assert Chain(request).derived == first
+    assert stored.derived(request) == first
     with pytest.raises(AssertionError, match="derived again"):
-        _ = Chain(request, cache=False).derived
+        _ = stored.derived(request, cache=False)
 
 
 def test_plans_of_all_kinds_are_read_as_they_were_written() -> None:
@@ -154,12 +154,12 @@ def test_derivatives_by_parameters_are_taken_before_they_get_their_values(word: 
 
 
 def test_a_reduction_that_makes_the_kernel_slower_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    chain = Chain(request_of(kg.load("double-pendulum"), "tau", numeric=True), cache=False)
-    taken, derived = chain.chosen().graph, chain.derived.graph
+    request = request_of(kg.load("double-pendulum"), "tau", numeric=True)
+    taken, derived = stored.chosen(request, cache=False).graph, stored.derived(request, cache=False).graph
     assert kg.count(taken).total < kg.count(derived).total
     longer = iter((10, 11))  # cycles before and after
     monkeypatch.setattr("kinegraph.codegen.estimate.estimated_cycles", lambda binding, fused: next(longer))
-    assert chain.chosen().graph == derived
+    assert stored.chosen(request, cache=False).graph == derived
 
 
 TWICE = ["H,H", " H ,H,H", ["H", "H"], [Quantity("H"), "H"], "gravity,H,gravity", "d(H)/d(q),d( H )/d( q )"]

@@ -1,4 +1,4 @@
-"""One request makes one chain of records: all commands read the same one, and what they show is what is compiled."""
+"""Each request has one record a stage: all commands read the same one, and what they show is what is compiled."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import Chain, resolve_closure
-from kinegraph.compiler.compile import straight_kernel
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.compiler.bind import straight_kernel
+from kinegraph.compiler.derive import Derivations
 from kinegraph.compiler.plan_selection import PlanSelection
-from kinegraph.compiler.request import request_of
-from kinegraph.compiler.stages import Derivations
+from kinegraph.compiler.request import Request, request_of
+from kinegraph.compiler.stored import chosen, derived, reduced, resolve_closure
 from kinegraph.derive.quantities.plan_search import Candidate, PlanSearch
 from kinegraph.errors import DerivationError, ProofError
 from kinegraph.graph import text
 from kinegraph.graph.node import Graph
 from kinegraph.interrupt import Interrupt
+from kinegraph.jit import cache as disk
 from kinegraph.store import add
 from tests.cli.run import data, runner
 
 MODEL = "pendulum-3"  # no parameters: numbers and symbols are the same
 COMMANDS = {
-    "ops": "ops {} -q qdd --effort quick",
+    "count": "count {} -q qdd --effort quick",
     "inspect": "inspect {} --stage reduced -q qdd",
     "derive": "derive {} -q qdd",
     "eval": "eval {} -q qdd",
@@ -37,16 +39,16 @@ COMMANDS = {
 
 @pytest.fixture
 def used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[tuple[str, str]]:
-    """Keys and quantities of the chains whose reduced or chosen graphs are read."""
+    """Keys and quantities of the requests whose records are read."""
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path / "cache"))
     found: list[tuple[str, str]] = []
-    stored_or_made = Chain._stored_or_made
+    stored_as = Request.stored_as
 
-    def watched(chain: Chain, name: str, *arguments: Any) -> Any:
-        found.append((chain.request.key, ",".join(map(str, chain.request.quantities))))
-        return stored_or_made(chain, name, *arguments)
+    def watched(request: Request, stage: str, *more: object) -> str:
+        found.append((request.key, ",".join(map(str, request.quantities))))
+        return stored_as(request, stage, *more)
 
-    monkeypatch.setattr(Chain, "_stored_or_made", watched)
+    monkeypatch.setattr(Request, "stored_as", watched)
     return found
 
 
@@ -75,7 +77,7 @@ cut Coupler;
 """
 
 
-@pytest.mark.parametrize("command", [one for one in COMMANDS if one != "ops"])
+@pytest.mark.parametrize("command", [one for one in COMMANDS if one != "count"])
 def test_commands_cut_loops_where_compile_does(
     command: str, used: list[tuple[str, str]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -96,15 +98,14 @@ def test_inspect_prints_what_is_compiled_with_passes_of_ones_own(
 ) -> None:
     run, passes = runner(capsys), "products,  monomials( degree=4 )"
     kernel = kg.compile("double-pendulum", "tau", passes=passes)
-    assert isinstance(kernel, kg.Kernel) and kernel.proof is not None
-    reduced = run("inspect double-pendulum -q tau --stage reduced --passes", passes).out
+    assert isinstance(kernel, Kernel) and kernel.proof is not None
+    shown = run("inspect double-pendulum -q tau --stage reduced --passes", passes).out
     request = request_of(kg.load("double-pendulum"), "tau", numeric=True, passes=passes)
     assert request.passes == "products, monomials(degree=4)"
-    assert (
-        reduced == text.dump(Chain(request).reduced.graph) != run("inspect double-pendulum -q tau --stage reduced").out
-    )
+    usual = run("inspect double-pendulum -q tau --stage reduced").out
+    assert shown == text.dump(reduced(request).graph) != usual
     found = data(run(f"export double-pendulum -q tau --to c --json -o {tmp_path} --passes", passes))
-    assert found["functions"][0]["operations"] == str(kg.count(Chain(request).chosen().graph))
+    assert found["functions"][0]["operations"] == str(kg.count(chosen(request).graph))
     with pytest.raises(DerivationError, match="passes is 3: write their names"):
         request_of(kg.load("double-pendulum"), "tau", passes=3)  # type: ignore[arg-type]
     wrong = run("inspect double-pendulum --passes monomial")
@@ -124,21 +125,21 @@ def test_inspect_prints_what_is_compiled(used: object, capsys: pytest.CaptureFix
     run = runner(capsys)
     mechanism = kg.load("double-pendulum")
     kernel = kg.compile(mechanism, "tau")
-    assert isinstance(kernel, kg.Kernel)
+    assert isinstance(kernel, Kernel)
     shown = {
         stage: run(f"inspect double-pendulum --stage {stage}").out for stage in ("reduced", "chosen", "ir", "program")
     }
     assert shown["chosen"] == text.dump(kernel.graph) and shown["ir"] == kernel.ir
     assert shown["program"] == f"{kernel.program}\n"
-    assert shown["reduced"] == text.dump(Chain(request_of(mechanism, "tau", numeric=True)).reduced.graph)
+    assert shown["reduced"] == text.dump(reduced(request_of(mechanism, "tau", numeric=True)).graph)
 
 
 def test_records_can_be_printed(used: object) -> None:
-    chain = Chain(request_of(kg.load("puma560"), "tau", numeric=True))
-    assert str(chain.request) == "puma560: tau"
-    for record in (chain.derived, chain.reduced, chain.chosen()):
+    request = request_of(kg.load("puma560"), "tau", numeric=True)
+    assert str(request) == "puma560: tau"
+    for record in (derived(request), reduced(request), chosen(request)):
         assert "nodes" in str(record) and len(str(record)) < 400
-    assert "proved equal to the equations as first derived" in str(chain.reduced)
+    assert "proved equal to the equations as first derived" in str(reduced(request))
 
 
 @pytest.mark.parametrize(
@@ -152,17 +153,17 @@ def test_kernels_are_proved_the_whole_way(model: str, quantities: str, used: obj
     """Also where limbs are computed side by side, and where the last linear system is solved in loops."""
     first, again = (kg.compile(model, quantities) for _ in range(2))
     for kernel in (first, again):
-        assert isinstance(kernel, kg.Kernel) and kernel.proof is not None and kernel.proof.first > 0
+        assert isinstance(kernel, Kernel) and kernel.proof is not None and kernel.proof.first > 0
         assert "as first derived" in str(kernel.proof)
 
 
 def test_what_is_not_equal_to_the_first_equations_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     """A wrong plan would pass a proof of the reduction alone."""
-    chain = Chain(request_of(kg.load("double-pendulum"), "H", numeric=True), cache=False)
+    request = request_of(kg.load("double-pendulum"), "H", numeric=True)
     other = kg.derive("double-pendulum", "H", numeric=True, parameters={"m1": 7})
     monkeypatch.setattr(Derivations, "first", lambda *_: (other, 0.0))
     with pytest.raises(ProofError, match="differ in output 'H'"):
-        straight_kernel(chain)
+        straight_kernel(request, options=kg.KernelOptions(cache=False))
 
 
 def test_an_interrupted_reduction_is_not_kept(monkeypatch: pytest.MonkeyPatch, used: object, tmp_path: Path) -> None:
@@ -176,8 +177,8 @@ def test_an_interrupted_reduction_is_not_kept(monkeypatch: pytest.MonkeyPatch, u
         return replace(reduce(graph, *arguments, **options), interrupted=True)
 
     monkeypatch.setattr(module, "reduce", interrupted)
-    reduced = Chain(request_of(kg.load("double-pendulum"), "H")).reduced
-    assert np.all([one.nodes for one in reduced.graph.outputs])
+    found = reduced(request_of(kg.load("double-pendulum"), "H"))
+    assert np.all([one.nodes for one in found.graph.outputs])
     assert not list((tmp_path / "cache").glob("reduced-*"))
 
 
@@ -193,7 +194,15 @@ def test_a_plan_whose_search_was_interrupted_is_not_kept(
     request = request_of(kg.load("double-pendulum"), "tau", effort="normal")
     with monkeypatch.context() as patch:
         patch.setattr(PlanSelection, "winner", interrupted)
-        assert len(Chain(request).derived.graph) > 0
-        assert not list((tmp_path / "cache").glob("derived-*"))
-    assert len(Chain(request).derived.graph) > 0
+        assert len(derived(request).graph) > 0 and len(chosen(request).graph) > 0
+        assert not list((tmp_path / "cache").glob("derived-*")) and not list((tmp_path / "cache").glob("chosen-*"))
+    assert len(derived(request).graph) > 0
     assert list((tmp_path / "cache").glob("derived-*"))
+
+
+def test_a_record_that_cannot_be_read_is_made_anew(used: object) -> None:
+    request = request_of(kg.load("double-pendulum"), "tau", numeric=True)
+    first = reduced(request)
+    for wrong in ("", "{}", '{"key": 1, "graph": "no graph"}', "[]", "null"):
+        disk.save(request.stored_as("reduced"), wrong.encode())
+        assert reduced(request).graph == first.graph

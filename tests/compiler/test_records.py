@@ -8,9 +8,9 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.cli.inspect import Stage, stage_text
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.compile import straight_kernel
-from kinegraph.compiler.request import request_of
+from kinegraph.compiler.bind import straight_kernel
+from kinegraph.compiler.request import Request, request_of
+from kinegraph.compiler.stored import chosen, derived, reduced
 from kinegraph.graph import law, text
 
 #: What each record says of itself.
@@ -26,15 +26,15 @@ SAID = {
 
 
 @pytest.fixture(scope="module")
-def chain() -> Chain:
-    return Chain(request_of(kg.load("puma560"), "gravity", numeric=True))
+def request_() -> Request:
+    return request_of(kg.load("puma560"), "gravity", numeric=True)
 
 
 @pytest.fixture(scope="module")
-def records(chain: Chain) -> list[object]:
-    kernel = straight_kernel(chain)
-    chosen = chain.chosen()
-    return [chain.request, chain.derived, chain.reduced, chosen, kernel.binding, kernel.program, kernel]
+def records(request_: Request) -> list[object]:
+    kernel = straight_kernel(request_)
+    stages = [derived(request_), reduced(request_), chosen(request_)]
+    return [request_, *stages, kernel.binding, kernel.program, kernel]
 
 
 def test_every_record_is_shown_on_one_line(records: list[object]) -> None:
@@ -58,21 +58,21 @@ def test_graphs_of_records_obey_the_law(records: list[object]) -> None:
         law.check(graph)
 
 
-def test_inspect_prints_the_records(chain: Chain) -> None:
-    kernel = straight_kernel(chain)
+def test_inspect_prints_the_records(request_: Request) -> None:
+    kernel = straight_kernel(request_)
     wanted = {
-        Stage.REQUEST: f"{chain.request!r}\nkey {chain.reduced.key}\n",
-        Stage.DERIVED: text.dump(chain.derived.graph),
-        Stage.REDUCED: text.dump(chain.reduced.graph),
+        Stage.REQUEST: f"{request_!r}\nkey {reduced(request_).key}\n",
+        Stage.DERIVED: text.dump(derived(request_).graph),
+        Stage.REDUCED: text.dump(reduced(request_).graph),
         Stage.CHOSEN: text.dump(kernel.graph),
         Stage.BOUND: f"{kernel.binding}\n",
         Stage.PROGRAM: f"{kernel.program}\n",
     }
-    assert {stage: stage_text(chain.request, stage) for stage in wanted} == wanted
+    assert {stage: stage_text(request_, stage) for stage in wanted} == wanted
 
 
 def test_what_is_bound_is_listed_completely() -> None:
-    bound = straight_kernel(Chain(request_of(kg.load("puma560"), "gravity", numeric=True))).binding
+    bound = straight_kernel(request_of(kg.load("puma560"), "gravity", numeric=True)).binding
     lines = str(bound).splitlines()
     assert len(lines) == len(bound.inputs) + len(bound.statics)
     assert any(line.endswith("] q2") for line in lines)

@@ -13,7 +13,7 @@ from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.tree.displacements import unit_quaternions
 from kinegraph.graph.build import Scalar
-from kinegraph.graph.node import Kind, Output
+from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof import prove
 from kinegraph.io.language.reader import parse
 from kinegraph.model.mechanism import ZERO, Mechanism
@@ -41,7 +41,7 @@ def bare(mechanism: Mechanism) -> Mechanism:
 
 
 def equal(mechanism: Mechanism, first: Derivation, left: list[Scalar], second: Derivation, right: list[Scalar]) -> None:
-    def graph(derivation: Derivation, values: list[Scalar]) -> kg.Graph:
+    def graph(derivation: Derivation, values: list[Scalar]) -> Graph:
         return derivation.builder.graph([Output("x", (len(values),), tuple(value.index for value in values))])
 
     prove(graph(first, left), graph(second, right), quaternions=unit_quaternions(mechanism)).require()
@@ -102,7 +102,7 @@ def test_a_joint_without_mass_moves_its_armature_alone() -> None:
 
 def test_hamiltons_equations_count_it(arm: Mechanism) -> None:
     start = {"p'": 0.4, "q'": -0.3, "s'": 0.2, "wx": 1.0, "wy": 0.5}
-    adaptive = kg.simulate(arm, 0.2, initial=start, grid=2)
-    symplectic = kg.simulate(arm, 0.2, initial=start, method="symplectic", step=0.005, grid=2)
+    adaptive = kg.simulate(arm, 0.2, state=start, times=2)
+    symplectic = kg.simulate(arm, 0.2, state=start, method="symplectic", step=0.005, times=2)
     first, second = (np.array([run[name][-1] for name in arm.layout.positions]) for run in (adaptive, symplectic))
     assert np.abs(first - second).max() < 1e-6

@@ -211,7 +211,7 @@ def test_a_ball_bounces_as_hertz_says() -> None:
     """)
     deepest = (5 * mass * speed**2 / (4 * k)) ** 0.4
     lasting = 2.9432 * deepest / speed
-    run = kg.simulate(m, 2 * lasting, grid=2000, rtol=1e-11, atol=1e-13, native=False, progress=False)
+    run = kg.simulate(m, 2 * lasting, times=2000, rtol=1e-11, atol=1e-13, native=False, progress=False)
     assert 0.1 - run["z"].min() == pytest.approx(deepest, rel=1e-5)
     away = run.t[np.argmax((run["z"] >= 0.1) & (run.t > lasting / 2))]
     assert away == pytest.approx(lasting, rel=2e-3)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
-from functools import cache, cached_property
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,14 +17,13 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.cli.inspect import Stage
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.records import Chosen, Derived, Means
+from kinegraph.compiler.derive import Derivations, derived
 from kinegraph.compiler.request import Quantities, arguments_of, request_of
 from kinegraph.derive.constraints.redundancy import row_names_of
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.derive.quantities.record import Extent, Looped, QuantityRecord
+from kinegraph.derive.quantities.record import Extent, QuantityRecord, Topology
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.tree.displacements import unit_quaternions
 from kinegraph.errors import KernelError
@@ -33,7 +32,9 @@ from kinegraph.export import write as driver
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Unit
 from kinegraph.graph.certificate import RecursiveProof
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.law import check
+from kinegraph.graph.node import Graph
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.mechanism import Mechanism
@@ -64,27 +65,9 @@ LANGUAGES = (
 @pytest.fixture(scope="module", autouse=True)
 def each_request_is_derived_once() -> Iterator[None]:
     """What one test has derived of a request serves the others: deriving takes most of their time."""
-    derived: dict[str, Derived] = {}
-    chosen: dict[tuple[str, Means | None, tuple[str, ...]], Chosen] = {}
-    derive, choose = Chain.derived.func, Chain.chosen
-
-    def derived_once(chain: Chain) -> Derived:
-        key = chain.request.key
-        if key not in derived:
-            derived[key] = derive(chain)
-        return derived[key]
-
-    def chosen_once(chain: Chain, means: Means | None = None, runtime: Sequence[str] = ()) -> Chosen:
-        key = chain.request.key, means, tuple(runtime)
-        if key not in chosen:
-            chosen[key] = choose(chain, means, runtime)
-        return chosen[key]
-
-    once = cached_property(derived_once)
-    once.__set_name__(Chain, "derived")
+    records: dict[str, object] = {}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Chain, "derived", once)
-        patch.setattr(Chain, "chosen", chosen_once)
+        patch.setattr(Derivations, "_records", records)
         yield
 
 
@@ -95,14 +78,14 @@ def layout_of(name: str) -> FunctionLayout:
 
 
 @cache
-def graph_of(name: str, list_of: type[words]) -> kg.Graph:
+def graph_of(name: str, list_of: type[words]) -> Graph:
     return kg.derive(MECHANISMS[name], list_of(MECHANISMS[name]), numeric=True)
 
 
 @cache
 def expected(name: str, list_of: type[words]) -> dict[str, Floats]:
     """The numbers, by the interpreter."""
-    return kg.interpret(graph_of(name, list_of), symbols(MECHANISMS[name]))
+    return interpret(graph_of(name, list_of), symbols(MECHANISMS[name]))
 
 
 def assert_close(found: Floats, right: Floats, what: str) -> None:
@@ -161,7 +144,8 @@ def test_reduced_and_proved(name: str, list_of: type[words]) -> None:
     reduction = kg.reduce(graph, kg.Effort.QUICK)
     assert reduction.proved
     values = {parameter.name: parameter.value for parameter in mechanism.parameters}
-    plain = Chain(request_of(mechanism, list_of(mechanism), parameters=values)).first
+    derivations = Derivations(request_of(mechanism, list_of(mechanism), parameters=values))
+    plain, _ = derivations.first(derived(derivations).plan)
     assert kg.prove(plain, reduction.graph, quaternions=unit_quaternions(mechanism))
 
 
@@ -199,7 +183,7 @@ def test_compiled_alone_dense_and_sparse(record: QuantityRecord) -> None:
 
 
 @pytest.mark.parametrize(
-    "record", [record for record in TABLE if Looped.TREES in record.looped], ids=lambda record: record.name
+    "record", [record for record in TABLE if Topology.TREES in record.recursive], ids=lambda record: record.name
 )
 def test_loops_compute_what_the_table_says(record: QuantityRecord) -> None:
     mechanism = kg.load("double-pendulum")
@@ -217,11 +201,11 @@ def test_every_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[
     file.write_text(kg.write(mechanism), encoding="utf-8")
     wanted = words(mechanism)
     at = ",".join(f"{symbol}={value!r}" for symbol, value in symbols(mechanism).items())
-    found = data(run(f"eval {file} --as-given --json -q", ",".join(wanted), "--at", at))
+    found = data(run(f"eval {file} --as-given --json -q", ",".join(wanted), "--state", at))
     for word in wanted:
         assert_close(np.array(found[word]), expected(name, words)[word], word)
     assert run(f"eval {file} -q", ",".join(wanted)).code == 0
-    assert data(run(f"ops {file} --json --effort quick -q", ",".join(wanted)))["proved"]
+    assert data(run(f"count {file} --json --effort quick -q", ",".join(wanted)))["proved"]
     assert data(run(f"derive {file} --json -q", ",".join(wanted)))["latex"]
     for stage in Stage:
         assert run(f"inspect {file} --stage {stage.value} -q", ",".join(wanted)).code == 0
@@ -233,7 +217,7 @@ def test_every_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[
 def test_ops_of_derivatives(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "model.kg"
     file.write_text(kg.write(MECHANISMS["arm"]), encoding="utf-8")
-    assert data(runner(capsys)(f"ops {file} --json --effort quick -q", ",".join(derivatives(MECHANISMS["arm"]))))[
+    assert data(runner(capsys)(f"count {file} --json --effort quick -q", ",".join(derivatives(MECHANISMS["arm"]))))[
         "proved"
     ]
 
@@ -291,7 +275,7 @@ def test_kept_in_the_store(name: str, list_of: type[words], tmp_path: Path) -> N
     assert loaded == kg.derive(mechanism, list_of(mechanism))
     # That is the derivation the store was given. This one is another: with numbers in place of the parameters.
     values = {name: float(value) for name, value in parameter_values(mechanism).items()}
-    found = kg.interpret(loaded, symbols(mechanism) | values)
+    found = interpret(loaded, symbols(mechanism) | values)
     for word in list_of(mechanism):
         assert_close(found[word], expected(name, list_of)[word], word)
 

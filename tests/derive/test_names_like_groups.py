@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.tasks.linearize import Linearisation
+from kinegraph.graph.interpret import interpret
+from kinegraph.tasks.linearize import Linearization
 
 MODEL = """parameters A1 = 0.5, P1 = 2; inputs U1; coordinates Q1 = 0.1, V1 = 0.2; gravity 0, 0, -9.81;
 A | Sx(Q1) | m(2); B~A | Ry(V1) | Sz(-A1), m(P1); spring s | on(Q1), stiffness(3);
@@ -39,7 +40,7 @@ def values(names: dict[str, str], words: Sequence[str]) -> dict[str, np.ndarray]
     graph = kg.derive(model(names), ",".join(words))
     known = {f"{names[name]}{primes}": value for name, value in STATE.items() for primes in ("", "'", "''")}
     known |= {f"tau:{names[name]}": 0.4 for name in ("Q1", "V1")}
-    return kg.interpret(graph, known)
+    return interpret(graph, known)
 
 
 GROUPS = {"tau": ("q", "dq", "v", "a", "u"), "qdd": ("q", "dq", "v", "tau", "u"), "energy": ("q", "dq", "v", "p")}
@@ -67,14 +68,14 @@ def test_derivatives_by_all_of_a_group_and_by_one(names: dict[str, str], quantit
         assert found[f"d({quantity})/d({names[variable]})"] == pytest.approx(right), names[variable]
 
 
-Tasks = tuple[Linearisation, int, np.ndarray]
+Tasks = tuple[Linearization, int, np.ndarray]
 
 
 def tasks(names: dict[str, str]) -> Tasks:
     """The linear system at rest, how many equilibria there are, and the eigenvalues of the modes."""
     given, at = model(names), {names["Q1"]: 0, names["V1"]: 0}
     modes = np.array([one.eigenvalue for one in kg.modes(given, at).modes])
-    return kg.linearise(given, at=at, outputs="pose:B,tau"), len(kg.equilibria(given)), modes
+    return kg.linearize(given, state=at, outputs="pose:B,tau"), len(kg.equilibria(given)), modes
 
 
 @cache

@@ -10,15 +10,15 @@ from operator import mul
 import numpy as np
 
 import kinegraph as kg
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.derive import Derivations
+from kinegraph.compiler.reduce import reduced
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.derive.tree.links import build_tree
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.proof import prove
 from kinegraph.io.mjcf.transforms import placed, pose, quaternion_of_matrix
-from kinegraph.model import expression
-from kinegraph.model import number
+from kinegraph.model import expression, number
 from kinegraph.model.mechanism import Axis, Body, Inertia, Mechanism, Shift, Transform
 from tests.interpreted import interpreted
 
@@ -91,8 +91,8 @@ def test_rounding_is_far_below_double_precision() -> None:
         pairs = zip(entries(link.moments[1:]), entries(other_link.moments[1:]), strict=True)
         assert all(abs(a - b) < Fraction(1, 10**26) for a, b in pairs)
     assert rounded.bodies["W20"] != exact.bodies["W20"] and rounded.bodies["W1"] == exact.bodies["W1"]
-    chain = Chain(request_of(mechanism, "tau", numeric=True), cache=False)
-    prove(chain.at_once, chain.reduced.graph).require()
+    derivations = Derivations(request_of(mechanism, "tau", numeric=True), cache=False)
+    prove(derivations.at_once, reduced(derivations).graph).require()
 
 
 def entries(*parts: Iterable) -> list[Fraction]:

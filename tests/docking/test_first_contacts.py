@@ -19,7 +19,7 @@ from tests.docking.one_axis import TEXT
 
 def test_first_contacts_lie_within_the_limits() -> None:
     limits = ContactLimits()
-    laws = read_distributions(limits.laws(), None)
+    laws = read_distributions(limits.distributions(), None)
     names = [name for group in laws for name in group]
     samples = Samples(laws, dict.fromkeys(names, 0.0), 2000, Design.RANDOM, 1)
     drawn = dict(zip(samples.names, samples.rows(1, 2001).T, strict=True))
@@ -45,14 +45,14 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     model = tmp_path / "one.kg"
     model.write_text(TEXT)
     run = runner(capsys)
-    code, out, _ = run(f"dock {model} --for 2 --to-capture --json")
+    code, out, _ = run(f"dock {model} --for 2 --stop-at-capture --json")
     found = json.loads(out)
     assert code == 0 and found["outcome"] == "captured" and found["captured"] == pytest.approx(0.8926, abs=1e-3)
-    code, out, _ = run(f"dock {model} --for 2 --to-capture --set closing=0.2")
+    code, out, _ = run(f"dock {model} --for 2 --stop-at-capture --set closing=0.2")
     assert code == 0 and "peaks" in out and "touches: 1" in out
-    code, out, _ = run(f"dock {model} --for 0.1 --to-capture --set zt=0.45")
+    code, out, _ = run(f"dock {model} --for 0.1 --stop-at-capture --state zt=0.45")
     assert code == 0 and "touches: 1" in out and "guides overlap at the start: pad 70 mm deep" in out
-    assert "Target and Ring apart, by --set of zt" in out.replace("\n", " ")
+    assert "Target and Ring apart, by --state of zt" in out.replace("\n", " ")
     code, _, err = run(f"dock {model} --page x.html")
     assert code == 2 and "--cases" in err
     code, _, err = run(f"dock {model} --cases 10 --set closing=1")

@@ -91,7 +91,7 @@ def test_outcomes(limits: dict[str, float], closing: float, outcome: Outcome) ->
         docking = replace(docking, latches=tuple(replace(one, distance=1e-6) for one in docking.latches))
     run = dock(docking, 4, parameters={"closing": closing}, native=False, stop_at_capture=True)
     assert run.outcome is outcome
-    assert run.report()["outcome"] == outcome.name.lower()
+    assert run.to_dict()["outcome"] == outcome.name.lower()
 
 
 @pytest.mark.parametrize(
@@ -169,17 +169,17 @@ def test_limits_that_nothing_can_keep_are_refused(limits: dict[str, float]) -> N
 
 
 def test_seconds_are_checked() -> None:
-    with pytest.raises(SolveError, match="above zero"):
+    with pytest.raises(SolveError, match="positive numbers"):
         dock(mechanism(), 0)
 
 
 @pytest.mark.parametrize(("place", "deep"), [(0.45, 0.07), (-3.0, 3.52)])
 def test_guides_that_overlap_at_the_start_are_told_and_counted(place: float, deep: float) -> None:
     """Forces of a million newtons came with no touch and no word."""
-    run = dock(described(), 0.1, initial={"zt": place}, native=False, stop_at_capture=True)
+    run = dock(described(), 0.1, state={"zt": place}, native=False, stop_at_capture=True)
     assert run.touches[0] == 0 and [one.guide for one in run.overlaps] == ["pad"]
     assert run.overlaps[0].depth == pytest.approx(deep, abs=1e-12)
-    assert run.report()["overlaps"] == [{"guide": "pad", "depth": run.overlaps[0].depth}]
+    assert run.to_dict()["overlaps"] == [{"guide": "pad", "depth": run.overlaps[0].depth}]
 
 
 def test_guides_that_are_apart_at_the_start_do_not_overlap() -> None:
@@ -187,5 +187,5 @@ def test_guides_that_are_apart_at_the_start_do_not_overlap() -> None:
 
 
 def test_guides_that_just_meet_at_the_start_touch_once() -> None:
-    run = dock(described(), 0.2, initial={"zt": 0.52}, native=False, stop_at_capture=True)
+    run = dock(described(), 0.2, state={"zt": 0.52}, native=False, stop_at_capture=True)
     assert len(run.touches) == 1 and run.touches[0] < 1e-9

@@ -14,8 +14,8 @@ from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.chain import derived_at_once
 from kinegraph.compiler.request import bound_parameters
+from kinegraph.compiler.stored import derived_at_once
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.docking.description import Docking, Limits, docking_of
 from kinegraph.docking.dock import dock
@@ -237,7 +237,7 @@ def test_latches_that_an_impulse_slows_down_catch_at_once() -> None:
     docking = latched([(0.05, 0.0), (-0.025, 0.04), (-0.025, -0.04)])
     docking = replace(docking, latches=tuple(replace(one, speed=0.095) for one in docking.latches))
     start = {"bx": 0.0, "bz": 0.525, "b1": 0.0, "bwx": 0.0, "bwy": 0.0, "rwy": 0.2}
-    run = dock(docking, 1, initial=start, native=False, stop_at_capture=True)
+    run = dock(docking, 1, state=start, native=False, stop_at_capture=True)
     assert [one.joint for one in run.joinings] == ["R0", "captured"] and run.momentum < 1e-12
     assert run.latches == {"R0": 0.0, "R1": 0.0, "R2": 0.0}
 
@@ -259,7 +259,7 @@ def test_stiff_springs_hold_nearly_as_rows_do() -> None:
 def test_a_start_beyond_a_limit_ends_at_once(
     limits: Limits, start: dict[str, float], outcome: Outcome, fault: str
 ) -> None:
-    run = dock(replace(latched(CIRCLE[::2]), limits=limits), 1, initial=start, native=False)
+    run = dock(replace(latched(CIRCLE[::2]), limits=limits), 1, state=start, native=False)
     assert run.outcome is outcome and run.fault is not None
     assert (run.fault.what, run.fault.where, run.fault.time) == (fault, "legA", 0.0)
     assert run.times.tolist() == [0.0]

@@ -32,7 +32,7 @@ MODELS = ["docking-light-legs", "docking-two-spacecraft"]
 
 @cache
 def run(model: str, rtol: float = 1e-10, oblique: bool = True) -> DockingRun:
-    return dock(model, 20, initial=OBLIQUE if oblique else None, rtol=rtol, native=True)
+    return dock(model, 20, state=OBLIQUE if oblique else None, rtol=rtol, native=True)
 
 
 @pytest.mark.parametrize("model", MODELS)
@@ -74,7 +74,7 @@ def test_contact_forces_are_continuous(model: str) -> None:
     """The largest change from one saved state to the next shrinks with the interval: there is no jump."""
     changes = []
     for interval in (1e-3, 2.5e-4):
-        found = dock(model, 1.0, initial=OBLIQUE, native=True, interval=interval, stop_at_capture=True)
+        found = dock(model, 1.0, state=OBLIQUE, native=True, interval=interval, stop_at_capture=True)
         changes.append(np.abs(np.diff(found["interface"])).max())
         assert found.peaks["interface"].value > 50
     assert changes[1] < 0.4 * changes[0]

@@ -43,7 +43,7 @@ def test_unknown_names_are_attribute_errors():
 
 BEFORE = [
     "",
-    "from kinegraph.compiler.compile import kernel_of",
+    "from kinegraph.compiler.bind import kernel_of",
     "import kinegraph.cli",
 ]
 if os.environ.get("KINEGRAPH_SOAK"):
@@ -67,11 +67,11 @@ def fresh(code):
 """
 IMPORTING = """import kinegraph as kg; kg.derive
 from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.compiler.compile import kernel_of
+from kinegraph.compiler.bind import kernel_of
 print(kernel_of.__name__)"""
-_SAME = "assert first == (kg.derive, kg.compile, kg.minimise, kg.simulate)\n"
+_SAME = "assert first == (kg.derive, kg.compile, kg.minimize, kg.simulate)\n"
 NAMING = (
-    f"\nimport kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimise, kg.simulate\n{_SAME}"
+    f"\nimport kinegraph as kg\nfirst = kg.derive, kg.compile, kg.minimize, kg.simulate\n{_SAME}"
     f"import kinegraph.derive.dynamics.energy, kinegraph.compiler.minimize\n{_SAME}"
     "print(*(type(one).__name__ for one in first), kg.library.__name__)"
 )

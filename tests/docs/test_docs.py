@@ -75,7 +75,7 @@ def test_the_table_of_quantities_is_that_of_the_program():
 
 def test_help_lists_all_quantities(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    for command in ("derive", "eval", "ops", "export", "inspect"):
+    for command in ("derive", "eval", "count", "export", "inspect"):
         with pytest.raises(SystemExit):
             main([command, "--help"])
         words = re.sub(r"[\s│]+", "", capsys.readouterr().out)

@@ -53,5 +53,5 @@ def test_every_language_has_a_word(language: str, tmp_path: Path) -> None:
 
 
 def test_an_unknown_language_is_named(tmp_path: Path) -> None:
-    with pytest.raises(KernelError, match="known are c, cpp, python"):
+    with pytest.raises(KernelError, match="choose from c, cpp, python"):
         kinegraph_export("double-pendulum", "--to", "cobol", "-o", str(tmp_path))

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import kinegraph as kg
 from kinegraph.codegen.program.instructions import Op, Program
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.export import ExportOptions, FunctionLayout, Language, Sines, export
 from kinegraph.export.identifiers import LONGEST, RESERVED, TAKEN_FILES, Scope, comment, identifier, is_legal, prefix
 from kinegraph.export.languages.syntax import temporaries
@@ -234,7 +234,7 @@ def test_shared_terms_are_named_as_they_are_printed() -> None:
     arm = kg.load("puma560")
     routine = prepare(arm, "tau", ExportOptions()).routines[0]
     names = temporaries(routine)
-    naming = Naming(Chain(request_of(arm, "tau", numeric=True)).reduced.graph)
+    naming = Naming(reduced(request_of(arm, "tau", numeric=True)).graph)
     printed = {str(one) for i, one in naming.labels.items() if not is_angle_function(naming.graph.nodes[i])}
     coded = {name for name in names.values() if re.fullmatch(r"x\d+", name)}
     assert len(printed) > 10 and coded <= printed and len(coded) >= len(printed) - 2

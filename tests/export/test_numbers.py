@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.export import ExportOptions, FunctionLayout, Language, Precision, Sines
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Routine, Unit
@@ -37,9 +38,9 @@ def unit_of(model: str, quantities: str, options: ExportOptions | None = None) -
 
 
 @cache
-def kernel(model: str, quantity: str) -> kg.Kernel:
+def kernel(model: str, quantity: str) -> Kernel:
     found = kg.compile(mechanism(model), quantity)
-    assert isinstance(found, kg.Kernel)
+    assert isinstance(found, Kernel)
     return found
 
 

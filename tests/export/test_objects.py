@@ -115,10 +115,10 @@ def test_files_of_others_are_left_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("quantities", "language", "options", "message"),
     [
-        ("tau", "cobol", ExportOptions(), "'cobol' is no language"),
+        ("tau", "cobol", ExportOptions(), "unknown language 'cobol'"),
         ("tau", "matlab", ExportOptions(precision=Precision.FLOAT), "float is for c and rust"),
         ("", "c", ExportOptions(), "nothing to export"),
-        ("tau,tau", "c", ExportOptions(), "named twice"),
+        ("tau,tau", "c", ExportOptions(), "given twice"),
     ],
 )
 def test_what_cannot_be_exported(quantities: str, language: str, options: ExportOptions, message: str) -> None:

@@ -68,10 +68,10 @@ _ASSIGNMENTS = (
 #: Values that fit an option (by its name), tried beside odd numbers and words.
 _VALUES: dict[str, tuple[str, ...]] = {
     "quantity": _QUANTITIES,
-    "settings": _ASSIGNMENTS, "at": _ASSIGNMENTS, "lock": _ASSIGNMENTS,
+    "settings": _ASSIGNMENTS, "state": _ASSIGNMENTS, "lock": _ASSIGNMENTS,
     "duration": ("0.01", "0.1", "0", "-1", "nan", "inf", "1e300"),
     "step": ("0.01", "0.05", "0", "-1", "1e-300", "nan", "1e300"),
-    "points": ("0", "1", "5", "-1", "1000000000"), "steps": ("1", "5", "0", "-1", "1000000000"),
+    "points": ("0", "1", "5", "-1", "1000000000"), "times": ("1", "5", "0", "-1", "1000000000"),
     "rtol": ("1e-6", "1e-3", "0", "-1", "nan", "1e300"), "atol": ("1e-6", "1e-3", "0", "-1", "nan", "1e300"),
     "method": ("dop853", "dopri5", "rk4", "gauss4", "bdf", "adams", "verlet", "nope"),
     "inputs": ("u=1", "u=sin(t)", "u=@samples.csv", "u=@nothing", "nope=1", "u=", "u=@folder", "tau:q=1"),
@@ -85,7 +85,7 @@ _VALUES: dict[str, tuple[str, ...]] = {
     "name": ("f", "class", "1", "a b", "two", "θ", "math"), "chunk": ("1", "50", "0", "-1"), "fmi": ("2", "3", "4"),
     "stage": ("model", "tree", "derived", "reduced", "bound", "ir", "assembly", "c", "nope"),
     "body": ("A", "B", "Z"), "pose": ("0,0,1", "1,0,0,0,0,0", "x", "", "1,2,3,4,5,6,7", "nan,0,0"),
-    "starts": ("1", "3", "0", "-1", "1000000000"), "within": ("q=-1:1", "q=1", "nope=0:1", "q=-inf:inf", "q=a:b"),
+    "starts": ("1", "3", "0", "-1", "1000000000"), "bounds": ("q=-1:1", "q=1", "nope=0:1", "q=-inf:inf", "q=a:b"),
     "motion": ("q=0.1*t", "q1=t,q2=t^2", "q=", "nope=1", "q=1/t", "x=sin(t)"), "unknown": ("u", "nope", "S", ""),
     "joint": ("q", "A", "nope"), "axes": ("world", "body", "nope"), "equilibrium": ("1", "2", "0", "99"),
     "outputs": ("q", "A.x", "p.z", "nope", "q'"),
@@ -128,7 +128,7 @@ def make_command(chance: Random) -> str:
     stored = path[0] == "store" and path[-1] != "add"
     words += [_value("stored" if stored else p.name, chance) for p in arguments[:1] if chance.random() < 0.98]
     words += [_value(p.name, chance) for p in arguments[1:] if chance.random() < 0.98]
-    if "seconds" in {p.name for p in options} and path[0] == "ops":
+    if "seconds" in {p.name for p in options} and path[0] == "count":
         words += ["--seconds", "0.05"]
     if path == ("simulate",) and chance.random() < 0.9:
         words += ["--for", chance.choice(("0.01", "0.05"))]

@@ -11,6 +11,7 @@ import kinegraph as kg
 from kinegraph.errors import Place
 from kinegraph.graph.build import GraphBuilder, transfer
 from kinegraph.graph.differentiate import jacobian
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import FUNCTIONS as GRAPH_FUNCTIONS
 from kinegraph.graph.node import Output
 from kinegraph.graph.text import dump, read
@@ -99,7 +100,7 @@ def run_graph(text: str, depth: Depth) -> None:
     graph = read(text)
     assert read(dump(graph)) == graph, "written and read again it is another graph"
     chance = chance_of(text)
-    kg.interpret(graph, {symbol.name: chance.uniform(-2, 2) for symbol in graph.symbols() if symbol.name != "pi"})
+    interpret(graph, {symbol.name: chance.uniform(-2, 2) for symbol in graph.symbols() if symbol.name != "pi"})
     kg.count(graph)
     if depth >= Depth.WRITE:
         builder = GraphBuilder()
@@ -176,7 +177,7 @@ def _sympy_tree(chance: Random, depth: int) -> str:
     return f"({inner} {chance.choice('+-**/')} {_sympy_tree(chance, depth - 1)})"
 
 
-def run_minimise(text: str, depth: Depth) -> None:
+def run_minimize(text: str, depth: Depth) -> None:
     """Minimise expressions of SymPy; what SymPy itself cannot make is no case."""
     names = {**vars(sympy), "f": sympy.Function("f")}
     names |= {name: sympy.Symbol(name) for name in ("x", "y", "z", "x_1")}
@@ -184,6 +185,6 @@ def run_minimise(text: str, depth: Depth) -> None:
         expressions = [eval(part, dict(names)) for part in text.split(";")]  # our own text, of a closed grammar
     except Exception:  # SymPy's own, and of many kinds
         return
-    kg.minimise(expressions, parameters=("z",), effort=kg.Effort.QUICK)
+    kg.minimize(expressions, parameters=("z",), effort=kg.Effort.QUICK)
     if depth >= Depth.COMPILE:
-        kg.minimise(expressions, effort=kg.Effort.SEARCH, seconds=0.05)
+        kg.minimize(expressions, effort=kg.Effort.SEARCH, seconds=0.05)

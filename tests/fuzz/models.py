@@ -19,6 +19,7 @@ from kinegraph.io.options import UrdfOptions
 from kinegraph.io.sdf import parse_sdf
 from kinegraph.io.urdf import parse_urdf
 from kinegraph.io.vectors import read_vectors
+from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.expressions import FUNCTIONS
 from kinegraph.model.mechanism import Mechanism
 from tests.fuzz import sources
@@ -177,7 +178,7 @@ def explore(mechanism: Mechanism, depth: Depth, chance: Random) -> None:
     if depth >= Depth.DERIVE:
         kg.reduce(kg.derive(mechanism, word, numeric=chance.random() < 0.3), kg.Effort.QUICK)
     if depth >= Depth.COMPILE:
-        kernel = kg.compile(mechanism, word, options=kg.KernelOptions(cache=False))
+        kernel = kg.compile(mechanism, word, options=KernelOptions(cache=False))
         kernel(*(np.full(len(argument.symbols), 0.5) for argument in kernel.arguments))
 
 

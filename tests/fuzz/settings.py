@@ -57,11 +57,11 @@ duration = 0.1
 cases = 2
 chunk = 1
 rtol = 1e-5
-trajectories = 4
+times = 4
 [vary]
 q1 = "choice(1, 2, 5)"
 r = "truncated(0, 1, -1, 1)"
-[initial]
+[state]
 q2 = "r*cos(0.3)"
 [events]
 back = {condition = "q1", reset = {"q1'" = "-0.5*q1'"}}
@@ -80,7 +80,7 @@ PARAMETERS = (
     ("txt", "l = 2*3 # metres\n"),
 )
 
-PORT = "latches=3 radius=0.66 root=0.54 tip=0.4 height=0.2 edge=0.01 mass=2e4 centre=-1 closing=0.08 ahead=0.2"
+PORT = "latches=3 radius=0.66 root=0.54 tip=0.4 height=0.2 edge=0.01 mass=2e4 center=-1 closing=0.08 ahead=0.2"
 
 QUESTIONS = (
     "depends two tau[0]", "affects two l", "terms two tau[1] q1,q2", "shared two", "costliest two@1",

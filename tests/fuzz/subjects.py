@@ -12,7 +12,7 @@ SUBJECTS = (
     Subject("table", 100, models.make_table, models.run_table),
     Subject("expression", 180, formulas.make_expression, formulas.run_expression),
     Subject("graph", 80, formulas.make_graph, formulas.run_graph),
-    Subject("minimise", 30, formulas.make_sympy, formulas.run_minimise),
+    Subject("minimize", 30, formulas.make_sympy, formulas.run_minimize),
     Subject("sdf", 60, models.make_sdf, models.run_sdf),
     Subject("vectors", 40, models.make_vectors, models.run_vectors),
     Subject("study", 60, settings.make_study, settings.run_study),

@@ -20,7 +20,7 @@ from tests.fuzz.worker import outcome
 REGRESSIONS = Path(__file__).parent / "regressions"
 
 #: Of each subject; command lines take longest.
-_FEW = {"command": 30, "minimise": 15}
+_FEW = {"command": 30, "minimize": 15}
 
 
 @pytest.mark.parametrize("subject", SUBJECTS, ids=lambda subject: subject.name)

@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 from kinegraph.errors import GraphError
 from kinegraph.graph import text
 from kinegraph.graph.build import GraphBuilder, moved, transfer
+from kinegraph.graph.canonical import is_folded
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.graph.proof import prove
 from tests.graph.strategies import graphs, names
 
 GOLDEN = """\
@@ -116,7 +118,9 @@ def test_awkward_names(name: str) -> None:
 
 @given(graphs())
 def test_rebuilding_a_built_graph_changes_nothing(graph: Graph) -> None:
-    assert rebuilt(graph) == graph
+    """How far products of static sums are multiplied out depends on how they came about: those mean the same."""
+    again = rebuilt(graph)
+    assert again == graph if is_folded(graph) else prove(graph, again)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from kinegraph.interop import to_control
 
 @pytest.fixture(scope="module")
 def linear():
-    return kg.linearise("cart-double-pendulum", {"th1'": 0}, outputs="pose:tip")
+    return kg.linearize("cart-double-pendulum", {"th1'": 0}, outputs="pose:tip")
 
 
 def test_a_state_space_has_the_same_transfer_function_and_names(linear):
@@ -28,11 +28,11 @@ def test_a_state_space_has_the_same_transfer_function_and_names(linear):
 def test_a_regulator_of_python_control_holds_the_nonlinear_pendulum(linear):
     """LQR from the linear system, tried on the nonlinear one."""
     control = pytest.importorskip("control")
-    system = to_control(kg.linearise("cart-double-pendulum", {"th1'": 0}))
+    system = to_control(kg.linearize("cart-double-pendulum", {"th1'": 0}))
     gains, _, _ = control.lqr(system.A, system.B[:, :1], np.diag([10, 100, 100, 1, 1, 1]), np.eye(1))
     law = " - ".join(["0", *(f"({gain})*{name}" for gain, name in zip(gains[0], linear.states, strict=True))])
     text = kg.library.text("cart-double-pendulum") + f"\nforce motor | value({law}), on(x);\n"
-    run = kg.simulate(kg.parse(text), 12, initial={"th1": 0.15, "th2": -0.1}, native=False, progress=False)
+    run = kg.simulate(kg.parse(text), 12, state={"th1": 0.15, "th2": -0.1}, native=False, progress=False)
     assert max(abs(run[name][-1]) for name in ("x", "th1", "th2")) < 1e-2
     assert abs(run["th1"][0]) == 0.15
 

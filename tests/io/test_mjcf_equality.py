@@ -14,6 +14,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.errors import AssemblyError, ModelError
+from kinegraph.graph.interpret import interpret
 from kinegraph.io import parse, write
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.options import RobotFileOptions
@@ -201,7 +202,7 @@ def test_points_that_differ_by_rounding_close_in_the_sense_of_least_squares(miss
     assert place.residual == found.residual == pytest.approx(missed, rel=0.1)
     still = dict.fromkeys((*mechanism.layout.velocities, *mechanism.layout.forces), 0.0)
     mine, theirs = (
-        kg.interpret(kg.derive(one, "qdd"), dict(zip(one.layout.positions, kg.assemble(one).q, strict=True)) | still)
+        interpret(kg.derive(one, "qdd"), dict(zip(one.layout.positions, kg.assemble(one).q, strict=True)) | still)
         for one in (mechanism, exact)
     )
     np.testing.assert_allclose(mine["qdd"], theirs["qdd"], atol=100 * missed)

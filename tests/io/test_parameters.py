@@ -7,8 +7,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io.parameters import read_parameters
-from kinegraph.model import Name
-from kinegraph.model import expression
+from kinegraph.model import Name, expression
 from kinegraph.model.evaluate import parameter_values
 
 MODEL = "parameters m1 = 1, l1 = 1, k; coordinates q; A | Ry(q) | Sz(-l1), m(m1), Jy(k);"
@@ -75,3 +74,13 @@ def test_a_missing_file_and_bytes_that_are_no_text(tmp_path):
     (tmp_path / "latin.txt").write_bytes(b"m1 = \xff")
     with pytest.raises(ModelError, match="UTF-8"):
         read_parameters(tmp_path / "latin.txt")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text"), [("json", '{"m1": 1e99999999999999999999}'), ("toml", "m1 = 1e99999999999999999999")]
+)
+def test_exponents_beyond_decimals_are_refused(tmp_path, suffix, text):
+    file = tmp_path / f"numbers.{suffix}"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ModelError, match="too large"):
+        read_parameters(file)

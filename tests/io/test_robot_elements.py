@@ -53,7 +53,7 @@ def test_the_motion_is_that_of_mujoco() -> None:
     robot = kg.load(FILE)
     names = (*robot.layout.positions, *robot.layout.velocities)
     initial = dict(zip(names, np.concatenate(state(NUMBERS["start"])).tolist(), strict=True))
-    run = kg.simulate(robot, 1, initial=initial, rtol=1e-10)
+    run = kg.simulate(robot, 1, state=initial, rtol=1e-10)
     end = run.array()[-1]
     assert np.abs(end - np.concatenate(state(NUMBERS["end"]))).max() < 1e-6
     assert run["dissipated"][-1] > 0
@@ -88,7 +88,7 @@ def test_ranges_become_stops() -> None:
     stopped = with_elements(robot, JointModel(passive=False, limit_stiffness=1e6, limit_damping=1e6))
     (limit,) = stopped.elements
     assert isinstance(limit, Limit)
-    run = kg.simulate(stopped, 2, initial={"j_1": 0.4, "j_1'": 3}, method="bdf")
+    run = kg.simulate(stopped, 2, state={"j_1": 0.4, "j_1'": 3}, method="bdf")
     assert 0.5 < np.abs(run["j_1"]).max() < 0.51
 
 

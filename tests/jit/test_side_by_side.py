@@ -18,9 +18,9 @@ from kinegraph.codegen.program.instructions import Op
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.codegen.program.lowering import lower
 from kinegraph.codegen.simd import lower_side_by_side
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.records import Chosen, Means
 from kinegraph.compiler.request import arguments_of, quantities_of, request_of
+from kinegraph.compiler.stage_records import Chosen, TargetFeatures
+from kinegraph.compiler.stored import chosen
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Kind, Output, Symbol
@@ -99,7 +99,7 @@ def test_fewer_instructions() -> None:
     mechanism = random_limbs(0, 4, 4)
     wanted = quantities_of("tau")
     arguments = arguments_of(mechanism, wanted)
-    source = Chain(request_of(mechanism, wanted, numeric=True), cache=False).chosen(Means(True, True))
+    source = chosen(request_of(mechanism, wanted, numeric=True), TargetFeatures(True, True), cache=False)
     binding = bind(source.graph, arguments, source.numbers)
     single = [one for one in lower(binding).instructions if one.op not in (Op.LITERAL, Op.INPUT)]
     program = lower_side_by_side(binding, dict(source.exchange))
@@ -139,7 +139,7 @@ def test_the_second_time_it_comes_from_the_cache(tmp_path: Path, monkeypatch: py
 def test_kernel_graphs_are_written_and_read() -> None:
     mechanism = random_limbs(8, 2, 3)
     wanted = quantities_of("d(qdd)/d(v)")
-    source = Chain(request_of(mechanism, wanted, numeric=True), cache=False).chosen(Means(True, True))
+    source = chosen(request_of(mechanism, wanted, numeric=True), TargetFeatures(True, True), cache=False)
     assert source.tail is not None and source.numbers and source.exchange
     assert Chosen.read(source.dump()) == source
 

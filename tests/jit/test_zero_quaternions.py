@@ -9,6 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError
+from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.evaluate import unit_quaternion
 from kinegraph.tasks.operating_point import operating_point
 
@@ -17,7 +18,7 @@ ZERO = np.zeros(7)
 SOUND = np.array([0, 0, 0, 1.0, 0, 0, 0])
 #: Sound as well, though its scalar part is zero.
 HALF_TURN = np.array([0, 0, 0, 0.0, 1, 0, 0])
-UNCACHED = kg.KernelOptions(cache=False)
+UNCACHED = KernelOptions(cache=False)
 NONE = dict.fromkeys(("e0", "e1", "e2", "e3"), 0)
 
 WAYS: dict[str, Callable[[], object]] = {
@@ -28,9 +29,9 @@ WAYS: dict[str, Callable[[], object]] = {
     "sparse": lambda: kg.compile(FREE, "H", options=UNCACHED, sparse=True)(ZERO),
     "loops": lambda: kg.compile(FREE, "energy", loops=True)(ZERO, np.zeros(6)),
     "loops, batch": lambda: kg.compile(FREE, "energy", loops=True).batch(np.array([SOUND, ZERO]), np.zeros(6)),
-    "simulate": lambda: kg.simulate(FREE, 0.1, initial=NONE),
-    "simulate, array": lambda: kg.simulate(FREE, 0.1, initial=np.zeros(13)),
-    "linearise": lambda: kg.linearise(FREE, at=NONE),
+    "simulate": lambda: kg.simulate(FREE, 0.1, state=NONE),
+    "simulate, array": lambda: kg.simulate(FREE, 0.1, state=np.zeros(13)),
+    "linearize": lambda: kg.linearize(FREE, state=NONE),
 }
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.reactions import reactions
 from tests.interpreted import interpreted
 
@@ -20,7 +21,7 @@ def test_the_ground_carries_what_the_centre_of_mass_needs(model):
     layout = walker.layout
     names = (*layout.positions, *layout.velocities, *layout.forces)
     state = dict(zip(names, [*start.q, *start.v, *TORQUES], strict=True))
-    found = kg.interpret(kg.derive(walker, words, numeric=True), state)
+    found = interpret(kg.derive(walker, words, numeric=True), state)
     change = found["d(momentum)/d(q)"] @ start.v + found["d(momentum)/d(v)"] @ found["qdd"]
     carried = sum(found[foot][:3] for foot in feet)
     np.testing.assert_allclose(carried, change[:3] + 70.53 * np.array([0, 0, 9.81]), atol=1e-8)

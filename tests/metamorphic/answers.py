@@ -17,7 +17,7 @@ def run(first: Mechanism, other: Description, duration: float) -> Facts:
     """Where all bodies are in the middle and at the end of a run, and how fast."""
     mechanism, time = other.mechanism, float(other.units.time)
     inputs = dict.fromkeys(mechanism.layout.inputs, "0.3")
-    found = kg.simulate(mechanism, duration * time, grid=2, inputs=inputs, **_RUN)  # type: ignore[arg-type]
+    found = kg.simulate(mechanism, duration * time, times=2, inputs=inputs, **_RUN)  # type: ignore[arg-type]
     assert found.status.name == "FINISHED", found.ending
     facts: Facts = {}
     for row in (1, 2):
@@ -42,7 +42,7 @@ def _motion(first: Mechanism, other: Description, here: State) -> Facts:
 def modes(first: Mechanism, other: Description, state: State) -> Facts:
     """Sizes and real parts of all eigenvalues about a state of the first description."""
     found = kg.modes(other.mechanism, other.state(state))
-    values = np.asarray(found.linearisation.eigenvalues) * float(other.units.time)
+    values = np.asarray(found.linearization.eigenvalues) * float(other.units.time)
     return {"sizes": np.sort(np.abs(values)), "growth": np.sort(values.real)}
 
 
@@ -74,7 +74,7 @@ def equilibria(first: Mechanism, other: Description) -> Facts:
 
 def integrals(first: Mechanism, other: Description) -> Facts:
     """How many first integrals there are."""
-    return {"integrals": np.array([len(kg.integrals(other.mechanism).names)])}
+    return {"integrals": np.array([len(kg.first_integrals(other.mechanism).names)])}
 
 
 def study(first: Mechanism, other: Description, varied: str) -> Facts:

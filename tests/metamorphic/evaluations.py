@@ -10,6 +10,7 @@ import numpy as np
 import kinegraph as kg
 from kinegraph.export import ExportOptions, Language
 from kinegraph.export.prepare import prepare
+from kinegraph.graph.interpret import interpret
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.store import add, code, evaluate, open_store
@@ -41,7 +42,7 @@ def by_the_graph(mechanism: Mechanism, quantity: str, rows: Rows, folder: Path) 
         for one, columns in zip(arguments, rows, strict=True)
         for k, symbol in enumerate(one.symbols)
     }
-    found = np.asarray(kg.interpret(graph, values)[quantity])
+    found = np.asarray(interpret(graph, values)[quantity])
     return found.reshape(len(rows[0]), -1)
 
 

@@ -55,11 +55,11 @@ def test_derivatives_of_a_run_are_its_differences(seed: int) -> None:
     mechanism = mechanisms.springs(seed)
     name = mechanism.layout.positions[0]
     begin, step = initial_state(mechanism)[name], 1e-4
-    options = {"rtol": 1e-11, "atol": 1e-12, "grid": 1, "native": False, "progress": False}
+    options = {"rtol": 1e-11, "atol": 1e-12, "times": 1, "native": False, "progress": False}
     found = kg.sensitivities(mechanism, 0.3, [f"{name}(0)"], **options)  # type: ignore[arg-type]
     ends = []
     for way in (-1, 1):
-        run = kg.simulate(mechanism, 0.3, initial={name: begin + way * step}, **options)  # type: ignore[arg-type]
+        run = kg.simulate(mechanism, 0.3, state={name: begin + way * step}, **options)  # type: ignore[arg-type]
         ends.append([run[one][-1] for one in (*mechanism.layout.positions, *mechanism.layout.velocities)])
     slope = (np.array(ends[1]) - ends[0]) / (2 * step)
     np.testing.assert_allclose(found.final[:, 0], slope, rtol=0, atol=1e-5 * max(1.0, float(np.max(np.abs(slope)))))
@@ -72,5 +72,5 @@ def test_an_fmu_moves_like_the_model(kind: str, seed: int, host) -> None:  # typ
     one = host(mechanism, Fmi.THREE).start(1e-10)
     one.step(0.0, 0.1)
     names = (*mechanism.layout.positions, *mechanism.layout.velocities)
-    run = kg.simulate(mechanism, 0.1, grid=1, rtol=1e-11, native=False, progress=False)
+    run = kg.simulate(mechanism, 0.1, times=1, rtol=1e-11, native=False, progress=False)
     np.testing.assert_allclose(one.get(*names), [run[name][-1] for name in names], rtol=0, atol=1e-6)

@@ -3,6 +3,7 @@
 import pytest
 
 import kinegraph as kg
+from kinegraph.compiler.base_parameters import base_parameters
 from kinegraph.errors import DerivationError, KinegraphError, ModelError
 from kinegraph.io import parse, write
 from kinegraph.model import Builder, Rx, Rz, Sx, inertia
@@ -245,7 +246,7 @@ def test_equations_that_are_not_derived_yet_say_so(statement, named, tmp_path):
         lambda: kg.derive(mechanism, "H"),
         lambda: kg.compile(mechanism, "tau"),
         lambda: kg.simulate(mechanism, 1),
-        lambda: kg.base_parameters(mechanism),
+        lambda: base_parameters(mechanism),
         lambda: export(mechanism, "tau", "c", tmp_path),
     ):
         with pytest.raises(DerivationError, match=f"not derived yet; found {named}"):

@@ -64,7 +64,7 @@ def test_equations_are_those_written_out():
 
 
 def test_motion_is_that_written_out():
-    first, second = (kg.simulate(parse(model), 0.5, grid=20, native=False) for model in (NAMED, WRITTEN_OUT))
+    first, second = (kg.simulate(parse(model), 0.5, times=20, native=False) for model in (NAMED, WRITTEN_OUT))
     for name in ("q1", "q2", "tip.z", "energy"):
         np.testing.assert_array_equal(first[name], second[name])
 

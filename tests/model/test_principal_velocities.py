@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.mechanism_source import in_principal_axes
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.errors import ModelError
 from kinegraph.passes.effort import Effort
 
@@ -23,7 +24,7 @@ Arm~Nut | Sz(0.5), Rx(q) | Sz(0.2), m(0.5), Jx(0.1), Jy(0.1), Jz(0.1); output ti
 
 
 def operations(mechanism: kg.Mechanism, quantity: str) -> tuple[int, int]:
-    found = kg.count(Chain(request_of(mechanism, quantity, numeric=True, effort=Effort.QUICK)).reduced.graph)
+    found = kg.count(reduced(request_of(mechanism, quantity, numeric=True, effort=Effort.QUICK)).graph)
     return found.mul, found.add
 
 
@@ -39,15 +40,15 @@ def test_products_cost_nothing_more() -> None:
 @pytest.mark.parametrize("body", [NUT, HANGING])
 def test_the_motion_is_the_same_in_the_axes_of_the_model(body: str) -> None:
     plain = kg.parse(HEAD.format(word="") + body)
-    runs = [kg.simulate(one, 0.7, rtol=1e-10, native=False, progress=False, grid=2) for one in
-            (plain, kg.in_principal_axes(plain))]  # fmt: skip
+    runs = [kg.simulate(one, 0.7, rtol=1e-10, native=False, progress=False, times=2) for one in
+            (plain, in_principal_axes(plain))]  # fmt: skip
     for column in ("tip.x", "tip.y", "tip.z", "energy"):
         assert runs[0][column][-1] == pytest.approx(runs[1][column][-1], abs=1e-8)
 
 
 def test_velocities_of_bodies_stay_in_their_axes() -> None:
     plain = kg.parse(HEAD.format(word="") + NUT)
-    principal = kg.in_principal_axes(plain)
+    principal = in_principal_axes(plain)
     found, wanted = (
         np.asarray(kg.compile(one, "velocity:Nut")(*(kg.assemble(one).q, kg.assemble(one).v)))
         for one in (principal, plain)
@@ -63,7 +64,7 @@ def test_what_is_written_reads_back() -> None:
 
 def test_without_products_nothing_changes() -> None:
     plain = kg.parse(HEAD.format(word="") + DIAGONAL)
-    assert kg.in_principal_axes(plain) == plain == kg.parse(HEAD.format(word=" principal") + DIAGONAL)
+    assert in_principal_axes(plain) == plain == kg.parse(HEAD.format(word=" principal") + DIAGONAL)
 
 
 def test_moments_that_are_no_numbers_are_refused() -> None:

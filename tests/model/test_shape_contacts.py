@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.compiler.mechanism_source import with_contacts
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf import parse_mjcf
 
@@ -22,9 +23,9 @@ def model(geom, plane=True):
 
 
 def test_a_sphere_bounces_and_rests_on_the_plane():
-    ball = kg.with_contacts(model('<geom type="sphere" size="0.2" mass="1"/>'), restitution=0.5)
+    ball = with_contacts(model('<geom type="sphere" size="0.2" mass="1"/>'), restitution=0.5)
     (contact,) = ball.contacts
-    run = kg.simulate(ball, 3, native=False, grid=60)
+    run = kg.simulate(ball, 3, native=False, times=60)
     height = next(name for name in run.positions)
     assert run[f"{contact.name}.gap"].min() > -1e-9
     fall = np.sqrt(2 * (1 - 0.1 - 0.2) / 9.81)
@@ -37,9 +38,9 @@ def test_a_sphere_bounces_and_rests_on_the_plane():
     ('<geom type="box" size="0.1 0.2 0.3" mass="1"/>', 8),
 ])  # fmt: skip
 def test_ends_and_corners_touch(geom, count):
-    body = kg.with_contacts(model(geom), friction=0.5)
+    body = with_contacts(model(geom), friction=0.5)
     assert len(body.contacts) == count
-    run = kg.simulate(body, 1, initial={run_turn(body): 0.3}, native=False, grid=20)
+    run = kg.simulate(body, 1, state={run_turn(body): 0.3}, native=False, times=20)
     assert min(run[f"{one.name}.gap"].min() for one in body.contacts) > -1e-9
     assert any(event.name.endswith("impact") for event in run.events)
 
@@ -56,8 +57,8 @@ def run_turn(body):
 
 
 def test_what_is_left_out_is_said():
-    body = kg.with_contacts(model('<geom type="sphere" size="0.1"/><geom type="cylinder" size="0.1 0.2"/>'), friction=1)
+    body = with_contacts(model('<geom type="sphere" size="0.1"/><geom type="cylinder" size="0.1 0.2"/>'), friction=1)
     said = " ".join(finding.message for finding in body.report.findings)
     assert "moving bodies" in said and "1 cylinders" in said and "friction of spheres" in said
     with pytest.raises(ModelError, match="no plane"):
-        kg.with_contacts(model('<geom type="sphere" size="0.1"/>', plane=False))
+        with_contacts(model('<geom type="sphere" size="0.1"/>', plane=False))

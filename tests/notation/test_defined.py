@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler import stored
 from kinegraph.compiler.request import request_of
+from kinegraph.graph.interpret import interpret
+from kinegraph.graph.node import Graph
 from kinegraph.notation.mathml import mathml
 from tests.notation.test_formula import recomputed
 
@@ -27,8 +29,8 @@ force  push | value(-load*height), on(q1);
 """)
 
 
-def reduced(numeric: bool) -> kg.Graph:
-    return Chain(request_of(NAMED, "forces", numeric=numeric)).reduced.graph
+def reduced(numeric: bool) -> Graph:
+    return stored.reduced(request_of(NAMED, "forces", numeric=numeric)).graph
 
 
 @pytest.mark.parametrize(("numeric", "load"), [(False, "load = k*gamma - 0.1*k"), (True, "load = 20*gamma - 2")])
@@ -51,7 +53,7 @@ def test_equations_by_names_are_those_of_the_graph(numeric: bool) -> None:
     values = {"q1": 0.4, "q2": -0.9, "q1'": 1.3, "q2'": 0.7, "k": 20.0}
     graph = reduced(numeric)
     found = recomputed(kg.formula(graph, mechanism=NAMED), values)
-    expected = np.ravel(kg.interpret(graph, values)["forces"])
+    expected = np.ravel(interpret(graph, values)["forces"])
     assert [found["forces[q1]"], found["forces[q2]"]] == pytest.approx(list(expected))
 
 
@@ -65,5 +67,5 @@ def test_code_calls_definitions_by_their_names(tmp_path: Path) -> None:
 
 def test_values_of_the_command_line_are_not_taken_for_those_of_the_model() -> None:
     """With another k no expression is `load` as the model has it."""
-    graph = Chain(request_of(NAMED, "forces", numeric=True, parameters={"k": 7})).reduced.graph
+    graph = stored.reduced(request_of(NAMED, "forces", numeric=True, parameters={"k": 7})).graph
     assert "load" not in kg.formula(graph, mechanism=NAMED)

@@ -8,6 +8,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.graph.text import read
 from kinegraph.notation.latex import LatexNames, latex, name_latex
@@ -60,7 +61,7 @@ def test_the_text_says_what_the_graph_computes(model, quantity, numeric, raw):
     values = {"pi": np.pi} | {s.name: random.uniform(0.3, 1.2) for s in graph.symbols() if s.name != "pi"}
     text = formula(graph)
     found = recomputed(text, values)
-    for name, array in kg.interpret(graph, values).items():
+    for name, array in interpret(graph, values).items():
         for place, value in np.ndenumerate(array):
             entry = f"{name}[{','.join(str(i + 1) for i in place)}]"
             mirrored = f"{name}[{','.join(str(i + 1) for i in (*place[:-2], *place[:-3:-1]))}]"

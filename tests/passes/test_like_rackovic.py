@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import kinegraph as kg
+from kinegraph.graph.node import Graph
 from kinegraph.graph.text import read
 from kinegraph.passes import rackovic as module
 from kinegraph.passes.analytic_expansion import Limits
@@ -27,7 +28,7 @@ output "y" () = %6
 class Idle(ExtractMonomials):
     """As if the system were too large for it."""
 
-    def apply(self, graph: kg.Graph) -> kg.Graph:
+    def apply(self, graph: Graph) -> Graph:
         return graph
 
 

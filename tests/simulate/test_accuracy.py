@@ -19,9 +19,9 @@ app.command("simulate")(command.run)
 def test_a_chaotic_run_is_less_exact_than_its_energy() -> None:
     arm, control = kg.load("double-pendulum"), Adaptive(1e-6)
     start = {"q1": 2.5, "q2": 1.0}
-    run = simulate(arm, 10, control=control, initial=start, grid=20)
-    second = simulate(arm, 10, control=tighter(control), initial=start, grid=20)
-    true = simulate(arm, 10, rtol=1e-13, initial=start, grid=20)
+    run = simulate(arm, 10, control=control, state=start, times=20)
+    second = simulate(arm, 10, control=tighter(control), state=start, times=20)
+    true = simulate(arm, 10, rtol=1e-13, state=start, times=20)
     for estimate, exact in zip(error_estimates(run, second), error_estimates(run, true), strict=True):
         assert 0.3 * exact.error < estimate.error < 3 * exact.error
     assert max(one.error for one in error_estimates(run, second)) > 10 * run.checks[0].error
@@ -35,7 +35,7 @@ def test_controls_get_tighter() -> None:
 
 
 def test_the_command_says_which_digits_agree() -> None:
-    words = ["double-pendulum", "--for", "1", "--points", "10", "--estimate-error"]
+    words = ["double-pendulum", "--for", "1", "--times", "10", "--estimate-error"]
     assert "digits agree" in CliRunner().invoke(app, words).output
     data = json.loads(CliRunner().invoke(app, [*words, "--json"]).output)
     assert data["error_estimate"][0]["name"] == "q1" and data["error_estimate"][0]["digits"] >= 6

@@ -6,6 +6,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.derive.dynamics.state_rate import NO_FORCES
 from kinegraph.errors import SolveError
+from kinegraph.graph.interpret import interpret
 from kinegraph.simulate import Adaptive, Baumgarte, FixedStep
 from kinegraph.simulate.stabilization import BaumgarteForm
 from tests.cli.run import data, runner
@@ -19,7 +20,7 @@ def test_what_is_open_decays_by_its_own_equation():
     form = BaumgarteForm(rod, {}, NO_FORCES, gains=(3.0, 2.0))
     q, v = np.array([1.1, 0.2]), np.array([0.3, -0.4])
     symbols = dict(zip(("x", "y", "x'", "y'"), (*q, *v), strict=True))
-    rate = kg.interpret(form.rate, symbols)["rate"]
+    rate = interpret(form.rate, symbols)["rate"]
     value, slope = (q @ q - 1) / 2, q @ v
     curvature = v @ v + q @ rate[2:]
     assert curvature == pytest.approx(-2 * 3 * slope - 4 * value, abs=1e-12)
@@ -30,7 +31,7 @@ def test_gains_come_from_the_step():
     assert Baumgarte(5).gains(Adaptive(1e-8)) == (5, 5)
     with pytest.raises(SolveError, match="follow from a fixed step"):
         Baumgarte().gains(Adaptive(1e-8))
-    with pytest.raises(SolveError, match="alpha is -1"):
+    with pytest.raises(SolveError, match="alpha of Baumgarte's method is -1"):
         Baumgarte(-1, 2).gains(FixedStep(0.01))
 
 
@@ -40,7 +41,7 @@ def test_numbers_and_pairs_are_gains():
     for wrong in ("3", (1, 2, 3), True, object()):
         with pytest.raises(SolveError, match="give a number"):
             Baumgarte.of(wrong)
-    run = kg.simulate("four-bar", 0.05, baumgarte=3, native=False, grid=1)
+    run = kg.simulate("four-bar", 0.05, baumgarte=3, native=False, times=1)
     assert run.drift["position"] < 1e-6
 
 
@@ -63,7 +64,7 @@ def test_what_it_cannot_do_is_said(capsys):
 @pytest.mark.parametrize(("step", "passed"), [(0.01, True), (0.1, False)])
 def test_loops_that_come_open_are_flagged(step: float, passed: bool) -> None:
     run = kg.simulate(
-        "four-bar", 2, method="rk4", step=step, baumgarte=3, initial={"crank'": 5}, native=False, progress=False
+        "four-bar", 2, method="rk4", step=step, baumgarte=3, state={"crank'": 5}, native=False, progress=False
     )
     (check,) = (one for one in run.checks if one.name == "loops open by position, left")
     assert check.passed is passed

@@ -82,7 +82,7 @@ def test_the_reference_ball(method: str, options: dict[str, Any]) -> None:
     bounce = Event("bounce", "z", Direction.FALLING, reset={"z'": f"-{model['restitution']}*z'"})
     given = [state for state in REFERENCE["states"] if state["height"] > 0]
     mechanism = ball(model["height"], model["initial_velocity_up"])
-    run = simulate(mechanism, 5, method=method, events=[bounce], grid=[state["t"] for state in given], **options)
+    run = simulate(mechanism, 5, method=method, events=[bounce], times=[state["t"] for state in given], **options)
     for one, expected in zip(run.events, REFERENCE["bounces"], strict=False):
         assert one.time == pytest.approx(expected["t"], abs=exact)
         assert one.state[1] == pytest.approx(-expected["speed_before"], abs=10 * exact)
@@ -101,8 +101,10 @@ def test_it_never_falls(restitution: float, height: float, speed: float, method:
     bounce = Event("bounce", "z", reset={"z'": f"-{restitution!r}*z'"})
     hit = sqrt(speed**2 + 2 * G * height)
     options = {**method[1], "step": hit / 100} if "step" in method[1] else method[1]
+    if method not in ONE_STEP:  # errors of CVODE are of the size of atol: it belongs to the height of the bounces
+        options = {**options, "atol": 1e-10 * min(1.0, hit**2 / (2 * G))}
     duration = 2 * ((speed + hit) / G + 2 * hit * restitution / (G * (1 - restitution)))
-    run = simulate(ball(height, speed), duration, method=method[0], events=[bounce], native=False, grid=20, **options)
+    run = simulate(ball(height, speed), duration, method=method[0], events=[bounce], native=False, times=20, **options)
     assert run.status is Status.ACCUMULATED
     assert run.ending.time == pytest.approx(duration / 2, rel=1e-7 if method in ONE_STEP else 2e-3)
     assert run["z"].min() > -1e-9 * height
@@ -153,7 +155,7 @@ def test_the_hint_keeps_its_promise(hold: str) -> None:
     assert all(word in str(run.ending) for word in ("kg.lock", "constraint", "second run"))
     held = kg.lock(ball, z=0) if hold == "lock" else kg.parse(ROLLING + "constraint floor | z = 0;")
     initial = {name: run.final[name] for name in (*held.layout.positions, *held.layout.velocities)}
-    on = simulate(held, 5 - run.ending.time, start=run.ending.time, initial=initial)
+    on = simulate(held, 5 - run.ending.time, t0=run.ending.time, state=initial)
     assert on.status is Status.FINISHED and on["t"][-1] == pytest.approx(5)
     assert on["x"] == pytest.approx(2 * on["t"])
     assert hold == "lock" or np.abs(on["z"]).max() < 1e-12
@@ -286,7 +288,7 @@ def test_an_input_in_a_condition() -> None:
 
 def test_quaternions_stay_of_unit_length_after_a_reset() -> None:
     top = kg.load("wing-nut")
-    run = simulate(top, 1, events=[Event("turn", "t - 0.5", reset={"e0": 3, "e1": 4, "e2": 0, "e3": 0})], grid=10)
+    run = simulate(top, 1, events=[Event("turn", "t - 0.5", reset={"e0": 3, "e1": 4, "e2": 0, "e3": 0})], times=10)
     assert np.linalg.norm(run.array("e0", "e1", "e2", "e3"), axis=1) == pytest.approx(1)
 
 
@@ -294,7 +296,7 @@ def test_momenta_follow_a_reset_of_velocities() -> None:
     """A symplectic run of a double pendulum with a kick is the same as one in velocities."""
     kick = Event("kick", "q1", reset={"q1'": "q1' + 0.5", "q2'": "q2'/2", "q2": "q2 + 0.1"})
     arm = kg.load("double-pendulum")
-    exact = simulate(arm, 2, events=[kick], rtol=1e-11, grid=20)
-    run = simulate(arm, 2, events=[kick], method="symplectic", step=1e-3, grid=20)
+    exact = simulate(arm, 2, events=[kick], rtol=1e-11, times=20)
+    run = simulate(arm, 2, events=[kick], method="symplectic", step=1e-3, times=20)
     assert len(run.events) == len(exact.events) > 0
     assert np.abs(run.array() - exact.array()).max() < 1e-6

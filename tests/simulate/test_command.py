@@ -23,7 +23,8 @@ run = CliRunner().invoke
 
 def test_a_run_with_files(tmp_path: Path) -> None:
     parquet, picture = tmp_path / "run.parquet", tmp_path / "run.png"
-    words = ["double-pendulum", "--for", "1", "--set", "q1=pi/2,m2=2", "-o", str(parquet), "--plot", str(picture)]
+    words = ["double-pendulum", "--for", "1", "--state", "q1=pi/2", "--set", "m2=2"]
+    words += ["-o", str(parquet), "--plot", str(picture)]
     result = run(app, words)
     assert result.exit_code == 0, result.output
     assert "energy" in result.output

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="co
 @cache
 def run(offset: float, tilt: float = 0.0, rtol: float = 1e-8) -> Solution:
     initial = {"bx": offset, "b1": tilt / 2, "b0": 1}
-    return kg.simulate("docking-two-spacecraft", 6, initial=initial, grid=600, rtol=rtol, progress=False)
+    return kg.simulate("docking-two-spacecraft", 6, state=initial, times=600, rtol=rtol, progress=False)
 
 
 def latches(found: Solution) -> np.ndarray:

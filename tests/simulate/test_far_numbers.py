@@ -18,7 +18,7 @@ spring coil | on(x), stiffness(k);""")
 
 
 def run(**given: object) -> Solution:
-    return kg.simulate(OSCILLATOR, 1, grid=4, progress=False, native=False, **given)  # type: ignore[arg-type]
+    return kg.simulate(OSCILLATOR, 1, times=4, progress=False, native=False, **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", ["dop853", "dopri5"])
@@ -27,7 +27,7 @@ def run(**given: object) -> Solution:
     [
         ({"parameters": {"m": 1e-300}}, Status.NOT_A_NUMBER),
         ({"parameters": {"k": 1e300}}, Status.NOT_A_NUMBER),
-        ({"initial": {"x": 1e200}}, Status.FINISHED),
+        ({"state": {"x": 1e200}}, Status.FINISHED),
         ({"atol": 1e-300}, Status.FINISHED),
     ],
 )
@@ -45,7 +45,7 @@ def test_json_is_all_that_is_printed(tmp_path: Path, capfd: pytest.CaptureFixtur
 
 
 def test_infinite_energies_fail_their_check_without_warnings() -> None:
-    assert [(one.name, one.passed) for one in run(initial={"x": 1e200}).checks] == [("energy", False)]
+    assert [(one.name, one.passed) for one in run(state={"x": 1e200}).checks] == [("energy", False)]
 
 
 def test_what_cannot_be_squared_is_no_first_integral() -> None:
@@ -66,7 +66,7 @@ def test_a_momentum_that_stays_is_one_whatever_the_mass(m: float, speed: float) 
     """Of two bodies that set out from rest the sum was rounding, and was compared with itself."""
     pair = kg.parse("""model pair; parameters m = 1; coordinates x, y = 1; initial x' = 1;
     A | Sx(x) | m(m); B | Sx(y) | m(3*m); spring s | on(y - x), stiffness(m);""")
-    found = kg.simulate(pair, 1.0, parameters={"m": m}, initial={"x'": speed}, native=False)
+    found = kg.simulate(pair, 1.0, parameters={"m": m}, state={"x'": speed}, native=False)
     assert ("momentum px", True) in [(one.name, one.passed) for one in found.checks]
 
 
@@ -74,11 +74,11 @@ def test_a_momentum_that_stays_is_one_whatever_the_mass(m: float, speed: float) 
 @pytest.mark.parametrize("method", ["dop853", "bdf"])
 def test_a_run_that_is_shorter_than_steps_is_refused(method: str, duration: float) -> None:
     """It ended with a step that became too small, and with the advice to try another method."""
-    with pytest.raises(SolveError, match="shorter than steps can be; give at least 1e-24 s"):
+    with pytest.raises(SolveError, match="shorter than the shortest step; give at least 1e-24 s"):
         kg.simulate(OSCILLATOR, duration, method=method, native=False)
 
 
 @pytest.mark.parametrize("method", ["dop853", "dopri5", "bdf", "ida"])
 def test_the_shortest_run_has_two_states(method: str) -> None:
-    found = kg.simulate(OSCILLATOR, 1e-24, method=method, grid=1, native=False)
+    found = kg.simulate(OSCILLATOR, 1e-24, method=method, times=1, native=False)
     assert found.ending.status is Status.FINISHED and found["x"].tolist() == [1.0, 1.0]

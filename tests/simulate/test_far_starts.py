@@ -17,7 +17,7 @@ HOW = {
 
 
 def wrong(text: str, start: float, method: str) -> float:
-    run = kg.simulate(kg.parse(text), 3, start=start, method=method, native=False, grid=20, **HOW[method])
+    run = kg.simulate(kg.parse(text), 3, t0=start, method=method, native=False, times=20, **HOW[method])
     return float(np.abs(run["x"] - np.cos(run["t"] - start)).max())
 
 
@@ -37,7 +37,7 @@ def test_steps_are_what_times_differ_by(method: str) -> None:
 @pytest.mark.parametrize("method", ["dop853", "bdf"])
 def test_events_are_as_exact_as_times_can_be(method: str) -> None:
     bounce = Event("bounce", "z", reset={"z'": "-z'"})
-    run = kg.simulate(kg.parse(BALL), 3, start=1e9, method=method, events=[bounce], native=False, rtol=1e-9)
+    run = kg.simulate(kg.parse(BALL), 3, t0=1e9, method=method, events=[bounce], native=False, rtol=1e-9)
     fall = np.sqrt(2 / 9.81)
     found = np.array([one.time for one in run.events]) - 1e9
     np.testing.assert_allclose(found, fall * (2 * np.arange(len(found)) + 1), rtol=0, atol=1.2e-7)
@@ -46,7 +46,7 @@ def test_events_are_as_exact_as_times_can_be(method: str) -> None:
 
 def test_contacts_far_from_zero_are_those_at_zero() -> None:
     ball = kg.parse(BALL + "contact floor | z >= 0 | restitution(0.5);")
-    near, far = (kg.simulate(ball, 3, start=start, native=False, grid=30) for start in (0.0, 1e9))
+    near, far = (kg.simulate(ball, 3, t0=start, native=False, times=30) for start in (0.0, 1e9))
     assert [one.name for one in near.events] == [one.name for one in far.events]
     np.testing.assert_allclose(far["z"], near["z"], rtol=0, atol=2e-7)
 
@@ -54,8 +54,8 @@ def test_contacts_far_from_zero_are_those_at_zero() -> None:
 @pytest.mark.parametrize("method", ["dop853", "bdf", "ida"])
 def test_a_run_begins_on_the_constraints_of_its_start(method: str) -> None:
     led = kg.parse("model led; coordinates x = 1, z; A | Sx(x), Sz(z) | m(1); constraint c | x = 0.1*t^2;")
-    run = kg.simulate(led, 1, start=5, native=False, grid=4, method=method)
+    run = kg.simulate(led, 1, t0=5, native=False, times=4, method=method)
     np.testing.assert_allclose(run["x"], 0.1 * run["t"] ** 2, rtol=1e-9)
     assert run["energy"][0] == pytest.approx(0.5) and run["supplied"][-1] == pytest.approx(0.5 * 1.2**2 - 0.5)
-    several = kg.sweep(led, 1, over={"z'": [0.0, 1.0]}, start=5.0, grid=4, native=False)
+    several = kg.sweep(led, 1, over={"z'": [0.0, 1.0]}, t0=5.0, times=4, native=False)
     np.testing.assert_allclose(several["x"][:, 0], 2.5)

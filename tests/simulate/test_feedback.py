@@ -35,7 +35,7 @@ def stepped(times: np.ndarray) -> np.ndarray:
 def test_a_sampled_controller_is_a_chain_of_parabolas(method: str) -> None:
     step = {"step": 0.05} if method == "rk4" else {}
     asked = {"u": kg.Feedback(spring, PERIOD), "w": "0"}
-    run = kg.simulate(CART, 2.0, inputs=asked, grid=41, method=method, native=False, progress=False, **step)
+    run = kg.simulate(CART, 2.0, inputs=asked, times=41, method=method, native=False, progress=False, **step)
     np.testing.assert_allclose(run["x"], stepped(run.t), rtol=0, atol=1e-9 if method != "bdf" else 1e-5)
     assert len(run.t) == 42 and all(check.passed for check in run.checks)
 
@@ -63,7 +63,7 @@ def test_controllers_of_different_periods_beside_samples() -> None:
 
 
 def test_steps_of_the_integrator_are_kept_once() -> None:
-    run = kg.simulate(CART, 1.0, inputs={"u": kg.Feedback(spring, 0.25), "w": "0"}, grid=None, native=False)
+    run = kg.simulate(CART, 1.0, inputs={"u": kg.Feedback(spring, 0.25), "w": "0"}, times=None, native=False)
     assert np.all(np.diff(run.t) > 0) and run.t[0] == 0 and run.t[-1] == 1
     np.testing.assert_allclose(run["x"][np.isin(run.t, [0.25, 0.5])][0], 1 - 3 / 2 * 0.25**2 / 2, rtol=1e-12)
 
@@ -85,5 +85,5 @@ def test_what_is_wrong_is_said(given: object, message: str) -> None:
 
 
 def test_many_runs_take_formulas() -> None:
-    with pytest.raises(SolveError, match="runs alone"):
+    with pytest.raises(SolveError, match="only a single run supports"):
         kg.sweep(CART, 1.0, over={"x": [0.0, 1.0]}, inputs={"u": kg.Feedback(spring, 0.1), "w": "0"})

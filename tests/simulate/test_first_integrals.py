@@ -29,7 +29,7 @@ def listed(run: kg.Solution) -> list[str]:
 
 
 def test_a_bicycle_that_runs_straight_keeps_energy_alone() -> None:
-    run = kg.simulate("bicycle", 0.3, native=False, grid=30)
+    run = kg.simulate("bicycle", 0.3, native=False, times=30)
     assert np.ptp(run["px"]) < 1e-9 * run["px"].max()  # it does not change here
     assert listed(run) == ["energy"]
 
@@ -43,7 +43,7 @@ def test_what_every_motion_keeps_is_listed(gravity: str, wanted: list[str]) -> N
     """A free rod that moves along its axis, or does not move at all."""
     rod = kg.parse(ROD.replace("GRAVITY", gravity))
     for initial in ({}, {"x1'": 1.0, "x2'": 1.0}, {"y1'": 1.0, "z2'": 0.3}):
-        assert listed(kg.simulate(rod, 0.3, native=False, grid=30, initial=initial)) == wanted
+        assert listed(kg.simulate(rod, 0.3, native=False, times=30, state=initial)) == wanted
 
 
 @pytest.mark.parametrize("size", ["1e-3", "1", "1e3"])
@@ -79,7 +79,7 @@ def wrong_equations(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_energy_is_checked_where_equations_are_wrong(name: str, method: str) -> None:
     """A check that is listed only where it holds says nothing."""
     step = {"step": 0.01} if method == "rk4" else {}
-    run = kg.simulate(name, 1, method=method, native=False, grid=20, progress=False, **step)
+    run = kg.simulate(name, 1, method=method, native=False, times=20, progress=False, **step)
     (check,) = (one for one in run.checks if one.name.startswith("energy"))
     assert not check.passed and "ABOVE" in str(check)
 
@@ -105,7 +105,7 @@ CARTS = {
 @pytest.mark.parametrize("name", CARTS)
 @pytest.mark.usefixtures("wrong_equations")
 def test_momenta_are_checked_where_equations_are_wrong(name: str) -> None:
-    run = kg.simulate(kg.parse(CARTS[name]), 0.3, method="rk4", step=0.01, native=False, grid=10, progress=False)
+    run = kg.simulate(kg.parse(CARTS[name]), 0.3, method="rk4", step=0.01, native=False, times=10, progress=False)
     (check,) = (one for one in run.checks if one.name == "momentum px")
     assert not check.passed
 
@@ -124,7 +124,8 @@ OUTSIDE = {
 @pytest.mark.parametrize("outside", OUTSIDE)
 def test_structure_tells_which_momenta_are_kept(name: str, outside: str) -> None:
     added, kept = OUTSIDE[outside]
-    run = kg.simulate(kg.parse(CARTS[name] + added), 0.1, method="rk4", step=0.01, native=False, grid=5, progress=False)
+    cart = kg.parse(CARTS[name] + added)
+    run = kg.simulate(cart, 0.1, method="rk4", step=0.01, native=False, times=5, progress=False)
     assert listed(run)[1:] == ["px"] * kept
     assert all(one.passed for one in run.checks)
 
@@ -132,7 +133,7 @@ def test_structure_tells_which_momenta_are_kept(name: str, outside: str) -> None
 @pytest.mark.parametrize(("step", "passed"), [(0.01, True), (0.1, False)])
 def test_steps_that_are_too_long_are_seen_in_the_energy(step: float, passed: bool) -> None:
     start = {"q1'": 10.0}
-    run = kg.simulate("double-pendulum", 5, method="rk4", step=step, initial=start, native=False, progress=False)
+    run = kg.simulate("double-pendulum", 5, method="rk4", step=step, state=start, native=False, progress=False)
     assert next(one for one in run.checks if one.name == "energy").passed is passed
 
 
@@ -159,8 +160,8 @@ def test_first_integrals_are_looked_for_once(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(momentum, "combinations", lambda *given: looked.append(1) or search(*given))
     momentum._further_integrals.cache_clear()
     text = "coordinates x, q = 1; Cart | Sx(x) | m(2); Bob~Cart | Ry(q) | Sz(-1), m(1); spring s | on(q), stiffness(3);"
-    first, second = (kg.simulate(kg.parse(text), 0.2, native=False, grid=5, progress=False) for _ in range(2))
+    first, second = (kg.simulate(kg.parse(text), 0.2, native=False, times=5, progress=False) for _ in range(2))
     assert len(looked) == 1
     assert [str(one) for one in first.checks] == [str(one) for one in second.checks]
-    other = kg.simulate(kg.parse(text.replace("m(2)", "m(3)")), 0.2, native=False, grid=5, progress=False)
+    other = kg.simulate(kg.parse(text.replace("m(2)", "m(3)")), 0.2, native=False, times=5, progress=False)
     assert len(looked) == 2 and len(other.checks) == len(first.checks)

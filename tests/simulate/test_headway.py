@@ -35,7 +35,7 @@ def test_a_slow_run_says_so_once(caplog: pytest.LogCaptureFixture) -> None:
     control = Adaptive(1e-8, max_steps=5000)
     with caplog.at_level(logging.WARNING, "kinegraph"):
         run = kg.simulate(relay(100), 10, method="dopri5", native=False, control=control, progress=False)
-    assert run.status is Status.TOO_MANY_STEPS and "forces jump there" in str(run.ending)
+    assert run.status is Status.TOO_MANY_STEPS and "a discontinuous force" in str(run.ending)
     assert caplog.text.count("at this pace the rest takes") == 1
 
 

@@ -30,7 +30,7 @@ SLIDE = "model slide; inputs u; coordinates x; A | Sx(x) | m(2); force motor | v
 def test_a_declared_input_by_formula_and_by_samples() -> None:
     """A mass of 2 under u = 6 t: x = t^3/2. Straight lines between samples are exact."""
     for given in ("6*t", ([0, 2], [0, 12]), Sampled([0, 1, 2], [0, 6, 12], smooth=True)):
-        run = simulate(kg.parse(SLIDE), 2, inputs={"u": given}, grid=4)
+        run = simulate(kg.parse(SLIDE), 2, inputs={"u": given}, times=4)
         assert np.allclose(run["x"], run.t**3 / 2, atol=1e-9)
         assert run["supplied"][-1] == pytest.approx(run["kinetic"][-1])
 

@@ -45,33 +45,33 @@ force  push  | value(1), on(far.x);
 
 
 def test_andrews_squeezing_mechanism() -> None:
-    run = kg.simulate("andrews", 0.03, grid=[0, 0.03], rtol=1e-12, atol=1e-12, native=False, progress=False)
+    run = kg.simulate("andrews", 0.03, times=[0, 0.03], rtol=1e-12, atol=1e-12, native=False, progress=False)
     for name, value in ANDREWS.items():
         assert run[name][-1] == pytest.approx(value, abs=1e-8)
 
 
 def test_governor_with_stiff_springs() -> None:
     times = [0, 0.5, 1, 2, 5, 10]
-    run = kg.simulate("governor", 10, grid=times, method="bdf", rtol=1e-10, atol=1e-11, progress=False)
+    run = kg.simulate("governor", 10, times=times, method="bdf", rtol=1e-10, atol=1e-11, progress=False)
     np.testing.assert_allclose(run["s"][1:], GOVERNOR, atol=2e-8)
     np.testing.assert_allclose(run["left"], run["right"], atol=1e-9)
 
 
 def test_spatial_slider_crank() -> None:
-    run = kg.simulate("spatial-slider-crank", 5, grid=[0, 0.2, 1, 5], rtol=1e-11, atol=1e-12, native=False)
+    run = kg.simulate("spatial-slider-crank", 5, times=[0, 0.2, 1, 5], rtol=1e-11, atol=1e-12, native=False)
     for name, values in SPATIAL.items():
         np.testing.assert_allclose(run[name][1:], values, atol=1e-8)
     assert np.ptp(run["energy"]) < 1e-8 * abs(run["energy"][0])
 
 
 def test_bricard_for_ten_seconds() -> None:
-    run = kg.simulate("bricard", 10, grid=[0, 5, 10], rtol=1e-10, atol=1e-11, native=False, progress=False)
+    run = kg.simulate("bricard", 10, times=[0, 5, 10], rtol=1e-10, atol=1e-11, native=False, progress=False)
     found = np.column_stack([run[f"P3.{axis}"] for axis in "xyz"])
     np.testing.assert_allclose(found[1:], BRICARD, atol=1e-8)
 
 
 def test_planar_slider_crank_with_a_spring_and_a_damper() -> None:
     times = [0, 1, 2, 5, 8, 10]
-    run = kg.simulate(kg.parse(SLIDER_CRANK_MODEL), 10, grid=times, rtol=1e-11, atol=1e-12, native=False)
+    run = kg.simulate(kg.parse(SLIDER_CRANK_MODEL), 10, times=times, rtol=1e-11, atol=1e-12, native=False)
     found = np.column_stack([run[name] for name in ("q", "x", "p", "q'", "x'", "p'")])
     np.testing.assert_allclose(found[1:], SLIDER_CRANK, atol=1e-8)

@@ -62,7 +62,7 @@ def chain(links: int) -> kg.Mechanism:
 
 def both(mechanism: kg.Mechanism, duration: float, **options: object) -> tuple[Solution, Solution]:
     """The run by straight code, interpreted, and by loops, compiled throughout."""
-    options = {"grid": 4, "progress": False, **options}
+    options = {"times": 4, "progress": False, **options}
     straight = kg.simulate(mechanism, duration, loops=False, native=False, **options)
     return straight, kg.simulate(mechanism, duration, loops=True, native=True, **options)
 
@@ -123,7 +123,7 @@ def test_what_nothing_resists_is_no_number():
 def test_forces_samples_and_their_work():
     times = np.linspace(0, 1, 5)
     inputs = {"q1": "0.3*sin(t) - 0.1*q1'", "q2": (times, np.cos(times))}
-    straight, looped = both(chain(3), 0.5, inputs=inputs, initial={"q2": 0.4})
+    straight, looped = both(chain(3), 0.5, inputs=inputs, state={"q2": 0.4})
     for name in ("q1", "q3", "q2'", "work"):
         np.testing.assert_allclose(looped[name], straight[name], rtol=1e-6, atol=1e-8, err_msg=name)
     (check,) = looped.checks
@@ -132,7 +132,7 @@ def test_forces_samples_and_their_work():
 
 def test_events_are_found_and_reset():
     events = [kg.Event("low", "tip.z + 2.9"), kg.Event("stop", "q1 - 0.6", reset={"q1'": "-q1'"})]
-    straight, looped = both(chain(3), 1.0, events=events, initial={"q1": 0.9}, method="dopri5")
+    straight, looped = both(chain(3), 1.0, events=events, state={"q1": 0.9}, method="dopri5")
     assert [one.name for one in straight.events] == [one.name for one in looped.events] and looped.events
     for one, other in zip(straight.events, looped.events, strict=True):
         assert one.time == pytest.approx(other.time, abs=1e-6)
@@ -149,11 +149,11 @@ def test_what_loops_cannot_do_is_said():
     for options, words in (
         ({"method": "bdf"}, "needs the Jacobian"),
         ({"method": "symplectic", "step": 0.01}, "equations in momenta"),
-        ({"native": False}, "loops over bodies are compiled"),
+        ({"native": False}, "recursive algorithms are always compiled"),
     ):
         with pytest.raises(SolveError, match=words):
             kg.simulate(arm, 0.1, loops=True, progress=False, **options)
-    with pytest.raises(SolveError, match="is no planar linkage"):
+    with pytest.raises(SolveError, match="is not a planar linkage"):
         kg.simulate("slider-crank", 0.1, loops=True, progress=False)
 
 
@@ -172,6 +172,6 @@ def test_the_rates_are_sent_as_their_recipe():
 
 
 def test_a_chain_of_hundreds_runs_by_loops_unasked(capsys):
-    result = runner(capsys)("simulate pendulum-320 --for 0.002 --points 1 --quiet")
+    result = runner(capsys)("simulate pendulum-320 --for 0.002 --times 1 --quiet")
     assert result.code == 0 and "energy" in result.out
     assert any(words in result.out for words in ("right-hand side only, for its size", "native: yes"))

@@ -34,7 +34,7 @@ def top(run: Solution) -> np.ndarray:
 
 @pytest.mark.parametrize("count", EXACT if os.environ.get("KINEGRAPH_SOAK") else [1, 2, 5])
 def test_through_the_singular_position_at_every_turn(count: int) -> None:
-    run = kg.simulate(f"n-four-bar-{count}", 10, grid=TIMES, rtol=1e-10, atol=1e-11, native=False, progress=False)
+    run = kg.simulate(f"n-four-bar-{count}", 10, times=TIMES, rtol=1e-10, atol=1e-11, native=False, progress=False)
     np.testing.assert_allclose(top(run), EXACT[count], atol=3e-8)
     assert run.statistics.steps < 200
 
@@ -44,15 +44,15 @@ def test_through_the_singular_position_at_every_turn(count: int) -> None:
 )
 def test_other_tolerances_and_methods(method: str, rtol: float, error: float) -> None:
     run = kg.simulate(
-        "n-four-bar-3", 10, grid=TIMES, method=method, rtol=rtol, atol=rtol / 10, native=False, progress=False
+        "n-four-bar-3", 10, times=TIMES, method=method, rtol=rtol, atol=rtol / 10, native=False, progress=False
     )
-    best = kg.simulate("n-four-bar-3", 10, grid=TIMES, rtol=1e-11, atol=1e-12, native=False, progress=False)
+    best = kg.simulate("n-four-bar-3", 10, times=TIMES, rtol=1e-11, atol=1e-12, native=False, progress=False)
     np.testing.assert_allclose(top(run), top(best), atol=error)
 
 
 def test_ida_ends_at_the_singular_position_or_passes_it() -> None:
     """Its equations have no solution there: steps went on without end, of no length."""
-    run = kg.simulate("n-four-bar-1", 10, method="ida", grid=20, native=False, progress=False)
+    run = kg.simulate("n-four-bar-1", 10, method="ida", times=20, native=False, progress=False)
     assert run.status in (Status.SINGULAR, Status.FINISHED) and run.statistics.steps < 10_000
     assert all(one.passed for one in run.checks)
     if run.status is Status.SINGULAR:
@@ -60,7 +60,7 @@ def test_ida_ends_at_the_singular_position_or_passes_it() -> None:
 
 
 def test_constraints_hold_at_all_times() -> None:
-    run = kg.simulate("n-four-bar-2", 10, grid=1000, native=False, progress=False)
+    run = kg.simulate("n-four-bar-2", 10, times=1000, native=False, progress=False)
     rows = interpreted(kg.load("n-four-bar-2"), "constraints,constraint_rates").batch(
         *(np.column_stack([run[name] for name in names]) for names in (run.positions, run.velocities))
     )

@@ -7,7 +7,7 @@ import kinegraph as kg
 
 def test_coordinates_called_like_totals_keep_their_names() -> None:
     fall = kg.parse("coordinates pz = 1, energy; gravity 0, 0, -2; A | Sz(pz) | m(3); B | Sx(energy) | m(1);")
-    run = kg.simulate(fall, 1, initial={"energy'": 0.5}, native=False, progress=False)
+    run = kg.simulate(fall, 1, state={"energy'": 0.5}, native=False, progress=False)
     np.testing.assert_allclose(run["pz"], 1 - run.t**2, atol=1e-12)
     np.testing.assert_allclose(run["energy"], 0.5 * run.t, atol=1e-12)
     np.testing.assert_allclose(run["total.pz"], -6 * run.t, atol=1e-12)

@@ -11,7 +11,7 @@ def test_sleigh_on_a_blade():
     wanted = reference("nonholonomic_chaplygin_sleigh")
     times = [0.0, *(row["t"] for row in wanted["rows"])]
     mechanism = kg.load("knife-edge")
-    found = kg.simulate(mechanism, times[-1], grid=times, rtol=1e-11, atol=1e-12)
+    found = kg.simulate(mechanism, times[-1], times=times, rtol=1e-11, atol=1e-12)
     blade = interpreted(mechanism, "multipliers")
     for k, row in enumerate(wanted["rows"], start=1):
         np.testing.assert_allclose(
@@ -31,7 +31,7 @@ def test_rolling_disc():
     turn = w2 / np.cos(lean)
     start = {"lean": lean, "lean'": -w1, "psi'": turn, "phi'": w3 - turn * np.sin(lean)}
     times = [0.0, *(row["t"] for row in wanted["rows"])]
-    found = kg.simulate(mechanism, times[-1], initial=start, grid=times, rtol=1e-11, atol=1e-12)
+    found = kg.simulate(mechanism, times[-1], state=start, times=times, rtol=1e-11, atol=1e-12)
     for k, row in enumerate(wanted["rows"], start=1):
         for name in ("x", "y", "psi", "lean", "phi"):
             assert abs(found[name][k] - row[name]) < 1e-8, (name, row["t"])
@@ -40,7 +40,7 @@ def test_rolling_disc():
 
 def test_a_blade_below_the_centre_draws_a_circle():
     """With a = 0 speed and turn are constant: radius v / w."""
-    run = kg.simulate("knife-edge", 3, parameters={"a": 0}, grid=30, rtol=1e-11, atol=1e-12, native=False)
+    run = kg.simulate("knife-edge", 3, parameters={"a": 0}, times=30, rtol=1e-11, atol=1e-12, native=False)
     radius = 0.8 / 1.7
     np.testing.assert_allclose(np.hypot(run["x"], run["y"] + radius), radius, atol=1e-10)
     np.testing.assert_allclose(run["theta"], 1.7 * run.t, atol=1e-10)

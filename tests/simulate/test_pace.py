@@ -38,7 +38,7 @@ def impacts(count: int, a: float = 0.01, w: float = 50.0, e: float = 0.3, g: flo
 
 @pytest.mark.parametrize("method", ["dop853", "dopri5"])
 def test_a_ball_on_a_table_that_shakes(method: str) -> None:
-    run = kg.simulate(kg.parse(TABLE), 3, native=False, grid=1000, method=method)
+    run = kg.simulate(kg.parse(TABLE), 3, native=False, times=1000, method=method)
     times = [one.time for one in run.events if one.name == "c: impact"]
     assert times[:20] == pytest.approx(impacts(20), abs=1e-8)
     assert run["c.gap"].min() > -1e-12
@@ -57,17 +57,17 @@ def test_an_event_whose_condition_swings(method: str) -> None:
 
 def test_times_of_events_leave_steps_as_they_are() -> None:
     ball = kg.parse(TABLE[: TABLE.index("contact")])
-    runs = [kg.simulate(ball, 5, events=events, native=False, grid=None) for events in ({}, {"late": "t - 4.9999"})]
+    runs = [kg.simulate(ball, 5, events=events, native=False, times=None) for events in ({}, {"late": "t - 4.9999"})]
     assert runs[0].statistics.steps == runs[1].statistics.steps
 
 
 def test_surfaces_that_do_not_swing_leave_steps_as_they_are() -> None:
     """A body that falls beside a lift is one step, and one to its end."""
     lift = kg.parse("model lift; coordinates z = 9; gravity 0, 0, -1; A | Sz(z) | m(1); contact c | z - 0.1*t^2 >= 0;")
-    run = kg.simulate(lift, 2, native=False, grid=[0.0, 2.0])
+    run = kg.simulate(lift, 2, native=False, times=[0.0, 2.0])
     assert run.statistics.steps < 12 and run["z"][-1] == pytest.approx(7)
 
 
 def test_what_was_asked_for_stays_shorter() -> None:
-    run = kg.simulate(kg.parse(TABLE), 0.1, native=False, grid=None, control=Adaptive(1e-8, max_step=1e-3))
+    run = kg.simulate(kg.parse(TABLE), 0.1, native=False, times=None, control=Adaptive(1e-8, max_step=1e-3))
     assert np.max(np.diff(run.t)) <= 1e-3 * (1 + 1e-9)

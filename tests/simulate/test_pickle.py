@@ -66,7 +66,7 @@ def test_no_address_is_sent(parts) -> None:
 
 def test_solutions_and_sweeps_are_sent_whole() -> None:
     arm = kg.load("double-pendulum")
-    run = kg.simulate(arm, 0.1, grid=3, native=False)
+    run = kg.simulate(arm, 0.1, times=3, native=False)
     again = pickle.loads(pickle.dumps(run))
     assert (
         again.checks == run.checks

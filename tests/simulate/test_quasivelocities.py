@@ -21,7 +21,7 @@ TOP = """
 
 @pytest.fixture(scope="module")
 def run():
-    return kg.simulate(parse(TOP), 1, grid=400, rtol=1e-10, native=False)
+    return kg.simulate(parse(TOP), 1, times=400, rtol=1e-10, native=False)
 
 
 def test_the_named_rate_is_a_column(run):

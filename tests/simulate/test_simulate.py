@@ -20,7 +20,7 @@ SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 
 def test_columns_and_initial_values() -> None:
-    run = simulate(kg.load("double-pendulum"), 1, initial={"q1": "pi/6", "q2'": 2}, parameters={"m2": 3}, grid=4)
+    run = simulate(kg.load("double-pendulum"), 1, state={"q1": "pi/6", "q2'": 2}, parameters={"m2": 3}, times=4)
     assert list(run)[:5] == ["t", "q1", "q2", "q1'", "q2'"]
     assert run["q1"][0] == np.pi / 6
     assert run["q2'"][0] == 2
@@ -37,7 +37,7 @@ def test_energy_balance_of_random_trees_under_forces(seed: int) -> None:
     joints = [joint for joint in type_of_joints() if "t" not in joint.value.split("(")[-1]]
     tree = random_tree(seed, bodies=3, joints=joints)
     names = [name.removesuffix("'") for name in tree.layout.velocities]
-    run = simulate(tree, 0.5, rtol=1e-10, inputs=dict.fromkeys(names, "0.3*cos(2*t) + 0.1"), grid=20)
+    run = simulate(tree, 0.5, rtol=1e-10, inputs=dict.fromkeys(names, "0.3*cos(2*t) + 0.1"), times=20)
     (balance,) = (check for check in run.checks if check.name.startswith("energy balance"))
     assert balance.error < 1e-7
     assert abs(run["work"][-1]) > 1e-6
@@ -125,7 +125,7 @@ def test_tolerances_by_name() -> None:
 
 
 def test_files(tmp_path: Path) -> None:
-    run = simulate(kg.load("heavy-top"), 0.1, grid=10, events={"level": "com.z + 0.01"})
+    run = simulate(kg.load("heavy-top"), 0.1, times=10, events={"level": "com.z + 0.01"})
     back = Solution.load(run.save(tmp_path / "run.parquet"))
     assert all(np.array_equal(run[name], back[name]) for name in run)
     assert (back.checks, back.ending, back.statistics) == (run.checks, run.ending, run.statistics)
@@ -146,7 +146,7 @@ def test_files(tmp_path: Path) -> None:
 def test_plots(tmp_path: Path) -> None:
     from kinegraph.view.plot import plot
 
-    run = simulate(kg.load("double-pendulum"), 1, grid=50)
+    run = simulate(kg.load("double-pendulum"), 1, times=50)
     for ending in ("png", "svg"):
         assert plot(run, tmp_path / f"run.{ending}").stat().st_size > 5000
     with pytest.raises(SolveError, match="ending"):
@@ -157,12 +157,12 @@ def test_mistakes_are_explained() -> None:
     arm = kg.load("double-pendulum")
     for options, message in [
         ({"method": "euler"}, "choose from rk4"),
-        ({"initial": {"q3": 1}}, "known here: q1"),
+        ({"state": {"q3": 1}}, "known here: q1"),
         ({"rtol": 2.0}, "rtol"),
         ({"method": "rk4"}, "step"),
         ({"method": "bdf", "step": 0.1}, "itself"),
-        ({"grid": [0, 2, 1]}, "increasing"),
-        ({"grid": [0, 99]}, "cut the grid"),
+        ({"times": [0, 2, 1]}, "increasing"),
+        ({"times": [0, 99]}, "give times inside the run"),
         ({"inputs": {"q9": 1}}, "no coordinate"),
         ({"inputs": {"q1": ([0, 1], [0])}}, "same length"),
         ({"control": FixedStep(1e-3), "method": "adams"}, "itself"),

@@ -30,7 +30,7 @@ def mechanism() -> Mechanism:
 @pytest.mark.parametrize("grid", [4, None])
 def test_a_run_goes_on_beyond_a_stretched_crank(mechanism, monkeypatch, grid):
     """The crank passes the line at 0.401 s: so does the ring on loops of any kind."""
-    options = {"inputs": {"A_theta": 5}, "native": False, "grid": grid, "progress": False}
+    options = {"inputs": {"A_theta": 5}, "native": False, "times": grid, "progress": False}
     found = kg.simulate(mechanism, 0.6, **options)
     assert found.status is Status.FINISHED and all(check.passed for check in found.checks) and not found.events
     assert np.all(np.diff(found.t) > 0) and found.t[-1] == 0.6 and (grid is None or len(found.t) == 5)
@@ -42,11 +42,11 @@ def test_a_run_goes_on_beyond_a_stretched_crank(mechanism, monkeypatch, grid):
 
 
 def test_sweeps_go_on_beyond_a_stretched_crank(mechanism):
-    options = {"inputs": {"A_theta": 5}, "native": False, "grid": 2, "progress": False, "method": "dopri5"}
+    options = {"inputs": {"A_theta": 5}, "native": False, "times": 2, "progress": False, "method": "dopri5"}
     options["control"] = Adaptive(1e-8, max_steps=200)  # the closed form crawls towards the line
     found = kg.sweep(mechanism, 0.45, over={"z'": [0.1]}, **options)
     assert found.statuses == (Status.FINISHED,)
-    alone = kg.simulate(mechanism, 0.45, initial={"z'": 0.1}, **options)
+    alone = kg.simulate(mechanism, 0.45, state={"z'": 0.1}, **options)
     np.testing.assert_allclose(found["A_theta"][0], alone["A_theta"], atol=1e-5)
     assert np.sin(found["A_alpha"][0, -1]) < 0
 
@@ -60,16 +60,16 @@ def test_the_side_of_a_crank_is_kept(mechanism):
     assert np.all(np.isnan(closed)) and np.all(np.isfinite(loops))
     start = dict(zip(mechanism.layout.positions, fitting.q.tolist(), strict=True))
     assert legs_beyond_closed_form(mechanism, start) == ("A",)
-    found = kg.simulate(mechanism, 0.01, initial=start, native=False, grid=2, progress=False)
+    found = kg.simulate(mechanism, 0.01, state=start, native=False, times=2, progress=False)
     assert found["A_alpha"][0] == pytest.approx(-1.39, abs=1e-9)
     np.testing.assert_allclose(found["A_theta"], 2 + loops[0] * found.t**2 / 2, atol=1e-6)
 
 
 def test_eval_says_which_equations_it_takes(mechanism, capsys, tmp_path):
     (tmp_path / "rus.kg").write_text(MODEL.format(kind="RUS"), "utf-8")
-    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q ring_acceleration --at A_theta=2,A_alpha=-1.39")
+    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q ring_acceleration --state A_theta=2,A_alpha=-1.39")
     assert found.code == 1 and "crank and rod of A" in found.err and "nan" in found.out
-    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q qdd --at A_theta=2,A_alpha=-1.39")
+    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q qdd --state A_theta=2,A_alpha=-1.39")
     assert found.code == 0 and "general loops instead" in found.err
     fitting = Assembler(mechanism).assemble({"A_theta": 2.0, "A_alpha": -1.39})
     (loops,) = evaluated(mechanism, "qdd", AS_LOOPS)(fitting.q, fitting.v, np.zeros(9))
@@ -78,8 +78,8 @@ def test_eval_says_which_equations_it_takes(mechanism, capsys, tmp_path):
 
 def test_where_runs_cannot_change_their_form_they_name_the_leg(mechanism):
     feedback = kg.Feedback(lambda t, state: 5.0, 0.1)
-    found = kg.simulate(mechanism, 0.6, inputs={"A_theta": feedback}, native=False, grid=4, progress=False)
-    assert found.status is Status.SINGULAR and "the crank of A and its rod are in line" in found.ending.detail
+    found = kg.simulate(mechanism, 0.6, inputs={"A_theta": feedback}, native=False, times=4, progress=False)
+    assert found.status is Status.SINGULAR and "the crank and the rod of A are in line" in found.ending.detail
 
 
 def test_pivots_of_closed_legs_have_their_names(mechanism):

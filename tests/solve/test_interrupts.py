@@ -24,7 +24,7 @@ class Countdown(Interrupt):
 @pytest.mark.parametrize("native", [False, "auto"])
 def test_another_thread_ends_a_run(native: Native) -> None:
     token = Countdown()
-    run = simulate(kg.load("pendulum-6"), 1e5, native=native, grid=None, progress=False, interrupt=token)
+    run = simulate(kg.load("pendulum-6"), 1e5, native=native, times=None, progress=False, interrupt=token)
     assert run.status is Status.INTERRUPTED and 0 < run.ending.time < 1e5
 
 

@@ -32,10 +32,10 @@ SAMPLES = Sampled(np.linspace(0, 2, 30), np.sin(np.linspace(0, 6, 30)), smooth=T
     ("model", "options"),
     [
         ("double-pendulum", {"method": "dop853", "events": {"swing": "q1'"}}),
-        ("double-pendulum", {"method": "dopri5", "inputs": {"q1": SAMPLES, "q2": "-0.1*q2'"}, "grid": None}),
+        ("double-pendulum", {"method": "dopri5", "inputs": {"q1": SAMPLES, "q2": "-0.1*q2'"}, "times": None}),
         ("double-pendulum", {"method": "rk4", "step": 0.01}),
         ("double-pendulum", {"method": "bdf", "inputs": {"q1": SAMPLES}, "events": {"swing": "q1'"}}),
-        ("double-pendulum", {"method": "adams", "grid": None}),
+        ("double-pendulum", {"method": "adams", "times": None}),
         ("heavy-top", {"method": "dop853"}),
         ("wing-nut", {"method": "symplectic", "step": 0.02}),
     ],
@@ -46,7 +46,7 @@ def test_interpreted_and_compiled_runs_agree(model: str, options: dict[str, Any]
     fast = simulate(mechanism, duration, native=True, **options)
     assert slow.status is fast.status is Status.FINISHED
     assert slow.statistics.steps == fast.statistics.steps
-    rows = slice(-1, None) if options.get("grid", 1) is None else slice(None)  # own steps differ by rounding
+    rows = slice(-1, None) if options.get("times", 1) is None else slice(None)  # own steps differ by rounding
     assert np.abs(slow.array()[rows] - fast.array()[rows]).max() < 1e-8
     assert [one.name for one in slow.events] == [one.name for one in fast.events]
     assert np.allclose([one.time for one in slow.events], [one.time for one in fast.events], atol=1e-9)
@@ -146,7 +146,7 @@ def test_a_step_is_taken_wholly_or_not_at_all() -> None:
 
 
 def test_decisions_are_kept_with_the_solution(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    run = simulate(kg.parse(PENDULUM), 1, native=False, grid=5)
+    run = simulate(kg.parse(PENDULUM), 1, native=False, times=5)
     assert Solution.load(run.save(tmp_path / "run.parquet")).decision == run.decision
     decision = Decision(Execution.KERNEL)
     assert Decision.of_facts(decision.facts()) == decision

@@ -28,7 +28,7 @@ def test_five_link_tree() -> None:
 @pytest.mark.parametrize("method", ["dopri5", "dop853"])
 def test_heavy_top(method: str) -> None:
     data = DATA["heavy_top"]
-    run = simulate(kg.load("heavy-top"), 2, rtol=1e-13, atol=1e-14, grid=[0.2, 1, 2], method=method)
+    run = simulate(kg.load("heavy-top"), 2, rtol=1e-13, atol=1e-14, times=[0.2, 1, 2], method=method)
     com = run.array("com.x", "com.y", "com.z")
     for row, time in enumerate(("0.2", "1", "2")):
         assert com[row] == pytest.approx(data[time]["com"], abs=2e-10)
@@ -42,7 +42,7 @@ def test_heavy_top(method: str) -> None:
 
 
 def test_heavy_top_by_the_symplectic_method() -> None:
-    run = simulate(kg.load("heavy-top"), 2, method="symplectic", step=5e-5, grid=[2.0])
+    run = simulate(kg.load("heavy-top"), 2, method="symplectic", step=5e-5, times=[2.0])
     com = run.array("com.x", "com.y", "com.z")[0]
     assert com == pytest.approx(DATA["heavy_top"]["2"]["com"], abs=1e-8)
     assert run.checks[-1].error < 1e-15  # the length of the quaternion
@@ -51,7 +51,7 @@ def test_heavy_top_by_the_symplectic_method() -> None:
 def test_wing_nut_against_jacobi() -> None:
     data = DATA["wing_nut"]
     times = sorted(map(float, data["omega"]))
-    run = simulate(kg.load("wing-nut"), 50, rtol=1e-13, atol=1e-14, grid=times)
+    run = simulate(kg.load("wing-nut"), 50, rtol=1e-13, atol=1e-14, times=times)
     for row, time in enumerate(times):
         expected = data["omega"][f"{time:g}"]
         assert run.array("wx", "wy", "wz")[row] == pytest.approx(expected, abs=2e-10)
@@ -68,7 +68,7 @@ def test_wing_nut_flips_with_the_period_of_the_closed_form() -> None:
 def test_pendulum_of_iftomm(method: str) -> None:
     data = DATA["pendulum_A01"]
     points = np.array(data["points"])
-    run = simulate(kg.parse(PENDULUM), 20, method=method, rtol=1e-12, atol=1e-13, grid=points[:, 0])
+    run = simulate(kg.parse(PENDULUM), 20, method=method, rtol=1e-12, atol=1e-13, times=points[:, 0])
     close = 1e-8 if method in ("dopri5", "dop853") else 2e-6
     assert run["mass.x"] == pytest.approx(points[:, 1], abs=close)
     assert run["mass.z"] == pytest.approx(points[:, 2], abs=close)
@@ -88,6 +88,6 @@ def test_energy_of_six_links() -> None:
 @pytest.mark.parametrize("method", ["bdf", "adams"])
 def test_quaternions_stay_unit_in_long_runs_of_multistep_methods(method: str) -> None:
     """Left alone the length drifts with every step (here to 1e-4); brought back it stays at the tolerance."""
-    run = kg.simulate(kg.load("wing-nut"), 1000, method=method, rtol=1e-6, grid=100)
+    run = kg.simulate(kg.load("wing-nut"), 1000, method=method, rtol=1e-6, times=100)
     length = np.sqrt(sum(run[name] ** 2 for name in ("e0", "e1", "e2", "e3")))
     assert np.abs(length - 1).max() < 3e-5

@@ -8,18 +8,18 @@ from kinegraph.store import Form, check, form_expressions
 from tests.store.graphs import put, random_graph
 
 DAMAGE = [
-    ("UPDATE mechanism SET text = 'other'", "text of model@1 is not the one"),
-    ("UPDATE term SET coefficient = coefficient + 7 WHERE variable > 70", "not the graph"),
-    ("UPDATE term SET exact = '2/7' WHERE exact = '1/3'", "not the graph"),
-    ("DELETE FROM factor WHERE variable = (SELECT MAX(variable) FROM factor)", "no graph|not the graph"),
-    ("UPDATE factor SET factor = factor + 9999 WHERE variable = (SELECT MAX(variable) FROM factor)", "no graph: node"),
+    ("UPDATE mechanism SET text = 'other'", "text of model@1 differs from the one"),
+    ("UPDATE term SET coefficient = coefficient + 7 WHERE variable > 70", "differs from the graph"),
+    ("UPDATE term SET exact = '2/7' WHERE exact = '1/3'", "differs from the graph"),
+    ("DELETE FROM factor WHERE variable = (SELECT MAX(variable) FROM factor)", "not a graph|differs from the graph"),
+    ("UPDATE factor SET factor = factor + 9999 WHERE variable = (SELECT MAX(variable) FROM factor)", "a graph: node"),
     ("UPDATE variable SET level = level + 1 WHERE code = 30", "levels are wrong"),
-    ("UPDATE variable SET name = 'other' WHERE name = 'q3'", "not the graph"),
-    ("UPDATE variable SET kind = 'nonsense' WHERE name = 'q3'", "no graph"),
-    ("UPDATE output SET shape = '7'", "no graph"),
-    ("DELETE FROM variable WHERE code = 79", "no graph|not the graph"),
-    ("DELETE FROM entry WHERE position = 1", "no graph"),
-    ("UPDATE expression_factor SET factor = factor + 12345", "name variables that do not exist"),
+    ("UPDATE variable SET name = 'other' WHERE name = 'q3'", "differs from the graph"),
+    ("UPDATE variable SET kind = 'nonsense' WHERE name = 'q3'", "not a graph"),
+    ("UPDATE output SET shape = '7'", "not a graph"),
+    ("DELETE FROM variable WHERE code = 79", "not a graph|differs from the graph"),
+    ("DELETE FROM entry WHERE position = 1", "not a graph"),
+    ("UPDATE expression_factor SET factor = factor + 12345", "refer to missing variables"),
 ]  # fmt: skip
 
 

@@ -59,8 +59,8 @@ def test_a_whole_session(run, ask, place, tmp_path):
     assert "fast_extract" in run("show", "double-pendulum")[1]
     assert "model double-pendulum" in run("show", "double-pendulum", "--text")[1]
     assert "model double-pendulum" in ask("show", "double-pendulum", "--text")["text"]
-    assert ask("eval", "double-pendulum", "-q", "H,H[1,2]", "--at", "q2=0")["H"] == [[5.0, 2.0], [2.0, 1.0]]
-    assert ask("eval", "double-pendulum", "-q", "H11", "--at", "q2=0,l1=2,m2=3")["H11"] == pytest.approx(31)
+    assert ask("eval", "double-pendulum", "-q", "H,H[1,2]", "--state", "q2=0")["H"] == [[5.0, 2.0], [2.0, 1.0]]
+    assert ask("eval", "double-pendulum", "-q", "H11", "--state", "q2=0,l1=2,m2=3")["H11"] == pytest.approx(31)
     found = ask("expression", "double-pendulum", "H12", "--numeric", "--keep")
     assert found["expressions"][0]["terms"][0] == {"coefficient": "1", "factors": []}
     assert run("expression", "double-pendulum", "H22")[1] == "H[2,2] = m2*l2^2\n"
@@ -104,11 +104,11 @@ def test_versions(run, ask, tmp_path):
     ("words", "message"),
     [
         (("query", "sql", "DELETE FROM graph"), "only statements that read"),
-        (("query", "nothing"), "there is no question"),
+        (("query", "nothing"), "unknown question"),
         (("expression", "double-pendulum", "H33"), "no output 'H33'"),
         (("eval", "nobody"), "no mechanism 'nobody'"),
-        (("eval", "double-pendulum", "--at", "q2"), "write --at name=value"),
-        (("code", "double-pendulum", "--to", "cobol"), "choose one of c"),
+        (("eval", "double-pendulum", "--state", "q2"), "write --state name=value"),
+        (("code", "double-pendulum", "--to", "cobol"), "choose from c"),
         (("diff", "double-pendulum"), "only one version"),
     ],
 )
@@ -125,4 +125,4 @@ def test_a_damaged_store_is_said(run, place):
     store.close()
     code, out, _ = run("check")
     assert code == 1
-    assert "is not the one that was saved" in out
+    assert "differs from the one saved" in out

@@ -116,7 +116,7 @@ def test_texts(cart):
     assert read(code(cart, "cart", "graph", ["H"]).text) == load_part(cart, "cart", ["H"])
     assert "H12" in code(cart, "cart", "text", ["H12"]).text
     assert r"\cos" in code(cart, "cart", "latex", ["H"]).text
-    with pytest.raises(StoreError, match="no code in 'cobol'; choose one of c, text"):
+    with pytest.raises(StoreError, match="unknown language 'cobol'; choose from c, text"):
         code(cart, "cart", "cobol")
 
 

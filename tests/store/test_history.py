@@ -82,7 +82,7 @@ def test_prune_removes_what_nothing_refers_to(store, tmp_path):
     there.write_text("result")
     save_run(store, second.mechanism, {"for": 10, "set": {"q1": 1.5}}, there, second.graphs[0])
     save_run(store, second.mechanism, {}, gone)
-    assert check(store).warnings == (f"the result of run 2 is gone: {gone}",)
+    assert check(store).warnings == (f"the result of run 2 is missing: {gone}",)
     wanted = prune(store, dry=True)
     assert (wanted.runs, wanted.graphs, wanted.mechanisms) == ((2,), first.graphs, ("model@2",))
     assert rows(store, schema.graph) == 2

@@ -90,7 +90,7 @@ def test_rows_that_differ_from_the_text_are_found(linkage):
     with linkage.writing() as connection:
         connection.execute(text("UPDATE body SET mass = '4' WHERE name = 'Arm'"))
     report = check(linkage)
-    assert report.faults == ("the table body of linkage@1 does not say what its text says",)
+    assert report.faults == ("the table body of linkage@1 does not agree with its text",)
 
 
 def test_removing_a_version_removes_its_parts(linkage):

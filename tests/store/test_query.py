@@ -161,9 +161,9 @@ def test_a_query_without_end_is_stopped(arm):
     [
         ("dpends", (), "did you mean `depends`"),
         ("depends", ("double-pendulum",), "write `depends MODEL OUTPUT`; 1 words"),
-        ("changed", ("double-pendulum", "one", "two"), "whole numbers"),
+        ("changed", ("double-pendulum", "one", "two"), "versions are integers"),
         ("sql", ("SELECT x FROM nowhere",), "nowhere"),
-        ("sql", ("SELECT \udcff",), "character 8 of .* is none of Unicode"),
+        ("sql", ("SELECT \udcff",), "character 8 of .* is not valid Unicode"),
         ("costliest", (f"double-pendulum@{10**15}",), f"no version {10**15}"),
         ("costliest", (f"#{10**15}",), "no graph"),
         ("costliest", ("double-pendulum@" + "9" * 5000,), "names no stored model"),

@@ -97,7 +97,7 @@ def test_versions_stages_and_passes(store):
         ("arm:final", "no stage 'final' of arm:final; it has initial"),
         ("#99", "no graph 99"),
         (99, "no graph 99"),
-        ("@2", "names no stored model"),
+        ("@2", "is not a stored model"),
         ("bare", "no graph of bare"),
     ],
 )

@@ -104,11 +104,11 @@ def test_one_case_again(run, file):
         (("duration = 1", f"duration = {10**400}"), "duration has 401 digits"),
         (('model = "drop.kg"', ""), "model is missing"),
         (('model = "drop.kg"', f'model = "{"x" * 5000}.kg"'), "check the name of the model file"),
-        (("cases = 8", "cases = 'many'"), "whole number"),
+        (("cases = 8", "cases = 'many'"), "give an integer"),
         (("cases = 8", "case = 8"), "did you mean `cases`"),
-        (("duration = 1", "duration = ["), "is no TOML"),
-        (("duration = 1", "duration = " + "9" * 5000), "is no TOML"),
-        (("duration = 1", "duration = " + "[" * 5000), "is no TOML"),
+        (("duration = 1", "duration = ["), "is not valid TOML"),
+        (("duration = 1", "duration = " + "9" * 5000), "is not valid TOML"),
+        (("duration = 1", "duration = " + "[" * 5000), "is not valid TOML"),
         (('action = "stop"', 'action = "halt"'), "record, stop, reset"),
         (('condition = "z"', 'conditon = "z"'), "events.floor"),
         (('low = "min(z)"', "low = 3"), "formula in quotes"),
@@ -129,7 +129,7 @@ def test_mistakes_in_a_study_file(run, file, change, message):
         ("study double-pendulum", "at least one"),
         ("study double-pendulum --vary q1", "write --vary name="),
         ("study double-pendulum --vary q9=uniform(0,1)", "known here: amplitude"),
-        ("study double-pendulum --vary q1=uniform(0,1) --threads 1 --mpi", "give one of"),
+        ("study double-pendulum --vary q1=uniform(0,1) --threads 1 --mpi", "give only one of"),
         ("study double-pendulum --vary q1=uniform(0,1) --outcome a=max(tip.w)", "x, y and z"),
         ("study nowhere.toml", "nowhere.toml"),
     ],
@@ -141,7 +141,7 @@ def test_mistakes_on_the_command_line(run, line, message):
 
 SLOW = """
 import sys, time
-from kinegraph.studies.running import cases
+from kinegraph.studies import cases
 plain = cases.CaseRunner.run
 def slow(self, first, last, stop=None):
     time.sleep(0.05)

@@ -132,7 +132,7 @@ def test_a_cluster_that_is_not_there():
     before = dask._CONNECT
     dask._CONNECT = 1.0
     try:
-        with pytest.raises(StudyError, match=r"no Dask cluster at 'tcp://127\.0\.0\.1:1'"):
+        with pytest.raises(StudyError, match=r"no Dask cluster found at 'tcp://127\.0\.0\.1:1'"):
             run(cluster="tcp://127.0.0.1:1")
     finally:
         dask._CONNECT = before

@@ -83,7 +83,7 @@ def test_another_study_is_refused(tmp_path):
         with pytest.raises(StudyError, match=f"differs in .*{word}"):
             run(tmp_path, **options)
     (tmp_path / "study.json").write_text("{")
-    with pytest.raises(StudyError, match="no description"):
+    with pytest.raises(StudyError, match="not a description"):
         run(tmp_path)
     (tmp_path / "study.json").unlink()
     with pytest.raises(StudyError, match="unknown study"):
@@ -99,7 +99,7 @@ def test_a_full_disk_is_said_and_nothing_is_lost(tmp_path, monkeypatch):
             raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(storage.os, "fsync", full)
-    with pytest.raises(StudyError, match=r"no space left.*\n.*run the same study again"):
+    with pytest.raises(StudyError, match=r"no space is left.*\n.*run the same study again"):
         run(tmp_path)
     assert len(list((tmp_path / "chunks").iterdir())) == 2  # two whole chunks, nothing half written
     second = Counting()
@@ -113,12 +113,12 @@ def test_two_processes_do_not_share_a_folder(tmp_path):
 
 
 def test_of_two_that_begin_in_a_new_folder_the_one_that_holds_it_describes_it(tmp_path):
-    """Both see no description. Had each written its own, one would run under that of the other."""
+    """Both see not a description. Had each written its own, one would run under that of the other."""
     first, second = run(None).plan, run(None, seed=5).plan
     one, other = (storage.Folder(tmp_path, plan) for plan in (first, second))
     with one.held(), pytest.raises(StudyError, match="another process"), other.held():
         pass
-    with pytest.raises(StudyError, match=r"holds another study: it differs in .*seed"), other.held():
+    with pytest.raises(StudyError, match=r"contains another study: it differs in .*seed"), other.held():
         pass
     with storage.Folder(tmp_path, first).held():
         pass
@@ -143,7 +143,7 @@ def test_without_pyarrow_results_are_npz(tmp_path, monkeypatch):
 
 def test_trajectories_are_a_zarr_group(tmp_path):
     zarr = pytest.importorskip("zarr", reason="trajectories need the extra `studies`")
-    study = run(tmp_path, trajectories=4, cases=5)
+    study = run(tmp_path, times=4, cases=5)
     group = zarr.open_group(str(tmp_path / "trajectories.zarr"), mode="r")
     assert np.array_equal(group["states"][:], study.states) and group.attrs["names"][:2] == ["q", "q'"]
 
@@ -151,7 +151,7 @@ def test_trajectories_are_a_zarr_group(tmp_path):
 PROGRAM = """
 import sys, time
 import kinegraph as kg
-from kinegraph.studies.running import cases
+from kinegraph.studies import cases
 from tests.studies.oscillator import MODEL, OPTIONS
 plain = cases.CaseRunner.run
 def slow(self, first, last, stop=None):

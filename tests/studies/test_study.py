@@ -71,7 +71,7 @@ def test_compiled_cases_do_what_interpreted_ones_do(found):
 def test_the_nominal_case_comes_first(found):
     assert (found["q"][0], found["k"][0]) == (0.5, 4.0)
     assert len(found.drawn["q"]) == 12 and found.probability().count == 12
-    assert changed(initial={"q": 0.3}, parameters={"k": 2}, cases=1)["q"][0] == 0.3
+    assert changed(state={"q": 0.3}, parameters={"k": 2}, cases=1)["q"][0] == 0.3
 
 
 def test_any_case_again_bit_for_bit(found):
@@ -92,7 +92,7 @@ def test_more_cases_leave_the_first_as_they_are(found):
 
 def test_inputs_and_names_of_the_study_can_vary():
     study = kg.study(
-        MODEL, 1, vary={"tau:q": "choice(0, 2)", "r": "uniform(0.1, 1)"}, initial={"q": "r^2"}, cases=6,
+        MODEL, 1, vary={"tau:q": "choice(0, 2)", "r": "uniform(0.1, 1)"}, state={"q": "r^2"}, cases=6,
         parameters={"k": "4*r"}, outcomes={"start": "initial(q)", "end": "final(q)"}, native=False,
     )  # fmt: skip
     r, force = study["r"], study["tau:q"]
@@ -164,7 +164,7 @@ def test_a_mechanism_that_cannot_be_closed_fails_alone():
 def test_quantities_of_the_model_are_outputs():
     study = changed(outcomes={"mass": "max(H[0,0])", "power": "min(potential)"}, success=None, vary={"m": [1, 3]})
     assert study["mass"] == pytest.approx(study["m"])
-    with pytest.raises(StudyError, match="has the shape"):
+    with pytest.raises(StudyError, match="H has shape"):
         changed(outcomes={"x": "max(H[1])"}, success=None)
 
 
@@ -177,7 +177,7 @@ def test_a_study_ends_when_its_interval_is_narrow_enough():
 
 
 def test_trajectories_are_kept_on_request():
-    study = changed(trajectories=3, cases=2)
+    study = changed(times=3, cases=2)
     assert study.states.shape == (3, 4, 2)
     assert study.states[:, :, 0] == pytest.approx(
         study["q"][:, None] * np.cos(np.sqrt(study["k"])[:, None] * [0, 1, 2, 3]), abs=1e-6
@@ -189,30 +189,30 @@ def test_trajectories_are_kept_on_request():
     [
         ({"vary": {"kk": "uniform(0, 1)"}}, "did you mean `k`"),
         ({"vary": {"q": "unifrom(0, 1)"}}, "did you mean `uniform`"),
-        ({"vary": {"q": "uniform(1, 0)"}}, "below the second"),
+        ({"vary": {"q": "uniform(1, 0)"}}, "smaller than the second"),
         ({"vary": {"q, k": "uniform(0, 1)"}}, "1 numbers for 2 names"),
-        ({"vary": {"q": "disc(1)"}}, "two names or more"),
-        ({"vary": {"q": "uniform(0, x)"}}, "is no number"),
+        ({"vary": {"q": "disc(1)"}}, "at least two names"),
+        ({"vary": {"q": "uniform(0, x)"}}, "is not a number"),
         ({"vary": {}}, "at least one"),
         ({"outcomes": {"a": "max(qq)"}, "success": None}, "did you mean `q`"),
         ({"outcomes": {"a": "max(q"}}, "not closed"),
-        ({"outcomes": {"a": "final(q) +"}}, "cannot read the outcome"),
+        ({"outcomes": {"a": "final(q) +"}}, "cannot parse the outcome"),
         ({"outcomes": {"a": "time(zeroo)"}}, "did you mean `zero`"),
-        ({"outcomes": {"a": "q + 1", "b": "qq"}}, "there is no 'qq'"),
-        ({"outcomes": {"a": "frobnicate(1)"}}, "no function"),
-        ({"outcomes": {"case": "final(q)"}}, "can be called 'case'"),
+        ({"outcomes": {"a": "q + 1", "b": "qq"}}, "unknown name 'qq'"),
+        ({"outcomes": {"a": "frobnicate(1)"}}, "unknown function"),
+        ({"outcomes": {"case": "final(q)"}}, "outcome 'case'"),
         ({"success": "highh > 1"}, "did you mean `high`"),
-        ({"design": "sobel"}, "known are random"),
+        ({"design": "sobel"}, "choose from random"),
         ({"design": "saltelli", "cases": 5}, "multiple"),
         ({"cases": 0}, "between 1 and"),
         ({"seed": -1}, "seed is -1"),
         ({"until": "succes +- 0.1"}, "did you mean `success`"),
-        ({"until": "success about 0.1"}, "cannot read"),
-        ({"initial": {"x": 1}}, "has no 'x'"),
+        ({"until": "success about 0.1"}, "cannot parse"),
+        ({"state": {"x": 1}}, "has no variable 'x'"),
         ({"parameters": {"kx": 1}}, "kx"),
         ({"method": "euler"}, "unknown method"),
-        ({"threads": 0}, "at least one"),
-        ({"threads": 1, "cluster": "tcp://x"}, "give one of"),
+        ({"threads": 0}, "at least 1"),
+        ({"threads": 1, "cluster": "tcp://x"}, "give only one of"),
     ],
 )  # fmt: skip
 def test_bad_input_is_refused_before_anything_runs(options, message):
@@ -223,7 +223,7 @@ def test_bad_input_is_refused_before_anything_runs(options, message):
 @pytest.mark.parametrize(
     ("setting", "named"),
     [
-        ("initial = {q1 = [1, 2]}", "initial.q1"),
+        ("state = {q1 = [1, 2]}", "state.q1"),
         ("parameters = {m1 = true}", "parameters.m1"),
         ("inputs = {tau1 = 1979-05-27}", "inputs.tau1"),
         ("events = {low = {condition = [1]}}", "events.low.condition"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import kinegraph as kg
+from kinegraph.graph.interpret import interpret
 
 GRAVITY = np.array([0.3, -0.7, -9.81])
 AXES = np.eye(3)
@@ -241,5 +242,5 @@ def kinegraph_reactions(linkage):
     layout = mechanism.layout
     values = dict(zip(layout.positions, linkage.q, strict=True)) | dict(zip(layout.velocities, linkage.v, strict=True))
     values |= dict(zip(layout.forces, linkage.tau, strict=True))
-    found = kg.interpret(kg.derive(mechanism, words, numeric=True), values)
+    found = interpret(kg.derive(mechanism, words, numeric=True), values)
     return np.array([np.ravel(found[word]) for word in words])

@@ -18,7 +18,7 @@ def kinds(found):
 
 
 def test_bead_on_a_hoop_has_a_pitchfork():
-    found = kg.branches("bead-on-hoop", "omega", 0, 10, starts=40)
+    found = kg.continuation("bead-on-hoop", "omega", 0, 10, starts=40)
     (point,) = found.special
     assert point.kind is Kind.BRANCH
     assert point.value**2 == pytest.approx(9.81 / 0.5, abs=1e-10)
@@ -34,7 +34,7 @@ def test_bead_on_a_hoop_has_a_pitchfork():
 
 def test_the_same_pitchfork_with_a_shaft_that_turns_freely():
     """The rate of a cyclic coordinate is varied; free rotation shifts the pitchfork nowhere."""
-    found = kg.branches("rotating-pendulum", "shaft'", 0, 8, starts=40, parameters={"offset": 0})
+    found = kg.continuation("rotating-pendulum", "shaft'", 0, 8, starts=40, parameters={"offset": 0})
     (point,) = found.special
     assert point.kind is Kind.BRANCH
     assert point.value**2 == pytest.approx(9.81 / (2 / 3), abs=1e-10)  # a rod swings like a pendulum of 2/3 its length
@@ -43,7 +43,7 @@ def test_the_same_pitchfork_with_a_shaft_that_turns_freely():
 def test_an_imperfect_pitchfork_is_a_fold_and_free_rotation_loses_stability_elsewhere():
     """With the hinge off the axis omega^2 (offset + 2/3 l sin q) cos q = g sin q has a fold. The shaft turns freely, so
     stability is lost where the angular momentum, not the rate, is least."""
-    found = kg.branches("rotating-pendulum", "shaft'", 1, 8, starts=40)
+    found = kg.continuation("rotating-pendulum", "shaft'", 1, 8, starts=40)
     fold, loss = sorted(found.special, key=lambda one: one.kind is not Kind.FOLD)
     assert fold.kind is Kind.FOLD and loss.kind is Kind.DIVERGENCE
 
@@ -64,7 +64,7 @@ def test_an_imperfect_pitchfork_is_a_fold_and_free_rotation_loses_stability_else
 def test_column_under_a_dead_load_has_as_many_equilibria_as_the_reference():
     wanted = COLUMN["dead_load"]
     within = {"t1": (-10, 10), "t2": (-16, 16)}
-    found = kg.branches("column", "dead", 0, 200, within=within, starts=300)
+    found = kg.continuation("column", "dead", 0, 200, bounds=within, starts=300)
     crossings = [one.value for one in found.special if one.kind is Kind.BRANCH]
     np.testing.assert_allclose(crossings, wanted["critical_loads_of_upright"], rtol=1e-12)
     for load in (10, 30, 60, 120):
@@ -78,7 +78,7 @@ def test_column_under_a_dead_load_has_as_many_equilibria_as_the_reference():
 
 @pytest.mark.parametrize(("damping", "load"), [(0, "flutter_load"), (0.05, "damped_flutter_load")])
 def test_column_under_a_follower_load_flutters(damping, load):
-    found = kg.branches("column", "follower", 0, 200, starts=20, parameters={"c": damping, "g": 0})
+    found = kg.continuation("column", "follower", 0, 200, starts=20, parameters={"c": damping, "g": 0})
     (point,) = found.special
     assert point.kind is Kind.HOPF and len(found) == 1
     assert point.value == pytest.approx(COLUMN["follower_load"][load], rel=1e-11)
@@ -86,9 +86,9 @@ def test_column_under_a_follower_load_flutters(damping, load):
 
 def test_a_branch_that_crosses_another_is_left_at_an_angle():
     """x (x - (p - 1)) = 0: two straight branches cross at p = 1 and exchange stability."""
-    found = kg.branches(
+    found = kg.continuation(
         kg.parse("parameters p; coordinates x; Block | Sx(x) | m(1); force f | value(-x*(x - (p - 1))), on(x);"),
-        "p", 0, 3, within={"x": (-3, 3)}, starts=20,
+        "p", 0, 3, bounds={"x": (-3, 3)}, starts=20,
     )  # fmt: skip
     (point,) = found.special
     assert point.kind is Kind.BRANCH and point.value == pytest.approx(1, abs=1e-12)
@@ -99,9 +99,9 @@ def test_a_branch_that_crosses_another_is_left_at_an_angle():
 def test_a_closed_branch_closes():
     """x^2 + p^2 = 1 as equilibria: an isola with two folds."""
     model = "parameters p; coordinates x; Block | Sx(x) | m(1); force f | value(1 - x^2 - p^2), on(x);"
-    found = kg.branches(kg.parse(model), "p", -2, 2, within={"x": (-3, 3)}, starts=20)
+    found = kg.continuation(kg.parse(model), "p", -2, 2, bounds={"x": (-3, 3)}, starts=20)
     (branch,) = found
-    assert branch.ends == "it closes"
+    assert branch.ends == "the branch closes"
     np.testing.assert_allclose(sorted(one.value for one in branch.special), [-1, 1], atol=1e-12)
     assert kinds(found) == [Kind.FOLD, Kind.FOLD]
 
@@ -109,7 +109,7 @@ def test_a_closed_branch_closes():
 def test_folds_of_a_four_bar_under_a_crank_moment():
     """A moment can hold the crank while it is below the largest that gravity makes: folds lie at these extremes."""
     bars = kg.load("four-bar")
-    found = kg.branches(bars, "tau:crank", -6, 6, starts=60)
+    found = kg.continuation(bars, "tau:crank", -6, 6, starts=60)
     folds = [one for one in found.special if one.kind is Kind.FOLD]
     assert len(folds) == 2
     for one in folds:
@@ -133,7 +133,7 @@ def _holding_moment(bars, q, shift):
 
 def test_bicycle_weave_and_capsize_by_continuation():
     """Steady straight motion over the speed, from the nonlinear model with rolling."""
-    found = kg.branches("bicycle", "x'", 3, 8, starts=0)
+    found = kg.continuation("bicycle", "x'", 3, 8, starts=0)
     weave, capsize = found.special
     assert weave.kind is Kind.HOPF and weave.value == pytest.approx(4.29238253634111, abs=1e-12)
     assert capsize.kind is Kind.DIVERGENCE and capsize.value == pytest.approx(6.02426201538837, abs=1e-12)
@@ -148,35 +148,35 @@ def test_bicycle_weave_and_capsize_by_continuation():
         ("double-pendulum", ("m1", 0, np.inf), "give two finite numbers"),
         ("double-pendulum", ("q1'", 0, 1), "q1' cannot stay constant"),
         ("free-body", ("m", 0, 1), "free rotations are not isolated"),
-        ("bicycle", ("mB", 80, 90), "rear_along restricts velocities only"),
+        ("bicycle", ("mB", 80, 90), "rear_along restricts only velocities"),
         ("bead-on-hoop", ("omega", 0, 1e8), "too many orders of magnitude"),
     ],
 )
 def test_mistakes_are_named(model, over, message):
     with pytest.raises(kg.KinegraphError, match=message):
-        kg.branches(model, *over, starts=4)
+        kg.continuation(model, *over, starts=4)
 
 
 def test_no_equilibrium_at_all():
     slope = kg.parse("parameters k = 1; coordinates x; gravity 1, 0, 0; Block | Sx(x) | m(k);")
-    with pytest.raises(TaskError, match=r"no equilibrium was found for k = 1, 1\.5 or 2"):
-        kg.branches(slope, "k", 1, 2, starts=4)
+    with pytest.raises(TaskError, match=r"no equilibrium found for k = 1, 1\.5 or 2"):
+        kg.continuation(slope, "k", 1, 2, starts=4)
 
 
 def test_a_branch_ends_where_a_loop_is_stretched():
     """The four-bar closes in this way up to d = a + b - c = 0.9 only: forces in it grow without bound there."""
-    found = kg.branches("four-bar", "d", 0.8, 1.1, {"crank": -0.3, "coupler": 0.9, "rocker": 1.9}, starts=4)
+    found = kg.continuation("four-bar", "d", 0.8, 1.1, {"crank": -0.3, "coupler": 0.9, "rocker": 1.9}, starts=4)
     (ended,) = {branch.ends for branch in found} - {"the range ends"}
-    assert ended == "forces of constraints grow without bound: a singular position"
+    assert ended == "constraint forces grow without bound: a singular position"
 
 
 def test_the_picture_and_the_words(tmp_path):
     from kinegraph.view.task_figures import plot_branches
 
-    found = kg.branches("bead-on-hoop", "omega", 3, 6, starts=4)
+    found = kg.continuation("bead-on-hoop", "omega", 3, 6, starts=4)
     assert "branch point at omega = 4.42944691807" in str(found)
     assert plot_branches(found, tmp_path / "hoop.svg").read_text("utf-8").count("branch point") == 1
-    with pytest.raises(TaskError, match=r"must be \.png, \.svg or \.pdf"):
+    with pytest.raises(TaskError, match=r"must end in \.png, \.svg or \.pdf"):
         plot_branches(found, tmp_path / "hoop.txt")
 
 

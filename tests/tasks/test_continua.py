@@ -46,7 +46,7 @@ def test_half_a_turn_is_one_place_on_both_sides(angle, element, count):
 
 def test_bounds_of_a_whole_turn_do_not_double_it():
     rod = kg.parse(ROD.format("q", ""))
-    assert len(kg.equilibria(rod, within={"q": (-np.pi, np.pi)}, starts=60)) == 2
+    assert len(kg.equilibria(rod, bounds={"q": (-np.pi, np.pi)}, starts=60)) == 2
 
 
 def test_a_ring_is_one_continuum():
@@ -78,7 +78,7 @@ def test_continua_beside_each_other_are_told_apart():
 
 def test_headings_are_no_branches():
     """A bicycle goes straight in every direction: each way to stand on its wheels is one branch for each sense."""
-    found = kg.branches("bicycle", "x'", 3, 8, starts=8)
+    found = kg.continuation("bicycle", "x'", 3, 8, starts=8)
     kinds = [(np.round(np.cos(one.q[0, [0, 1, 8]]), 3).tolist(), np.sign(one.v[0, 2])) for one in found]
     assert all(kinds.count(kind) == 1 for kind in kinds)
 

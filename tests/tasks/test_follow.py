@@ -7,6 +7,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
+from kinegraph.solve.problem import Sampled
+from kinegraph.tasks.follow import follow_by_spring
 
 EPITROCHOID = {
     "flange.x": "0.4",
@@ -28,7 +30,7 @@ def test_drawings_stay_on_their_curves_with_exact_derivatives(model, path, durat
     wanted = np.column_stack([_law(path[f"{point}.{axis}"], times) for axis in "xyz"])
     np.testing.assert_allclose(place, wanted, atol=1e-13)
     for k in (7, 31):  # central differences of fourth order
-        near = kg.follow(model, path, times[k] + h * np.arange(-2, 3), start=_start(found, k)).motion
+        near = kg.follow(model, path, times[k] + h * np.arange(-2, 3), state=_start(found, k)).motion
         weights = np.array([1, -8, 0, 8, -1]) / (12 * h)
         np.testing.assert_allclose(weights @ near.q, found.motion.v[k], rtol=1e-8, atol=1e-8)
         np.testing.assert_allclose(weights @ near.v, found.motion.a[k], rtol=1e-8, atol=1e-7)
@@ -78,21 +80,21 @@ def test_singular_places_are_named():
     with pytest.raises(TaskError, match=r"out of reach|singular"):
         kg.follow(arm, {"tip.x": "1.5 + t", "tip.y": "0.1"}, np.linspace(0, 1, 21))
     near = kg.follow(
-        arm, {"tip.x": "2 - 1e-8 - t", "tip.y": "0"}, np.linspace(0, 0.5, 11), start={"a": 0.01, "b": -0.02}
+        arm, {"tip.x": "2 - 1e-8 - t", "tip.y": "0"}, np.linspace(0, 0.5, 11), state={"a": 0.01, "b": -0.02}
     )
-    assert near.near_singular.tolist() == [0.0] and "nearest to a singular position at t = 0" in str(near)
+    assert near.near_singular.tolist() == [0.0] and "closest to a singular position at t = 0" in str(near)
 
 
 @pytest.mark.parametrize(
     ("path", "message"),
     [
-        ({}, "give laws of time"),
+        ({}, "give formulas of time"),
         ({"tipp.x": "t"}, "has no 'tipp.x'"),
         ({"tip.w": "t"}, "has no 'tip.w'"),
-        ({"tip.x": "u", "tip.y": "0"}, "may use t and parameters"),
+        ({"tip.x": "u", "tip.y": "0"}, "only t and parameters"),
         ({"tip.x": "1.2"}, r"1 of a, b free"),
-        ({"tip.x": "3", "tip.y": "0"}, "cannot be reached at its beginning"),
-        ({"B": "Sx(1), Rw(t)"}, "cannot read the pose"),
+        ({"tip.x": "3", "tip.y": "0"}, "cannot be reached at its start"),
+        ({"B": "Sx(1), Rw(t)"}, "cannot parse the pose"),
         ({"tip.x": "1", "tip.y": "0.2", "a": "t"}, r"cannot be reached|out of reach"),
     ],
 )
@@ -104,12 +106,12 @@ def test_mistakes_are_named(path, message):
 def test_springs_come_as_near_as_their_stiffness_allows():
     times = np.linspace(0, 0.5, 26)
     exact = kg.follow("stanford", ASTROID, times)
-    forces = kg.inverse_dynamics("stanford", exact.motion, unknown=DRIVES["stanford"])
+    forces = kg.unknown_forces("stanford", exact.motion, unknown=DRIVES["stanford"])
     off, misses = [], []
     for stiffness in (2e4, 4e4):
-        pulled = kg.follow_by_spring("stanford", ASTROID, times, stiffness=stiffness, native=False)
+        pulled = follow_by_spring("stanford", ASTROID, times, stiffness=stiffness, native=False)
         off.append(max(pulled.deviation.values()))
-        found = kg.inverse_dynamics("stanford", pulled.motion, unknown=DRIVES["stanford"])
+        found = kg.unknown_forces("stanford", pulled.motion, unknown=DRIVES["stanford"])
         misses.append(np.abs(found.values - forces.values).max())
     assert off[0] < 1e-3 and off[1] / off[0] == pytest.approx(0.5, rel=0.05)
     assert misses[0] < 0.02 * np.abs(forces.values).max() and misses[1] / misses[0] == pytest.approx(0.5, rel=0.1)
@@ -119,10 +121,10 @@ def _drawn_again(model, path, duration, samples, **options):
     """How far a run under the torques of a path leads away from its curve."""
     times = np.linspace(0, duration, samples + 1)
     exact = kg.follow(model, path, times).motion
-    forces = kg.inverse_dynamics(model, exact, unknown=DRIVES[model])
+    forces = kg.unknown_forces(model, exact, unknown=DRIVES[model])
     run = kg.simulate(
-        model, duration, inputs={name: kg.Sampled(times, forces[name], smooth=True) for name in DRIVES[model]},
-        initial=np.concatenate([exact.q[0], exact.v[0]]), rtol=1e-13, atol=1e-14, grid=times[:: samples // 20],
+        model, duration, inputs={name: Sampled(times, forces[name], smooth=True) for name in DRIVES[model]},
+        state=np.concatenate([exact.q[0], exact.v[0]]), rtol=1e-13, atol=1e-14, times=times[:: samples // 20],
         progress=False, **options,
     )  # fmt: skip
     point = next(iter(path)).partition(".")[0]

@@ -8,7 +8,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import DerivationError, TaskError
 from kinegraph.graph.interpret import interpret
-from kinegraph.tasks.first_integrals import integrals
+from kinegraph.tasks.first_integrals import first_integrals
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
@@ -49,11 +49,11 @@ SPRING = """
     ],
 )
 def test_all_and_no_other(model, names):
-    assert set(integrals(kg.parse(model)).names) == names
+    assert set(first_integrals(kg.parse(model)).names) == names
 
 
 def test_ground_damping_leaves_momentum_plus_damping_times_way():
-    (found,) = integrals(kg.parse(CART.format(elements="damper d | on(x) damping(bc);"))).integrals
+    (found,) = first_integrals(kg.parse(CART.format(elements="damper d | on(x) damping(bc);"))).integrals
     assert {name: str(factor) for name, factor in found.coefficients.items()} == {"p:x": "1", "x": "3/10"}
     state = {"x": 0.4, "theta": 0.3, "x'": 0.7, "theta'": -0.2, "t": 1.0}
     expected = 2 * 0.7 + (0.7 + 0.5 * np.cos(0.3) * -0.2) + 0.3 * 0.4
@@ -61,13 +61,13 @@ def test_ground_damping_leaves_momentum_plus_damping_times_way():
 
 
 def test_a_falling_body_keeps_momentum_and_weight_times_time():
-    found = integrals(kg.parse("coordinates z; gravity 0, 0, -9.81; Stone | Sz(z) | m(2);"))
+    found = first_integrals(kg.parse("coordinates z; gravity 0, 0, -9.81; Stone | Sz(z) | m(2);"))
     assert [one.combination for one in found.integrals] == ["energy", "p:z + 981/50 t"]
 
 
 def test_jacobi_of_a_bead_on_a_rotating_hoop():
     hoop = "coordinates q = 1; gravity 0, 0, -9.81; Bead | Rz(3*t), Ry(q) | Sz(-1), m(1);"
-    assert integrals(kg.parse(hoop)).names == ("jacobi",)
+    assert first_integrals(kg.parse(hoop)).names == ("jacobi",)
 
 
 def test_a_free_body_in_quaternions():
@@ -76,7 +76,7 @@ def test_a_free_body_in_quaternions():
         quaternion (e0, e1, e2, e3) velocity (wx, wy, wz);
         Body | Sx(x), Sy(y), Sz(z), Q(e0, e1, e2, e3) | m(2), Jx(1), Jy(2), Jz(5/2);
     """
-    assert set(integrals(kg.parse(body)).names) == {"energy", "p:x", "p:y", "p:z", "Lx", "Ly", "Lz"}
+    assert set(first_integrals(kg.parse(body)).names) == {"energy", "p:x", "p:y", "p:z", "Lx", "Ly", "Lz"}
 
 
 GYROSCOPE = """
@@ -97,13 +97,13 @@ GYROSCOPE = """
     ],
 )
 def test_a_gyroscope_keeps_the_momenta_of_its_cyclic_angles(damper, wanted):
-    found = integrals(kg.parse(GYROSCOPE.format(damper=damper))).integrals
+    found = first_integrals(kg.parse(GYROSCOPE.format(damper=damper))).integrals
     assert [one.combination for one in found] == wanted
 
 
 def test_quasi_velocities_have_momenta_too():
     """The symmetric heavy top in quaternions: spin about its own axis, and the vertical angular momentum."""
-    assert set(integrals("heavy-top").names) == {"energy", "p:wy", "Lz"}
+    assert set(first_integrals("heavy-top").names) == {"energy", "p:wy", "Lz"}
 
 
 SLEIGH = """
@@ -127,7 +127,7 @@ RAIL = "coordinates x, y; Bar | Sx(x), Sy(y) | m(2); constraint rail | {rail} = 
     ids=["four-bar", "sleigh", "rail", "slope", "moving rail"],
 )
 def test_constraints_take_momenta_away_and_keep_energy_unless_they_move(model, names):
-    assert set(integrals(kg.parse(model)).names) == names
+    assert set(first_integrals(kg.parse(model)).names) == names
 
 
 def test_runs_are_checked_by_all_of_them():
@@ -161,7 +161,7 @@ SPRINGS = "spring a | on(x), stiffness(100); spring b | on(y), stiffness(100);"
     ids=["free rotor", "torque", "force of time", "force of place"],
 )
 def test_forces_that_have_no_potential_join_coordinates_and_time(model, wanted):
-    assert [one.combination for one in integrals(kg.parse(model)).integrals] == wanted
+    assert [one.combination for one in first_integrals(kg.parse(model)).integrals] == wanted
 
 
 CHARGED = """
@@ -175,7 +175,7 @@ CHARGED = """
 
 
 def test_a_magnetic_field_keeps_a_canonical_momentum():
-    found = {one.name: one for one in integrals(kg.parse(CHARGED)).integrals}
+    found = {one.name: one for one in first_integrals(kg.parse(CHARGED)).integrals}
     assert set(found) == {"energy", "p:phi + cos(th)^2"}
     state = {"th": 0.7, "phi": 0.2, "th'": 0.3, "phi'": -0.4, "t": 0.0}
     radius = np.sin(0.7)
@@ -191,9 +191,9 @@ def test_a_rolling_row_that_is_integrable_is_an_integral():
         Wheel | Sx(x), Sy(r), Rz(-w) | m(2), Jz(1/10);
         constraint roll | x' - r*w' = 0;
     """
-    assert "x - 3/10 w" in [one.combination for one in integrals(kg.parse(wheel)).integrals]
+    assert "x - 3/10 w" in [one.combination for one in first_integrals(kg.parse(wheel)).integrals]
     held = wheel.replace("x' - r*w' = 0", "x - r*w = 0")  # by position it says nothing new
-    assert not {"x + w"} & set(integrals(kg.parse(held)).names)
+    assert not {"x + w"} & set(first_integrals(kg.parse(held)).names)
 
 
 RSSR = """
@@ -218,22 +218,22 @@ TURNED = [
 @pytest.mark.parametrize(("names", "turned", "quaternion", "name"), TURNED if SOAK else TURNED[:2])
 def test_the_coupler_between_two_balls_keeps_its_spin_however_it_is_turned(names, turned, quaternion, name):
     model = RSSR.format(names=names, turned=turned, quaternion=quaternion, J="2/25")
-    assert set(integrals(kg.parse(model)).names) == {"energy", name}
+    assert set(first_integrals(kg.parse(model)).names) == {"energy", name}
     if quaternion:
         flat = RSSR.format(names=names, turned=turned, quaternion=quaternion, J="3/40")
-        assert set(integrals(kg.parse(flat)).names) == {"energy"}
+        assert set(first_integrals(kg.parse(flat)).names) == {"energy"}
 
 
 def test_inputs_are_formulas():
     driven = kg.parse("coordinates x; inputs u; B | Sx(x) | m(2); force f | on(x), value(u);")
     with pytest.raises(DerivationError, match="the input 'u' has no value"):
-        integrals(driven)
-    assert integrals(driven, inputs={"u": 3}).names == ("energy + x", "p:x + t")
-    assert integrals(driven, inputs={"u": "-4*x"}).names == ("energy + x^2",)
-    both = integrals(driven, inputs={"u": 3, "x": -3})  # a force on the coordinate takes it away
+        first_integrals(driven)
+    assert first_integrals(driven, inputs={"u": 3}).names == ("energy + x", "p:x + t")
+    assert first_integrals(driven, inputs={"u": "-4*x"}).names == ("energy + x^2",)
+    both = first_integrals(driven, inputs={"u": 3, "x": -3})  # a force on the coordinate takes it away
     assert both.names == ("energy", "p:x")
-    with pytest.raises(TaskError, match="take formulas"):
-        integrals(driven, inputs={"u": ([0, 1], [0, 1])})
+    with pytest.raises(TaskError, match="takes formulas"):
+        first_integrals(driven, inputs={"u": ([0, 1], [0, 1])})
 
 
 @pytest.mark.parametrize("torque", [12, 0.1234567] if SOAK else [0.1234567])
@@ -246,7 +246,7 @@ def test_checks_of_runs_hold_no_combinations_of_rounding(torque):
 
 
 def test_integrals_print_themselves():
-    found = integrals(kg.parse("coordinates x; B | Sx(x) | m(2); force f | on(x), value(-3);"))
+    found = first_integrals(kg.parse("coordinates x; B | Sx(x) | m(2); force f | on(x), value(-3);"))
     assert str(found) == "first integrals:\n  energy + 3 x (proved)\n  p:x + 3 t (proved)"
 
 
@@ -258,13 +258,13 @@ def test_jacobis_integral_is_listed_once():
         A | Rz(2*t), Ry(q), Sx(s) | m(1), Jx(0.01), Jy(0.01), Jz(0.01);
         spring k | on(s), stiffness(50), rest(0.2);
     """)
-    assert [one.combination for one in kg.integrals(arm).integrals] == ["jacobi"]
+    assert [one.combination for one in kg.first_integrals(arm).integrals] == ["jacobi"]
 
 
 @pytest.mark.parametrize("turned", ["", "Rx(0.834), ", "Rz(pi/3), Ry(0.2), "])
 def test_momentum_along_turned_axes_is_listed_once(turned):
     """Momenta of three shifts and components in fixed axes say the same, and their ratios are no fractions."""
     body = kg.parse(f"coordinates x, y, z, q; B | {turned}Sx(x), Sy(y), Sz(z), Rz(q) | Sx(0.3), m(2), Jz(0.1);")
-    names = kg.integrals(body).names
+    names = kg.first_integrals(body).names
     assert "energy" in names
     assert sum(name in ("p:x", "p:y", "p:z", "px", "py", "pz") for name in names) == 3

@@ -53,7 +53,8 @@ def test_a_redundant_arm_has_a_family():
 
 
 @pytest.mark.parametrize(
-    ("pose", "message"), [(np.zeros((4, 4)), "no rotation"), ([1, 2], "4 x 4 matrix"), (-np.eye(4), "no rotation")]
+    ("pose", "message"),
+    [(np.zeros((4, 4)), "not a rotation"), ([1, 2], "4 x 4 matrix"), (-np.eye(4), "not a rotation")],
 )
 def test_a_pose_that_is_none_is_refused(pose, message):
     with pytest.raises(TaskError, match=message):
@@ -62,7 +63,7 @@ def test_a_pose_that_is_none_is_refused(pose, message):
 
 def test_limits_without_a_range_are_refused():
     with pytest.raises(TaskError, match="give two finite numbers, the lower first"):
-        kg.inverse_kinematics("double-pendulum", "Lower", np.eye(4), within={"q1": (-1e308, 1e308)})
+        kg.inverse_kinematics("double-pendulum", "Lower", np.eye(4), bounds={"q1": (-1e308, 1e308)})
 
 
 def test_an_arm_on_a_free_body_is_told_to_hold_it():
@@ -122,26 +123,26 @@ def test_nearest_of_poses_is_a_minimum():
 
 def test_limits_that_exclude_every_solution_are_told():
     """It said that the nearest misses the pose by 1e-16."""
-    found = inverse_kinematics(ARM, "tip", TIP, within={"b": (1, 1.1)})
+    found = inverse_kinematics(ARM, "tip", TIP, bounds={"b": (1, 1.1)})
     assert len(found) == 0 and len(found.outside) == 4 and found.nearest.error > 0.1
     assert 1 <= found.nearest.q[1] <= 1.1
-    assert "4 positions have the pose, and each exceeds a limit (b = " in str(found) and "not in 1 .. 1.1" in str(found)
+    assert "4 positions with the pose each exceed a limit (b = " in str(found) and "not in 1 .. 1.1" in str(found)
 
 
 def test_solutions_that_differ_by_whole_turns():
     """Limits of more than a turn listed one of them, and called that complete."""
-    once, twice = (inverse_kinematics(ARM, "tip", TIP, within={"a": (-x, x)}) for x in (np.pi, 7))
+    once, twice = (inverse_kinematics(ARM, "tip", TIP, bounds={"a": (-x, x)}) for x in (np.pi, 7))
     assert (len(once), len(twice)) == (4, 10) and once.complete and twice.complete
     rows = np.array([one.q for one in twice.solutions])
     assert (np.abs(rows[:, 0]) <= 7).all() and len(np.unique(rows.round(6), axis=0)) == 10
-    folded = inverse_kinematics(ARM, "tip", TIP, within={"a": (-7, 7)}, turns=False)
+    folded = inverse_kinematics(ARM, "tip", TIP, bounds={"a": (-7, 7)}, turns=False)
     assert len(folded) == 4 and folded.with_turns == 10 and "10 if whole turns count" in str(folded)
 
 
 def test_half_angles_repeat_after_two_turns():
     """A turn more of q turns the arm by half a turn: it is another place."""
     half = kg.parse("coordinates a, b; A | Rz(a/2) | m(1); B~A | Sx(1), Rz(b) | m(1); output tip = B (1, 0, 0);")
-    found = inverse_kinematics(half, "tip", [1, 1, 0], within={"a": (2 * np.pi, 6 * np.pi)}, starts=64)
+    found = inverse_kinematics(half, "tip", [1, 1, 0], bounds={"a": (2 * np.pi, 6 * np.pi)}, starts=64)
     places = kg.compile(half, "pose:tip").batch(np.array([one.q for one in found.solutions]))[:, :3, 3]
     assert len(found) == 2 and np.allclose(places, [1, 1, 0], atol=1e-9)
 
@@ -167,7 +168,7 @@ def test_limits_of_the_file_hold_unless_others_are_given():
     assert [one.q.round(9).tolist() for one in found.solutions] == [[round(np.pi / 2, 9), round(-np.pi / 2, 9)]]
     assert len(found.outside) == 1 and "1 more outside the limits" in str(found)
     assert len(inverse_kinematics(robot, "tip", [1, 1, 0], starts=40, limits=False)) == 2
-    assert len(inverse_kinematics(robot, "tip", [1, 1, 0], starts=40, within={"b": (-3, 3)})) == 2
+    assert len(inverse_kinematics(robot, "tip", [1, 1, 0], starts=40, bounds={"b": (-3, 3)})) == 2
 
 
 def test_a_free_joint_is_found_where_the_closed_form_chose_it_out_of_reach():
@@ -182,5 +183,5 @@ def test_a_free_joint_is_found_where_the_closed_form_chose_it_out_of_reach():
 
 def test_limits_choose_among_infinitely_many():
     """The joint about the vertical is free, and the closed form takes zero."""
-    found = inverse_kinematics(ARM, "tip", [0, 0, 1.5], within={"a": (0.5, 0.6)})
+    found = inverse_kinematics(ARM, "tip", [0, 0, 1.5], bounds={"a": (0.5, 0.6)})
     assert len(found) > 0 and found.family and all(0.5 <= one.q[0] <= 0.6 for one in found.solutions)

@@ -32,7 +32,7 @@ def test_a_parametric_oscillator_grows_although_every_moment_is_stable(mathieu):
     found = kg.modes(mathieu)
     assert not found.stable and found.floquet.period == pytest.approx(np.pi)
     np.testing.assert_allclose(found.floquet.multipliers, [-1.47679202534, -1 / 1.47679202534], rtol=1e-10)
-    run = kg.sensitivities(mathieu, np.pi, ["x(0)", "x'(0)"], grid=1, rtol=1e-12, native=False, progress=False)
+    run = kg.sensitivities(mathieu, np.pi, ["x(0)", "x'(0)"], times=1, rtol=1e-12, native=False, progress=False)
     np.testing.assert_allclose(found.floquet.monodromy, run.final, atol=1e-11)
     exponents = [mode.eigenvalue for mode in found.modes]
     np.testing.assert_allclose(np.exp(np.array(exponents) * np.pi), [mode.multiplier for mode in found.modes])
@@ -71,8 +71,8 @@ def test_monodromy_of_shaken_double_pendulums_is_that_of_their_motion(seed):
     state = dict(zip(("q1", "q2"), (random.integers(0, 2, 2) * np.pi).tolist(), strict=True))
     found = kg.modes(model, state).floquet
     by = ["q1(0)", "q2(0)", "q1'(0)", "q2'(0)"]
-    run = kg.sensitivities(model, found.period, by, initial=state, grid=1, rtol=1e-12, native=False, progress=False)
-    wanted = run.final[[run.results.index(name) for name in found.states]]
+    run = kg.sensitivities(model, found.period, by, state=state, times=1, rtol=1e-12, native=False, progress=False)
+    wanted = run.final[[run.outputs.index(name) for name in found.states]]
     np.testing.assert_allclose(found.monodromy, wanted, atol=1e-9 * np.max(np.abs(wanted)))
 
 
@@ -93,7 +93,7 @@ def test_a_spin_about_unequal_axes_seen_from_both_frames():
     fixed = kg.modes(spinning(0.6))
     turning = kg.modes(kg.parse(ROTOR.format(spin="", turns="Rz(5*t), Rx(a), Ry(b)", jy=0.6)))
     assert fixed.floquet.period == pytest.approx(np.pi / 5) and turning.floquet is None
-    whole_turn = np.exp(turning.linearisation.eigenvalues * 2 * np.pi / 5)
+    whole_turn = np.exp(turning.linearization.eigenvalues * 2 * np.pi / 5)
     squares = sorted(fixed.floquet.multipliers**2, key=lambda one: (round(abs(one), 6), one.imag))
     wanted = sorted([*whole_turn, 1, 1], key=lambda one: (round(abs(one), 6), one.imag))
     np.testing.assert_allclose(np.abs(squares), np.abs(wanted), rtol=1e-6)
@@ -104,14 +104,14 @@ def test_a_spin_about_equal_axes_cancels():
     assert kg.modes(spinning(1)).floquet is None
 
 
-@pytest.mark.parametrize("task", [kg.linearise, kg.response])
+@pytest.mark.parametrize("task", [kg.linearize, kg.response])
 def test_matrices_that_change_are_refused(mathieu, task):
     with pytest.raises(TaskError, match=r"changes with a period of 3.14159265 s.*\n.*Floquet multipliers"):
         task(mathieu)
 
 
 def test_one_moment_can_be_asked_for(mathieu):
-    assert kg.linearise(mathieu, steady=False).A[1, 0] == pytest.approx(-1.5)
+    assert kg.linearize(mathieu, steady=False).A[1, 0] == pytest.approx(-1.5)
 
 
 @pytest.mark.parametrize(
@@ -144,21 +144,21 @@ def test_forces_that_jump_keep_their_period():
 
 def test_a_passage_is_no_steady_motion():
     rod = kg.parse("coordinates q; gravity 0, 0, -9.81; Rod | Ry(q) | Sz(-1), m(1);")
-    with pytest.raises(TaskError, match="steady now but not"):
+    with pytest.raises(TaskError, match="steady now, but not"):
         kg.modes(rod, {"q'": 1})
     with pytest.raises(TaskError, match="--equilibrium N"):
         kg.modes(rod, {"q": 1})
-    with pytest.raises(TaskError, match=r"a state is given by name, such as \{'q': 0.1\}; this is a list"):
+    with pytest.raises(TaskError, match=r"give values by name, such as \{'q': 0.1\}, not a list"):
         kg.modes(rod, [0])
     with pytest.raises(TaskError, match="this is a list"):
-        kg.branches(rod, "tau:q", 0, 1, [0])
+        kg.continuation(rod, "tau:q", 0, 1, [0])
     with pytest.raises(TaskError, match="this is a list"):
         kg.assemble(rod, [0])
 
 
 def test_branches_of_what_depends_on_time_are_refused():
     with pytest.raises(TaskError, match="the model depends on time"):
-        kg.branches(kg.parse(KAPITZA), "w", 20, 60, starts=5)
+        kg.continuation(kg.parse(KAPITZA), "w", 20, 60, starts=5)
 
 
 def test_the_command_prints_multipliers(capsys, tmp_path):

@@ -6,6 +6,7 @@ from scipy.integrate import solve_ivp
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError, TaskError
+from kinegraph.solve.problem import Sampled
 from kinegraph.tasks.sensitivities import sensitivities
 from tests.tasks.reference import reference
 
@@ -40,7 +41,7 @@ def test_reference():
     columns = known["derivative_of_final_state_by"]
     names = [name.replace("w1", "q1'").replace("w2", "q2'").replace("w", "q") for name in columns]
     found = sensitivities(
-        kg.parse(PENDULUM), 2, names, integrals={"cost": "q1^2 + q2^2"}, rtol=1e-13, atol=1e-14, grid=1, progress=False
+        kg.parse(PENDULUM), 2, names, integrals={"cost": "q1^2 + q2^2"}, rtol=1e-13, atol=1e-14, times=1, progress=False
     )
     np.testing.assert_allclose(found.values[-1], [*known["final_state"], known["integral"]["value"]], rtol=1e-11)
     np.testing.assert_allclose(found.final[:4].T, list(columns.values()), rtol=1e-10, atol=1e-10)
@@ -76,7 +77,7 @@ def complex_step(place, duration):
 
 def test_five_seconds_equal_complex_steps():
     names = ["m2", "J2", "d2", "g", "q2(0)", "q1'(0)"]
-    found = sensitivities(kg.parse(PENDULUM), 5, names, rtol=1e-13, atol=1e-14, grid=1, progress=False)
+    found = sensitivities(kg.parse(PENDULUM), 5, names, rtol=1e-13, atol=1e-14, times=1, progress=False)
     expected = np.array([complex_step(place, 5) for place in (1, 6, 9, 7, 11, 12)]).T
     np.testing.assert_allclose(found.final, expected, rtol=1e-8, atol=1e-8 * np.abs(expected).max(axis=0).min())
 
@@ -86,20 +87,20 @@ def differences(model, duration, name, results, h=1e-5, **options):
 
     def run(step):
         changed = kg.load(model) if isinstance(model, str) else model
-        parameters, initial = dict(options.get("parameters", {})), dict(options.get("initial", {}))
+        parameters, initial = dict(options.get("parameters", {})), dict(options.get("state", {}))
         if name.endswith("(0)"):
             initial[name[:-3]] = initial[name[:-3]] + step
         else:
             parameters[name] = parameters[name] + step
-        given = options | {"parameters": parameters, "initial": initial}
-        solution = kg.simulate(changed, duration, rtol=1e-13, atol=1e-15, grid=4, progress=False, **given)
+        given = options | {"parameters": parameters, "state": initial}
+        solution = kg.simulate(changed, duration, rtol=1e-13, atol=1e-15, times=4, progress=False, **given)
         return np.array([solution[one] for one in results]).T
 
     return (8 * (run(h) - run(-h)) - (run(2 * h) - run(-2 * h))) / (12 * h)
 
 
 def check_differences(model, duration, by, results, h=1e-5, **options):
-    found = sensitivities(model, duration, by, results=results, rtol=1e-12, grid=4, progress=False, **options)
+    found = sensitivities(model, duration, by, outputs=results, rtol=1e-12, times=4, progress=False, **options)
     for name in by:
         expected = differences(model, duration, name, results, h, **options)
         got = np.array([found.derivative(one, name) for one in results]).T
@@ -115,7 +116,7 @@ def test_quaternions():
         ["m", "J", "e1(0)", "e0(0)", "wx(0)"],
         ["e2", "wz", "tip.x", "energy"],
         parameters={"m": 1.5, "J": 0.4},
-        initial=initial | {"wx": 0.3},
+        state=initial | {"wx": 0.3},
     )
 
 
@@ -148,27 +149,27 @@ def test_inputs_with_parameters_samples_and_limits():
         ["x", "y"],
         h=1e-4,  # runs across the limit's kink are exact to 1e-11 only
         parameters={"m": 2, "k": 30, "stop": 0.2, "u0": 3},
-        initial={"x'": 1.0},
-        inputs={"u": kg.Sampled(times, np.sin(times), smooth=True), "tau:y": "-m*y'"},
+        state={"x'": 1.0},
+        inputs={"u": Sampled(times, np.sin(times), smooth=True), "tau:y": "-m*y'"},
     )
 
 
 MISTAKES = [
-    ({"by": ["m1", "l3"]}, "has no 'l3'"),
+    ({"by": ["m1", "l3"]}, "has no parameter or initial value 'l3'"),
     ({"by": "q1"}, r"initial value is 'q1\(0\)'"),
-    ({"by": ["m1", "m1"]}, "named twice"),
+    ({"by": ["m1", "m1"]}, "given twice"),
     ({"by": []}, "by is empty"),
     ({"by": ""}, "by is empty"),
     ({"by": 5}, "by is 5"),
-    ({"by": [5]}, "has no 5"),
-    ({"by": "m1", "results": ["tipp.x"]}, "has no 'tipp.x'"),
-    ({"by": "m1", "results": "q3"}, "has no 'q3'"),
-    ({"by": "m1", "results": 5}, "results is 5"),
-    ({"by": "m1", "integrals": {"q1": "q2"}}, "has a meaning already"),
-    ({"by": "m1", "integrals": {"cost": "q9"}}, "has no 'q9'"),
-    ({"by": "m1", "method": "symplectic"}, "choose e.g. method='dop853'"),
+    ({"by": [5]}, "has no parameter or initial value 5"),
+    ({"by": "m1", "outputs": ["tipp.x"]}, "has no variable 'tipp.x'"),
+    ({"by": "m1", "outputs": "q3"}, "has no variable 'q3'"),
+    ({"by": "m1", "outputs": 5}, "outputs is 5"),
+    ({"by": "m1", "integrals": {"q1": "q2"}}, "is already in use"),
+    ({"by": "m1", "integrals": {"cost": "q9"}}, "has no variable 'q9'"),
+    ({"by": "m1", "method": "symplectic"}, "e.g. method='dop853'"),
     ({"by": "m1", "parameters": {"mass": 1}}, "no parameter"),
-    ({"by": "m1", "initial": {"q5": 1}}, "has no 'q5'"),
+    ({"by": "m1", "state": {"q5": 1}}, "has no variable 'q5'"),
     ({"by": "m1", "duration": -1}, "the end must come after the start"),
     ({"by": "m1", "duration": "long"}, "number of seconds"),
     ({"by": "m1", "inputs": {"q7": "t"}}, "no coordinate or input 'q7'"),
@@ -182,21 +183,21 @@ def test_mistakes_are_named(arguments, message):
 
 
 def test_what_does_not_move_is_refused():
-    with pytest.raises(TaskError, match="does not move"):
+    with pytest.raises(TaskError, match="cannot move"):
         sensitivities(kg.parse("parameters k = 1; Post | Sx(2) | m(k);"), 1, "k")
 
 
 def test_parameters_that_define_others_change_them():
     """b = 3 a: what a changes through b counts, unless b is named itself."""
     chain = "parameters a = 2, b = 3*a; coordinates x = b; Mass | Sx(x) | m(b); spring s | on(x), stiffness(a);"
-    both = sensitivities(kg.parse(chain), 1, "a, b", results=["x"], progress=False).final[0]
-    alone = sensitivities(kg.parse(chain), 1, "a", results=["x"], progress=False).final[0]
+    both = sensitivities(kg.parse(chain), 1, "a, b", outputs=["x"], progress=False).final[0]
+    alone = sensitivities(kg.parse(chain), 1, "a", outputs=["x"], progress=False).final[0]
     np.testing.assert_allclose(alone, both[0] + 3 * both[1], rtol=1e-8)
 
 
 def test_forces_that_jump_are_refused_where_the_run_meets_the_jump():
     mass = kg.parse("parameters m = 1; coordinates x = 1; Mass | Sx(x) | m(m);")
-    with pytest.raises(TaskError, match=r"forces jump at about t = 0\.9"):
+    with pytest.raises(TaskError, match=r"a force is discontinuous at about t = 0\.9"):
         sensitivities(mass, 3, "m", inputs={"x": "-sign(x)*2.3"}, progress=False)
     before = sensitivities(mass, 0.5, "m", inputs={"x": "-sign(x)*2.3"}, progress=False)
     np.testing.assert_allclose(before.derivative("x", "m")[-1], 2.3 * 0.5**2 / 2, rtol=1e-9)
@@ -205,8 +206,8 @@ def test_forces_that_jump_are_refused_where_the_run_meets_the_jump():
 
 
 def test_names_are_asked_for():
-    found = sensitivities("double-pendulum", 0.1, "m1,q1(0)", results={"height": "tip.z + l1"}, progress=False)
-    assert found.results == ("height",) and found.by == ("m1", "q1(0)")
+    found = sensitivities("double-pendulum", 0.1, "m1,q1(0)", outputs={"height": "tip.z + l1"}, progress=False)
+    assert found.outputs == ("height",) and found.by == ("m1", "q1(0)")
     assert found.derivatives.shape == (101, 1, 2) and found["height"].shape == (101,)
     assert "q1(0)" in str(found)
     with pytest.raises(TaskError, match="no 'm2' here"):
@@ -214,7 +215,7 @@ def test_names_are_asked_for():
 
 
 def test_an_implicit_method_takes_the_whole_jacobian():
-    options = {"results": ["q1", "q2"], "grid": 2, "rtol": 1e-10, "progress": False}
+    options = {"outputs": ["q1", "q2"], "times": 2, "rtol": 1e-10, "progress": False}
     explicit = sensitivities("double-pendulum", 1, ["m1", "q1(0)"], **options)
     implicit = sensitivities("double-pendulum", 1, ["m1", "q1(0)"], method="bdf", **options)
     np.testing.assert_allclose(implicit.derivatives, explicit.derivatives, rtol=1e-5, atol=1e-6)

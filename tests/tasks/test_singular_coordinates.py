@@ -73,7 +73,7 @@ def test_a_top_spins_on_although_upright_it_is_singular():
 
 
 def test_branches_begin_at_regular_positions_alone():
-    found = kg.branches(kg.parse(SPHERE), "b'", 1, 6, {"b'": 1}, starts=50)
+    found = kg.continuation(kg.parse(SPHERE), "b'", 1, 6, {"b'": 1}, starts=50)
     for one in found:
         np.testing.assert_allclose(np.cos(one.q[:, 1]) * one.values**2, 9.81, atol=1e-8)
 
@@ -81,7 +81,7 @@ def test_branches_begin_at_regular_positions_alone():
 @pytest.mark.parametrize("state", ["a=pi/2,b=pi/2", "a=0,b=pi/2", "a=1,b=pi/2+1e-8"])
 def test_eval_names_it(capsys, bob, state, tmp_path):
     (tmp_path / "bob.kg").write_text(BOB)
-    shown = runner(capsys)(f"eval {tmp_path / 'bob.kg'} -q H,qdd --at {state} --json")
+    shown = runner(capsys)(f"eval {tmp_path / 'bob.kg'} -q H,qdd --state {state} --json")
     assert shown.code == 1 and "a moves nothing" in shown.err
     printed = json.loads(shown.out)
     assert printed["qdd"] == [None, None] and printed["H"][1][1] == 1
@@ -105,8 +105,8 @@ def test_other_coordinates_see_the_same_place(bob):
 
 def test_runs_name_a_gimbal_lock():
     with pytest.raises(SolveError, match=r"cannot start: .* a moves nothing"):
-        kg.simulate(kg.parse(BOB), 1, initial={"b": RIGHT, "a'": 1, "b'": 1})
-    ended = kg.simulate(kg.parse(TOP), 1, initial={"th": 0, "phi'": 100})
+        kg.simulate(kg.parse(BOB), 1, state={"b": RIGHT, "a'": 1, "b'": 1})
+    ended = kg.simulate(kg.parse(TOP), 1, state={"th": 0, "phi'": 100})
     assert ended.status is Status.SINGULAR_COORDINATES and ended.ending.component == "psi, phi"
 
 

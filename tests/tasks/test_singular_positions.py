@@ -11,7 +11,7 @@ FLAT = -1.5707963267948966
 LINKAGE = "n-four-bar-1"
 
 
-@pytest.mark.parametrize("task", ["statics", "linearise", "modes"])
+@pytest.mark.parametrize("task", ["statics", "linearize", "modes"])
 @pytest.mark.parametrize("beside", [0.0, 1e-7])
 def test_tasks_name_the_row(task, beside):
     mechanism = kg.load(LINKAGE)
@@ -40,7 +40,7 @@ def test_equilibria_are_apart_from_singular_positions():
 
 def test_the_command_says_it(capsys):
     shown = runner(capsys)(f"equilibria {LINKAGE} --starts 100")
-    assert "pin1.x follows from other rows, rest is not determined there" in shown.out
+    assert "pin1.x depends on other rows, so equilibrium is not determined there" in shown.out
     assert {one["rows"][0] for one in data(runner(capsys)(f"equilibria {LINKAGE} --json"))["singular"]} == {"pin1.x"}
 
 

@@ -68,12 +68,12 @@ def test_forces_with_hardly_any_hold_are_said():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: kg.statics("crane", {"s": 5.0}), "the input 'S' has no value"),
+        (lambda: kg.statics("crane", {"s": 5.0}), "input 'S' has no value"),
         (lambda: kg.statics("crane", {"s": 50.0}, unknown=["S"]), "no finite value"),
         (lambda: kg.statics("double-pendulum", unknown=["tau:q1"]), "cannot cause"),
-        (lambda: kg.statics("double-pendulum", {"q1'": 1}), "is no coordinate"),
-        (lambda: kg.statics("double-pendulum", unknown=["tau:q3"]), "no unknown 'tau:q3'"),
-        (lambda: kg.statics("double-pendulum")["x"], "none of the unknowns"),
+        (lambda: kg.statics("double-pendulum", {"q1'": 1}), "is not a coordinate"),
+        (lambda: kg.statics("double-pendulum", unknown=["tau:q3"]), "unknown force 'tau:q3'"),
+        (lambda: kg.statics("double-pendulum")["x"], "unknown force 'x'"),
     ],
 )
 def test_mistakes_are_named(call, message):

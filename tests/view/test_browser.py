@@ -30,7 +30,7 @@ def browser():
 
 @pytest.fixture(scope="module")
 def pendulum():
-    return kg.simulate(kg.load("double-pendulum"), 2, initial={"q1": 1}, grid=100, progress=False)
+    return kg.simulate(kg.load("double-pendulum"), 2, state={"q1": 1}, times=100, progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def seen(pendulum_page):
 def test_pages_of_the_command_run_without_errors_and_without_network(browser, model, tmp_path, capsys):
     file = tmp_path / f"{model}.html"
     with pytest.raises(SystemExit):
-        main(["simulate", model, "--for", "1", "--points", "60", "--quiet", "--page", str(file)])
+        main(["simulate", model, "--for", "1", "--times", "60", "--quiet", "--page", str(file)])
     assert f"{model}.html" in capsys.readouterr().out
     seen = opened(browser, file, motion="no-preference")
     seen.wait("kinegraph.clock.time > 0.05 && kinegraph.clock.playing")
@@ -223,7 +223,7 @@ def hostile_solution():
         HOSTILE, (body,), (Coordinate(q.text, expression(1)),), (Parameter(length.text, expression(1)),),
         (expression(0), expression(0), expression(-9.81)), (Point(HOSTILE, HOSTILE),),
     )  # fmt: skip
-    found = kg.simulate(mechanism, 1, grid=20, progress=False)
+    found = kg.simulate(mechanism, 1, times=20, progress=False)
     return replace(found, method=HOSTILE)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.simulate import Solution
-from kinegraph.view.page import tables as equations
+from kinegraph.view.page import tables
 from kinegraph.view.page.solution_page import page_text
 from kinegraph.view.plot import figure
 from tests.view.test_page import drawing_of, embedded
@@ -25,7 +25,7 @@ BLOCK = """
 
 @pytest.fixture(scope="module")
 def run() -> Solution:
-    return kg.simulate(kg.parse(BLOCK), 0.4, grid=20, native=False, progress=False)
+    return kg.simulate(kg.parse(BLOCK), 0.4, times=20, native=False, progress=False)
 
 
 def test_floors_walls_and_forces(run: Solution) -> None:
@@ -46,7 +46,7 @@ def test_a_model_that_has_not_moved_shows_its_floors() -> None:
 
 
 def test_equations_name_the_forces_of_contacts() -> None:
-    assert "the forces of closed contacts" in equations.typeset(kg.parse(BLOCK))
+    assert "the forces of closed contacts" in tables.typeset(kg.parse(BLOCK))
 
 
 def test_plots_shade_closed_phases(run: Solution) -> None:

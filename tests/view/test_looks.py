@@ -58,13 +58,13 @@ def panda_on_stage(browser, panda_file):
 @pytest.fixture(scope="module")
 def fall(browser, tmp_path_factory):
     """The same robot falling, without its stage."""
-    run = kg.simulate(kg.load(PANDA), 0.05, grid=5, progress=False)
+    run = kg.simulate(kg.load(PANDA), 0.05, times=5, progress=False)
     return opened(browser, page(run, tmp_path_factory.mktemp("fall") / "fall.html"), before=FLAT)
 
 
 @pytest.fixture(scope="module")
 def workshop(browser, tmp_path_factory):
-    run = kg.simulate(kg.parse(WORKSHOP), 0.2, grid=10, progress=False)
+    run = kg.simulate(kg.parse(WORKSHOP), 0.2, times=10, progress=False)
     seen = opened(browser, page(run, tmp_path_factory.mktemp("workshop") / "workshop.html"))
     yield seen
     assert seen.errors == []

@@ -52,7 +52,7 @@ def test_counts_and_reductions_are_tables() -> None:
 
 
 def test_a_solution_is_shown_with_its_plot() -> None:
-    run = simulate(kg.load("double-pendulum"), 1, grid=20)
+    run = simulate(kg.load("double-pendulum"), 1, times=20)
     html = run._repr_html_()
     assert html is not None
     root = ElementTree.fromstring(PAGE.format(html))
@@ -76,7 +76,7 @@ def test_a_sweep_is_shown_by_its_ends() -> None:
 def test_names_are_escaped() -> None:
     """Names of a model are letters, digits, _ and $; whoever builds objects by hand gets no further."""
     evil = "<script>alert(1)</script>"
-    run = simulate(kg.load("double-pendulum"), 0.1, grid=2)
+    run = simulate(kg.load("double-pendulum"), 0.1, times=2)
     renamed = replace(run, model=evil, columns={evil if name == "q2" else name: c for name, c in run.columns.items()})
     renamed = replace(renamed, positions=("q1", evil))
     html = renamed._repr_html_()
@@ -87,17 +87,17 @@ def test_names_are_escaped() -> None:
 
 
 def test_dollars_in_names_are_no_formulas() -> None:
-    run = replace(simulate(kg.load("double-pendulum"), 0.1, grid=2), model=r"a$\frac{$b")
+    run = replace(simulate(kg.load("double-pendulum"), 0.1, times=2), model=r"a$\frac{$b")
     figure(run).canvas.draw()
 
 
 def test_energies_are_drawn_from_the_start_of_a_far_potential() -> None:
     """A pendulum a kilometre up: without this all curves are flat lines."""
     high = kg.parse("model high; coordinates q = 1; gravity 0,0,-9.81; A | Sz(1000), Ry(q) | Sz(-1), m(1);")
-    panel = figure(simulate(high, 1, grid=50)).axes[2]
-    assert "potential from" in panel.get_ylabel()
+    panel = figure(simulate(high, 1, times=50)).axes[2]
+    assert "potential relative to" in panel.get_ylabel()
     heights = [np.ptp(line.get_ydata()) for line in panel.lines]
     bottom, top = panel.get_ylim()
     assert heights[0] > 0.3 * (top - bottom)
-    low = figure(simulate(kg.parse(PENDULUM), 1, grid=50)).axes[2]
+    low = figure(simulate(kg.parse(PENDULUM), 1, times=50)).axes[2]
     assert low.get_ylabel() == "J"

@@ -11,8 +11,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.view import model_page
-from kinegraph.view.page import tables as equations
-from kinegraph.view.page import tables as facts
+from kinegraph.view.page import tables
 from kinegraph.view.page.frames import Frames, units
 from kinegraph.view.page.scene import Skeleton
 from kinegraph.view.page.solution_page import page_text
@@ -84,7 +83,7 @@ def test_floors_and_walls_stand_where_limits_say(parts: dict[str, dict]) -> None
 
 def test_forces_from_outside_are_drawn() -> None:
     mechanism = kg.load("double-pendulum")
-    run = kg.simulate(mechanism, 0.1, inputs={"q1": "5*q2"}, initial={"q2": 0.3}, grid=2, progress=False)
+    run = kg.simulate(mechanism, 0.1, inputs={"q1": "5*q2"}, state={"q2": 0.3}, times=2, progress=False)
     (arrow,) = [part for part in embedded(page_text(run))["parts"] if part["kind"] == "moment"]
     assert vectors(arrow)[:, 1] == pytest.approx(5 * run["q2"], rel=1e-6)
 
@@ -108,8 +107,8 @@ def test_units_come_from_joints() -> None:
 
 
 def test_names_of_one_list_have_one_look() -> None:
-    assert all(name.startswith("<math>") for name in facts.names(["q1", "teta$L", "wx"]))
-    mixed = facts.names(["q1", "panda_finger_joint1", "q1'"])
+    assert all(name.startswith("<math>") for name in tables.names(["q1", "teta$L", "wx"]))
+    mixed = tables.names(["q1", "panda_finger_joint1", "q1'"])
     assert all(name.startswith('<span class="name">') for name in mixed) and mixed[2].endswith("q1′</span>")
 
 
@@ -130,17 +129,17 @@ def test_a_model_without_parameters_has_no_card_of_them(tmp_path: Path) -> None:
 )
 def test_what_is_left_out_can_be_printed(mechanism, source, expected, monkeypatch: pytest.MonkeyPatch) -> None:
     """The page of a file must not name a command with the model's name: there is no such model in the library."""
-    monkeypatch.setattr(equations, "MOST_EQUATIONS", 0)
-    assert expected in equations.typeset(mechanism, source)
+    monkeypatch.setattr(tables, "MOST_EQUATIONS", 0)
+    assert expected in tables.typeset(mechanism, source)
 
 
 def test_the_command_on_the_page_of_a_file_works(tmp_path, monkeypatch, capsys) -> None:
     (tmp_path / "my arm.kg").write_text("model other; coordinates q; gravity 0,0,-9.81; A | Ry(q) | Sz(-1), m(1);")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(equations, "MOST_EQUATIONS", 0)
+    monkeypatch.setattr(tables, "MOST_EQUATIONS", 0)
     run = runner(capsys)
     assert data(run("view 'my arm.kg' -o page.html --json"))["coordinates"] == ["q"]
-    assert run("simulate 'my arm.kg' --for 0.1 --points 2 --quiet --page run.html").code == 0
+    assert run("simulate 'my arm.kg' --for 0.1 --times 2 --quiet --page run.html").code == 0
     for name in ("page.html", "run.html"):
         text = (tmp_path / name).read_text("utf-8").replace("&#x27;", "'")
         command = re.search(r"kinegraph (derive [^<]* -q tau)", text)
@@ -148,13 +147,13 @@ def test_the_command_on_the_page_of_a_file_works(tmp_path, monkeypatch, capsys) 
 
 
 def test_numbers_of_equations_can_be_read() -> None:
-    text = equations.typeset(kg.load(PANDA))
+    text = tables.typeset(kg.load(PANDA))
     found = re.findall(r"<mn(?: data-exact=\"([\d.]+)\")?>([\d.]+)</mn>", text)
-    assert max(len(shown.replace(".", "").lstrip("0")) for _, shown in found) <= equations.DIGITS
+    assert max(len(shown.replace(".", "").lstrip("0")) for _, shown in found) <= tables.DIGITS
     exact = [(float(full), float(shown)) for full, shown in found if full]
     assert len(exact) > 20 and all(shown == pytest.approx(full, rel=1e-4) for full, shown in exact)
     assert "Show all digits" in text
-    assert "Show all digits" not in equations.typeset(kg.load("double-pendulum"))
+    assert "Show all digits" not in tables.typeset(kg.load("double-pendulum"))
 
 
 def test_a_slider_starts_inside_its_limits(tmp_path: Path) -> None:
@@ -168,7 +167,7 @@ def test_a_slider_starts_inside_its_limits(tmp_path: Path) -> None:
 
 
 def test_pictures_have_units_and_say_how_many_curves_there_are() -> None:
-    run = kg.simulate(kg.load("five-link-tree"), 0.1, grid=5, progress=False)
+    run = kg.simulate(kg.load("five-link-tree"), 0.1, times=5, progress=False)
     panels = figure(run).axes
     assert panels[0].get_ylabel() == "rad" and panels[1].get_ylabel() == "rad/s"
     assert panels[3].get_title(loc="left") == "Phase plane (first 4 of 5)"

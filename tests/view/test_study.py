@@ -41,7 +41,7 @@ def test_figures_show_what_they_say(study):
 
 
 def test_mistakes(study, tmp_path):
-    with pytest.raises(StudyError, match="there are histograms"):
+    with pytest.raises(StudyError, match="choose from histograms"):
         draw(study, "pie", tmp_path / "a.png")
     with pytest.raises(StudyError, match="ending must be"):
         draw(study, "corner", tmp_path / "a.txt")
@@ -54,7 +54,7 @@ def test_mistakes(study, tmp_path):
 def test_the_page_says_all_and_escapes_names(study, tmp_path):
     text = kg.view(study, tmp_path / "page.html").read_text()
     assert "&lt;deep&gt;" in text and "<deep>" not in text
-    for word in ("What was asked", "Probabilities", "Outcomes", "Histograms", "Success over two", "Sensitivity"):
+    for word in ("Settings", "Probabilities", "Outcomes", "Histograms", "Success over two", "Sensitivity"):
         assert word in text
     assert text.count("data:image/png;base64,iVBORw0KGgo") == 6  # as every PNG begins
 

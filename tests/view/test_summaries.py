@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.base_parameters import BaseParameter, BaseParameters
+from kinegraph.compiler.base_parameters import BaseParameter, BaseParameters, base_parameters
+from kinegraph.graph.node import Graph
 from kinegraph.solve.solution import Solution
 
 
-def large_graph() -> kg.Graph:
+def large_graph() -> Graph:
     return kg.derive(kg.load("rackovic-14r"), "H,gravity")
 
 
@@ -25,7 +26,7 @@ LARGE: dict[str, Callable[[], object]] = {
     "reduction": lambda: kg.reduce(kg.derive(kg.load("five-link-tree"), "tau"), kg.Effort.QUICK, prove=False),
     "solution": long_run,
     "sweep": lambda: kg.sweep(kg.load("double-pendulum"), 0.1, over={"q1": np.linspace(0, 1, 200)}, progress=False),
-    "base parameters": lambda: kg.base_parameters(kg.load("puma560")),
+    "base parameters": lambda: base_parameters(kg.load("puma560")),
     "kernel": lambda: kg.compile(kg.load("double-pendulum"), "tau"),
 }
 
@@ -46,13 +47,13 @@ def test_a_graph_says_what_it_computes_and_what_that_costs() -> None:
 
 
 def test_a_solution_says_how_it_went_and_what_it_holds() -> None:
-    run = kg.simulate(kg.load("double-pendulum"), 0.1, grid=10, progress=False)
+    run = kg.simulate(kg.load("double-pendulum"), 0.1, times=10, progress=False)
     assert "the end time was reached" in repr(run) and "11 rows of t, q1, q2" in repr(run)
     assert "array(" not in repr(run)
 
 
 def test_base_parameters_are_a_table_in_notebooks() -> None:
-    found = kg.base_parameters(kg.load("double-pendulum"))
+    found = base_parameters(kg.load("double-pendulum"))
     shown = found._repr_html_()
     assert shown is not None and f"<td>{found.parameters[0].name}</td>" in shown
     many = BaseParameters(tuple(BaseParameter("m", f"<b>{k}", "x") for k in range(100)), ("<i>",), False)

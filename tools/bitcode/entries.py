@@ -21,10 +21,10 @@ from kinegraph.solve.contacts.mode import ContactSet
 from kinegraph.solve.ensemble import CaseProblem
 from kinegraph.solve.loops import contact_phases as contact_loop
 from kinegraph.solve.loops import ensemble as case_loop
-from kinegraph.solve.loops import multistep
+from kinegraph.solve.loops import multistep, stepping
 from kinegraph.solve.methods.cvode import _common, multistep_work
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS
-from kinegraph.solve.methods.runge_kutta import RungeKutta
+from kinegraph.solve.methods.runge_kutta import RungeKutta, loop_system, loop_work
 from kinegraph.solve.methods.step_control import FixedStep
 from kinegraph.solve.methods.symplectic import Symplectic
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_8
@@ -44,7 +44,7 @@ TYPICAL = CauchyProblem(RightHandSide(1, ("y",)), np.zeros(1), 0.0, 1.0)
 def entries():
     """Files of bitcode: name -> [(function, types of its arguments)]; and the names whose functions make arrays."""
     files = {}
-    for function, arguments in [*_solver_loops(), *_callbacks(), *_search(), *_recursions()]:
+    for function, arguments in [*_solver_loops(), *_callbacks(), *_search(), *_recursions(), *_steppers()]:
         name = function.__module__.removeprefix("kinegraph.")
         if kind_of(function) is not Kind.CALLBACK:
             if not name.startswith(COUNTED):
@@ -69,6 +69,14 @@ def _solver_loops():
     cases = problem._cases(np.zeros((1, 1)), _NOTHING, np.zeros(1, dtype=np.int64))
     yield case_loop.run_cases, (*problem._arguments(cases, problem.outputs.tally(1, 0), 1), 0, 0)
     yield _contacts(DORMAND_PRINCE_8)
+
+
+def _steppers():
+    system, work, clock = loop_system(TYPICAL), loop_work(TYPICAL, DORMAND_PRINCE_8), np.zeros(4)
+    yield stepping.take_steps, (system, work, clock, 0)
+    table = np.zeros((1, 1))
+    rows = stepping.Rows(0, table, table, table, table, np.zeros(1), table, np.zeros(1, dtype=np.int64))
+    yield stepping.take_steps_of_rows, (system, rows, work, clock, 0)
 
 
 def _contacts(tableau):

@@ -27,7 +27,7 @@ class Mujoco(Peer):
         import mujoco
 
         self._mujoco = mujoco
-        self.model = _model(mujoco, case, path)
+        self.model = mujoco_model(mujoco, case, path)
         self.data = mujoco.MjData(self.model)
         self.floating = case.floating
         addresses = [self.model.joint(name).dofadr[0] for name in joint_names]
@@ -77,7 +77,8 @@ class Mujoco(Peer):
         return lambda calls, seed: float(function(model, data, rows.ctypes.data, len(rows) - 1, calls, seed))
 
 
-def _model(mujoco: Foreign, case: RobotCase, path: Path) -> Foreign:
+def mujoco_model(mujoco: Foreign, case: RobotCase, path: Path) -> Foreign:
+    """The robot as MuJoCo reads it, without limits and contacts."""
     root = ElementTree.parse(path).getroot()
     extension = ElementTree.SubElement(root, "mujoco")
     # MuJoCo refuses links without mass and inertias no real body has; those robots it does not take part in.

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from kinegraph import __version__
-from kinegraph.cli.commands import COMMANDS, ELSEWHERE, Group
+from kinegraph.cli.commands import COMMANDS, ELSEWHERE, RENAMED_OPTIONS, Group
 from kinegraph.errors import KinegraphError
 
 #: The exit code of a command that Ctrl-C ended.
@@ -34,7 +34,10 @@ class Commands(TyperGroup):
             typer.echo(f"error: there is no command {args[0]}\n  type `kinegraph {ELSEWHERE[args[0]]}`", err=True)
             raise typer.Exit(2)
         name, command, rest = super().resolve_command(ctx, args)
-        return name, loaded(name) if name in COMMANDS else command, rest
+        if name in COMMANDS:
+            command = loaded(name)
+            _refuse_old_options(name, command, rest)
+        return name, command, rest
 
     def invoke(self, ctx: Click) -> object:
         """Run a command; Ctrl-C becomes one line and an exit code."""
@@ -43,6 +46,17 @@ class Commands(TyperGroup):
         except KeyboardInterrupt:
             typer.echo("interrupted", err=True)
             raise typer.Exit(INTERRUPTED) from None
+
+
+def _refuse_old_options(name: str, command: Click, words: Sequence[str]) -> None:
+    """An error for an option of an earlier version that names the option of today."""
+    known = {option for one in command.params for option in one.opts}
+    for word in words:
+        option = word.partition("=")[0]
+        new = RENAMED_OPTIONS.get(f"{name} {option}", RENAMED_OPTIONS.get(option))
+        if new and option not in known:
+            typer.echo(f"error: {name} has no option {option}\n  write {new}", err=True)
+            raise typer.Exit(2)
 
 
 def loaded(name: str) -> Click:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @reads_model
 def run(source: ModelSource, json: JsonOption = False) -> None:
-    """Read and validate a model, and say what is in it and what of the file is not.
+    """Read and validate a model; list its contents and what was not imported.
 
     Example: kinegraph check four-bar
     """

@@ -28,102 +28,99 @@ class Group:
 COMMANDS: dict[str, Entry | Group] = {
     "models": Entry("kinegraph.cli.models:run", "List the mechanisms of the library."),
     "check": Entry(
-        "kinegraph.cli.check:run", "Read and validate a model, and say what is in it and what of the file is not."
+        "kinegraph.cli.check:run", "Read and validate a model; list its contents and what was not imported."
     ),
-    "derive": Entry(
-        "kinegraph.cli.derive:run", "Derive equations exactly and print them with a list of abbreviations."
+    "view": Entry(
+        "kinegraph.cli.view:run", "Write an interactive 3D page of a mechanism, with a slider for each coordinate."
     ),
-    "ops": Entry("kinegraph.cli.ops:run", "Count operations after each stage of the reduction, and prove the result."),
+    "derive": Entry("kinegraph.cli.derive:run", "Derive exact equations, and print them with a list of abbreviations."),
+    "count": Entry(
+        "kinegraph.cli.count:run", "Count operations after each stage of the reduction, and prove the result."
+    ),
     "eval": Entry("kinegraph.cli.eval:run", "Compile quantities and evaluate them at one state."),
-    "simulate": Entry(
-        "kinegraph.cli.simulate:run", "Simulate a mechanism and print how it went; save the motion and draw it."
-    ),
+    "export": Entry("kinegraph.cli.export:run", "Write equations as source code with a self-test."),
+    "simulate": Entry("kinegraph.cli.simulate:run", "Simulate a mechanism; save, plot, or animate the result."),
     "study": Entry(
         "kinegraph.cli.study:run",
-        "Run many cases of a model, drawn by laws or by a design; or of a study file (.toml), which says all of that.",
-    ),
-    "assemble": Entry(
-        "kinegraph.cli.kinematics:run_assemble",
-        "Positions that fit the loops and constraints; values of --at stay as they are if they can.",
-    ),
-    "inverse": Entry(
-        "kinegraph.cli.forces:run_inverse",
-        "The unknown forces for a motion given by laws of time, or by samples with their noise.",
-    ),
-    "statics": Entry(
-        "kinegraph.cli.forces:run_statics",
-        "The forces that hold a mechanism at rest against weight, springs and other elements, and what its joints "
-        "carry.",
-    ),
-    "reactions": Entry(
-        "kinegraph.cli.forces:run_reactions",
-        "The force and moment each joint transmits at a state, or the largest ones along a run from there.",
-    ),
-    "equilibria": Entry(
-        "kinegraph.cli.equilibria:run",
-        "All equilibria that are found from many starts, with their stability; a rate in --at asks for steady motions.",
-    ),
-    "linearise": Entry(
-        "kinegraph.cli.linear:run_linearise", "A, B, C, D of the linear system about a state, from exact derivatives."
-    ),
-    "modes": Entry(
-        "kinegraph.cli.linear:run_modes",
-        "Frequencies, damping ratios and shapes about an equilibrium or steady motion.",
-    ),
-    "response": Entry(
-        "kinegraph.cli.linear:run_response",
-        "Amplitude and phase of the coordinates under harmonic forces, over frequency.",
-    ),
-    "integrals": Entry(
-        "kinegraph.cli.first_integrals:run",
-        "What does not change along the motion: energy, momenta, and their combinations; each is proved.",
-    ),
-    "ik": Entry(
-        "kinegraph.cli.kinematics:run_ik",
-        "All positions that bring a body to a pose, each certified by forward kinematics; or the motion along a path.",
-    ),
-    "point": Entry(
-        "kinegraph.cli.kinematics:run_point",
-        "Pose, velocity and acceleration of a point at a state, as the mechanism moves under its forces.",
-    ),
-    "workspace": Entry(
-        "kinegraph.cli.kinematics:run_workspace",
-        "Where the ring of a platform can be, and how far from singular poses; or all its poses for given drives.",
+        "Run many cases of a model with varied parameters and states, or a study file (.toml).",
     ),
     "dock": Entry(
         "kinegraph.cli.dock:run",
-        "A docking: contact, capture by latches, damping, drawing in, the hard joint; outcome and peak forces.",
+        "Simulate a docking from first contact to the hard joint; show its outcome and peak forces.",
     ),
-    "sensitivity": Entry(
-        "kinegraph.cli.parameters:run_sensitivity",
-        "Exact derivatives of a run's results by parameters and initial values.",
+    "assemble": Entry(
+        "kinegraph.cli.kinematics:run_assemble",
+        "Find positions that satisfy all loops and constraints, keeping the values of --state where possible.",
+    ),
+    "inverse-kinematics": Entry(
+        "kinegraph.cli.kinematics:run_inverse_kinematics",
+        "Inverse kinematics: find all joint positions for a pose, or follow a path.",
+    ),
+    "point-motion": Entry(
+        "kinegraph.cli.kinematics:run_point_motion",
+        "Compute pose, velocity and acceleration of a point at a state.",
+    ),
+    "workspace": Entry(
+        "kinegraph.cli.kinematics:run_workspace",
+        "Compute the workspace of a parallel platform, or all its poses for given drives.",
+    ),
+    "unknown-forces": Entry(
+        "kinegraph.cli.forces:run_unknown_forces",
+        "Find unknown forces from a given motion: formulas of time, or measured samples.",
+    ),
+    "statics": Entry(
+        "kinegraph.cli.forces:run_statics",
+        "Find the forces that hold a mechanism at rest, and the joint reactions.",
+    ),
+    "reactions": Entry(
+        "kinegraph.cli.forces:run_reactions",
+        "Compute the force and moment in each joint at a state, or the largest along a run.",
+    ),
+    "equilibria": Entry(
+        "kinegraph.cli.equilibria:run_equilibria",
+        "Find equilibria and their stability from many starts; a rate in --state asks for steady motions.",
+    ),
+    "continuation": Entry(
+        "kinegraph.cli.equilibria:run_continuation",
+        "Follow branches of equilibria over a parameter, and find their bifurcations.",
+    ),
+    "linearize": Entry(
+        "kinegraph.cli.linear:run_linearize",
+        "Compute A, B, C, D of the linear system about a state, from exact derivatives.",
+    ),
+    "modes": Entry(
+        "kinegraph.cli.linear:run_modes",
+        "Compute frequencies, damping ratios and shapes about an equilibrium or steady motion.",
+    ),
+    "response": Entry(
+        "kinegraph.cli.linear:run_response",
+        "Compute amplitude and phase of the coordinates under harmonic forces.",
+    ),
+    "first-integrals": Entry(
+        "kinegraph.cli.first_integrals:run",
+        "Find and prove first integrals: energy, momenta, and their combinations.",
+    ),
+    "sensitivities": Entry(
+        "kinegraph.cli.parameters:run_sensitivities",
+        "Compute exact derivatives of a run with respect to parameters and initial values.",
     ),
     "fit": Entry(
         "kinegraph.cli.parameters:run_fit",
-        "Parameters and initial values from measured motion, with error bars; begins at the values of the model "
-        "and --set.",
+        "Estimate parameters and initial values from measured motion, with standard errors.",
     ),
-    "synthesise": Entry(
-        "kinegraph.cli.parameters:run_synthesise",
-        "Parameters and initial values within bounds whose run comes nearest to what is wanted.",
+    "synthesize": Entry(
+        "kinegraph.cli.parameters:run_synthesize",
+        "Find parameters and initial values within bounds that bring a run closest to wanted outputs.",
     ),
-    "view": Entry(
-        "kinegraph.cli.view:run",
-        "Write a page that shows a mechanism where it starts, with a slider for each coordinate.",
-    ),
-    "export": Entry("kinegraph.cli.export:run", "Write equations as source code, with a self-test inside."),
     "inspect": Entry(
         "kinegraph.cli.inspect:run",
-        "Print a value between two stages, as `compile` makes it: the model, its tree of joints, the request with "
-        "its key, the graph as derived and reduced, the graph chosen for the kernel, what of it is bound, its "
-        "program, LLVM code, assembly; and what the code was proved equal to.",
+        "Print an intermediate value of the compiler: model, joint tree, graph, program, LLVM code or assembly.",
     ),
     "reproduce": Entry(
-        "kinegraph.cli.reproduce:run", "Every printed table of the source documents computed anew beside it."
+        "kinegraph.cli.reproduce:run", "Recompute every printed table of the source documents, and compare."
     ),
     "demo": Entry(
-        "kinegraph.cli.demo:run",
-        "Derive, reduce, prove, compile and time the legs of a walking robot, let them walk, and report.",
+        "kinegraph.cli.demo:run", "Derive, reduce, prove, compile, time and simulate the legs of a walking robot."
     ),
     "store": Group(
         "kinegraph.cli.store:app",
@@ -131,7 +128,7 @@ COMMANDS: dict[str, Entry | Group] = {
     ),
 }
 
-#: What other programs call a command, and what to type here.
+#: What other programs or earlier versions call a command, and what to type here.
 ELSEWHERE = {
     "plot": "simulate MODEL --for 10 --plot run.png",
     "animate": "simulate MODEL --for 10 --page run.html",
@@ -140,4 +137,33 @@ ELSEWHERE = {
     "show": "view MODEL -o model.html",
     "compile": "export MODEL --to c -o DIR",
     "codegen": "export MODEL --to c -o DIR",
+    "ops": "count MODEL",
+    "inverse": "unknown-forces MODEL --motion q1=sin(t) --for 2",
+    "ik": "inverse-kinematics MODEL --body NAME --pose x,y,z",
+    "point": "point-motion MODEL --point NAME",
+    "linearise": "linearize MODEL",
+    "integrals": "first-integrals MODEL",
+    "sensitivity": "sensitivities MODEL --by m1",
+    "synthesise": "synthesize MODEL --wanted tip.x=0.5 --bounds m1=0:2",
+    "branches": "continuation MODEL --over m1=0:2",
+}
+
+#: Options of earlier versions, and what to write now; with a command where the answer depends on it.
+RENAMED_OPTIONS = {
+    "--at": "--state",
+    "--within": "--bounds",
+    "--points": "--times",
+    "--steps": "--times",
+    "--trajectories": "--times",
+    "--start": "--t0",
+    "--results": "--outputs",
+    "--want": "--wanted",
+    "--of": "--point",
+    "--bearing": "--no-drives",
+    "--anywhere": "--no-steady",
+    "--to-capture": "--stop-at-capture",
+    "equilibria --over": "`kinegraph continuation MODEL --over NAME=FROM:TO`",
+    "equilibria --plot": "`kinegraph continuation MODEL --over NAME=FROM:TO --plot FILE`",
+    "response --over": "--frequencies",
+    "response --input": "--inputs",
 }

@@ -24,11 +24,13 @@ if TYPE_CHECKING:  # the display is imported by what is shown: JSON needs none
     from rich.console import Console
 
 ClosureOption = Annotated[
-    Closure, typer.Option("--closure", help="How loops are closed; see docs/closed-loops.md.", show_default=True)
+    Closure, typer.Option("--closure", help="How to close loops; see docs/closed-loops.md.", show_default=True)
 ]
 PassesOption = Annotated[
     str,
-    typer.Option("--passes", help="Your own passes in order, as in 'expand(forms=0), products, monomials(degree=4)'."),
+    typer.Option(
+        "--passes", help="Run these passes instead, in order: 'expand(forms=0), products, monomials(degree=4)'."
+    ),
 ]
 QuantityOption = Annotated[
     str,
@@ -36,13 +38,13 @@ QuantityOption = Annotated[
         "--quantity",
         "-q",
         metavar="LIST",
-        help=f"{', '.join(WORDS)}.",
+        help=f"Quantities: {', '.join(WORDS)}.",
         autocompletion=completion.quantities,
     ),
 ]
 SetOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Give parameters values, e.g. --set m1=2,l1=0.5."),
+    typer.Option("--set", metavar="NAME=VALUE", help="Values of parameters, e.g. --set m1=2,l1=0.5."),
 ]
 
 
@@ -54,7 +56,7 @@ def _tell_only_errors(json: bool) -> bool:
 
 JsonOption = Annotated[
     bool,
-    typer.Option("--json", help="Print machine-readable JSON and nothing else.", callback=_tell_only_errors),
+    typer.Option("--json", help="Print JSON and nothing else.", callback=_tell_only_errors),
 ]
 
 
@@ -132,9 +134,19 @@ def _unreadable(option: str, text: str) -> ModelError:
 
 
 def parameter_settings(mechanism: kg.Mechanism, settings: list[str] | None) -> dict[str, Expression]:
-    """The values of --set; names are checked where they are used."""
+    """The values of --set; unknown names are refused where they are used."""
     known = [parameter.name for parameter in mechanism.parameters]
-    return {name: parse_value(text, "--set", known) for name, text in assignments(settings or (), "--set").items()}
+    return {name: parse_value(text, "--set", known) for name, text in parameter_texts(mechanism, settings).items()}
+
+
+def parameter_texts(mechanism: kg.Mechanism, settings: list[str] | None) -> dict[str, str]:
+    """The values of --set as they were typed. A coordinate or velocity is an error that names --state."""
+    given = assignments(settings or (), "--set")
+    for name, text in given.items():
+        if name in mechanism.layout.positions or name in mechanism.layout.velocities:
+            message = f"--set: {name!r} is not a parameter of {mechanism.name}"
+            raise ModelError(message, remedy=f"write --state {name}={text}")
+    return given
 
 
 def plural(count: int, word: str) -> str:

@@ -15,10 +15,11 @@ from rich.table import Table
 
 import kinegraph as kg
 from kinegraph.cli.common import JsonOption, console, print_json
-from kinegraph.cli.ops import known_values
+from kinegraph.cli.count import known_values
 from kinegraph.codegen.c import c_source
-from kinegraph.compiler.chain import Chain
-from kinegraph.compiler.compile import kernel_of
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.compiler import stored
+from kinegraph.compiler.bind import kernel_of
 from kinegraph.compiler.request import Request, quantities_of
 from kinegraph.graph.count import Operations
 from kinegraph.jit.kernel import StraightKernel
@@ -56,7 +57,7 @@ _START = {"beta$L": 0.1, "beta$R": 1, "gamma$L": 0.18, "gamma$R": 0.18}
 
 def walk(legs: kg.Mechanism, progress: bool | None = None) -> Solution:
     """The legs, hung up, walking in the air."""
-    return kg.simulate(legs, DURATION, inputs=forces(), initial=_START, grid=_INTERVALS, progress=progress)
+    return kg.simulate(legs, DURATION, inputs=forces(), state=_START, times=_INTERVALS, progress=progress)
 
 
 def forces() -> dict[str, str]:
@@ -135,12 +136,12 @@ class Measured:
 
 
 def run(
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="Where the files go.")] = Path(
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder of the files.")] = Path(
         "kinegraph-demo"
     ),
     json: JsonOption = False,
 ) -> None:
-    """Derive, reduce, prove, compile and time the legs of a walking robot, let them walk, and report."""
+    """Derive, reduce, prove, compile, time and simulate the legs of a walking robot."""
     mechanism = kg.load(NEW)
     with console(stderr=True).status("deriving, reducing, proving and compiling ..."):
         measured = {quantity: measure(mechanism, quantity) for quantity in QUANTITIES}
@@ -164,20 +165,20 @@ def measure(mechanism: kg.Mechanism, quantity: str) -> Measured:
     """From the mechanism to a kernel, and how fast it runs."""
     started = time.perf_counter()
     request = Request(mechanism, quantities_of(quantity), known_values(mechanism), frames=QUANTITIES[quantity])
-    reduced = Chain(request, cache=False).reduced
+    reduced = stored.reduced(request, cache=False)
     kernel = kernel_of(mechanism, reduced.graph, quantity)
     seconds = time.perf_counter() - started
     after = kg.count(reduced.graph)
     return Measured(kernel, reduced.first, after, True, seconds, call_time(kernel), batch_rate(kernel))
 
 
-def states(kernel: kg.Kernel, count: int) -> list[np.ndarray]:
+def states(kernel: Kernel, count: int) -> list[np.ndarray]:
     """Random arguments of a kernel."""
     random = np.random.default_rng(0)
     return [random.uniform(-0.5, 0.5, (count, len(one.symbols))) for one in kernel.arguments]
 
 
-def call_time(kernel: kg.Kernel, calls: int = 20_000) -> float:
+def call_time(kernel: Kernel, calls: int = 20_000) -> float:
     """Nanoseconds of one call by a compiled caller, the best of a few runs."""
     import ctypes
 
@@ -189,7 +190,7 @@ def call_time(kernel: kg.Kernel, calls: int = 20_000) -> float:
     return min(_seconds(lambda: repeat(x.ctypes.data, y.ctypes.data)) for _ in range(5)) / calls * 1e9
 
 
-def batch_rate(kernel: kg.Kernel, count: int = 200_000) -> float:
+def batch_rate(kernel: Kernel, count: int = 200_000) -> float:
     """States per second on all cores, the best of a few runs."""
     arguments = states(kernel, count)
     kernel.batch(*arguments)
@@ -202,7 +203,7 @@ def _seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - started
 
 
-def disagreement(kernel: kg.Kernel, count: int = 1000) -> float:
+def disagreement(kernel: Kernel, count: int = 1000) -> float:
     """The largest relative difference of tau between the two record forms of the legs, over random states."""
     arguments = states(kernel, count)
     new = kernel.batch(*arguments)

@@ -9,10 +9,11 @@ import typer
 import kinegraph as kg
 from kinegraph.cli.common import JsonOption, PassesOption, QuantityOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.options import ModelSource, reads_model
+from kinegraph.compiler import stored
 from kinegraph.compiler.base_parameters import base_parameters
-from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.request import request_of
 from kinegraph.errors import DerivationError
+from kinegraph.graph.node import Graph
 from kinegraph.model.expressions import Expression
 
 
@@ -20,14 +21,14 @@ from kinegraph.model.expressions import Expression
 def run(
     source: ModelSource,
     quantity: QuantityOption = "H,C,gravity",
-    latex: Annotated[bool, typer.Option("--latex", help="A LaTeX fragment for amsmath.")] = False,
-    numeric: Annotated[bool, typer.Option("--numeric", help="Put in the model's parameter values.")] = False,
-    raw: Annotated[bool, typer.Option("--raw", help="As derived, before any reduction.")] = False,
+    latex: Annotated[bool, typer.Option("--latex", help="Print LaTeX for amsmath.")] = False,
+    numeric: Annotated[bool, typer.Option("--numeric", help="Replace parameters by the model's values.")] = False,
+    raw: Annotated[bool, typer.Option("--raw", help="Print the equations before any reduction.")] = False,
     passes: PassesOption = "",
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Derive equations exactly and print them with a list of abbreviations.
+    """Derive exact equations, and print them with a list of abbreviations.
 
     They are shortened by a quick reduction, which is proved; or by --passes of your own; --raw shows them as they were
     derived.
@@ -54,9 +55,10 @@ def run(
 
 def equations(
     mechanism: kg.Mechanism, quantity: str, numeric: bool, values: dict[str, Expression], raw: bool, passes: str
-) -> kg.Graph:
+) -> Graph:
     """The graph whose equations are shown."""
     if raw and passes:
         raise DerivationError("--raw shows equations before any pass: leave out --raw or --passes")
-    chain = chain_of(request_of(mechanism, quantity, numeric=numeric, parameters=values, passes=passes))
-    return chain.derived.graph if raw else chain.reduced.graph
+    request = request_of(mechanism, quantity, numeric=numeric, parameters=values, passes=passes)
+    request = stored.resolve_closure(request)
+    return stored.derived(request).graph if raw else stored.reduced(request).graph

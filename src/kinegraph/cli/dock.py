@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kinegraph.cli.common import JsonOption, assignments, console, print_json
-from kinegraph.cli.options import InputOption, ModelSource, RtolOption, RunSetOption, reads_model
-from kinegraph.cli.simulate import formulas, input_values, split_settings
+from kinegraph.cli.common import JsonOption, SetOption, assignments, console, print_json
+from kinegraph.cli.options import InputOption, ModelSource, RtolOption, RunStateOption, reads_model
+from kinegraph.cli.simulate import input_values, run_parameters, run_state
 from kinegraph.errors import SolveError
 
 if TYPE_CHECKING:
@@ -25,58 +25,59 @@ PortOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="NAME=VALUE,...",
-        help="Of the passive spacecraft that is added to models without one: radius, latches, mass, ahead, ...",
+        help="The passive spacecraft to add to a model without one: radius, latches, mass, ahead, ...",
     ),
 ]
-CasesOption = Annotated[
-    int | None, typer.Option(metavar="N", help="A study of so many random first contacts instead, up to capture.")
-]
+CasesOption = Annotated[int | None, typer.Option(metavar="N", help="Study N random first contacts, up to capture.")]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Keep the study here, or go on with it."),
+    typer.Option("--output", "-o", metavar="DIR", help="Save the study in this folder, or continue it."),
 ]
 
 
 @reads_model
 def run(
     source: ModelSource,
-    duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to wait for capture.")] = 30.0,
-    settings: RunSetOption = None,
+    duration: Annotated[
+        float, typer.Option("--duration", "--for", metavar="SECONDS", help="How long to wait for capture.")
+    ] = 30.0,
+    state: RunStateOption = None,
+    settings: SetOption = None,
     inputs: InputOption = None,
-    distance: Annotated[float, typer.Option(help="Latches catch below this distance, in metres.")] = 0.015,
-    speed: Annotated[float, typer.Option(help="Latches catch below this speed, in metres per second.")] = 0.05,
+    distance: Annotated[float, typer.Option(help="Latches catch below this distance, in meters.")] = 0.015,
+    speed: Annotated[float, typer.Option(help="Latches catch below this speed, in meters per second.")] = 0.05,
     rtol: RtolOption = 1e-9,
     port: PortOption = None,
-    springs: Annotated[bool, typer.Option("--springs", help="Single latches hold by springs, not exactly.")] = False,
-    at_once: Annotated[bool, typer.Option("--at-once", help="No latch holds before all of them fit.")] = False,
-    to_capture: Annotated[bool, typer.Option("--to-capture", help="Stop where all latches hold.")] = False,
+    springs: Annotated[bool, typer.Option("--springs", help="Model single latches as springs.")] = False,
+    at_once: Annotated[bool, typer.Option("--at-once", help="Close all latches together.")] = False,
+    stop_at_capture: Annotated[bool, typer.Option("--stop-at-capture", help="Stop when all latches hold.")] = False,
     cases: CasesOption = None,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random first contacts.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random first contacts.")] = 0,
     output: OutputOption = None,
-    page: Annotated[Path | None, typer.Option(metavar="FILE", help="The study as one .html page.")] = None,
+    page: Annotated[Path | None, typer.Option(metavar="FILE", help="Save the study as an .html page.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """A docking: contact, capture by latches, damping, drawing in, the hard joint; outcome and peak forces.
+    """Simulate a docking from first contact to the hard joint; show its outcome and peak forces.
 
-    Example: kinegraph dock docking-light-legs --set bx=0.05,b1=0.02
+    Example: kinegraph dock docking-light-legs --state bx=0.05,b1=0.02
     """
     from kinegraph.docking.description import docking_of
 
     mechanism = _with_target(source.mechanism(), port, json)
     docking = docking_of(mechanism, distance=distance, speed=speed, at_once=at_once, springs=springs)
     if cases is not None:
-        _study(docking, cases, seed, output, page, json, settings)
+        _study(docking, cases, seed, output, page, json, state, settings)
         return
     if output is not None or page is not None:
         raise SolveError("dock: --output and --page belong to a study: give --cases N")
     from kinegraph.docking.dock import dock
 
-    initial, parameters = split_settings(docking.mechanism, assignments(settings or (), "--set"))
+    initial, parameters = run_state(docking.mechanism, state), run_parameters(docking.mechanism, settings)
     given = input_values(assignments(inputs or (), "--input"))
-    found = dock(docking, duration, initial=initial, parameters=formulas(parameters), inputs=given, rtol=rtol,
-                 stop_at_capture=to_capture)  # fmt: skip
+    found = dock(docking, duration, state=initial, parameters=parameters, inputs=given, rtol=rtol,
+                 stop_at_capture=stop_at_capture)  # fmt: skip
     if json:
-        print_json(found.report())
+        print_json(found.to_dict())
     else:
         _show(found)
         _show_overlaps(found, docking)
@@ -97,13 +98,20 @@ def _with_target(mechanism: Mechanism, port: list[str] | None, json: bool) -> Me
 
 
 def _study(
-    docking: Docking, cases: int, seed: int, output: Path | None, page: Path | None, json: bool, settings: object
+    docking: Docking,
+    cases: int,
+    seed: int,
+    output: Path | None,
+    page: Path | None,
+    json: bool,
+    state: object,
+    settings: object,
 ) -> None:
     from kinegraph.cli.study import finish
     from kinegraph.docking.first_contacts import first_contacts
 
-    if settings:
-        raise SolveError("dock: --set belongs to one docking, not to --cases; write a study file for others")
+    if state or settings:
+        raise SolveError("dock: --cases cannot be combined with --state or --set; write a study file instead")
     finish(first_contacts(docking, cases, seed=seed, folder=output), output, page, json)
 
 
@@ -119,7 +127,7 @@ def _show_overlaps(found: DockingRun, docking: Docking) -> None:
     guides = ", ".join(f"{one.guide} {1e3 * one.depth:.4g} mm deep" for one in found.overlaps)
     console().print(
         f"  guides overlap at the start: {guides}\n  their forces there are those of no docking: begin with "
-        f"{docking.target} and {docking.ring} apart, by --set of {', '.join(docking.coordinates(docking.target))}",
+        f"{docking.target} and {docking.ring} apart, by --state of {', '.join(docking.coordinates(docking.target))}",
         markup=False,
     )
 

@@ -1,8 +1,7 @@
-"""`kinegraph equilibria`: equilibria, steady motions, and their branches over a parameter."""
+"""Commands `equilibria` and `continuation`: equilibria, steady motions, and their branches over a parameter."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,102 +10,93 @@ import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.options import ModelSource, reads_model
-from kinegraph.cli.task_options import AtOption, pair, ranges, show_table, state_settings, zip_names
-from kinegraph.errors import TaskError
+from kinegraph.cli.task_options import StateOption, ranges, show_table, state_settings
 
 if TYPE_CHECKING:
-    from kinegraph.tasks.continuation import Branch, Branches
-    from kinegraph.tasks.equilibria import Continuum, Equilibria, Equilibrium
+    from kinegraph.tasks.continuation import Branches
+    from kinegraph.tasks.equilibria import Continuum, Equilibria
 
 
 OverOption = Annotated[
     str,
     typer.Option(
-        "--over", metavar="NAME=FROM:TO", help="Follow branches over a parameter, force, input or steady rate."
+        "--over", metavar="NAME=FROM:TO", help="Vary a parameter, force, input or steady rate, e.g. omega=0:10."
     ),
 ]
-WithinOption = Annotated[
+BoundsOption = Annotated[
     list[str] | None,
-    typer.Option("--within", metavar="NAME=FROM:TO", help="Where to look, e.g. --within q1=-10:10."),
+    typer.Option("--bounds", metavar="NAME=FROM:TO", help="Limits of the search, e.g. --bounds q1=-10:10."),
 ]
-StartsOption = Annotated[
-    int | None,
-    typer.Option("--starts", min=0, max=1_000_000, help="From how many places to search: 400, with --over 200."),
-]
-PlotOption = Annotated[
-    Path | None, typer.Option("--plot", metavar="FILE", help="With --over: the diagram as a picture.")
-]
+StartsOption = Annotated[int, typer.Option("--starts", min=0, max=1_000_000, help="Number of random starts.")]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random starts.")]
+PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Save a bifurcation diagram.")]
 
 
 @reads_model
-def run(
+def run_equilibria(
     source: ModelSource,
-    at: AtOption = None,
-    over: OverOption = "",
-    within: WithinOption = None,
-    starts: StartsOption = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of the starting places.")] = 0,
+    state: StateOption = None,
+    bounds: BoundsOption = None,
+    starts: StartsOption = 400,
+    seed: SeedOption = 0,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find equilibria and their stability from many starts; a rate in --state asks for steady motions.
+
+    Example: kinegraph equilibria double-pendulum
+    """
+    from kinegraph.tasks.equilibria import equilibria
+
+    mechanism = source.mechanism()
+    found = equilibria(
+        mechanism, state_settings(mechanism, state), bounds=ranges(bounds or (), "--bounds"), starts=starts, seed=seed,
+        parameters=parameter_settings(mechanism, settings),
+    )  # fmt: skip
+    _show(found, json)
+
+
+@reads_model
+def run_continuation(
+    source: ModelSource,
+    over: OverOption,
+    state: StateOption = None,
+    bounds: BoundsOption = None,
+    starts: StartsOption = 200,
+    seed: SeedOption = 0,
+    points: Annotated[int, typer.Option("--points", min=2, help="Largest number of points of a branch.")] = 2000,
     plot: PlotOption = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """All equilibria that are found from many starts, with their stability; a rate in --at asks for steady motions.
+    """Follow branches of equilibria over a parameter, and find their bifurcations.
 
-    Example: kinegraph equilibria bead-on-hoop --over omega=0:10 --plot hoop.png
+    Example: kinegraph continuation bead-on-hoop --over omega=0:10 --plot hoop.png
     """
-    from kinegraph.tasks.continuation import branches
-    from kinegraph.tasks.equilibria import equilibria
+    from kinegraph.tasks.continuation import continuation
 
     mechanism = source.mechanism()
-    values = parameter_settings(mechanism, settings)
-    state, box = state_settings(mechanism, at), ranges(within or (), "--within")
-    if plot is not None and not over:
-        raise TaskError("--plot draws branches: say over what, e.g. --over k=0:10")
-    if not over:
-        found = equilibria(
-            mechanism, state, within=box, starts=400 if starts is None else starts, seed=seed, parameters=values
-        )
-        _show(found, json, mechanism.layout.velocities)
-        return
     ((name, (low, high)),) = ranges([over], "--over").items()
-    found_branches = branches(
-        mechanism, name, low, high, state, within=box, starts=200 if starts is None else starts, seed=seed,
-        parameters=values,
+    found = continuation(
+        mechanism, name, low, high, state_settings(mechanism, state), bounds=ranges(bounds or (), "--bounds"),
+        starts=starts, seed=seed, points=points, parameters=parameter_settings(mechanism, settings),
     )  # fmt: skip
     if plot is not None:
         from kinegraph.view.task_figures import plot_branches
 
-        plot_branches(found_branches, plot)
-    _show_branches(found_branches, json, low)
+        plot_branches(found, plot)
+    _show_branches(found, json)
 
 
-def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
-    listed = (*found, *(one.example for one in found.continua))
-    moving = [index for index, name in enumerate(velocities) if any(one.v[index] for one in listed)]
+def _show(found: Equilibria, json: bool) -> None:
     if json:
-        rates = [velocities[index] for index in moving]
-        rows = [_equilibrium(found, one, rates, moving) for one in found]
-        continua = [
-            {
-                **_equilibrium(found, one.example, rates, moving), "dimension": one.dimension, "found": one.found,
-                "low": zip_names(found.coordinates, one.low.tolist()),
-                "high": zip_names(found.coordinates, one.high.tolist()),
-            }
-            for one in found.continua
-        ]  # fmt: skip
-        apart = [
-            {
-                "q": zip_names(found.coordinates, one.q.tolist()), "rows": one.rows, "coordinates": one.coordinates,
-                "reason": str(one),
-            }
-            for one in found.singular
-        ]  # fmt: skip
-        print_json({"equilibria": rows, "starts": found.starts, "singular": apart, "continua": continua})
+        print_json(found.to_dict())
         return
+    listed, moving = found.listed, list(found.moving)
     wide = ("continuum",) if found.continua else ()
     marks = [*("" for _ in found), *(_continuum_words(found, one) for one in found.continua)]
     show_table(
-        (*found.coordinates, *(velocities[index] for index in moving), "stable", "growing modes", *wide),
+        (*found.coordinates, *(found.velocities[index] for index in moving), "stable", "growing modes", *wide),
         [
             (*(f"{value:.10g}" for value in (*one.q, *one.v[moving])), _ANSWERS[one.stable], str(one.unstable),
              *((mark,) if wide else ()))
@@ -115,7 +105,7 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
     )  # fmt: skip
     if not listed:
         typer.echo("no equilibrium was found at a regular position")
-    for note in dict.fromkeys(_undecided(one) for one in listed if one.stable is None):
+    for note in dict.fromkeys(one.undecided for one in listed if one.undecided):
         typer.echo(f"undecided: {note}")
     for period in {one.floquet.period for one in listed if one.floquet}:
         typer.echo(f"stable, growing modes: by Floquet multipliers over a period of {period:.9g} s; --json lists them")
@@ -127,10 +117,6 @@ def _show(found: Equilibria, json: bool, velocities: Sequence[str]) -> None:
 _ANSWERS = {True: "yes", False: "no", None: "undecided"}
 
 
-def _undecided(one: Equilibrium) -> str:
-    return one.note or "linear forces vanish along some direction, so eigenvalues do not decide"
-
-
 def _continuum_words(found: Equilibria, one: Continuum) -> str:
     spans = [
         f"{name} {low:.4g} to {high:.4g}"
@@ -140,30 +126,9 @@ def _continuum_words(found: Equilibria, one: Continuum) -> str:
     return f"one of a continuum ({'line' if one.dimension == 1 else f'{one.dimension} dimensions'}; {', '.join(spans)})"
 
 
-def _equilibrium(found: Equilibria, one: Equilibrium, rates: Sequence[str], moving: Sequence[int]) -> dict[str, object]:
-    return {
-        "q": zip_names(found.coordinates, one.q.tolist()),
-        "stable": one.stable,
-        "eigenvalues": [pair(complex(value)) for value in one.eigenvalues],
-        **({"multipliers": _multipliers(one), "period": one.floquet.period} if one.floquet else {}),
-        **({"note": _undecided(one)} if one.stable is None else {}),
-        **({"rates": zip_names(rates, one.v[list(moving)].tolist())} if rates else {}),
-    }
-
-
-def _multipliers(one: Equilibrium) -> list[list[float]]:
-    return [pair(complex(value)) for value in one.floquet.multipliers] if one.floquet else []
-
-
-def _show_branches(found: Branches, json: bool, low: float) -> None:
+def _show_branches(found: Branches, json: bool) -> None:
     if json:
-        first = [
-            _point(found, branch, index)
-            for branch in found
-            for index in range(len(branch))
-            if branch.values[index] == low
-        ]
-        print_json({"over": found.over, "equilibria": first, "branches": [_record(found, one) for one in found]})
+        print_json(found.to_dict())
         return
     typer.echo(f"{found.model}: {len(found)} branches over {found.over}")
     show_table(
@@ -182,24 +147,3 @@ def _show_branches(found: Branches, json: bool, low: float) -> None:
     ]
     if rows:
         show_table(("special point", found.over, "rad/s", *found.coordinates), rows)
-
-
-def _record(found: Branches, branch: Branch) -> dict[str, object]:
-    special = [
-        {
-            "kind": one.kind, found.over: one.value, "q": zip_names(found.coordinates, one.q.tolist()),
-            "frequency": one.frequency, "eigenvalues": [pair(complex(value)) for value in one.eigenvalues],
-        }
-        for one in branch.special
-    ]  # fmt: skip
-    points = [_point(found, branch, index) for index in range(len(branch))]
-    return {"points": points, "special": special, "begins": branch.begins, "ends": branch.ends}
-
-
-def _point(found: Branches, branch: Branch, index: int) -> dict[str, object]:
-    return {
-        found.over: float(branch.values[index]),
-        "q": zip_names(found.coordinates, branch.q[index].tolist()),
-        "stable": bool(branch.stable[index]),
-        "eigenvalues": [pair(complex(value)) for value in branch.eigenvalues[index]],
-    }

@@ -49,12 +49,12 @@ from kinegraph.model.platforms.recognition import legs_beyond_closed_form
 def run(
     source: ModelSource,
     quantity: QuantityOption = "H,C,gravity",
-    at: Annotated[
+    state: Annotated[
         list[str] | None,
-        typer.Option("--at", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,q1''=0,tau:q1=3,t=1."),
+        typer.Option("--state", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,q1''=0,tau:q1=3,t=1."),
     ] = None,
     as_given: Annotated[
-        bool, typer.Option("--as-given", help="Do not assemble a mechanism with loops or constraints first.")
+        bool, typer.Option("--as-given", help="Use the state as given; do not assemble loops first.")
     ] = False,
     closure: ClosureOption = Closure.MULTIPLIERS,
     passes: PassesOption = "",
@@ -63,36 +63,35 @@ def run(
 ) -> None:
     """Compile quantities and evaluate them at one state.
 
-    Positions and velocities not given take the model's initial values; accelerations, forces and time are zero. With
-    loops those of dependent coordinates follow from the others. Where a result is not a finite number, that is said on
-    stderr and the exit code is 1.
+    Positions and velocities default to the model's initial values; accelerations, forces and time default to zero.
+    With loops, dependent coordinates follow from the others. The exit code is 1 if a result is not a finite number.
 
-    Example: kinegraph eval double-pendulum -q H,energy --at q1=0.1,q2=pi/3 --set m1=2
+    Example: kinegraph eval double-pendulum -q H,energy --state q1=0.1,q2=pi/3 --set m1=2
     """
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
-    given = assignments(at or (), "--at")
-    state = state_of(mechanism, given, parameter_values(mechanism, values))
+    given = assignments(state or (), "--state")
+    point = state_of(mechanism, given, parameter_values(mechanism, values))
     singular: str | None = None
     solved = ", ".join(str(one) for one in quantities_of(quantity) if one.record.solves_rows)
     if is_constrained(mechanism):
         assembler = assembly.Assembler(mechanism, values)
-        state = state if as_given else _assembled(assembler, state, tuple(given))
-        q = np.array([state[name] for name in mechanism.layout.positions])
-        singular = assembler.singular_message(solved, q, state["t"])
+        point = point if as_given else _assembled(assembler, point, tuple(given))
+        q = np.array([point[name] for name in mechanism.layout.positions])
+        singular = assembler.singular_message(solved, q, point["t"])
         if not singular:
-            mechanism = _with_other_chart(mechanism, quantity, assembler, state)
+            mechanism = _with_other_chart(mechanism, quantity, assembler, point)
         if not singular and not as_given and any(one.name == "a" for one in arguments_of(mechanism, quantity)):
-            state = _accelerated(assembly.Assembler(mechanism, values), state, tuple(given))
+            point = _accelerated(assembly.Assembler(mechanism, values), point, tuple(given))
     records = [one.record for one in quantities_of(quantity)]
     closed = mechanism.loops and any(one.closed_legs for one in records)
-    crossed = legs_beyond_closed_form(mechanism, state) if closed else ()
+    crossed = legs_beyond_closed_form(mechanism, point) if closed else ()
     general = bool(crossed) and not any(one.of_platforms for one in records)
-    results = evaluate(mechanism, quantity, values, state, closure, passes, not general)
+    results = evaluate(mechanism, quantity, values, point, closure, passes, not general)
     if crossed:
         _tell_of_cranks(quantity, crossed, general)
     if accelerating := [one for one in quantities_of(quantity) if one.name in _ACCELERATING]:
-        singular = singular or _singular_coordinates(mechanism, accelerating, results, values, state)
+        singular = singular or _singular_coordinates(mechanism, accelerating, results, values, point)
     if json:
         print_json({name: array.tolist() for name, array in results.items()})
     else:
@@ -191,11 +190,11 @@ def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping
     state |= dict.fromkeys((*layout.accelerations, *layout.forces, *layout.inputs, "t"), 0.0)
     for name, text in given.items():
         if name not in state:
-            raise ModelError(f"--at: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, state))
-        state[name] = number(parse_value(text, "--at", parameters), parameters)
+            raise ModelError(f"--state: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, state))
+        state[name] = number(parse_value(text, "--state", parameters), parameters)
     for start in layout.quaternions:
         names = layout.positions[start : start + 4]
-        unit = unit_quaternion(names, [state[name] for name in names], "--at: the quaternion")
+        unit = unit_quaternion(names, [state[name] for name in names], "--state: the quaternion")
         state |= zip(names, unit, strict=True)
     return state
 

@@ -38,16 +38,16 @@ ToOption = Annotated[
 ]
 DirectoryOption = Annotated[
     Path,
-    typer.Option("--output", "-o", metavar="PATH", help="Where the files go; a single file can be named itself."),
+    typer.Option("--output", "-o", metavar="PATH", help="The folder of the files, or the name of a single file."),
 ]
 NameOption = Annotated[
-    str | None, typer.Option("--name", help="What files and functions are called after; else the model.")
+    str | None, typer.Option("--name", help="Prefix of files and functions. Default: the name of the model.")
 ]
 SymbolicOption = Annotated[
     bool | None,
     typer.Option(
         "--symbolic-parameters/--numeric-parameters",
-        help="Parameters as an argument p, or as numbers in the code; symbols are usual in latex and fmu.",
+        help="Pass parameters as an argument p, or write them as numbers. Default: depends on the language.",
     ),
 ]
 
@@ -59,22 +59,20 @@ def run(
     directory: DirectoryOption = Path(),
     quantity: QuantityOption = "tau",
     name: NameOption = None,
-    single: Annotated[bool, typer.Option("--float", help="Single precision (c, rust).")] = False,
-    libm: Annotated[bool, typer.Option("--libm", help="Sine and cosine from the library (c, rust).")] = False,
+    single: Annotated[bool, typer.Option("--float", help="Use single precision (c, rust).")] = False,
+    libm: Annotated[bool, typer.Option("--libm", help="Call sine and cosine of the C library (c, rust).")] = False,
     symbolic: SymbolicOption = None,
-    combined: Annotated[bool, typer.Option("--combined", help="One function for all quantities.")] = False,
-    chunk: Annotated[int, typer.Option("--chunk", help="About how many operations one function holds.")] = 1000,
-    effort: Annotated[kg.Effort, typer.Option("--effort", help="How hard to look for fewer operations.")] = (
-        kg.Effort.QUICK
-    ),
+    combined: Annotated[bool, typer.Option("--combined", help="Write one function for all quantities.")] = False,
+    chunk: Annotated[int, typer.Option("--chunk", help="About how many operations to write in one function.")] = 1000,
+    effort: Annotated[kg.Effort, typer.Option("--effort", help="How hard to reduce.")] = (kg.Effort.QUICK),
     passes: PassesOption = "",
     no_self_test: Annotated[bool, typer.Option("--no-self-test", help="Leave out the self-test.")] = False,
     fmi: Annotated[Fmi, typer.Option("--fmi", help="The version of FMI (fmu).")] = Fmi.THREE,
-    no_binary: Annotated[bool, typer.Option("--no-binary", help="Only sources, nothing compiled (fmu).")] = False,
+    no_binary: Annotated[bool, typer.Option("--no-binary", help="Write sources only (fmu).")] = False,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write equations as source code, with a self-test inside.
+    """Write equations as source code with a self-test.
 
     Only files that an export wrote are replaced.
 

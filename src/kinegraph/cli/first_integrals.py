@@ -1,4 +1,4 @@
-"""`kinegraph integrals`: first integrals of the motion."""
+"""`kinegraph first-integrals`: first integrals of the motion."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from kinegraph.cli.task_options import InputOption
 
 @reads_model
 def run(source: ModelSource, inputs: InputOption = None, settings: SetOption = None, json: JsonOption = False) -> None:
-    """What does not change along the motion: energy, momenta, and their combinations; each is proved.
+    """Find and prove first integrals: energy, momenta, and their combinations.
 
-    Example: kinegraph integrals heavy-top
+    Example: kinegraph first-integrals heavy-top
     """
-    from kinegraph.tasks.first_integrals import integrals
+    from kinegraph.tasks.first_integrals import first_integrals
 
     mechanism = source.mechanism()
-    found = integrals(
+    found = first_integrals(
         mechanism,
         inputs=assignments(inputs or (), "--input"),
         parameters=parameter_settings(mechanism, settings),

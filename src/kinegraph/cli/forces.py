@@ -1,4 +1,4 @@
-"""Commands on forces: `inverse`, `statics`, `reactions`."""
+"""Commands on forces: `unknown-forces`, `statics`, `reactions`."""
 
 from __future__ import annotations
 
@@ -13,51 +13,51 @@ import typer
 from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
 from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.cli.task_options import (
-    AtOption,
     InputOption,
     LeastNormOption,
     PlotOption,
+    StateOption,
     UnknownOption,
     name_list,
     numbers_by_name,
     show_table,
     state_settings,
-    zip_names,
 )
 from kinegraph.errors import TaskError
 from kinegraph.model.axes import Axes
 
 if TYPE_CHECKING:
     from kinegraph.tasks.joint_loads import JointLoads
-    from kinegraph.tasks.prescribed_motion import Law
+    from kinegraph.tasks.prescribed_motion import PrescribedMotion
     from kinegraph.tasks.reactions import LoadView, Reaction
     from kinegraph.tasks.unknown_forces import UnknownForces
 
 
-# `kinegraph inverse`: unknown forces from a given motion.
+# `kinegraph unknown-forces`: unknown forces from a given motion.
 
 MotionOption = Annotated[
     list[str] | None,
-    typer.Option("--motion", "-m", metavar="NAME=LAW", help="A law of time, e.g. -m 's=0.5*cos(t)'."),
+    typer.Option("--motion", "-m", metavar="NAME=FORMULA", help="The motion of a coordinate, e.g. -m 's=0.5*cos(t)'."),
 ]
 DataOption = Annotated[
     Path | None,
-    typer.Option("--data", metavar="FILE.csv", help="Measured coordinates: a head of names (t,s,...), numbers."),
+    typer.Option("--data", metavar="FILE.csv", help="Measured coordinates: a line of names (t,s,...), then numbers."),
 ]
 NoiseOption = Annotated[
     list[str] | None,
-    typer.Option("--noise", metavar="NAME=SIGMA", help="Standard deviation of measured values. Else estimated."),
+    typer.Option("--noise", metavar="NAME=SIGMA", help="Standard deviation of measured values. Default: estimated."),
 ]
 DurationOption = Annotated[
-    float | None, typer.Option("--for", metavar="T", help="The end time in seconds; else the times of --data.")
+    float | None,
+    typer.Option("--duration", "--for", metavar="SECONDS", help="The end time. Default: the times of --data."),
 ]
 LeastSquaresOption = Annotated[
-    bool, typer.Option("--least-squares", help="The best values where the unknowns cannot cause the motion.")
+    bool, typer.Option("--least-squares", help="If the unknowns cannot cause the motion, find the closest.")
 ]
 
 
 @reads_model
-def run_inverse(
+def run_unknown_forces(
     source: ModelSource,
     motion: MotionOption = None,
     data: DataOption = None,
@@ -65,25 +65,25 @@ def run_inverse(
     duration: DurationOption = None,
     unknown: UnknownOption = "",
     inputs: InputOption = None,
-    steps: Annotated[int, typer.Option("--steps", min=1, max=1_000_000, help="Into how many equal steps.")] = 20,
+    times: Annotated[int, typer.Option("--times", min=1, max=1_000_000, help="Number of equal intervals.")] = 20,
     least_norm: LeastNormOption = False,
     least_squares: LeastSquaresOption = False,
     plot: PlotOption = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """The unknown forces for a motion given by laws of time, or by samples with their noise.
+    """Find unknown forces from a given motion: formulas of time, or measured samples.
 
-    Example: kinegraph inverse double-pendulum -m 'q1=sin(t)' -m 'q2=0.5*t' --unknown tau:q1,tau:q2 --for 2
+    Example: kinegraph unknown-forces double-pendulum -m 'q1=sin(t)' -m 'q2=0.5*t' --unknown tau:q1,tau:q2 --for 2
     """
-    from kinegraph.tasks.unknown_forces import inverse_dynamics
+    from kinegraph.tasks.unknown_forces import unknown_forces
 
     mechanism = source.mechanism()
-    laws: dict[str, Law] = {**_measured(data, noise), **assignments(motion or (), "--motion")}
-    found = inverse_dynamics(
+    laws: dict[str, PrescribedMotion] = {**_measured(data, noise), **assignments(motion or (), "--motion")}
+    found = unknown_forces(
         mechanism,
         laws,
-        None if duration is None else np.linspace(0.0, _above_zero(duration), steps + 1),
+        None if duration is None else np.linspace(0.0, _above_zero(duration), times + 1),
         unknown=name_list(unknown),
         inputs=assignments(inputs or (), "--input"),
         parameters=parameter_settings(mechanism, settings),
@@ -93,18 +93,18 @@ def run_inverse(
     if plot is not None:
         _draw_forces(found, plot, mechanism.name)
     if json:
-        print_json(_forces_data(found))
+        print_json(found.to_dict())
     else:
         _show_forces(found)
 
 
 def _above_zero(duration: float) -> float:
     if not 0 < duration < float("inf"):
-        raise TaskError(f"--for {duration:g}: give a time above zero")
+        raise TaskError(f"--duration {duration:g}: give a time above zero")
     return duration
 
 
-def _measured(data: Path | None, noise: list[str] | None) -> dict[str, Law]:
+def _measured(data: Path | None, noise: list[str] | None) -> dict[str, PrescribedMotion]:
     if data is None:
         return {}
     from kinegraph.tasks.fit import measurements
@@ -122,17 +122,6 @@ def _draw_forces(found: UnknownForces, path: Path, title: str) -> None:
 
     bands = None if found.errors is None else {name: found.error(name) for name in found.unknowns}
     plot_curves(path, found.times, [Panel("N, N m", {name: found[name] for name in found.unknowns}, bands)], title)
-
-
-def _forces_data(found: UnknownForces) -> dict[str, object]:
-    data: dict[str, object] = {"t": found.times.tolist()}
-    data |= {name: found[name].tolist() for name in found.unknowns}
-    data |= {"determinate": list(found.determinate), "near_singular": found.near_singular.tolist()}
-    data |= {"crossings": found.crossings, "residual": found.residual, "equations": list(found.equations)}
-    if found.errors is not None:
-        data["errors"] = {name: found.error(name).tolist() for name in found.unknowns}
-        data["acceleration_errors"] = {name: column.tolist() for name, column in found.acceleration_errors.items()}
-    return data
 
 
 def _show_forces(found: UnknownForces) -> None:
@@ -157,17 +146,17 @@ def _show_forces(found: UnknownForces) -> None:
 
 # `kinegraph reactions`: forces and moments in joints.
 
-AxesOption = Annotated[Axes, typer.Option("--axes", help="In whose axes loads are.")]
+AxesOption = Annotated[Axes, typer.Option("--axes", help="The axes of forces and moments.")]
 PointOption = Annotated[
     str | None,
     typer.Option(
         "--point",
         metavar="POINT",
-        help="Moments about: parent, a body, an output, or X,Y,Z; else the body's side.",
+        help="Take moments about: parent, a body, an output, or X,Y,Z. Default: the joint.",
     ),
 ]
-BearingOption = Annotated[
-    bool, typer.Option("--bearing", help="Without drives and springs on the joint's own coordinates.")
+DrivesOption = Annotated[
+    bool, typer.Option("--drives/--no-drives", help="Include forces on the joint's own coordinates, or not.")
 ]
 
 
@@ -177,54 +166,55 @@ def run_reactions(
     joint: Annotated[
         list[str] | None,
         typer.Option(
-            "--joint", "-j", metavar="NAME", help="A body, for the joint that carries it, or a loop; all if none."
+            "--joint", "-j", metavar="NAME", help="A body, for the joint that carries it, or a loop. Default: all."
         ),
     ] = None,
-    at: AtOption = None,
+    state: StateOption = None,
     axes: AxesOption = Axes.WORLD,
     point: PointOption = None,
-    bearing: BearingOption = False,
+    drives: DrivesOption = True,
     duration: Annotated[
-        float | None, typer.Option("--for", metavar="T", help="Along a run of so many seconds: the worst loads.")
+        float | None,
+        typer.Option("--duration", "--for", metavar="SECONDS", help="Simulate, and show the largest loads."),
     ] = None,
     plot: PlotOption = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """The force and moment each joint transmits at a state, or the largest ones along a run from there.
+    """Compute the force and moment in each joint at a state, or the largest along a run.
 
-    Example: kinegraph reactions double-pendulum --at q1=0.5 --for 3
+    Example: kinegraph reactions double-pendulum --state q1=0.5 --for 3
     """
     joint = [] if joint == ["all"] else joint  # as `statics --joint all`
-    view = view_of(axes, point, bearing)
+    view = view_of(axes, point, drives)
     if duration is not None:
-        _along_run(source, joint or [], at, view, duration, plot, settings, json)
+        _along_run(source, joint or [], state, view, duration, plot, settings, json)
         return
     if plot is not None:
-        raise TaskError("--plot draws loads along a run: add --for SECONDS")
+        raise TaskError("--plot draws loads along a run: add --duration SECONDS")
     from kinegraph.tasks.joint_loads import all_joints
     from kinegraph.tasks.reactions import reactions_at
 
     mechanism = source.mechanism()
-    state, values = state_settings(mechanism, at), parameter_settings(mechanism, settings)
-    found = reactions_at(mechanism, joint or all_joints(mechanism), state, view, values)
+    given, values = state_settings(mechanism, state), parameter_settings(mechanism, settings)
+    found = reactions_at(mechanism, joint or all_joints(mechanism), given, view, values)
     if json:
-        print_json(reactions_data(view, found))
+        print_json({**view.to_dict(), "reactions": {one.body: one.to_dict() for one in found}})
     else:
         show_reactions(view, found)
 
 
-def view_of(axes: Axes, point: str | None, bearing: bool) -> LoadView:
-    """What --axes, --point and --bearing ask for."""
+def view_of(axes: Axes, point: str | None, drives: bool) -> LoadView:
+    """The loads that --axes, --point and --drives ask for."""
     from kinegraph.tasks.reactions import load_view
 
     if point is None or "," not in point:
-        return load_view(axes, point, not bearing)
+        return load_view(axes, point, drives)
     try:
         place = [float(part) for part in point.split(",")]
     except ValueError:
         raise TaskError(f"--point: cannot read {point!r}; write a name, or three numbers, e.g. 0,0,1.5") from None
-    return load_view(axes, place, not bearing)
+    return load_view(axes, place, drives)
 
 
 def show_reactions(view: LoadView, found: Sequence[Reaction]) -> None:
@@ -236,20 +226,10 @@ def show_reactions(view: LoadView, found: Sequence[Reaction]) -> None:
         typer.echo("* loops have redundant rows here: the motion does not determine this component")
 
 
-def reactions_data(view: LoadView, found: Sequence[Reaction]) -> dict[str, object]:
-    """The same for JSON."""
-    return {**_view_data(view), "reactions": {one.body: _reaction_numbers(one) for one in found}}
-
-
-def _view_data(view: LoadView) -> dict[str, object]:
-    point = view.point if view.point is None or isinstance(view.point, str) else list(view.point)
-    return {"axes": view.axes.value, "point": point or "joint", "drives": view.drives}
-
-
 def _along_run(
     source: ModelSource,
     joints: list[str],
-    at: list[str] | None,
+    state: list[str] | None,
     view: LoadView,
     duration: float,
     plot: Path | None,
@@ -262,11 +242,11 @@ def _along_run(
 
     mechanism = source.mechanism()
     known = (*mechanism.layout.positions, *mechanism.layout.velocities)
-    given = assignments(at or (), "--at")
+    given = assignments(state or (), "--state")
     run = simulate(
         mechanism,
         duration,
-        initial={name: value for name, value in given.items() if name in known},
+        state={name: value for name, value in given.items() if name in known},
         inputs={name: value for name, value in given.items() if name not in known},
         parameters=parameter_settings(mechanism, settings),
         progress=False if json else None,
@@ -275,8 +255,7 @@ def _along_run(
     if plot is not None:
         _draw_loads(found, plot)
     if json:
-        worst = [vars(one) for one in found.worst]
-        print_json({**_view_data(view), "t": found.times.tolist(), "worst": worst, "searched": found.searched})
+        print_json(found.to_dict())
         return
     columns = ("joint of", "force [N]", "at t", "moment [N m]", "at t")
     rows = []
@@ -299,13 +278,6 @@ def _draw_loads(found: JointLoads, path: Path) -> None:
     plot_curves(path, found.times, panels, found.model)
 
 
-def _reaction_numbers(one: Reaction) -> dict[str, list[float] | list[bool]]:
-    return {
-        "force": one.force.tolist(), "moment": one.moment.tolist(), "about": one.about.tolist(),
-        "determinate": list(one.determinate),
-    }  # fmt: skip
-
-
 def _reaction_cells(one: Reaction) -> list[str]:
     """The six numbers; a star where the motion does not determine one."""
     values = (*one.force, *one.moment)
@@ -316,36 +288,36 @@ def _reaction_cells(one: Reaction) -> list[str]:
 
 JointOption = Annotated[
     list[str] | None,
-    typer.Option("--joint", "-j", metavar="NAME", help="Joints whose reactions are wanted; all with --joint all."),
+    typer.Option("--joint", "-j", metavar="NAME", help="Show the reaction of this joint; --joint all for all."),
 ]
 
 
 @reads_model
 def run_statics(
     source: ModelSource,
-    at: AtOption = None,
+    state: StateOption = None,
     unknown: UnknownOption = "",
     inputs: InputOption = None,
     joint: JointOption = None,
     axes: AxesOption = Axes.WORLD,
     point: PointOption = None,
-    bearing: BearingOption = False,
+    drives: DrivesOption = True,
     least_norm: LeastNormOption = False,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """The forces that hold a mechanism at rest against weight, springs and other elements, and what its joints carry.
+    """Find the forces that hold a mechanism at rest, and the joint reactions.
 
-    Example: kinegraph statics double-pendulum --at q1=0.5,q2=0.2 --joint all
+    Example: kinegraph statics double-pendulum --state q1=0.5,q2=0.2 --joint all
     """
     from kinegraph.tasks.joint_loads import all_joints
     from kinegraph.tasks.statics import statics
 
-    mechanism, view = source.mechanism(), view_of(axes, point, bearing)
+    mechanism, view = source.mechanism(), view_of(axes, point, drives)
     every = all_joints(mechanism) if joint == ["all"] else joint
     found = statics(
         mechanism,
-        state_settings(mechanism, at),
+        state_settings(mechanism, state),
         unknown=name_list(unknown),
         inputs=assignments(inputs or (), "--input"),
         joints=every or (),
@@ -360,11 +332,4 @@ def run_statics(
         if found.reactions:
             show_reactions(view, found.reactions)
         return
-    print_json(
-        {
-            "q": zip_names(found.coordinates, found.q.tolist()),
-            "forces": zip_names(found.unknowns, found.values.tolist()),
-            "determinate": list(found.determinate),
-            **reactions_data(view, found.reactions),
-        }
-    )
+    print_json({**view.to_dict(), **found.to_dict()})

@@ -18,10 +18,11 @@ from kinegraph.cli.common import (
     parameter_settings,
     print_json,
 )
-from kinegraph.cli.ops import known_values
+from kinegraph.cli.count import known_values
 from kinegraph.cli.options import ModelSource, reads_model
-from kinegraph.compiler.chain import chain_of
-from kinegraph.compiler.compile import straight_kernel, uses_loops
+from kinegraph.compiler import stored
+from kinegraph.compiler.bind import straight_kernel
+from kinegraph.compiler.compile import is_recursive
 from kinegraph.compiler.request import Request, quantities_of, same_passes
 from kinegraph.derive.plan import Closure
 from kinegraph.model.expressions import Expression
@@ -47,20 +48,18 @@ class Stage(StrEnum):
 @reads_model
 def run(
     source: ModelSource,
-    stage: Annotated[Stage, typer.Option(help="Which value to print.")] = Stage.DERIVED,
+    stage: Annotated[Stage, typer.Option(help="The value to print.")] = Stage.DERIVED,
     quantity: QuantityOption = "tau",
-    symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
-    effort: Annotated[Effort, typer.Option(help="How long to try.")] = Effort.QUICK,
+    symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbolic.")] = False,
+    effort: Annotated[Effort, typer.Option(help="How hard to reduce.")] = Effort.QUICK,
     closure: ClosureOption = Closure.MULTIPLIERS,
     passes: PassesOption = "",
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Print a value between two stages, as `compile` makes it: the model, its tree of joints, the request with
-    its key, the graph as derived and reduced, the graph chosen for the kernel, what of it is bound, its program, LLVM
-    code, assembly; and what the code was proved equal to.
+    """Print an intermediate value of the compiler: model, joint tree, graph, program, LLVM code or assembly.
 
-    Parameters become numbers where the model gives values.
+    Parameters with values become numbers.
 
     Example: kinegraph inspect double-pendulum --stage tree
     """
@@ -85,18 +84,19 @@ def stage_text(request: Request, stage: Stage) -> str:
         return "\n".join(_tree(mechanism, values)) + "\n"
     if stage is Stage.REQUEST:
         return f"{request!r}\nkey {request.key}\n"
-    if stage is Stage.PROOF and uses_loops(request):
+    if stage is Stage.PROOF and is_recursive(request):
         return f"{kg.compile(mechanism, request.quantities, parameters=values).proof or 'not proved'}\n"
     from kinegraph.graph.text import dump
 
-    chain = chain_of(request, runtime := [one.name for one in mechanism.parameters if one.name not in values])
+    runtime = [one.name for one in mechanism.parameters if one.name not in values]
+    resolved = stored.resolve_closure(request, runtime)
     if stage is Stage.DERIVED:
-        return dump(chain.derived.graph)
+        return dump(stored.derived(resolved).graph)
     if stage is Stage.REDUCED:
-        return dump(chain.reduced.graph)
-    if stage is not Stage.PROOF and uses_loops(request, runtime):
+        return dump(stored.reduced(resolved).graph)
+    if stage is not Stage.PROOF and is_recursive(request, runtime):
         typer.echo(f"`compile` computes {request} by loops over bodies: this is what loops=False compiles", err=True)
-    kernel = straight_kernel(chain, runtime)
+    kernel = straight_kernel(resolved, runtime)
     if stage is Stage.PROOF:
         return f"{kernel.proof}\n"
     if stage is Stage.CHOSEN:

@@ -1,4 +1,4 @@
-"""Commands on positions and poses: `assemble`, `ik`, `point`, `workspace`."""
+"""Commands on positions and poses: `assemble`, `inverse-kinematics`, `point-motion`, `workspace`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import typer
 from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
 from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.cli.task_options import (
-    AtOption,
     PlotOption,
+    StateOption,
     numbers_by_name,
     ranges,
     show_table,
@@ -25,7 +25,6 @@ from kinegraph.errors import TaskError
 
 if TYPE_CHECKING:
     from kinegraph.tasks.inverse_kinematics import PoseSolutions
-    from kinegraph.tasks.platforms.workspace import Workspace
     from kinegraph.tasks.prescribed_motion import SampledMotion
 
 
@@ -35,24 +34,24 @@ if TYPE_CHECKING:
 @reads_model
 def run_assemble(
     source: ModelSource,
-    at: AtOption = None,
-    every: Annotated[bool, typer.Option("--all", help="All ways to assemble that are found.")] = False,
+    state: StateOption = None,
+    every: Annotated[bool, typer.Option("--all", help="List all assembly modes that are found.")] = False,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Positions that fit the loops and constraints; values of --at stay as they are if they can.
+    """Find positions that satisfy all loops and constraints, keeping the values of --state where possible.
 
-    Example: kinegraph assemble four-bar --at crank=1 --all
+    Example: kinegraph assemble four-bar --state crank=1 --all
     """
     from kinegraph.assembly.assemble import Assembler
     from kinegraph.derive.constraints.positions import CLOSED
 
     mechanism = source.mechanism()
     assembler = Assembler(mechanism, parameter_settings(mechanism, settings))
-    state = state_settings(mechanism, at)
-    found = assembler.modes(state) if every else [assembler.assemble(state)]
+    given = state_settings(mechanism, state)
+    found = assembler.modes(given) if every else [assembler.assemble(given)]
     names = mechanism.layout.positions
-    free = assembler.left_free(found[0].q, tuple(state)) if found else None
+    free = assembler.left_free(found[0].q, tuple(given)) if found else None
     if json:
         rows = [
             {
@@ -77,21 +76,21 @@ def run_assemble(
         typer.echo(f"degrees of freedom here: {one.mobility}")
     if every and free:
         typer.echo(
-            f"samples of a continuum: with {', '.join(state) or 'nothing'} held the mechanism can still move in {free} "
-            f"{'way' if free == 1 else 'ways'}; hold as many more coordinates with --at to see all ways to assemble"
+            f"samples of a continuum: with {', '.join(given) or 'nothing'} held the mechanism can still move in {free} "
+            f"{'way' if free == 1 else 'ways'}; hold as many more coordinates with --state to see all assembly modes"
         )
 
 
-# `kinegraph ik --path`: the motion that leads points along a path.
+# `kinegraph inverse-kinematics --path`: the motion that leads points along a path.
 
 
 def follow_path(
     source: ModelSource,
     path: list[str],
     duration: float,
-    steps: int,
+    times: int,
     spring: float | None,
-    at: list[str] | None,
+    state: list[str] | None,
     plot: Path | None,
     settings: list[str] | None,
     json: bool,
@@ -100,28 +99,28 @@ def follow_path(
     from kinegraph.tasks.follow import follow, follow_by_spring
 
     if not 0 < duration < float("inf"):
-        raise TaskError(f"--for {duration:g}: give a time above zero")
+        raise TaskError(f"--duration {duration:g}: give a time above zero")
     mechanism = source.mechanism()
     laws = assignments(path, "--path")
-    times = np.linspace(0.0, duration, steps + 1)
-    start, values = state_settings(mechanism, at), parameter_settings(mechanism, settings)
+    moments = np.linspace(0.0, duration, times + 1)
+    start, values = state_settings(mechanism, state), parameter_settings(mechanism, settings)
     facts: dict[str, object]
     if spring is None:
-        exact = follow(mechanism, laws, times, start=start, parameters=values)
+        exact = follow(mechanism, laws, moments, state=start, parameters=values)
         names, motion, text = exact.coordinates, exact.motion, str(exact)
         facts = {"near_singular": exact.near_singular.tolist(), "crossings": [list(pair) for pair in exact.crossings]}
     else:
-        pulled = follow_by_spring(mechanism, laws, times, stiffness=spring, start=start, parameters=values)
+        pulled = follow_by_spring(mechanism, laws, moments, stiffness=spring, state=start, parameters=values)
         names, motion, text, facts = pulled.coordinates, pulled.motion, str(pulled), {"deviation": pulled.deviation}
     if plot is not None:
         _draw_path(names, motion, plot, mechanism.name)
     if json:
         columns = {name: column.tolist() for name, column in _path_columns(names, motion).items()}
-        print_json({"t": times.tolist(), **columns, **facts})
+        print_json({"t": moments.tolist(), **columns, **facts})
         return
-    step = max(1, steps // 20)
+    step = max(1, times // 20)
     table = _path_columns(names, motion)
-    rows = [(f"{t:.6g}", *(f"{column[k]:.8g}" for column in table.values())) for k, t in enumerate(times)][::step]
+    rows = [(f"{t:.6g}", *(f"{column[k]:.8g}" for column in table.values())) for k, t in enumerate(moments)][::step]
     show_table(("t", *table), rows)
     typer.echo(text)
 
@@ -144,90 +143,80 @@ def _draw_path(names: tuple[str, ...], motion: SampledMotion, path: Path, title:
     plot_curves(path, motion.times, panels, title)
 
 
-# `kinegraph ik`: positions for a pose.
+# `kinegraph inverse-kinematics`: positions for a pose.
 
-BodyOption = Annotated[str, typer.Option("--body", "-b", metavar="NAME", help="The body or output point to be placed.")]
+BodyOption = Annotated[str, typer.Option("--body", "-b", metavar="NAME", help="The body or output point to place.")]
 PoseOption = Annotated[
     str,
     typer.Option(
         "--pose",
         metavar="NUMBERS",
-        help="x,y,z of a point; x,y,z,roll,pitch,yaw (as in URDF); or the 16 numbers of a 4 x 4 matrix by rows.",
+        help="The pose: x,y,z; x,y,z,roll,pitch,yaw (as in URDF); or a 4 x 4 matrix by rows.",
     ),
 ]
 PathOption = Annotated[
     list[str] | None,
-    typer.Option("--path", metavar="WHAT=LAW", help="Follow a path: tip.x=0.4*cos(t), q4=0; several times."),
+    typer.Option("--path", metavar="NAME=FORMULA", help="Follow a path: tip.x=0.4*cos(t), q4=0. Repeatable."),
 ]
 SpringOption = Annotated[
-    float | None, typer.Option("--spring", metavar="N/M", help="Follow by fictitious springs of this stiffness.")
+    float | None, typer.Option("--spring", metavar="N/M", help="Follow the path by springs of this stiffness.")
 ]
-WithinOption = Annotated[
+BoundsOption = Annotated[
     list[str] | None,
-    typer.Option("--within", metavar="NAME=FROM:TO", help="Limits in place of the robot file's: --within q1=-2:2."),
+    typer.Option("--bounds", metavar="NAME=FROM:TO", help="Limits of a coordinate instead of the robot file's."),
 ]
 LimitsOption = Annotated[
-    bool, typer.Option("--limits/--no-limits", help="Keep within the limits that the robot file states.")
+    bool, typer.Option("--limits/--no-limits", help="Respect the joint limits of the robot file, or not.")
 ]
-StartsOption = Annotated[int, typer.Option("--starts", min=1, max=1_000_000, help="From how many places to search.")]
+StartsOption = Annotated[
+    int, typer.Option("--starts", min=1, max=1_000_000, help="Number of random starts of a search.")
+]
 
 
 @reads_model
-def run_ik(
+def run_inverse_kinematics(
     source: ModelSource,
     body: BodyOption = "",
     pose: PoseOption = "",
     path: PathOption = None,
-    duration: Annotated[float, typer.Option("--for", metavar="T", help="The end time of a path in seconds.")] = 1.0,
-    steps: Annotated[int, typer.Option("--steps", min=1, max=1_000_000, help="Of a path.")] = 100,
+    duration: Annotated[
+        float, typer.Option("--duration", "--for", metavar="SECONDS", help="The end time of a path.")
+    ] = 1.0,
+    times: Annotated[
+        int, typer.Option("--times", min=1, max=1_000_000, help="Number of equal intervals of a path.")
+    ] = 100,
     spring: SpringOption = None,
-    at: AtOption = None,
+    state: StateOption = None,
     plot: PlotOption = None,
-    within: WithinOption = None,
+    bounds: BoundsOption = None,
     limits: LimitsOption = True,
     starts: StartsOption = 256,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """All positions that bring a body to a pose, each certified by forward kinematics; or the motion along a path.
+    """Inverse kinematics: find all joint positions for a pose, or follow a path.
 
-    Example: kinegraph ik puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0
-    Example: kinegraph ik stanford --path gripper.x=1.15 --path "gripper.y=0.6*cos(t)^3" --path "gripper.z=0.6*sin(t)^3"
+    Example: kinegraph inverse-kinematics puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0
+    Example: kinegraph inverse-kinematics double-pendulum --path tip.x=0.5 --path "tip.z=-1-0.2*t" --for 2
     """
     if path:
-        follow_path(source, path, duration, steps, spring, at, plot, settings, json)
+        follow_path(source, path, duration, times, spring, state, plot, settings, json)
         return
     if not body or not pose:
-        raise TaskError("say what is wanted: --body NAME and --pose NUMBERS, or a --path")
+        raise TaskError("nothing to solve for: give --body NAME and --pose NUMBERS, or a --path")
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
 
     mechanism = source.mechanism()
     found = inverse_kinematics(
-        mechanism, body, _pose(pose), within=ranges(within or (), "--within"), limits=limits, starts=starts,
+        mechanism, body, _pose(pose), bounds=ranges(bounds or (), "--bounds"), limits=limits, starts=starts,
         parameters=parameter_settings(mechanism, settings),
     )  # fmt: skip
     if json:
-        print_json(_solutions_data(found))
+        print_json(found.to_dict())
     elif found.solutions:
         _show_solutions(found)
     if not found.solutions:
         raise TaskError(found.reason)
-
-
-def _solutions_data(found: PoseSolutions) -> dict[str, object]:
-    rows, outside = (
-        [
-            {
-                "q": dict(zip(found.coordinates, one.q.tolist(), strict=True)),
-                "error": one.error,
-                "isolated": one.isolated,
-            }
-            for one in solutions
-        ]
-        for solutions in (found.solutions, found.outside)
-    )
-    data = {"solutions": rows, "family": found.family, "nearest": found.nearest.error, "outside_limits": outside}
-    return {**data, "with_turns": found.with_turns, "method": found.method, "complete": found.complete}
 
 
 def _show_solutions(found: PoseSolutions) -> None:
@@ -268,31 +257,31 @@ def _from_angles(numbers: np.ndarray) -> np.ndarray:
     return pose
 
 
-# `kinegraph point`: pose, velocity and acceleration of a point.
+# `kinegraph point-motion`: pose, velocity and acceleration of a point.
 
 
 @reads_model
-def run_point(
+def run_point_motion(
     source: ModelSource,
-    name: Annotated[str, typer.Option("--of", metavar="NAME", help="A body or an output point.")],
+    point: Annotated[str, typer.Option("--point", metavar="NAME", help="A body or an output point.")],
     place: Annotated[str, typer.Option("--place", metavar="X,Y,Z", help="A point in the frame of the body.")] = "",
-    at: AtOption = None,
+    state: StateOption = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Pose, velocity and acceleration of a point at a state, as the mechanism moves under its forces.
+    """Compute pose, velocity and acceleration of a point at a state.
 
-    Example: kinegraph point double-pendulum --of tip --at "q1=0.5,q1'=2"
+    Example: kinegraph point-motion double-pendulum --point tip --state "q1=0.5,q1'=2"
     """
     from kinegraph.tasks.point_motion import point_motion
 
     mechanism = source.mechanism()
-    point = (name, _numbers(place)) if place else name
+    chosen = (point, _numbers(place)) if place else point
     found = point_motion(
-        mechanism, point, state_settings(mechanism, at), parameters=parameter_settings(mechanism, settings)
+        mechanism, chosen, state_settings(mechanism, state), parameters=parameter_settings(mechanism, settings)
     )
     if json:
-        print_json({word: value.tolist() for word, value in vars(found).items() if word != "point"})
+        print_json(found.to_dict())
     else:
         typer.echo(str(found))
 
@@ -304,21 +293,21 @@ def _numbers(text: str) -> list[float]:
         raise TaskError(f"--place: cannot read {text!r}; write three numbers, e.g. 0.1,0,0") from None
 
 
-# `kinegraph workspace`: where the ring of a platform can be, and its poses for given drives.
+# `kinegraph workspace`: where a platform can be, and its poses for given drives.
 
 OverOption = Annotated[
     list[str] | None,
-    typer.Option("--over", metavar="NAME=FROM:TO", help="One to three coordinates of the ring to go over."),
+    typer.Option("--over", metavar="NAME=FROM:TO", help="One to three coordinates of the platform to vary."),
 ]
-PlatformAtOption = Annotated[
-    list[str] | None, typer.Option("--at", metavar="NAME=VALUE", help="Other coordinates of the ring.")
+PlatformStateOption = Annotated[
+    list[str] | None, typer.Option("--state", metavar="NAME=VALUE", help="Other coordinates of the platform.")
 ]
 PlatformTiltOption = Annotated[
-    float | None, typer.Option("--ring-tilt", help="The same in its joint on the ring, seen from the ring.")
+    float | None, typer.Option("--ring-tilt", help="Largest tilt of a leg in its joint on the platform, in degrees.")
 ]
 DrivesOption = Annotated[
     list[str] | None,
-    typer.Option("--drives", metavar="NAME=VALUE", help="All poses of the ring for these drives instead."),
+    typer.Option("--drives", metavar="NAME=VALUE", help="List all poses for these drive lengths instead."),
 ]
 
 
@@ -326,18 +315,18 @@ DrivesOption = Annotated[
 def run_workspace(
     source: ModelSource,
     over: OverOption = None,
-    at: PlatformAtOption = None,
-    points: Annotated[int, typer.Option("--points", min=2, help="Values of each coordinate.")] = 41,
-    stroke: Annotated[str, typer.Option("--stroke", metavar="FROM:TO", help="Bounds of all drives.")] = "",
-    tilt: Annotated[float | None, typer.Option("--tilt", help="Degrees a leg may lean from its start.")] = None,
+    state: PlatformStateOption = None,
+    points: Annotated[int, typer.Option("--points", min=2, help="Number of values of each coordinate.")] = 41,
+    stroke: Annotated[str, typer.Option("--stroke", metavar="FROM:TO", help="Limits of all drives.")] = "",
+    tilt: Annotated[float | None, typer.Option("--tilt", help="Largest tilt of a leg at the base, in degrees.")] = None,
     ring_tilt: PlatformTiltOption = None,
-    radius: Annotated[float, typer.Option("--radius", help="Of the legs, which must not touch.")] = 0.0,
+    radius: Annotated[float, typer.Option("--radius", help="Radius of the legs, which must not touch.")] = 0.0,
     least: Annotated[float, typer.Option("--least", help="Least distance from singular poses, 0 to 1.")] = 0.0,
     drives: DrivesOption = None,
     plot: PlotOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Where the ring of a platform can be, and how far from singular poses; or all its poses for given drives.
+    """Compute the workspace of a parallel platform, or all its poses for given drives.
 
     Example: kinegraph workspace stewart --over x=-2:-1 --over y=-0.5:0.5 --stroke 1.1:1.6 --plot workspace.png
     """
@@ -349,7 +338,7 @@ def run_workspace(
     found = workspace(
         source.mechanism(),
         ranges(over or (), "--over"),
-        at=numbers_by_name(at or (), "--at"),
+        state=numbers_by_name(state or (), "--state"),
         stroke=ranges([f"stroke={stroke}"], "--stroke")["stroke"] if stroke else None,
         tilt=None if tilt is None else math.radians(tilt),
         ring_tilt=None if ring_tilt is None else math.radians(ring_tilt),
@@ -361,32 +350,17 @@ def run_workspace(
         from kinegraph.view.task_figures import plot_workspace
 
         plot_workspace(found, plot)
-    print_json(_workspace_data(found)) if json else typer.echo(str(found))
-
-
-def _workspace_data(found: Workspace) -> dict[str, object]:
-    inside = found.dexterity[found.inside]
-    limits = found.limits().items()
-    return {
-        "axes": {name: values.tolist() for name, values in found.axes.items()},
-        "verdict": found.verdict.tolist(),
-        "share": found.share,
-        "counts": found.counts(),
-        "limits": [{"limit": one.meaning, "leg": leg, "poses": count} for (one, leg), count in limits],
-        "dexterity": [float(inside.min()), float(inside.max())] if inside.size else None,
-    }
+    print_json(found.to_dict()) if json else typer.echo(str(found))
 
 
 def _show_poses(source: ModelSource, drives: list[str], json: bool) -> None:
-    from kinegraph.tasks.platforms.platform_poses import ring_poses
+    from kinegraph.tasks.platforms.platform_poses import platform_poses
 
-    found = ring_poses(source.mechanism(), numbers_by_name(drives, "--drives"))
+    found = platform_poses(source.mechanism(), numbers_by_name(drives, "--drives"))
     if not found:
         raise TaskError("no pose of the ring was found for these drives: legs of these lengths may not fit together")
     if json:
-        poses = [{"ring": dict(one.ring), "residual": one.residual, "hits": one.hits} for one in found]
-        paths = None if found.paths is None else asdict(found.paths)
-        print_json({"poses": poses, "complete": found.complete, "paths": paths})
+        print_json(found.to_dict())
         return
     rows = [(*(f"{x:.8g}" for x in one.ring.values()), str(one.hits)) for one in found]
     show_table((*found[0].ring, "found"), rows)

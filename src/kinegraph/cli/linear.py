@@ -1,4 +1,4 @@
-"""Commands on small motions about a state: `linearise`, `modes`, `response`."""
+"""Commands on small motions about a state: `linearize`, `modes`, `response`."""
 
 from __future__ import annotations
 
@@ -12,50 +12,48 @@ import typer
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.eval import written
 from kinegraph.cli.options import ModelSource, reads_model
-from kinegraph.cli.task_options import AtOption, EquilibriumOption, pair, show_table, steady_state, written_complex
+from kinegraph.cli.task_options import EquilibriumOption, StateOption, show_table, steady_state, written_complex
 from kinegraph.errors import TaskError
 
 if TYPE_CHECKING:
-    from kinegraph.tasks.modes import Mode, Modes
+    from kinegraph.tasks.modes import Modes
     from kinegraph.tasks.response import Response
 
 
-# `kinegraph linearise`: the linear system about an equilibrium or steady motion.
+# `kinegraph linearize`: the linear system about an equilibrium or steady motion.
 
 
 @reads_model
-def run_linearise(
+def run_linearize(
     source: ModelSource,
-    at: AtOption = None,
+    state: StateOption = None,
     equilibrium: EquilibriumOption = None,
     outputs: Annotated[
-        str, typer.Option("--outputs", metavar="LIST", help="What is observed, e.g. pose:tip. By default the state.")
+        str, typer.Option("--outputs", metavar="LIST", help="Outputs of the system, e.g. pose:tip. Default: the state.")
     ] = "",
-    anywhere: Annotated[
-        bool, typer.Option("--anywhere", help="Also at one moment of a state that accelerates or changes with time.")
-    ] = False,
+    steady: Annotated[
+        bool, typer.Option("--steady/--no-steady", help="Require a steady motion, or linearize at any moment.")
+    ] = True,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """A, B, C, D of the linear system about a state, from exact derivatives.
+    """Compute A, B, C, D of the linear system about a state, from exact derivatives.
 
-    Example: kinegraph linearise double-pendulum --equilibrium 1
+    Example: kinegraph linearize double-pendulum --equilibrium 1
     """
-    from kinegraph.tasks.linearize import linearise
+    from kinegraph.tasks.linearize import linearize
 
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
-    found = linearise(
+    found = linearize(
         mechanism,
-        steady_state(mechanism, at, equilibrium, values),
+        steady_state(mechanism, state, equilibrium, values),
         outputs=outputs or (),
         parameters=values,
-        steady=not anywhere,
+        steady=steady,
     )
     if json:
-        matrices = {name: getattr(found, name).tolist() for name in "ABCD"}
-        names = {"states": found.states, "inputs": found.inputs, "outputs": found.outputs}
-        print_json(matrices | names | {"eigenvalues": [pair(value) for value in found.eigenvalues]})
+        print_json(found.to_dict())
         return
     typer.echo(f"states: {', '.join(found.states)}\ninputs: {', '.join(found.inputs)}")
     for name in "AB" if not outputs else "ABCD":
@@ -69,15 +67,15 @@ def run_linearise(
 @reads_model
 def run_modes(
     source: ModelSource,
-    at: AtOption = None,
+    state: StateOption = None,
     equilibrium: EquilibriumOption = None,
     page: Annotated[
-        Path | None, typer.Option("--page", metavar="FILE", help="The modes in motion, as an .html page.")
+        Path | None, typer.Option("--page", metavar="FILE", help="Save an animation of the modes as an .html page.")
     ] = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Frequencies, damping ratios and shapes about an equilibrium or steady motion.
+    """Compute frequencies, damping ratios and shapes about an equilibrium or steady motion.
 
     Example: kinegraph modes double-pendulum --equilibrium 1 --page modes.html
     """
@@ -85,15 +83,13 @@ def run_modes(
 
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
-    found = modes(mechanism, steady_state(mechanism, at, equilibrium, values), parameters=values)
+    found = modes(mechanism, steady_state(mechanism, state, equilibrium, values), parameters=values)
     if page is not None:
         from kinegraph.view.modes import modes_page
 
         modes_page(mechanism, found, page, parameters=values)
     if json:
-        period = {} if found.floquet is None else {"period": found.floquet.period}
-        listed = [_mode_record(mode, found.displacements) for mode in found.modes]
-        print_json({"modes": listed, "stable": found.stable, **period})
+        print_json(found.to_dict())
         return
     if found.floquet is not None:
         _show_floquet(found)
@@ -124,15 +120,6 @@ def _show_floquet(found: Modes) -> None:
     show_table(("multiplier", "size", "exponent (1/s)", *found.displacements), rows)
 
 
-def _mode_record(mode: Mode, names: tuple[str, ...]) -> dict[str, object]:
-    shape = {name: pair(complex(entry)) for name, entry in zip(names, mode.shape, strict=True)}
-    multiplier = {} if mode.multiplier is None else {"multiplier": pair(mode.multiplier)}
-    return {
-        "eigenvalue": pair(mode.eigenvalue), "frequency": mode.frequency, "damping": mode.damping, "shape": shape,
-        **multiplier,
-    }  # fmt: skip
-
-
 def _rounded(entry: complex, digits: int = 6) -> complex:
     value = complex(entry)
     return complex(round(value.real, digits) + 0.0, round(value.imag, digits) + 0.0)
@@ -142,25 +129,27 @@ def _rounded(entry: complex, digits: int = 6) -> complex:
 
 FrequenciesOption = Annotated[
     str,
-    typer.Option("--over", metavar="FROM:TO[:N]", help="Angular frequencies in rad/s, evenly in the logarithm."),
+    typer.Option("--frequencies", metavar="FROM:TO[:N]", help="Angular frequencies in rad/s, spaced logarithmically."),
 ]
-PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Amplitude and phase as a picture.")]
+PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Save a plot of amplitude and phase.")]
 
 
 @reads_model
 def run_response(
     source: ModelSource,
-    at: AtOption = None,
+    state: StateOption = None,
     equilibrium: EquilibriumOption = None,
-    inputs: Annotated[str, typer.Option("--input", metavar="LIST", help="Forces: tau:q1, or inputs.")] = "",
+    inputs: Annotated[
+        str, typer.Option("--inputs", metavar="LIST", help="Forces (tau:q1) or inputs. Default: all.")
+    ] = "",
     frequencies: FrequenciesOption = "",
     plot: PlotOption = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Amplitude and phase of the coordinates under harmonic forces, over frequency.
+    """Compute amplitude and phase of the coordinates under harmonic forces.
 
-    Example: kinegraph response double-pendulum --equilibrium 1 --input tau:q1 --over 1:20 --plot response.png
+    Example: kinegraph response double-pendulum --equilibrium 1 --inputs tau:q1 --frequencies 1:20 --plot response.png
     """
     from kinegraph.tasks.response import response
 
@@ -168,7 +157,7 @@ def run_response(
     values = parameter_settings(mechanism, settings)
     found = response(
         mechanism,
-        steady_state(mechanism, at, equilibrium, values),
+        steady_state(mechanism, state, equilibrium, values),
         frequencies=_frequency_range(frequencies) if frequencies else None,
         inputs=[name.strip() for name in inputs.split(",") if name.strip()],
         parameters=values,
@@ -180,8 +169,7 @@ def run_response(
     if not json:
         _show_response(found, len(mechanism.layout.velocities))
         return
-    head = {"frequencies": found.frequencies.tolist(), "inputs": found.inputs, "outputs": found.outputs}
-    print_json({**head, "amplitude": found.amplitude.tolist(), "phase": found.phase.tolist()})
+    print_json(found.to_dict())
 
 
 def _show_response(found: Response, size: int) -> None:
@@ -201,7 +189,7 @@ def _frequency_range(text: str) -> np.ndarray:
         low, high = float(parts[0]), float(parts[1])
         count = int(parts[2]) if len(parts) > 2 else 400
     except (IndexError, ValueError):
-        raise TaskError(f"--over: cannot read {text!r}; write FROM:TO or FROM:TO:N, e.g. 0.1:100:200") from None
+        raise TaskError(f"--frequencies: cannot read {text!r}; write FROM:TO or FROM:TO:N, e.g. 0.1:100:200") from None
     if not (0 < low < high < float("inf") and 2 <= count <= 1_000_000):
-        raise TaskError(f"--over: {text!r} is no range of frequencies: 0 < FROM < TO, N from 2 to a million")
+        raise TaskError(f"--frequencies: {text!r} is not a range of frequencies: 0 < FROM < TO, N from 2 to a million")
     return np.geomspace(low, high, count)

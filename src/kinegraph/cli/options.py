@@ -83,25 +83,25 @@ _PARAMETERS = {
             str,
             typer.Argument(
                 metavar="MODEL",
-                help="A model file, or a name of the library.",
+                help="A model file, or a name from the library.",
                 show_default=False,
                 autocompletion=completion.models,
             ),
         ],
         inspect.Parameter.empty,
     ),
-    "floating": (Annotated[bool, typer.Option("--floating", help="Set the base of a URDF robot free.")], False),
+    "floating": (Annotated[bool, typer.Option("--floating", help="Let the base of a URDF robot move freely.")], False),
     "package_root": (
         Annotated[
             list[Path] | None,
-            typer.Option("--package-root", metavar="DIR", help="Where meshes lie that are not below the model."),
+            typer.Option("--package-root", metavar="DIR", help="A folder with meshes that are not below the model."),
         ],
         None,
     ),
     "elements": (
         Annotated[
             bool | None,
-            typer.Option("--elements/--bare", help="Damping, springs, ... of robot files; else as their engines do."),
+            typer.Option("--elements/--bare", help="Use damping, springs, ... of robot files, or not."),
         ],
         None,
     ),
@@ -109,7 +109,7 @@ _PARAMETERS = {
         Annotated[
             bool,
             typer.Option(
-                "--equalities/--no-equalities", help="Constraints by which a robot file closes loops, or a tree."
+                "--equalities/--no-equalities", help="Use the constraints of a robot file, or read a tree."
             ),
         ],
         True,
@@ -120,7 +120,7 @@ _PARAMETERS = {
             typer.Option(
                 "--angle-tolerance",
                 metavar="RADIANS",
-                help="How far off a right angle may be to be taken as exact, else 1e-7: 1e-5 takes 1.5708 for pi/2.",
+                help="Round angles this close to a right angle; default 1e-7. With 1e-5, 1.5708 becomes pi/2.",
             ),
         ],
         None,
@@ -129,7 +129,7 @@ _PARAMETERS = {
         Annotated[
             Path | None,
             typer.Option(
-                "--parameters", metavar="FILE", help="Values of parameters: .json, .toml, .csv or `name = value`."
+                "--parameters", metavar="FILE", help="Values of parameters: .json, .toml, .csv or lines `name = value`."
             ),
         ],
         None,
@@ -138,7 +138,7 @@ _PARAMETERS = {
         Annotated[
             list[str] | None,
             typer.Option(
-                "--lock", metavar="NAME=VALUE", help="Hold coordinates: --lock q4=0, or --lock q4 where it starts."
+                "--lock", metavar="NAME=VALUE", help="Hold coordinates: --lock q4=0, or --lock q4 at its initial value."
             ),
         ],
         None,
@@ -182,35 +182,38 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
 
 # Options of commands that run a mechanism: the same words mean the same thing everywhere.
 
-DurationOption = Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long to simulate.")]
-RunSetOption = Annotated[
+DurationOption = Annotated[
+    float, typer.Option("--duration", "--for", metavar="SECONDS", help="How long to simulate, in seconds.")
+]
+StartTimeOption = Annotated[float, typer.Option("--t0", metavar="SECONDS", help="The start time.")]
+RunStateOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE,...", help="Initial values (q1=1,q1'=0) and parameters (m1=2)."),
+    typer.Option("--state", metavar="NAME=VALUE,...", help="The initial state: q1=1,q1'=0. Default: the model's."),
 ]
 InputOption = Annotated[
     list[str] | None,
     typer.Option(
         "--input",
         metavar="NAME=FORMULA",
-        help="A force on a coordinate or an input of the model: q1=2*sin(3*t)-0.1*q1', u=@samples.csv.",
+        help="A force on a coordinate, or an input of the model: q1=2*sin(3*t)-0.1*q1', u=@samples.csv.",
     ),
 ]
 EventOption = Annotated[
     list[str] | None,
-    typer.Option("--event", metavar="NAME=FORMULA", help="Record when a formula passes zero: low=tip.z+1."),
+    typer.Option("--event", metavar="NAME=FORMULA", help="Record when a formula crosses zero: low=tip.z+1."),
 ]
 StopOption = Annotated[
-    list[str] | None, typer.Option("--stop", metavar="NAME=FORMULA", help="Stop when a formula passes zero.")
+    list[str] | None, typer.Option("--stop", metavar="NAME=FORMULA", help="Stop when a formula crosses zero.")
 ]
 StopIfOption = Annotated[
     list[str] | None,
-    typer.Option("--stop-if", metavar="NAME=FORMULA", help="Stop wherever a formula is positive, at the start too."),
+    typer.Option("--stop-if", metavar="NAME=FORMULA", help="Stop when a formula is positive, also at the start."),
 ]
 IntegralOption = Annotated[
     list[str] | None,
-    typer.Option("--integral", metavar="NAME=FORMULA", help="A result that is an integral over time: cost=q1^2."),
+    typer.Option("--integral", metavar="NAME=FORMULA", help="An integral over time as an output: cost=q1^2."),
 ]
 RtolOption = Annotated[float, typer.Option(help="Relative tolerance per step.")]
 AtolOption = Annotated[float | None, typer.Option(help="Absolute tolerance per step.")]
-CompileOption = Annotated[bool, typer.Option("--native/--interpret", help="Compile the runs or not.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="No progress bar, no word of what is compiled.")]
+CompileOption = Annotated[bool, typer.Option("--native/--interpret", help="Compile the runs, or interpret them.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]

@@ -26,16 +26,19 @@ class Which(StrEnum):
 
 
 def run(
-    which: Annotated[Which, typer.Argument(help="Which document.")] = Which.ALL,
+    which: Annotated[Which, typer.Argument(help="The document.")] = Which.ALL,
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", metavar="DIR", help="Where the pages go: WORD.html and WORD.md, of all also index.html."
+            "--output",
+            "-o",
+            metavar="DIR",
+            help="The folder of the pages: NAME.html, NAME.md and, for all, index.html.",
         ),
     ] = Path("reproduced"),
     json: JsonOption = False,
 ) -> None:
-    """Every printed table of the source documents computed anew beside it.
+    """Recompute every printed table of the source documents, and compare.
 
     Example: kinegraph reproduce database -o pages
     """

@@ -11,7 +11,15 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli import INTERRUPTED
-from kinegraph.cli.common import JsonOption, PassesOption, assignments, console, print_json
+from kinegraph.cli.common import (
+    JsonOption,
+    PassesOption,
+    SetOption,
+    assignments,
+    console,
+    parameter_texts,
+    print_json,
+)
 from kinegraph.cli.options import (
     AtolOption,
     DurationOption,
@@ -20,7 +28,8 @@ from kinegraph.cli.options import (
     ModelSource,
     QuietOption,
     RtolOption,
-    RunSetOption,
+    RunStateOption,
+    StartTimeOption,
     StopIfOption,
     StopOption,
     reads_model,
@@ -39,27 +48,27 @@ if TYPE_CHECKING:
 
 
 OutputOption = Annotated[
-    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save to .csv, .npz or (extra) .parquet.")
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the motion: .csv, .npz or .parquet (extra).")
 ]
 PageOption = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Animation, plots and equations as one .html page.")
+    Path | None, typer.Option(metavar="FILE", help="Save an animation, plots and equations as an .html page.")
 ]
 NativeOption = Annotated[
     bool | None,
-    typer.Option("--native/--interpret", help="Compile or not; else long runs are compiled, short ones not."),
+    typer.Option("--native/--interpret", help="Compile the run, or interpret it. Default: compile long runs."),
 ]
 LoopsOption = Annotated[
     bool | None,
-    typer.Option("--loops/--no-loops", help="Accelerations by loops over bodies; else only where bodies are many."),
+    typer.Option("--loops/--no-loops", help="Use recursive algorithms. Default: for large models only."),
 ]
 BaumgarteOption = Annotated[
     str | None,
     typer.Option(
-        metavar="ALPHA,BETA", help="Let loops decay with these gains (1/s; `auto`: from --step), not project them."
+        metavar="ALPHA,BETA", help="Stabilize constraints with these gains (1/s, or `auto`) instead of projection."
     ),
 ]
 EstimateErrorOption = Annotated[
-    bool, typer.Option("--estimate-error", help="Run again with a hundredth of the tolerance; say what agrees.")
+    bool, typer.Option("--estimate-error", help="Run again with a hundredth of the tolerance, and compare.")
 ]
 
 
@@ -67,18 +76,24 @@ EstimateErrorOption = Annotated[
 def run(
     source: ModelSource,
     duration: DurationOption = 10.0,
-    settings: RunSetOption = None,
+    state: RunStateOption = None,
+    settings: SetOption = None,
     inputs: InputOption = None,
     events: EventOption = None,
     stop: StopOption = None,
     stop_if: StopIfOption = None,
-    method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, symplectic, adams, bdf or ida.")] = "dop853",
+    method: Annotated[
+        str, typer.Option(help="The integrator: rk4, dopri5, dop853, symplectic, adams, bdf or ida.")
+    ] = "dop853",
     rtol: RtolOption = 1e-8,
     atol: AtolOption = None,
-    step: Annotated[float | None, typer.Option(help="Length of fixed steps (rk4, symplectic), in seconds.")] = None,
-    points: Annotated[int, typer.Option(help="Equal intervals to save; 0 saves the integrator's own steps.")] = 1000,
+    step: Annotated[float | None, typer.Option(help="Length of fixed steps, in seconds.")] = None,
+    times: Annotated[
+        int, typer.Option(help="Number of equal intervals to save; 0 saves the integrator's steps.")
+    ] = 1000,
+    t0: StartTimeOption = 0.0,
     output: OutputOption = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw to .png, .svg or .pdf.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot: .png, .svg or .pdf.")] = None,
     page: PageOption = None,
     native: NativeOption = None,
     loops: LoopsOption = None,
@@ -88,24 +103,24 @@ def run(
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Simulate a mechanism and print how it went; save the motion and draw it.
+    """Simulate a mechanism; save, plot, or animate the result.
 
-    Exit code 1 says that the run did not reach its end, 130 that Ctrl-C ended it; what there is, is saved and drawn.
+    The exit code is 1 if the run stops early, and 130 after Ctrl-C. Partial results are saved.
 
-    Example: kinegraph simulate double-pendulum --for 5 --set q1=1 --event low=tip.z+1.9 --page run.html -o run.csv
+    Example: kinegraph simulate double-pendulum --for 5 --state q1=1 --event low=tip.z+1.9 --page run.html -o run.csv
     """
     from kinegraph.simulate import Adaptive, FixedStep, Status, simulate
     from kinegraph.simulate.observation import error_estimates, tighter
 
     _require_files(output, plot, page)
     mechanism = source.mechanism()
-    initial, parameters = split_settings(mechanism, assignments(settings or (), "--set"))
     control = FixedStep(step) if step is not None else Adaptive(rtol, atol)
     simulated = partial(
-        simulate, mechanism, duration, method=method, initial=initial, parameters=formulas(parameters),
+        simulate, mechanism, duration, method=method, state=run_state(mechanism, state),
+        parameters=run_parameters(mechanism, settings),
         inputs=input_values(assignments(inputs or (), "--input")), events=read_events(events, stop, stop_if),
-        grid=points or None, native="auto" if native is None else native, baumgarte=_gains(baumgarte), loops=loops,
-        passes=passes, progress=False if quiet or json else None,
+        times=times or None, t0=t0, native="auto" if native is None else native, baumgarte=_gains(baumgarte),
+        loops=loops, passes=passes, progress=False if quiet or json else None,
     )  # fmt: skip
     solution = simulated(control=control)
     estimates: tuple[ErrorEstimate, ...] = ()
@@ -171,15 +186,24 @@ def _gains(text: str | None) -> Baumgarte | None:
     return Baumgarte(alpha, beta)
 
 
-def split_settings(mechanism: kg.Mechanism, given: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """What was set, as initial values and as parameters."""
-    state = (*mechanism.layout.positions, *mechanism.layout.velocities)
+def run_state(mechanism: kg.Mechanism, state: list[str] | None) -> dict[str, str]:
+    """The initial state of --state; an unknown name is an error."""
+    given = assignments(state or (), "--state")
+    known = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    for name in given:
+        if name not in known:
+            raise ModelError(f"--state: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, known))
+    return given
+
+
+def run_parameters(mechanism: kg.Mechanism, settings: list[str] | None) -> dict[str, Expression]:
+    """The parameters of --set; an unknown name is an error."""
+    given = parameter_texts(mechanism, settings)
     known = [parameter.name for parameter in mechanism.parameters]
     for name in given:
-        if name not in state and name not in known:
-            raise ModelError(f"--set: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, (*state, *known)))
-    initial = {name: text for name, text in given.items() if name in state}
-    return initial, {name: text for name, text in given.items() if name not in state}
+        if name not in known:
+            raise ModelError(f"--set: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, known))
+    return formulas(given)
 
 
 def formulas(texts: Mapping[str, str]) -> dict[str, Expression]:
@@ -226,15 +250,8 @@ def read_events(
 
 def _report(solution: Solution, estimates: tuple[ErrorEstimate, ...], as_json: bool) -> None:
     if as_json:
-        print_json({
-            "model": solution.model, "method": solution.method, "status": solution.status.name,
-            "message": str(solution.ending), "t": solution.ending.time, "final": solution.final,
-            "checks": [{"name": c.name, "error": c.error, "passed": c.passed} for c in solution.checks],
-            "error_estimate": [{"name": e.name, "error": e.error, "digits": e.digits} for e in estimates],
-            "events": [{"name": h.name, "t": h.time} for h in solution.events],
-            "drift": dict(solution.drift), "assembled": solution.assembled,
-            "statistics": vars(solution.statistics), "native": solution.decision.facts(),
-        })  # fmt: skip
+        errors = [{"name": one.name, "error": one.error, "digits": one.digits} for one in estimates]
+        print_json({**solution.to_dict(), "error_estimate": errors})
         return
     console().print(str(solution), markup=False, soft_wrap=True)
     if solution.checks and not estimates:

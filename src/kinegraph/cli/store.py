@@ -33,15 +33,15 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="PATH|URL",
-        help="An SQLite file or postgresql:// URL; else $KINEGRAPH_STORE, else a file in the user's data directory.",
+        help="An SQLite file or postgresql:// URL. Default: $KINEGRAPH_STORE, or a file in the user's data directory.",
     ),
 ]
 StoredArgument = Annotated[
     str,
     typer.Argument(metavar="MODEL", help="NAME, NAME@VERSION, NAME@VERSION:STAGE or #GRAPH.", show_default=False),
 ]
-NumericOption = Annotated[bool, typer.Option("--numeric", help="Parameters as the numbers they were saved with.")]
-SumsOption = Annotated[bool, typer.Option("--sums", help="Leave sines and cosines of sums of angles whole.")]
+NumericOption = Annotated[bool, typer.Option("--numeric", help="Replace parameters by their saved values.")]
+SumsOption = Annotated[bool, typer.Option("--sums", help="Keep sines and cosines of sums of angles.")]
 
 
 @contextmanager
@@ -80,7 +80,7 @@ def list_models(
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """What the store holds."""
+    """List the stored models and graphs."""
     from kinegraph.store.catalog import graph_rows
 
     with store_of(store) as here, here.reading() as connection:
@@ -98,11 +98,11 @@ def list_models(
 
 def show(
     model: StoredArgument,
-    text: Annotated[bool, typer.Option("--text", help="Print the mechanism as it was saved and nothing else.")] = False,
+    text: Annotated[bool, typer.Option("--text", help="Print only the saved mechanism.")] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """One stored graph: its outputs, and the counts after each pass."""
+    """Show a stored graph: its outputs, and the counts after each pass."""
     from kinegraph.store.queries import describe
 
     with store_of(store) as here:
@@ -141,9 +141,9 @@ sql STATEMENT: any SQL that reads (docs/store.md lists the tables)
 
 def query(
     question: Annotated[str, typer.Argument(help="One of the questions above.")],
-    words: Annotated[list[str] | None, typer.Argument(metavar="...", help="What it is about.")] = None,
-    limit: Annotated[int, typer.Option(min=1, help="Most rows shown.")] = 1000,
-    seconds: Annotated[float, typer.Option(help="Longest time for SQL.")] = 60.0,
+    words: Annotated[list[str] | None, typer.Argument(metavar="...", help="Arguments of the question.")] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Largest number of rows.")] = 1000,
+    seconds: Annotated[float, typer.Option(help="Time limit for SQL, in seconds.")] = 60.0,
     numeric: NumericOption = False,
     sums: SumsOption = False,
     store: StoreOption = None,
@@ -169,15 +169,18 @@ def _answer(answer: Answer, json: bool) -> None:
 def evaluate(
     model: StoredArgument,
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST", help="Outputs or entries.")] = "",
-    at: Annotated[list[str] | None, typer.Option("--at", metavar="NAME=VALUE,...")] = None,
+    state: Annotated[
+        list[str] | None, typer.Option("--state", metavar="NAME=VALUE,...", help="The state. Default: as saved.")
+    ] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Numbers, computed in the store level by level; what is not given has the value it was saved with."""
+    """Evaluate a stored graph at a state, inside the store."""
     from kinegraph.store.catalog import quantity_words
     from kinegraph.store.evaluation import evaluate as evaluate_stored
 
-    values = {name: number(parse_value(text, "--at"), {}) for name, text in assignments(at or (), "--at").items()}
+    given = assignments(state or (), "--state")
+    values = {name: number(parse_value(text, "--state"), {}) for name, text in given.items()}
     with store_of(store) as here:
         results = evaluate_stored(here, model, quantity_words(quantity), values)
     if json:
@@ -191,11 +194,11 @@ def expression(
     output: EntryArgument,
     numeric: NumericOption = False,
     sums: SumsOption = False,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep it in the store.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Save it in the store.")] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
-    """The complete analytic expression of an output or one of its entries."""
+    """Print the complete analytic expression of an output or of an entry."""
     from kinegraph.store.expressions import Form, form_expressions
 
     with store_of(store) as here:
@@ -213,12 +216,12 @@ def code(
         str, typer.Option("--to", help="c, text, latex, graph, or cpp, python, matlab, julia, rust, fortran.")
     ] = "c",
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST", help="Outputs or entries.")] = "",
-    runtime: Annotated[str, typer.Option(metavar="LIST", help="Parameters that are inputs of the program.")] = "",
+    runtime: Annotated[str, typer.Option(metavar="LIST", help="Parameters to keep as inputs of the program.")] = "",
     directory: Annotated[
         Path | None,
-        typer.Option("--output", "-o", metavar="PATH", help="Write the files there instead of printing them."),
+        typer.Option("--output", "-o", metavar="PATH", help="Write files to this path instead of printing them."),
     ] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the text in the store.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Save the text in the store.")] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -271,10 +274,10 @@ def check(store: StoreOption = None, json: JsonOption = False) -> None:
 def add(
     source: ModelSource,
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST")] = "H,C,gravity",
-    effort: Annotated[Effort, typer.Option(help="How long to reduce.")] = Effort.QUICK,
+    effort: Annotated[Effort, typer.Option(help="How hard to reduce.")] = Effort.QUICK,
     passes: PassesOption = "",
     expressions: Annotated[
-        str | None, typer.Option(metavar="LIST", help="Form and keep the complete expressions of these outputs.")
+        str | None, typer.Option(metavar="LIST", help="Also save the complete expressions of these outputs.")
     ] = None,
     numeric: NumericOption = False,
     sums: SumsOption = False,
@@ -302,8 +305,8 @@ def _say_saved(saved: SavedModel, where: str) -> None:
 
 def diff(
     name: Annotated[str, typer.Argument(help="A mechanism.")],
-    old: Annotated[int | None, typer.Argument(help="A version; else the one before NEW.")] = None,
-    new: Annotated[int | None, typer.Argument(help="A version; else the newest.")] = None,
+    old: Annotated[int | None, typer.Argument(help="A version. Default: the one before NEW.")] = None,
+    new: Annotated[int | None, typer.Argument(help="A version. Default: the newest.")] = None,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -326,7 +329,7 @@ def _change(one: CountChange) -> tuple[str, ...]:
 
 def prune(
     keep: Annotated[int | None, typer.Option(min=1, help="Remove all but this many newest versions.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would go.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list what would be removed.")] = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -360,8 +363,8 @@ def eliminate(
 def reduce(
     model: StoredArgument,
     passes: PassesOption = "",
-    effort: Annotated[Effort, typer.Option(help="How long to reduce, where no passes are given.")] = Effort.QUICK,
-    stage: Annotated[str, typer.Option(help="What the result is called; else `reduced`, or `by passes`.")] = "",
+    effort: Annotated[Effort, typer.Option(help="How hard to reduce if no passes are given.")] = Effort.QUICK,
+    stage: Annotated[str, typer.Option(help="Name of the result. Default: `reduced`, or `by passes`.")] = "",
     updates: Annotated[
         bool, typer.Option("--updates", help="Run each of --passes as an update of rows inside the database.")
     ] = False,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kinegraph.cli import INTERRUPTED
-from kinegraph.cli.common import JsonOption, assignments, console, print_json
+from kinegraph.cli.common import JsonOption, SetOption, assignments, console, parameter_texts, print_json
 from kinegraph.cli.options import (
     AtolOption,
     EventOption,
@@ -17,6 +17,7 @@ from kinegraph.cli.options import (
     ModelSource,
     QuietOption,
     RtolOption,
+    StartTimeOption,
     StopIfOption,
     StopOption,
     reads_model,
@@ -25,11 +26,10 @@ from kinegraph.cli.simulate import formulas, input_values, read_events
 from kinegraph.errors import StudyError
 
 if TYPE_CHECKING:
-    from kinegraph.model.mechanism import Mechanism
     from kinegraph.solve.execution import Native
     from kinegraph.studies.plan import Plan
     from kinegraph.studies.results import Study
-    from kinegraph.studies.statistics import Estimate, Until
+    from kinegraph.studies.statistics import Until
 
 
 # What the command line says of a study, as a plan.
@@ -45,6 +45,7 @@ class StudyOptions:
     events: list[str] | None
     stop: list[str] | None
     stop_if: list[str] | None
+    state: list[str] | None
     settings: list[str] | None
     inputs: list[str] | None
     method: str
@@ -52,7 +53,8 @@ class StudyOptions:
     atol: float | None
     step: float | None
     duration: float
-    trajectories: int | None
+    t0: float
+    times: int | None
     design: str
     success: str | None
 
@@ -72,23 +74,16 @@ def planned(
         described, known = read_study_file(Path(source.model), cases, seed, chunk, native)
         return described.plan(), known
     mechanism = source.mechanism()
-    initial, parameters = _split(mechanism, assignments(options.settings or (), "--set"))
+    state, parameters = assignments(options.state or (), "--state"), parameter_texts(mechanism, options.settings)
     control = FixedStep(options.step) if options.step is not None else Adaptive(options.rtol, options.atol)
     described = StudySettings(
         mechanism, options.duration, pairs(options.vary, "--vary"), 100 if cases is None else cases,
         pairs(options.outcomes, "--outcome"), pairs(options.classes, "--class"), options.success,
-        read_events(options.events, options.stop, options.stop_if), formulas(initial), formulas(parameters),
-        input_values(assignments(options.inputs or (), "--input")), options.method, control, 0.0,
-        options.trajectories, options.design, seed or 0, chunk, native,
+        read_events(options.events, options.stop, options.stop_if), formulas(state), formulas(parameters),
+        input_values(assignments(options.inputs or (), "--input")), options.method, control, options.t0,
+        options.times, options.design, seed or 0, chunk, native,
     )  # fmt: skip
     return described.plan(), None
-
-
-def _split(mechanism: Mechanism, given: dict[str, str]) -> tuple[dict[str, str], dict[str, str]]:
-    """Initial values and parameters; names that do not exist are named by the plan."""
-    state = (*mechanism.layout.positions, *mechanism.layout.velocities)
-    initial = {name: text for name, text in given.items() if name in state}
-    return initial, {name: text for name, text in given.items() if name not in state}
 
 
 def pairs(texts: list[str] | None, option: str) -> dict[str, str]:
@@ -129,35 +124,11 @@ def finish(found: Study, output: Path | None, page: Path | None, as_json: bool) 
 
         study_page(found, target)
     if as_json:
-        print_json(_facts(found))
+        print_json(found.to_dict())
     else:
         _report(found, target)
     if not found.complete:
         raise typer.Exit(INTERRUPTED)
-
-
-def _estimate(one: Estimate) -> dict[str, object]:
-    return {"value": one.value, "low": one.low, "high": one.high, "confidence": one.confidence, "cases": one.count}
-
-
-def _facts(found: Study) -> dict[str, object]:
-    summaries = {name: found.summary(name) for name in found.numbers}
-    return {
-        "model": found.plan.mechanism.name, "cases": len(found), "planned": found.plan.samples.total,
-        "complete": found.complete, "seconds": found.seconds, "resumed": found.resumed,
-        "success": _estimate(found.probability()) if "success" in found.columns else None,
-        "classes": {name: _estimate(one) for name, one in found.classes().items()} if "class" in found.columns else {},
-        "outcomes": {
-            name: {
-                "nominal": found[name][0].item(), "mean": _estimate(one.mean), "deviation": one.deviation,
-                "min": one.low, "max": one.high, "missing": one.missing,
-                "quantiles": {f"{level:g}": _estimate(value) for level, value in one.quantiles.items()},
-            }
-            for name, one in summaries.items()
-        },
-        "failed": len(found.failures), "failures": [vars(one) for one in found.failures[:_MOST_FAILURES]],
-        "folder": None if found.folder is None else str(found.folder),
-    }  # fmt: skip
 
 
 def _report(found: Study, page: Path | None) -> None:
@@ -185,35 +156,41 @@ def _report(found: Study, page: Path | None) -> None:
 VaryOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--vary", metavar="NAME=LAW", help="q1=uniform(-0.1,0.1), m1=normal(1,0.1), x,y=disc(0.1); repeat it."
+        "--vary",
+        metavar="NAME=DISTRIBUTION",
+        help="Vary q1=uniform(-0.1,0.1), m1=normal(1,0.1), x,y=disc(0.1). Repeatable.",
     ),
 ]
 OutcomesOption = Annotated[
     list[str] | None,
-    typer.Option("--outcome", metavar="NAME=FORMULA", help="top=max(tip.z), when=time(low); else the end state."),
+    typer.Option(
+        "--outcome", metavar="NAME=FORMULA", help="Record top=max(tip.z), when=time(low). Default: the final state."
+    ),
 ]
 ClassesOption = Annotated[
-    list[str] | None, typer.Option("--class", metavar="NAME=CONDITION", help="low=happened(low); first that holds.")
-]
-SettingsOption = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE,...", help="Initial values and parameters, as formulas if wanted."),
+    typer.Option(
+        "--class", metavar="NAME=CONDITION", help="Classify cases: low=happened(low). The first match counts."
+    ),
+]
+StateOption = Annotated[
+    list[str] | None,
+    typer.Option("--state", metavar="NAME=FORMULA,...", help="The initial state; formulas may use varied names."),
 ]
 UntilOption = Annotated[
-    str | None, typer.Option(metavar="INTERVAL", help="End when it is narrow enough: 'success +- 0.01'.")
+    str | None, typer.Option(metavar="INTERVAL", help="Stop when an interval is narrow enough: 'success +- 0.01'.")
 ]
-TrajectoriesOption = Annotated[
-    int | None, typer.Option(metavar="N", help="Keep the states of all cases at N equal intervals (Zarr).")
+TimesOption = Annotated[
+    int | None, typer.Option(metavar="N", help="Save the states of all cases at N equal intervals (Zarr).")
 ]
-ClusterOption = Annotated[
-    str | None, typer.Option(metavar="ADDRESS", help="Run on the Dask cluster there: tcp://HOST:8786.")
-]
+ClusterOption = Annotated[str | None, typer.Option(metavar="ADDRESS", help="Run on a Dask cluster: tcp://HOST:8786.")]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="DIR", help="Keep all there; what is there already is not run again."),
+    typer.Option("--output", "-o", metavar="DIR", help="Save results in this folder; an interrupted study continues."),
 ]
 NativeOption = Annotated[
-    bool | None, typer.Option("--native/--interpret", help="Compile or not; else more than a few cases are.")
+    bool | None,
+    typer.Option("--native/--interpret", help="Compile the cases, or interpret them. Default: compile if many."),
 ]
 
 
@@ -221,47 +198,65 @@ NativeOption = Annotated[
 def run(
     source: ModelSource,
     vary: VaryOption = None,
-    cases: Annotated[int | None, typer.Option("--cases", metavar="N", help="Besides the nominal case; 100.")] = None,
-    duration: Annotated[float, typer.Option("--for", metavar="SECONDS", help="How long each case runs.")] = 10.0,
+    cases: Annotated[
+        int | None, typer.Option("--cases", metavar="N", help="Number of cases besides the nominal one; default 100.")
+    ] = None,
+    duration: Annotated[
+        float, typer.Option("--duration", "--for", metavar="SECONDS", help="How long each case runs.")
+    ] = 10.0,
     outcomes: OutcomesOption = None,
     classes: ClassesOption = None,
-    success: Annotated[str | None, typer.Option(metavar="CONDITION", help="What counts as success: top > 0.")] = None,
+    success: Annotated[
+        str | None, typer.Option(metavar="CONDITION", help="The condition for success: top > 0.")
+    ] = None,
     events: EventOption = None,
     stop: StopOption = None,
     stop_if: StopIfOption = None,
-    settings: SettingsOption = None,
+    state: StateOption = None,
+    settings: SetOption = None,
     inputs: InputOption = None,
-    method: Annotated[str, typer.Option(help="rk4, dopri5, dop853, symplectic, adams or bdf.")] = "dop853",
+    method: Annotated[
+        str, typer.Option(help="The integrator: rk4, dopri5, dop853, symplectic, adams or bdf.")
+    ] = "dop853",
     rtol: RtolOption = 1e-8,
     atol: AtolOption = None,
     step: Annotated[float | None, typer.Option(help="Length of fixed steps, in seconds.")] = None,
-    design: Annotated[str, typer.Option(help="random, latin, sobol, halton, saltelli or table.")] = "random",
-    seed: Annotated[int | None, typer.Option("--seed", metavar="S", min=0, help="Of all samples; 0.")] = None,
+    t0: StartTimeOption = 0.0,
+    design: Annotated[
+        str, typer.Option(help="How to sample: random, latin, sobol, halton, saltelli or table.")
+    ] = "random",
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="S", min=0, help="Seed of all samples; default 0.")
+    ] = None,
     until: UntilOption = None,
-    trajectories: TrajectoriesOption = None,
-    case: Annotated[int | None, typer.Option("--case", metavar="N", help="Run case N alone, and print it.")] = None,
-    threads: Annotated[int | None, typer.Option(help="Threads of this process; else all cores.")] = None,
+    times: TimesOption = None,
+    case: Annotated[int | None, typer.Option("--case", metavar="N", help="Run only case N, and print it.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Number of threads. Default: all cores.")] = None,
     cluster: ClusterOption = None,
-    mpi: Annotated[bool, typer.Option("--mpi", help="On all ranks: mpiexec -n 8 kinegraph study ... --mpi.")] = False,
-    chunk: Annotated[int | None, typer.Option(metavar="N", help="Cases of one piece of work.")] = None,
+    mpi: Annotated[
+        bool, typer.Option("--mpi", help="Run on all ranks: mpiexec -n 8 kinegraph study ... --mpi.")
+    ] = False,
+    chunk: Annotated[int | None, typer.Option(metavar="N", help="Number of cases in one piece of work.")] = None,
     output: OutputOption = None,
-    page: Annotated[Path | None, typer.Option(metavar="FILE", help="Plots and statistics as one .html page.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Save plots and statistics as an .html page.")
+    ] = None,
     native: NativeOption = None,
     quiet: QuietOption = False,
     json: JsonOption = False,
 ) -> None:
-    """Run many cases of a model, drawn by laws or by a design; or of a study file (.toml), which says all of that.
+    """Run many cases of a model with varied parameters and states, or a study file (.toml).
 
     Example: kinegraph study double-pendulum --cases 1000 --vary "q1=uniform(-1,1)" --outcome "top=max(tip.z)" -o DIR
-    Exit code 130 says that Ctrl-C ended it; the same command goes on where it was.
+    The exit code is 130 after Ctrl-C; the same command continues the study.
     """
     from kinegraph.studies.executors import chosen_executor
     from kinegraph.studies.study import run_plan
     from kinegraph.studies.study_file import is_study_file
 
     options = StudyOptions(
-        vary, outcomes, classes, events, stop, stop_if, settings, inputs, method, rtol, atol, step, duration,
-        trajectories, design, success,
+        vary, outcomes, classes, events, stop, stop_if, state, settings, inputs, method, rtol, atol, step,
+        duration, t0, times, design, success,
     ) if not is_study_file(source.model) else None  # fmt: skip
     compiled: Native = "auto" if native is None else native
     plan, known = planned(source, options, vary, cases, seed, chunk, compiled)

@@ -1,4 +1,4 @@
-"""Options and output that task commands share: the state, complex numbers as pairs, tables of numbers."""
+"""Options and output that task commands share: the state, tables of numbers."""
 
 from __future__ import annotations
 
@@ -18,28 +18,31 @@ from kinegraph.model.expressions import Scalar
 #: Spaces between two columns of a table.
 _GAP = 2
 
-AtOption = Annotated[
+StateOption = Annotated[
     list[str] | None,
-    typer.Option("--at", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,tau:q1=3. Others: as the model says."),
+    typer.Option("--state", metavar="NAME=VALUE,...", help="The state: q1=0.1,q1'=2,tau:q1=3. Default: the model's."),
 ]
 
 
 EquilibriumOption = Annotated[
     int | None,
-    typer.Option("--equilibrium", metavar="N", min=1, help="About the N-th equilibrium that `equilibria` lists."),
+    typer.Option("--equilibrium", metavar="N", min=1, help="Use the N-th equilibrium that `equilibria` lists."),
 ]
 
 
 UnknownOption = Annotated[
-    str, typer.Option("--unknown", metavar="LIST", help="Unknowns of the model, inputs, or tau:NAME. All if none.")
+    str,
+    typer.Option(
+        "--unknown", metavar="LIST", help="Unknowns of the model, inputs, or tau:NAME. Default: all of the model."
+    ),
 ]
 InputOption = Annotated[
-    list[str] | None, typer.Option("--input", metavar="NAME=FORMULA", help="The value of another input over time.")
+    list[str] | None, typer.Option("--input", metavar="NAME=FORMULA", help="The value of a known input over time.")
 ]
 LeastNormOption = Annotated[
-    bool, typer.Option("--least-norm", help="The smallest values where the others are not determined.")
+    bool, typer.Option("--least-norm", help="If forces are not determined, choose the smallest.")
 ]
-PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="A picture: .png, .svg or .pdf.")]
+PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Save a plot: .png, .svg or .pdf.")]
 
 
 def name_list(text: str) -> list[str]:
@@ -47,28 +50,28 @@ def name_list(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def state_settings(mechanism: kg.Mechanism, at: list[str] | None) -> dict[str, Scalar]:
-    """The values of --at."""
+def state_settings(mechanism: kg.Mechanism, state: list[str] | None) -> dict[str, Scalar]:
+    """The values of --state."""
     known = [parameter.name for parameter in mechanism.parameters]
-    return {name: parse_value(text, "--at", known) for name, text in assignments(at or (), "--at").items()}
+    return {name: parse_value(text, "--state", known) for name, text in assignments(state or (), "--state").items()}
 
 
 def steady_state(
-    mechanism: kg.Mechanism, at: list[str] | None, equilibrium: int | None, parameters: Mapping[str, Scalar]
+    mechanism: kg.Mechanism, state: list[str] | None, equilibrium: int | None, parameters: Mapping[str, Scalar]
 ) -> dict[str, Scalar]:
-    """The state of --at, or the equilibrium of --equilibrium under its forces."""
-    state = state_settings(mechanism, at)
+    """The state of --state, or the equilibrium of --equilibrium under its forces."""
+    given = state_settings(mechanism, state)
     if equilibrium is None:
-        return state
+        return given
     from kinegraph.tasks.equilibria import equilibria
 
-    found = equilibria(mechanism, state, parameters=parameters)
+    found = equilibria(mechanism, given, parameters=parameters)
     listed = (*found, *(one.example for one in found.continua))
     if equilibrium > len(listed):
         raise TaskError(f"--equilibrium: {len(listed)} were found; `kinegraph equilibria` lists them")
     one = listed[equilibrium - 1]
     rates = zip_names(mechanism.layout.velocities, one.v.tolist())
-    return {**state, **rates, **zip_names(found.coordinates, one.q.tolist())}
+    return {**given, **rates, **zip_names(found.coordinates, one.q.tolist())}
 
 
 def zip_names(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:
@@ -100,11 +103,6 @@ def numbers_by_name(texts: Iterable[str], option: str) -> dict[str, float]:
         return {name: float(text) for name, text in assignments(texts, option).items()}
     except ValueError:
         raise TaskError(f"{option}: cannot read {', '.join(texts)!r}; write NAME=NUMBER, e.g. q1=0.01") from None
-
-
-def pair(value: complex) -> list[float]:
-    """A complex number for JSON."""
-    return [value.real, value.imag]
 
 
 def written_complex(value: complex) -> str:

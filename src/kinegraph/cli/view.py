@@ -20,7 +20,7 @@ def run(
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Write a page that shows a mechanism where it starts, with a slider for each coordinate.
+    """Write an interactive 3D page of a mechanism, with a slider for each coordinate.
 
     Example: kinegraph view slider-crank -o slider-crank.html
     """

@@ -66,10 +66,14 @@ class BaseParameters(RichDisplay):
 
 
 def base_parameters(
-    mechanism: MechanismSource, *, numeric: bool = False, parameters: Parameters | None = None
+    model: MechanismSource, *, numeric: bool = False, parameters: Parameters | None = None
 ) -> BaseParameters:
-    """The regrouped parameters of a mechanism; those of the model stay symbols unless `numeric` or in `parameters`."""
-    mechanism = mechanism_of(mechanism)
+    """Compute the base parameters: the regrouped inertial parameters that the dynamics depend on.
+
+    model: a Mechanism, a path, or a library name.
+    numeric: use the model's parameter values. parameters: values of chosen parameters; others stay symbols.
+    """
+    mechanism = mechanism_of(model)
     bound = bound_parameters(mechanism, numeric, parameters)
     derivation = Derivation(mechanism, bound, Plan())
     regressor = derivation.base_parameters

@@ -1,16 +1,17 @@
-"""From reduced equations to the graph, the loop closure and the segments that are estimated to run fastest."""
+"""From reduced equations to the graph that is estimated to run fastest.
+
+Reduced -> `chosen` -> Chosen
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 from kinegraph.codegen.estimate import (
-    MOST_NODES,
     cycles_of_kernel,
     estimated_cycles,
     faster_as_kernel,
@@ -20,24 +21,21 @@ from kinegraph.codegen.kernel import KernelChoice
 from kinegraph.codegen.program.binding import Argument, BackSubstitution, bind
 from kinegraph.codegen.simd import Exchanged
 from kinegraph.codegen.simd.orbits import share_side_by_side
-from kinegraph.compiler.bind import Chosen, Means
-from kinegraph.compiler.chain import Chain, may_be_cut
-from kinegraph.compiler.derive import Derivations, with_exact_numbers
-from kinegraph.compiler.reduce import reduction
+from kinegraph.compiler.derive import Derivations, derived, with_exact_numbers
+from kinegraph.compiler.reduce import reduced, reduction
 from kinegraph.compiler.request import Request, arguments_of
+from kinegraph.compiler.stage_records import NO_FEATURES, Chosen, TargetFeatures, chosen_on_disk
 from kinegraph.derive import constraints
-from kinegraph.derive.constraints.cuts import other_cuts
 from kinegraph.derive.dynamics.inertia_factorization import LinearSystem
-from kinegraph.derive.plan import Closure, Plan
+from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.dynamics import solves
 from kinegraph.derive.quantities.plan_search import MULTIPLIERS, Candidate, PlanSearch
-from kinegraph.errors import DerivationError
+from kinegraph.garbage_collection import gc_paused
 from kinegraph.graph import law
 from kinegraph.graph.build import Scalar, flattened
 from kinegraph.graph.node import Graph, Symbol
 from kinegraph.jit.engine import host
-from kinegraph.model.topology import wanted_cut
 from kinegraph.passes.effort import Effort
 from kinegraph.passes.pipeline import reduce
 
@@ -46,7 +44,7 @@ from kinegraph.passes.pipeline import reduce
 
 @dataclass(frozen=True)
 class InSegments:
-    """The graph of one way to cut a loop, not yet proved; `numbers` and `values` are what symbols stand for."""
+    """The graph of a loop cut in one way, not yet proved; `numbers` and `values` are what symbols stand for."""
 
     plan: Plan
     graph: Graph
@@ -61,7 +59,7 @@ class InSegments:
 
 
 def fastest_segments(search: PlanSearch, arguments: Sequence[Argument], fused: bool) -> InSegments | None:
-    """Of all ways to cut the loop the one estimated to run fastest; None if there is none."""
+    """The cut of the loop into segments that is estimated to run fastest; None if there is none."""
     found = [_in_segments(search, plan, arguments, fused) for plan in search.segment_plans()]
     return min((one for one in found if one is not None), key=lambda one: one.cycles, default=None)
 
@@ -95,33 +93,32 @@ _LEAST_SHARE = 0.5
 _LEAST_SAVED = 0.2
 
 
-def chosen(chain: Chain, means: Means, runtime: Sequence[str]) -> tuple[Chosen, bool]:
-    """The graph that is estimated to run fastest with these means, when the parameters of `runtime` arrive late.
-
-    It may always be kept.
-    """
-    return _Choice(chain, tuple(runtime)).made(means), True
+@gc_paused()
+def chosen(derivations: Derivations, features: TargetFeatures = NO_FEATURES, runtime: Sequence[str] = ()) -> Chosen:
+    """The graph that is estimated to run fastest with these features; parameters of `runtime` are arguments."""
+    stored = chosen_on_disk(derivations.request, features, derivations.cache)
+    found = derivations.known(stored)
+    if found is None:
+        record = _Choice(derivations, tuple(runtime)).made(features)
+        found = derivations.keep(stored, record, complete=not derivations.interrupt.requested)
+    return found
 
 
 @dataclass(frozen=True)
 class _Choice:
-    chain: Chain
+    derivations: Derivations
     runtime: tuple[str, ...]
 
     @property
     def request(self) -> Request:
-        return self.chain.request
+        return self.derivations.request
 
-    @property
-    def derivations(self) -> Derivations:
-        return self.chain.derivations
-
-    def made(self, means: Means) -> Chosen:
-        solved = self._solved if means.solving_loops else ()
+    def made(self, features: TargetFeatures) -> Chosen:
+        solved = self._solved if features.solving_loops else ()
         # Passes that are asked for by name are run over all equations, not over those of one limb.
         own_passes = bool(self.request.passes)
-        found = self._limbs_side_by_side(solved) if means.side_by_side and not own_passes else None
-        if means.side_by_side and self.derivations.search.bars and not own_passes:
+        found = self._limbs_side_by_side(solved) if features.side_by_side and not own_passes else None
+        if features.side_by_side and self.derivations.search.bars and not own_passes:
             return self._loop()
         # At quick effort deriving twice would take longer than what it might save.
         if found is None or self.request.effort is not Effort.QUICK:
@@ -133,18 +130,18 @@ class _Choice:
 
     def _straight(self, solved: tuple[bool, ...]) -> Chosen:
         if not any(solved):
-            derived = self.chain.derived
-            return self._faster(derived.graph, derived.plan, self.chain.reduced.graph)
+            start = derived(self.derivations)
+            return self._faster(start.graph, start.plan, reduced(self.derivations).graph)
         candidate, system = self.derivations.search.best_unsolved(self.derivations.budget)
-        unsolved = reduction(self.chain, candidate.graph, self.request.seconds).graph
+        unsolved = reduction(self.derivations, candidate.graph, self.request.seconds).graph
         return self._faster(candidate.graph, candidate.plan, unsolved, self._tail(system, solved))
 
-    def _faster(self, derived: Graph, plan: Plan, reduced: Graph, tail: BackSubstitution | None = None) -> Chosen:
-        choice = faster_as_kernel(derived, reduced, fused=host().fused)
-        graph = reduced if choice.reduction_taken else derived
+    def _faster(self, before: Graph, plan: Plan, after: Graph, tail: BackSubstitution | None = None) -> Chosen:
+        choice = faster_as_kernel(before, after, fused=host().fused)
+        graph = after if choice.reduction_taken else before
         _log.info("%s: %s", self.request, choice)
-        known = tail is None and graph is self.chain.reduced.graph
-        proof = self.chain.reduced.proof if known else self.derivations.proved(graph, plan, tail)
+        known = tail is None and graph is reduced(self.derivations).graph
+        proof = reduced(self.derivations).proof if known else self.derivations.proved(graph, plan, tail)
         return Chosen(self.request.key, graph, proof, choice, tail)
 
     @cached_property
@@ -180,7 +177,9 @@ class _Choice:
         proof = self.derivations.proved(with_exact_numbers(graph, limbs.numbers), candidate.plan, tail)
         choice = KernelChoice(True)
         # Legs that are computed side by side for one state are many operations more than need be for many states.
-        batches = self.chain.reduced.graph if self.derivations.search.has_closed_legs and not any(solved) else None
+        batches = (
+            reduced(self.derivations).graph if self.derivations.search.has_closed_legs and not any(solved) else None
+        )
         return Chosen(self.request.key, graph, proof, choice, tail, numbers, tuple(limbs.exchange.items()), batches)
 
     def _limb_candidate(self, solved: tuple[bool, ...]) -> tuple[Candidate, BackSubstitution | None]:
@@ -214,92 +213,3 @@ class _Choice:
         """Which part of the second's instructions the first saves."""
         bindings = [bind(one.graph, self._arguments, one.numbers) for one in (first, second)]
         return instructions_saved(bindings[0], dict(first.exchange), bindings[1], host().fused)
-
-
-# Of all ways to close the loops of a mechanism, and to cut them for that, those that are estimated to run fastest.
-#
-# First every way is derived and its time estimated, cuts with short chains first, until so many nodes are derived; then
-# the best of them are reduced and proved, and compared again. A cut that the model names is kept.
-
-#: So many nodes are derived at other cuts in search of the fastest; so many ways are reduced and proved.
-SEARCH_NODES = 60_000
-FINALISTS = 3
-
-
-@dataclass(frozen=True)
-class ClosureCandidate:
-    """One way to close loops, the joints that are cut (none: those that close them), and estimated cycles of a call."""
-
-    closure: Closure
-    cut: tuple[str, ...]
-    cycles: float
-
-    def __str__(self) -> str:
-        return f"{self.closure.value}{', cut ' + ' '.join(self.cut) if self.cut else ''}: {self.cycles:.0f} cycles"
-
-
-def finalists(request: Request, runtime: Sequence[str], cache: bool = True) -> list[ClosureCandidate]:
-    """The ways that were estimated best as they are derived, reduced and proved; the fastest first."""
-    ranked = sorted(derived_closures(request, runtime), key=lambda way: way.cycles)
-    _log.info("%s: as derived, %s", request, "; ".join(map(str, ranked)))
-    # Like parts side by side, which a graph as derived has not, are a matter of multipliers where the model cuts.
-    as_stated = [way for way in ranked if way.closure is Closure.MULTIPLIERS and not way.cut]
-    found: list[ClosureCandidate] = []
-    for way in dict.fromkeys([*as_stated, *ranked]):
-        if len(found) == FINALISTS:
-            break
-        with suppress(DerivationError):
-            found.append(finished(request, way, runtime, cache))
-    if not found:  # for its error
-        finished(request, ClosureCandidate(*candidates(request)[0], 0.0), runtime, cache)
-    return sorted(found, key=lambda way: way.cycles)
-
-
-def derived_closures(request: Request, runtime: Sequence[str]) -> Iterator[ClosureCandidate]:
-    """All ways as they are derived, nothing reduced; what cannot be derived is left out."""
-    left = SEARCH_NODES
-    for closure, cut in candidates(request):
-        if cut and left < 0:
-            return
-        try:
-            quick = replace(request, effort=Effort.QUICK, closure=closure, cut=cut)
-            graph = Chain(quick, cache=False).derived.graph
-        except DerivationError:
-            continue
-        left -= len(graph) if cut else 0
-        yield ClosureCandidate(closure, cut, _cycles(request, graph, runtime))
-
-
-def candidates(request: Request) -> list[tuple[Closure, tuple[str, ...]]]:
-    """Ways and cuts to be looked at: where the model closes its loops, then elsewhere; or where it wants them cut."""
-    closures = (Closure.MULTIPLIERS, Closure.PARTITION)
-    if len(request.mechanism.layout.velocities) > MULTIPLIERS:
-        return [(Closure.MULTIPLIERS, ())]
-    if not may_be_cut(request):
-        return [(closure, ()) for closure in (*closures, Closure.CLOSED_FORM)]
-    fixed = wanted_cut(request.mechanism)
-    if fixed:
-        return [(closure, fixed) for closure in closures]
-    stated = [(closure, ()) for closure in (*closures, Closure.CLOSED_FORM)]
-    return [*stated, *((closure, cut) for cut in other_cuts(request.mechanism) for closure in closures)]
-
-
-def _cycles(request: Request, graph: Graph, runtime: Sequence[str]) -> float:
-    graph = flattened(graph)
-    if len(graph) > MOST_NODES:
-        return float(len(graph))
-    return estimated_cycles(bind(graph, _arguments(request, runtime), {}), host().fused)
-
-
-def _arguments(request: Request, runtime: Sequence[str]) -> tuple[Argument, ...]:
-    """What a kernel would take; parameters that stay symbols are arguments, too."""
-    left = (one.name for one in request.mechanism.parameters if one.name not in request.parameters)
-    return arguments_of(request.mechanism, request.quantities, tuple(dict.fromkeys((*runtime, *left))))
-
-
-def finished(request: Request, way: ClosureCandidate, runtime: Sequence[str], cache: bool = True) -> ClosureCandidate:
-    """A way with the estimated time of its kernel: reduced and proved, like parts side by side."""
-    chain = Chain(replace(request, closure=way.closure, cut=way.cut), cache)
-    chosen = chain.chosen(Means(side_by_side=True), runtime)
-    binding = bind(chosen.graph, _arguments(request, runtime), chosen.numbers)
-    return replace(way, cycles=cycles_of_kernel(binding, dict(chosen.exchange), host().fused))

@@ -1,99 +1,36 @@
-"""From a request to derived equations, and the proofs that start from the plain recursions."""
+"""From a request to derived equations, and the proofs that start from the plain recursions.
+
+request -> `derived` -> Derived
+"""
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from enum import Enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import TypeVar, cast
 
 from kinegraph.codegen.program.binding import BackSubstitution
 from kinegraph.compiler.plan_selection import best_of_near_ties, plan_selection_of
 from kinegraph.compiler.request import Quantities, Request, bound_parameters, quantities_of
-from kinegraph.derive.plan import AxialMoment, CrossAxis, ForwardMethod, InertiaMethod, OriginShift, Plan
+from kinegraph.compiler.stage_records import Derived, derived_on_disk
+from kinegraph.derive.plan import InertiaMethod, Plan
 from kinegraph.derive.quantities.plan_search import MULTIPLIERS, Candidate, PlanSearch
 from kinegraph.derive.tree.displacements import unit_quaternions
 from kinegraph.garbage_collection import gc_paused
-from kinegraph.graph import law, text
+from kinegraph.graph import law
 from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
 from kinegraph.graph.certificate import WholeProof
-from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Output, Polynomial, Symbol
 from kinegraph.graph.proof import prove
 from kinegraph.interrupt import Interrupt
+from kinegraph.jit.cache import CachedRecord
 from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.passes.effort import Effort
 
-# The record of a derivation, and its plan as text.
-
-
-@dataclass(frozen=True)
-class Derived:
-    """The equations by the cheapest plan (frames, origins, algorithms), before any pass."""
-
-    key: str
-    plan: Plan
-    graph: Graph
-
-    def __str__(self) -> str:
-        return f"derived: {len(self.graph)} nodes, {count(self.graph)}"
-
-    def __repr__(self) -> str:
-        return f"<{self}>"
-
-    def dump(self) -> str:
-        """The record as text that `read` reads back."""
-        return json.dumps({"key": self.key, "plan": _written_plan(self.plan), "graph": text.dump(self.graph)})
-
-    @classmethod
-    def read(cls, dumped: str) -> Derived:
-        """What dump wrote; the graph must obey the law."""
-        found = json.loads(dumped)
-        return cls(found["key"], _plan(found["plan"]), text.read(found["graph"]))
-
-
-#: Fields of a plan that are enumerations, and fields that are sets of pairs: a link and an enumeration.
-_ENUMERATIONS: dict[str, type[Enum]] = {"inertia": InertiaMethod, "forward": ForwardMethod}
-_LINK_CHOICES: dict[str, type[Enum]] = {
-    "origin_shifts": OriginShift,
-    "propagated": CrossAxis,
-    "axial_moments": AxialMoment,
-}
-
-
-#: A field of a plan as JSON has it: a switch, a number, a word, links, or links with a choice each.
-_WrittenChoice: TypeAlias = "bool | int | str | list[int] | list[tuple[int, str]] | None"
-
-
-def _written_plan(plan: Plan) -> dict[str, object]:
-    return {one.name: _written_choice(getattr(plan, one.name)) for one in fields(plan)}
-
-
-def _written_choice(value: object) -> object:
-    """Sets as sorted lists, so that equal plans are equal texts."""
-    if isinstance(value, frozenset):
-        return sorted([one[0], one[1].value] if isinstance(one, tuple) else one for one in value)
-    return value.value if isinstance(value, Enum) else value
-
-
-def _plan(found: Mapping[str, _WrittenChoice]) -> Plan:
-    make: Callable[..., Plan] = Plan
-    return make(**{name: _choice(name, value) for name, value in found.items()})
-
-
-def _choice(name: str, value: _WrittenChoice) -> object:
-    if name in _LINK_CHOICES:
-        return frozenset((link, _LINK_CHOICES[name](one)) for link, one in cast("list[tuple[int, str]]", value))
-    if name in _ENUMERATIONS:
-        return _ENUMERATIONS[name](value)
-    return frozenset[object](value) if isinstance(value, list) else value
-
-
-# The proof of the whole way: the equations as the recursions first give them against the graph code is made of.
+# The proof from end to end: the equations as the recursions first give them against the graph that code is made of.
 
 
 def proved(first: Graph, last: Graph, mechanism: Mechanism, deriving: float) -> WholeProof:
@@ -145,20 +82,38 @@ PLAN_BUDGET = {Effort.QUICK: 0, Effort.NORMAL: 30_000, Effort.SEARCH: 1_000_000}
 TWO_LIMBS = 12
 
 
+Record = TypeVar("Record")
+
+
 @dataclass(frozen=True)
 class Derivations:
-    """The equations of one request, each plan's derived once."""
+    """The equations of one request by every plan that is asked for, each derived once. `cache`: keep records on disk.
+
+    All stages of one request share it: what one has derived, or the user has interrupted, the next one knows.
+    """
 
     request: Request
+    cache: bool = True
 
-    def made(self) -> tuple[Derived, bool]:
-        """The equations by the best plan, and whether its search came to its end."""
-        candidate = self._best
-        law.check(candidate.graph)
-        return Derived(self.request.key, candidate.plan, candidate.graph), not self.interrupt.requested
+    def known(self, stored: CachedRecord[Record]) -> Record | None:
+        """A record of the request that was made before, or is on disk."""
+        found = self._records.get(stored.name) or stored.load()
+        return None if found is None else self._keep(stored.name, cast("Record", found))
+
+    def keep(self, stored: CachedRecord[Record], record: Record, complete: bool = True) -> Record:
+        """A new record of the request, saved if it is complete."""
+        return self._keep(stored.name, stored.save(record, complete))
+
+    def _keep(self, name: str, record: Record) -> Record:
+        self._records[name] = record
+        return record
 
     @cached_property
-    def _best(self) -> Candidate:
+    def _records(self) -> dict[str, object]:
+        return {}
+
+    @cached_property
+    def best(self) -> Candidate:
         """The cheapest plan; beyond quick effort the one of which a search leaves least."""
         request = self.request
         with gc_paused():
@@ -167,12 +122,12 @@ class Derivations:
             return best_of_near_ties(self.search, cheapest)
         if request.frames is Effort.QUICK:
             return cheapest
-        contest = plan_selection_of(request.effort, request.seconds)
-        return contest.winner(self.search, cheapest, request.seed, self.interrupt)
+        selection = plan_selection_of(request.effort, request.seconds)
+        return selection.winner(self.search, cheapest, request.seed, self.interrupt)
 
     @cached_property
     def interrupt(self) -> Interrupt:
-        """Seen by the contest of plans and by the reduction that follows."""
+        """Seen by the selection of plans and by the reduction that follows."""
         return Interrupt()
 
     @property
@@ -180,6 +135,11 @@ class Derivations:
         """How many nodes may be derived while choosing frames."""
         times = 2 if len(self.request.mechanism.bodies) >= TWO_LIMBS else 1
         return times * PLAN_BUDGET[self.request.frames or self.request.effort]
+
+    @property
+    def at_once(self) -> Graph:
+        """The equations by the first plan: no other is tried."""
+        return self.search.first().graph
 
     # plans
 
@@ -255,6 +215,23 @@ class Derivations:
     def _compared(self, graph: Graph) -> Graph:
         """The graph as it is compared with the equations as first derived."""
         return self._stated_search.closed(graph) if self.request.cut else graph
+
+
+# From a request to the record of its derived equations.
+
+
+@gc_paused()
+def derived(derivations: Derivations) -> Derived:
+    """The equations by the cheapest plan."""
+    request = derivations.request
+    stored = derived_on_disk(request, derivations.cache)
+    found = derivations.known(stored)
+    if found is None:
+        candidate = derivations.best
+        law.check(candidate.graph)
+        record = Derived(request.key, candidate.plan, candidate.graph)
+        found = derivations.keep(stored, record, complete=not derivations.interrupt.requested)
+    return found
 
 
 # Equations by Rackovic's formulas: sums over all links in the fixed frame, nothing regrouped.

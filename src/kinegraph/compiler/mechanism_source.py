@@ -54,44 +54,45 @@ class ReadOptions:
 MechanismSource: TypeAlias = Mechanism | str | Path
 
 
-def mechanism_of(source: MechanismSource) -> Mechanism:
+def mechanism_of(model: MechanismSource) -> Mechanism:
     """The mechanism itself, or the one that `load` finds under this name or path."""
-    if isinstance(source, Mechanism):
-        return source
-    if isinstance(source, str | Path):
-        return load(source)
-    what = f"{type(source).__name__} is no mechanism"
+    if isinstance(model, Mechanism):
+        return model
+    if isinstance(model, str | Path):
+        return load(model)
+    what = f"{type(model).__name__} is no mechanism"
     raise ModelError(what, remedy="give a Mechanism, the path of a model file, or a name such as 'puma560'")
 
 
-def write(mechanism: MechanismSource) -> str:
-    """The mechanism in the model language; `kg.parse` reads it back. Takes a mechanism, a file or a library name."""
-    return io.write(mechanism_of(mechanism))
+def write(model: MechanismSource) -> str:
+    """Return a mechanism as text in the model language; `kg.parse` reads it back."""
+    return io.write(mechanism_of(model))
 
 
-def lock(mechanism: MechanismSource, *coordinates: str | Mapping[str, Scalar], **values: Scalar) -> Mechanism:
-    """The mechanism with coordinates held: `lock(robot, q4=0)`, or `lock(robot, "q4")` for its initial position."""
-    return changes.lock(mechanism_of(mechanism), *coordinates, **values)
+def lock(model: MechanismSource, *coordinates: str | Mapping[str, Scalar], **values: Scalar) -> Mechanism:
+    """Return the mechanism with fixed coordinates: `lock(robot, q4=0)`, or `lock(robot, "q4")` at its initial value."""
+    return changes.lock(mechanism_of(model), *coordinates, **values)
 
 
-def in_principal_axes(mechanism: MechanismSource) -> Mechanism:
-    """The mechanism with angular velocities of quaternions about the principal axes of bodies with products of inertia.
+def in_principal_axes(model: MechanismSource) -> Mechanism:
+    """Return the mechanism with quaternion velocities about principal axes, for bodies with products of inertia.
 
-    Its equations are shorter; start, motion and all quantities of bodies stay what they are.
+    The equations become shorter. The initial state, the motion and all quantities of bodies stay the same.
     """
-    return changes.in_principal_axes(mechanism_of(mechanism))
+    return changes.in_principal_axes(mechanism_of(model))
 
 
-def with_contacts(mechanism: MechanismSource, *, restitution: Scalar = 0, friction: Scalar = 0) -> Mechanism:
-    """The mechanism with a `contact` wherever one of its spheres, capsules or boxes may touch a fixed plane.
+def with_contacts(model: MechanismSource, *, restitution: Scalar = 0, friction: Scalar = 0) -> Mechanism:
+    """Return the mechanism with a `contact` wherever one of its spheres, capsules or boxes may touch a fixed plane.
 
-    friction: of corners of boxes; round shapes touch without, for the point that touches moves along them.
+    restitution: coefficient of restitution. friction: coefficient for corners of boxes; round shapes have none, because
+        their contact point moves along the surface.
     """
-    return changes.with_contacts(mechanism_of(mechanism), restitution=restitution, friction=friction)
+    return changes.with_contacts(mechanism_of(model), restitution=restitution, friction=friction)
 
 
 def load(
-    source: str | Path,
+    model: str | Path,
     *,
     floating: bool = False,
     package_roots: Sequence[str | Path] = (),
@@ -101,19 +102,24 @@ def load(
     contacts: bool = False,
     equalities: bool = True,
 ) -> Mechanism:
-    """A mechanism from a file (the model language, URDF, MJCF, SDF, a Denavit-Hartenberg table as CSV, vectors as
-    TOML), or by its name in the library. What a file holds decides how it is read: XML is told apart by its root.
-    A LeftOutWarning says what the file says and the equations do not have; `mechanism.report` keeps it. `ReadOptions`
-    explains the options; the readers in `kinegraph.io` take more. With `contacts` its spheres, capsules and boxes touch
-    its fixed planes, without rebound and friction; `with_contacts` sets these.
+    """Load a mechanism from a file, or by its name in the library.
+
+    model: a path (model language, URDF, MJCF, SDF, a Denavit-Hartenberg table as CSV, vectors as TOML), or a name.
+        The content of the file decides its format.
+    floating: let the base of a URDF robot move freely. package_roots: folders with meshes.
+    elements: use damping, springs and friction of robot files; None does as the file's engine does.
+    angle_tolerance: round angles this close to a right angle. parameters: values, or a file of values.
+    contacts: let spheres, capsules and boxes touch fixed planes, without rebound or friction; see `with_contacts`.
+    equalities: use the constraints of a robot file, or read a tree.
+    A LeftOutWarning lists what the equations do not include; `mechanism.report` keeps the list.
     """
     options = ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters, equalities)
-    mechanism = read(source, options)
+    mechanism = read(model, options)
     if contacts:
         mechanism = changes.with_contacts(mechanism)
     summary = mechanism.report.summary()
     if summary:
-        message = f"{source}: left out or rounded: {summary}; `kinegraph check` and `mechanism.report` say more"
+        message = f"{model}: left out or rounded: {summary}; `kinegraph check` and `mechanism.report` say more"
         warnings.warn(message, LeftOutWarning, stacklevel=2)
     return mechanism
 

@@ -144,7 +144,7 @@ class SympyReader:
         return self.builder.apply(name, *arguments)
 
 
-_WANTED = "give expressions of SymPy, as in minimise([x*y + x, sympy.sin(x)*y]); strings are not evaluated"
+_WANTED = "give expressions of SymPy, as in minimize([x*y + x, sympy.sin(x)*y]); strings are not evaluated"
 
 
 def listed(expressions: Foreign) -> list[Foreign]:
@@ -180,7 +180,7 @@ _BACK = {"abs": "Abs"}
 
 
 @dataclass(frozen=True)
-class Minimised:
+class Minimized:
     """Expressions after reduction; `expressions` has the shape of `sympy.cse`'s result, None if a graph was given."""
 
     expressions: tuple[list[tuple[Foreign, Foreign]], list[Foreign]] | None
@@ -195,29 +195,30 @@ class Minimised:
         return self.before, self.after
 
 
-def minimise(
+def minimize(
     expressions: Graph | Foreign,
     parameters: Iterable[Foreign] = (),
     effort: Effort | str = Effort.NORMAL,
     seconds: float | None = None,
     seed: int = 0,
-) -> Minimised:
-    """The fewest operations found for a list of SymPy expressions (or one, or a graph), proved.
+) -> Minimized:
+    """Rewrite SymPy expressions with as few operations as possible, and prove the result.
 
-    Numbers stand for themselves; a Float is the shortest decimal that gives it. What consists of `parameters` alone is
-    taken to be computed beforehand and costs nothing. The count before is that of the expressions as written, equal
-    subexpressions computed once.
+    expressions: a list of SymPy expressions, a single one, or a graph. A Float means its shortest decimal.
+    parameters: symbols that are known in advance; expressions of parameters alone cost nothing.
+    effort: how hard to search: quick, normal or search. seconds: time limit of a search. seed: of the search.
+    The count before is that of the expressions as written, with common subexpressions computed once.
     """
     if isinstance(expressions, Graph):
         reduction = reduce(expressions, effort, seconds, seed)
-        return Minimised(
+        return Minimized(
             None, count_count(expressions), count_count(reduction.graph), reduction.graph, reduction.proved
         )
     reader = SympyReader(parameters)
     graph = reader.graph(listed(expressions))
     reduction = reduce(graph, effort, seconds, seed)
     written = _Writer(reduction.graph, reader.symbols).written()
-    return Minimised(written, count_count(graph), count_count(reduction.graph), reduction.graph, reduction.proved)
+    return Minimized(written, count_count(graph), count_count(reduction.graph), reduction.graph, reduction.proved)
 
 
 class _Writer:

@@ -102,9 +102,9 @@ def seconds_left(seconds: float | None) -> float | None:
 
 @dataclass
 class _Run:
-    """One contest."""
+    """One selection among the plans of a search."""
 
-    contest: PlanSelection
+    selection: PlanSelection
     plans: PlanSearch
     start: Candidate
     chance: random.Random
@@ -118,11 +118,11 @@ class _Run:
         """Simulated annealing over plans, for half of all that may be judged. begun: the part that was over before."""
         self.starts.append(present)
         value = self.value(present)
-        for _ in range(self.contest.derived * self.contest.judged):
+        for _ in range(self.selection.derived * self.selection.judged):
             if self.interrupt.requested or self._progress >= begun + 0.5:
                 return
             found = self.plans.candidate(self.plans.neighbour(present.plan, self.chance))
-            if found.cost[0] > self.start.cost[0] * (1 + self.contest.margin):
+            if found.cost[0] > self.start.cost[0] * (1 + self.selection.margin):
                 continue
             worse = self.value(found) - value
             if worse <= 0 or self.chance.random() < math.exp(-worse / self._temperature(begun)):
@@ -130,36 +130,36 @@ class _Run:
 
     @property
     def _progress(self) -> float:
-        """The part of the contest that is over."""
-        judged = len(self.values) / self.contest.judged
-        if self.contest.seconds is None:
+        """The part of the selection that is over."""
+        judged = len(self.values) / self.selection.judged
+        if self.selection.seconds is None:
             return judged
-        return max(judged, (time.monotonic() - self.started) / self.contest.seconds)
+        return max(judged, (time.monotonic() - self.started) / self.selection.seconds)
 
     def _temperature(self, begun: float) -> float:
-        hottest, coldest = self.contest.hottest, self.contest.coldest
+        hottest, coldest = self.selection.hottest, self.selection.coldest
         return float(hottest * (coldest / hottest) ** min(1.0, 2 * (self._progress - begun)))
 
     def value(self, candidate: Candidate) -> int:
         """The operations left of a graph; equal graphs are judged once."""
         key = candidate.graph.nodes
         if key not in self.values:
-            self.values[key] = self._left(candidate.graph, self.contest.work, 0)[0]
+            self.values[key] = self._left(candidate.graph, self.selection.work, 0)[0]
             self.seen[key] = candidate
         return self.values[key]
 
     def winner(self) -> Candidate:
         """The best of the finalists, and where they started from, after longer searches from two seeds each."""
         order = sorted(self.values, key=lambda key: self.values[key])
-        finalists = [self.seen[key] for key in order[: self.contest.finalists]]
+        finalists = [self.seen[key] for key in order[: self.selection.finalists]]
         finalists += [start for start in self.starts if start not in finalists]
         return min(finalists or [self.start], key=self._final)
 
     def _final(self, candidate: Candidate) -> tuple[int, int]:
         if self.interrupt.requested:
             return self.values.get(candidate.graph.nodes, candidate.operations.total), 0
-        contest = self.contest
-        work = contest.final_work_of_long if len(self.start.graph) > contest.long else contest.final_work
+        selection = self.selection
+        work = selection.final_work_of_long if len(self.start.graph) > selection.long else selection.final_work
         return min(self._left(candidate.graph, work, seed) for seed in range(2))
 
     def _left(self, graph: Graph, work: int, seed: int) -> tuple[int, int]:

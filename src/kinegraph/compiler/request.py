@@ -57,6 +57,10 @@ class Request:
         """The digest of all of it and of the program's version."""
         return digest(self, disk.sources_digest(Path(__file__).parents[1]))
 
+    def stored_as(self, stage: str, *more: object) -> str:
+        """The name on disk of the record of a stage, which follows from this request and from what else is given."""
+        return f"{stage}-{self.key}-{digest(*more)}" if more else f"{stage}-{self.key}"
+
     def __str__(self) -> str:
         return f"{self.mechanism.name}: {', '.join(map(str, self.quantities))}"
 
@@ -89,6 +93,11 @@ def request_of(
         mechanism, wanted, fixed, effort_of(effort), closed_legs=closed_legs, closure=closure_of(closure),
         passes=same_passes(passes),
     )  # fmt: skip
+
+
+def may_be_cut(request: Request) -> bool:
+    """Cuts are a matter of accelerations alone: all else belongs to the tree of records and its closing joints."""
+    return [str(quantity) for quantity in request.quantities] == ["qdd"]
 
 
 def same_passes(text: str) -> str:

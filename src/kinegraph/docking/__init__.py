@@ -1,1 +1,1 @@
-"""Docking of two spacecraft: contact, capture by latches, damping, drawing in, and the hard joint."""
+"""Docking of two spacecraft: contact, capture by latches, damping, retraction, and the hard joint."""

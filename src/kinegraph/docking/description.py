@@ -1,4 +1,4 @@
-"""What a docking is a docking of: three bodies, the latches between two of them, the legs, and what is too much."""
+"""The description of a docking: three bodies, the latches between two of them, the legs, and the limits."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.errors import SolveError
 from kinegraph.model.elements import Anchor, Bumper, Damper, Element, Span, Spring, anchors_of
 from kinegraph.model.expressions import Name, names
@@ -19,11 +20,11 @@ _NO_TARGET = "kg.with_target(model) adds a passive spacecraft with guides and la
 
 @dataclass(frozen=True)
 class Latch:
-    """A point of the ring and its counterpart on the target; it catches where both are near and slow.
+    """A point of the ring and its counterpart on the target; it engages if both are close and slow.
 
     ring, target: output points of the model. distance [m], speed [m/s], angle [rad] between the axes of both rings:
-    below these it catches. stiffness [N/m], damping [N s/m]: of the hook that holds the point, first where it was
-    caught, after `time` [s] at the ring's own point. All of them are ours.
+    it engages below these. stiffness [N/m], damping [N s/m]: of the hook that holds the point, first where it
+    engaged, after `time` [s] at the ring's own point. All these values are our assumptions.
     """
 
     ring: str
@@ -40,9 +41,9 @@ class Latch:
 class Leg:
     """A leg of the ring, as formulas of the state.
 
-    load: the force along it, positive where it pushes. along: the direction from chaser to ring, in fixed axes.
+    load: the force along it, positive if it pushes. along: the direction from chaser to ring, in fixed axes.
     turns: it is a crank with a rod; length is then the angle of its drive, load the force along the rod.
-    foot: the point of the chaser that a leg without mass stands on; empty for the legs of a platform.
+    foot: the point of the chaser at the end of a massless leg; empty for the legs of a platform.
     """
 
     name: str
@@ -56,11 +57,12 @@ class Leg:
 
 @dataclass(frozen=True)
 class Limits:
-    """What ends a docking. Ours, but for the loads of soft capture, which one secondary source gives.
+    """Limits that end a docking. They are our assumptions, except for the loads of soft capture, from one secondary
+    source.
 
-    shortest, longest [m]: of a leg. lowest, highest [rad]: of a crank's drive. leg [N]: the force along it. interface
-    [N], bending [N m]: between the rings.
-    latch [N]: of a single one. away [m]: rings that far apart have bounced off.
+    shortest, longest [m]: of a leg. lowest, highest [rad]: of a crank's drive. leg [N]: the force along it.
+    interface [N], bending [N m]: between the rings. latch [N]: of a single latch. away [m]: rings this far apart
+    have bounced off.
     """
 
     shortest: float = 0.3
@@ -76,18 +78,18 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("leg", "interface", "bending", "latch", "away"):
             if not getattr(self, name) > 0:
-                raise SolveError(f"Limits: {name} is {getattr(self, name)!r}: give a number above zero")
+                raise SolveError(f"Limits: {name} is {getattr(self, name)!r}: give a positive number")
         if not (self.shortest < self.longest and self.lowest < self.highest):
-            raise SolveError("Limits: a stroke ends before it begins: give shortest < longest and lowest < highest")
+            raise SolveError("Limits: a stroke has a negative range: give shortest < longest and lowest < highest")
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """What happens after capture, and when.
+    """The events after capture, and their times.
 
-    settle [s]: from capture until the ring is drawn in. begin, time: the parameters of the model that say when that
-    begins and how long it takes. draw [s]: how long one waits for it. still [m/s], even [m]: where no leg is faster and
-    no two lengths differ by more, the hard joint closes. after [s]: for how long the joined spacecraft are followed.
+    settle [s]: from capture until retraction starts. begin, time: the parameters of the model for its start and its
+    duration. draw [s]: the longest wait for it. still [m/s], even [m]: the hard joint closes if no leg is faster and
+    no two lengths differ by more. after [s]: how long the joined spacecraft are simulated.
     """
 
     settle: float = 10.0
@@ -101,10 +103,10 @@ class Schedule:
 
 @dataclass(frozen=True)
 class Docking:
-    """Two spacecraft that dock: the bodies by name, latches and legs as the model has them.
+    """Two spacecraft that dock: the bodies by name, latches and legs of the model.
 
-    at_once: the latches close together, when all of them fit; else each holds from when it fits, until all do.
-    springs: latches hold by springs and dampers until all do; else exactly.
+    at_once: the latches close together, when all of them fit; otherwise each holds from when it fits, until all do.
+    springs: latches hold by springs and dampers until all do; otherwise exactly.
     """
 
     mechanism: Mechanism
@@ -120,7 +122,7 @@ class Docking:
 
     @property
     def guides(self) -> tuple[Bumper, ...]:
-        """The bumpers between ring and target."""
+        """The compliant contacts between ring and target."""
         sides = {self.ring, self.target}
         return tuple(
             one
@@ -129,13 +131,13 @@ class Docking:
         )
 
     def coordinates(self, body: str) -> tuple[str, ...]:
-        """The positions that move a body against what carries it."""
+        """The positions that move a body relative to its parent."""
         used = {name for one in self.mechanism.body(body).transforms for part in amounts(one) for name in names(part)}
         return tuple(name for name in self.mechanism.layout.positions if name in used)
 
 
 def docking_of(
-    mechanism: Mechanism,
+    model: MechanismSource,
     *,
     chaser: str = "Chaser",
     ring: str = "Ring",
@@ -147,12 +149,13 @@ def docking_of(
     at_once: bool = False,
     springs: bool = False,
 ) -> Docking:
-    """The docking a model describes.
+    """The docking that a model describes.
 
-    Latches are the output points R1, R2, ... on the ring with T1, T2, ... on the target. Legs are the springs between
-    chaser and ring, with the dampers between the same points, or the legs of a platform. at_once, springs: as in
-    `Docking`.
+    Latches are the output points R1, R2, ... on the ring with T1, T2, ... on the target. Legs are the springs
+    between chaser and ring, with the dampers between the same points, or the legs of a platform. at_once, springs:
+    as in `Docking`.
     """
+    mechanism = mechanism_of(model)
     bodies = [body.name for body in mechanism.bodies]
     for name in (chaser, ring, target):
         if name not in bodies:
@@ -167,14 +170,14 @@ def docking_of(
         )
     legs = tuple(_legs(mechanism, chaser, ring))
     if not legs:
-        raise SolveError(f"docking: {mechanism.name} has no legs: springs between points of {chaser} and of {ring}")
+        raise SolveError(f"docking: {mechanism.name} has no legs: add springs between points of {chaser} and of {ring}")
     return Docking(
         mechanism, latches, legs, chaser, ring, target, limits or Limits(), schedule or Schedule(), at_once, springs
     )
 
 
 def body_of(mechanism: Mechanism, anchor: Anchor) -> str | None:
-    """The body an anchor lies on, directly or through an output point."""
+    """The body of an anchor, directly or through an output point."""
     for point in mechanism.points:
         if point.name == anchor.of and all(body.name != anchor.of for body in mechanism.bodies):
             return point.body
@@ -198,7 +201,7 @@ def _spans(mechanism: Mechanism, chaser: str, ring: str) -> Iterator[Spring]:
 
 
 def without_springs(mechanism: Mechanism, first: str, second: str) -> Mechanism:
-    """The mechanism without springs and dampers between two bodies that do not move against each other."""
+    """The mechanism without springs and dampers between two bodies that do not move relative to each other."""
     spans = {one.on for one in _spans(mechanism, first, second)}
     retained = (one for one in mechanism.elements if not (isinstance(one, Spring | Damper) and one.on in spans))
     return replace(mechanism, elements=tuple(retained))
@@ -245,7 +248,7 @@ def _legs(mechanism: Mechanism, chaser: str, ring: str) -> Iterator[Leg]:
 
 
 def _of_platform(mechanism: Mechanism, leg: RecognizedLeg) -> Leg:
-    """A leg with mass. Of a crank, its angle and the force along its rod that balances the drive's moment."""
+    """A leg with mass. For a crank, its angle and the force along its rod that balances the drive's moment."""
     drive, second = leg.drive, leg.second.name
     effort = _load(mechanism, Name(drive))
     if not leg.type.has_crank:
@@ -261,6 +264,6 @@ def _of_platform(mechanism: Mechanism, leg: RecognizedLeg) -> Leg:
 
 
 def _load(mechanism: Mechanism, target: object) -> str:
-    """The force along a leg: of all elements that act on it."""
+    """The force along a leg, from all elements that act on it."""
     acting = [one.name for one in mechanism.elements if getattr(one, "on", None) == target]
     return "+".join(f"effort:{name}[0]" for name in acting) or "0"

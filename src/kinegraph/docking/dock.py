@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource
 from kinegraph.docking.description import Docking, Latch, docking_of
 from kinegraph.docking.events import (
     AWAY,
@@ -66,6 +66,7 @@ from kinegraph.docking.result import (
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import Scalar
+from kinegraph.simulate.checks.first_integrals import ENERGY
 from kinegraph.simulate.inputs import (
     Input,
     check_inputs,
@@ -75,7 +76,6 @@ from kinegraph.simulate.inputs import (
     starting_state,
     with_given_inputs,
 )
-from kinegraph.simulate.observation import ENERGY
 from kinegraph.simulate.run import read_events, with_feedback
 from kinegraph.simulate.run_task import Task
 from kinegraph.solve.execution import Native
@@ -85,23 +85,23 @@ from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem import Event, Feedback, Floats, Signals
 from kinegraph.solve.recording import Grid, Run, Status
 
-# The phases of a docking in the making: runs in one mode after the other, and what happens between them.
+# The phases of a docking: runs in one mode after the other, and the changes between them.
 
-#: What the event that ended a phase means.
+#: The meaning of the event that ended a phase.
 _OUTCOMES = {STROKE: Outcome.OUT_OF_STROKE, OVERLOAD: Outcome.OVERLOAD, AWAY: Outcome.BOUNCED}
-_NEVER = 1e9  # when drawing in begins, before that is known
-_FITTING = -1e-9  # latches that fit at the same moment differ by rounding
-_MEETING, _OVERLAP = 1e-15, 1e-9  # metres: guides just meet, guides lie in each other
+_NEVER = 1e9  # the start of retraction, before it is known
+_FITTING = -1e-9  # latches that fit at the same time differ by rounding
+_MEETING, _OVERLAP = 1e-15, 1e-9  # meters: guides just touch, guides overlap
 _ENDED_EARLY = "failed"
 Value = TypeVar("Value")
-_INTERPRETED = 1500  # nodes up to which the interpreter begins: a docking takes thousands of evaluations
+_INTERPRETED = 1500  # nodes up to which the interpreter starts: a docking takes thousands of evaluations
 
 
 @dataclass(frozen=True)
 class Integration:
     """How every phase is integrated, and the interval of saved states.
 
-    controllers: Python functions, asked at equal intervals from the start of every phase; samples: what they said.
+    controllers: Python functions, called at equal intervals from the start of every phase. samples: their values.
     """
 
     solver: Solver
@@ -115,7 +115,7 @@ class Integration:
 
 @dataclass
 class DockingSequence:
-    """Runs one docking, phase after phase."""
+    """Runs one docking, phase by phase."""
 
     docking: Docking
     modes: Mapping[Mode, ModeEquations]
@@ -164,7 +164,7 @@ class DockingSequence:
         return Outcome.DOCKED if ended == "" else Outcome.FAILED
 
     def _meaning(self, ended: str, in_time: Outcome) -> Outcome:
-        """The outcome that an event stands for; `in_time` where none happened."""
+        """The outcome of an event; `in_time` if there was none."""
         if ended == "":
             return in_time
         what, of, where = ended.partition(OF)
@@ -173,11 +173,11 @@ class DockingSequence:
         return _OUTCOMES.get(what, Outcome.FAILED)
 
     def _overlaps(self) -> tuple[Overlap, ...]:
-        """The guides that lie in each other now, the deepest first; where any touch, that is noted as a touch."""
+        """The guides that overlap now, the deepest first; any contact is recorded as a touch."""
         found: dict[str, float] = {}
         for (guide, _), depth in zip(guide_places(self.docking), self._columns(depths(self.docking)), strict=True):
             if depth > -_MEETING:
-                self.touches = [self.time]  # no event rises where guides touch from the first
+                self.touches = [self.time]  # no event rises if guides touch initially
             if depth > _OVERLAP:
                 found[guide.name] = max(float(depth), found.get(guide.name, 0.0))
         return tuple(Overlap(*one) for one in sorted(found.items(), key=lambda one: -one[1]))
@@ -185,7 +185,8 @@ class DockingSequence:
     # latches
 
     def _until_captured(self, duration: float) -> str:
-        """Contact, with more and more latches that hold; CAPTURE once all do, else what ended it."""
+        """Contact, with an increasing number of latches that hold; CAPTURE once all do, otherwise the event that
+        ended it."""
         end, latches = self.time + duration, self.docking.latches
         waiting, name, mode = self._waiting(), "contact", Mode.FREE
         self._note(waiting)
@@ -193,7 +194,7 @@ class DockingSequence:
             if self.caught:
                 name, mode = f"{len(self.caught)} of {len(latches)} latches", self._hold()
                 slow = [latch for latch in waiting if latch in self._waiting()]
-                if slow != waiting:  # the impulse slowed others down: no event rises where they fit from the first
+                if slow != waiting:  # the impulse slowed others down: no event rises if they fit initially
                     waiting = slow
                     self._note(waiting)
                     continue
@@ -206,7 +207,7 @@ class DockingSequence:
         return CAPTURE if not waiting else ""
 
     def _waiting(self) -> list[Latch]:
-        """The latches that neither hold nor fit where the bodies are now; all of them, if these close at once."""
+        """The latches that neither hold nor fit at the present state; all of them, if they close at once."""
         holding = [one.latch for one in self.caught]
         latches = [latch for latch in self.docking.latches if latch not in holding]
         texts = tuple(fits(self.docking, latch) for latch in latches)
@@ -215,7 +216,7 @@ class DockingSequence:
         return latches if self.docking.at_once and apart else apart
 
     def _note(self, waiting: Sequence[Latch]) -> None:
-        """Latches that wait no longer have caught, where their points are."""
+        """Latches that no longer wait have engaged at the present position of their points."""
         holding = [one.latch for one in self.caught]
         for latch in self.docking.latches:
             if latch not in waiting and latch not in holding:
@@ -224,7 +225,7 @@ class DockingSequence:
                 self.caught.append(Caught(latch, self.time, tuple(map(float, place))))
 
     def _hold(self) -> Mode:
-        """What has caught holds from now on: by rows, whose velocities an impulse ends, or by springs."""
+        """Engaged latches hold from now on: by rows, whose velocities an impulse ends, or by springs."""
         if self.docking.springs:
             self.known |= spring_values(self.docking, self.caught)
             return Mode.SPRUNG
@@ -242,7 +243,7 @@ class DockingSequence:
         return mode
 
     def _holds(self, mode: Mode) -> tuple[Hold, ...]:
-        """What holds the target in a mode."""
+        """The latches that hold the target in a mode."""
         if mode is Mode.SPRUNG:
             return spring_holds([one.latch for one in self.caught])
         return holds([one.latch.ring for one in self.held]) if mode in HELD else ()
@@ -253,7 +254,7 @@ class DockingSequence:
         return np.asarray(found[0])
 
     def _capture(self) -> None:
-        """All latches hold: ring and target become one; what springs store is lost."""
+        """All latches hold: ring and target become one; the energy stored in springs is lost."""
         stored = 0.0
         if self.docking.springs and len(self.phases) > 1:
             at, before = np.array([self.time]), self.state[None]
@@ -262,7 +263,7 @@ class DockingSequence:
         self._join("captured", Mode.CAPTURED, self.docking.ring, stored)
 
     def _hard_event(self) -> Event:
-        """The hard joint closes once the model's law of drawing in has ended; at once without one."""
+        """The hard joint closes once the model's retraction has ended; at once without one."""
         names = {one.name for one in self.docking.mechanism.parameters}
         time = self.docking.schedule.time
         return hard_event(self.docking, f"{BEGIN}+{time}" if time in names else BEGIN)
@@ -309,13 +310,13 @@ class DockingSequence:
                 self.latches.setdefault(event.name, event.time)
 
     def _by_latch(self, mode: Mode, found: Mapping[str, Value]) -> dict[str, Value]:
-        """Loads of latches by their names; rows go by numbers."""
+        """Loads of latches by name; rows have numbers."""
         names = [one.latch.ring for one in self.held] if mode in HELD else []
         called = {f"{LATCH}{slot}": f"{LATCH}{name}" for slot, name in enumerate(names)}
         return {called.get(name, name): value for name, value in found.items()}
 
     def _pose(self, body: str) -> tuple[float, ...]:
-        """Where the target is, seen from a body."""
+        """The pose of the target relative to a body."""
         q, v = self._split()
         words = f"pose:{body},pose:{self.docking.target}"
         return relative_pose(*self.modes[Mode.FREE].quantities(words, q, v, self.time, self.known))
@@ -326,7 +327,7 @@ class DockingSequence:
         return self.state[:first], self.state[first : first + last]
 
     def _join(self, joint: str, mode: Mode, body: str, stored: float = 0.0) -> None:
-        """Close a joint where the bodies are: their velocities against each other end."""
+        """Close a joint at the present pose: the relative velocities of the bodies end."""
         free, after = self.modes[Mode.FREE], self.modes[mode]
         layout = free.mechanism.layout
         q, v = self._split()
@@ -340,14 +341,14 @@ class DockingSequence:
         self.joinings.append(Joining(joint, self.time, impulses[-6:], lost + stored, pose))
 
 
-# `dock`: a whole docking, phase by phase; each phase is a run in one mode, each change of mode an event.
+# `dock`: each phase is a run in one mode, each change of mode an event.
 
 
 def dock(
-    source: MechanismSource | Docking,
+    model: MechanismSource | Docking,
     duration: float = 30.0,
     *,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     interval: float = 0.01,
@@ -356,16 +357,18 @@ def dock(
     native: Native = "auto",
     stop_at_capture: bool = False,
 ) -> DockingRun:
-    """A docking: contact for at most `duration` seconds, then, once captured, damping, drawing in, the hard joint.
+    """Simulate a docking: contact, capture, damping, retraction, and the hard joint.
 
-    source: a model with the bodies Chaser, Ring and Target, or a `Docking` that says more (see `docking_of`).
-    initial, parameters, inputs: as for `simulate`. Controllers are formulas, of the model or in `inputs`, or Python
-    functions there (`Feedback`), which see the state of all bodies in every phase.
-    interval: of saved states [s]; peaks are looked for between them, too. stop_at_capture: do not go on after it.
+    model: a model with the bodies Chaser, Ring and Target, or a `Docking` with more settings (see `docking_of`).
+    duration: how long to wait for capture, in seconds.
+    state, parameters, inputs: as for `simulate`. Controllers are formulas, or Python functions (`Feedback`) that see
+        the state of all bodies in every phase.
+    interval: time between saved states, in seconds; peaks are searched between them.
+    stop_at_capture: stop when all latches hold.
     """
-    docking = source if isinstance(source, Docking) else docking_of(mechanism_of(source))
+    docking = model if isinstance(model, Docking) else docking_of(model)
     if not (duration > 0 and interval > 0):
-        raise SolveError(f"duration is {duration} and interval {interval}: give seconds above zero")
+        raise SolveError(f"duration is {duration} and interval {interval}: give positive numbers of seconds")
     check_inputs(inputs or {}, feedback=True)
     forces, signals = read_inputs(docking.mechanism, inputs or {})
     docking = replace(docking, mechanism=with_given_inputs(docking.mechanism, forces))
@@ -374,7 +377,7 @@ def dock(
     docking = docking if can_hold(docking) else replace(docking, at_once=True)
     modes = {mode: ModeEquations(docking, mode, values, forces, samples if controllers else signals) for mode in Mode}
     numbers = parameter_values(docking.mechanism, values)
-    q, v = starting_state(docking.mechanism, initial_values(docking.mechanism, initial), numbers)
-    state = modes[Mode.FREE].equations.pack(q, v, np.zeros(0))
+    q, v = starting_state(docking.mechanism, initial_values(docking.mechanism, state), numbers)
+    packed = modes[Mode.FREE].equations.pack(q, v, np.zeros(0))
     how = Integration(solver_of(method), Adaptive(rtol), native, interval, signals, controllers, samples)
-    return DockingSequence(docking, modes, how, 0.0, state).run(duration, stop_at_capture)
+    return DockingSequence(docking, modes, how, 0.0, packed).run(duration, stop_at_capture)

@@ -14,12 +14,12 @@ from kinegraph.solve.problem import Action, Direction, Event
 
 TOUCH, CAPTURE, STROKE, OVERLOAD, AWAY, HARD = "touch", "capture", "stroke", "overload", "away", "hard"
 
-#: Between what an event says and where.
+#: The separator between an event and its place.
 OF = " of "
 
 
 def contact_events(docking: Docking) -> list[Event]:
-    """The events until capture by all latches at once, as studies look for them.
+    """The events until capture by all latches at once, for studies.
 
     Conditions are squares where lengths would have no slope at zero.
     """
@@ -36,7 +36,7 @@ def contact_events(docking: Docking) -> list[Event]:
 
 
 def catching_events(docking: Docking, waiting: Sequence[Latch], holding: Sequence[Hold]) -> list[Event]:
-    """The events while some latches hold and others wait: the next one catches, or something is too much."""
+    """The events while some latches hold and others wait: the next one engages, or a limit is exceeded."""
     if docking.at_once:
         caught = [_stop(CAPTURE, least(fits(docking, latch) for latch in waiting))]
         caught += [Event(latch.ring, ready(latch), Direction.RISING) for latch in waiting]
@@ -54,9 +54,9 @@ def catching_events(docking: Docking, waiting: Sequence[Latch], holding: Sequenc
 
 
 def joined_events(docking: Docking, reaction: str) -> list[Event]:
-    """What ends a docking after capture: a leg out of its stroke, or too much in a leg or between the rings.
+    """The events that end a docking after capture: a leg out of its stroke, or an overloaded leg or interface.
 
-    reaction: the quantity that is force and moment of the ring on the target.
+    reaction: the quantity of the force and moment of the ring on the target.
     """
     force, moment = ([f"{reaction}[{entry}]" for entry in entries] for entries in (range(3), range(3, 6)))
     return [
@@ -74,12 +74,12 @@ def leg_events(docking: Docking) -> list[Event]:
 
 
 def _stop(name: str, condition: str) -> Event:
-    """What ends a phase wherever it holds: a state beyond a limit is beyond it at the start of a phase, too."""
+    """An event that ends a phase wherever it holds: also if the limit is already exceeded at the start of a phase."""
     return Event(name, condition, Direction.RISING, Action.STOP, holds=True)
 
 
 def _leaves(name: str, condition: str) -> Event:
-    """What ends a phase where it comes about: a docking may begin far away."""
+    """An event that ends a phase only when it starts to hold: a docking may begin far away."""
     return Event(name, condition, Direction.RISING, Action.STOP)
 
 
@@ -88,7 +88,7 @@ def _overload(where: str, square: str, most: float) -> Event:
 
 
 def _beyond(square: str, most: float) -> str:
-    """By how much a square is beyond that of a limit, in the limit's unit."""
+    """The excess of a square over that of a limit, in the limit's unit."""
     return f"({square})/{most!r}-{most!r}"
 
 
@@ -98,7 +98,7 @@ def squares(parts: Iterable[str]) -> str:
 
 
 def hard_event(docking: Docking, drawn: str) -> Event:
-    """The ring is drawn in, stands still against the chaser, and is level. drawn: the time by which it is."""
+    """The ring is retracted, at rest relative to the chaser, and level. drawn: the time of complete retraction."""
     still, even = docking.schedule.still, docking.schedule.even
     fastest = greatest(f"abs({leg.rate})" for leg in docking.legs)
     longest, shortest = greatest(leg.length for leg in docking.legs), least(leg.length for leg in docking.legs)
@@ -107,26 +107,26 @@ def hard_event(docking: Docking, drawn: str) -> Event:
 
 
 def ready(latch: Latch) -> str:
-    """Positive where a latch can engage: the square of what is left to its limits, in parts of these."""
+    """Positive if a latch can engage: the square of the remaining margins, relative to its limits."""
     near = "+".join(f"({latch.ring}.{axis}-{latch.target}.{axis})^2" for axis in "xyz")
     slow = "+".join(f"({latch.ring}.{axis}'-{latch.target}.{axis}')^2" for axis in "xyz")
     return f"min(1-({near})/{latch.distance!r}^2, 1-({slow})/{latch.speed!r}^2)"
 
 
 def fits(docking: Docking, latch: Latch) -> str:
-    """Positive where a latch catches: it is ready, and the rings' axes are nearly along each other."""
+    """Positive if a latch engages: it is ready, and the axes of the rings are nearly parallel."""
     along = "+".join(f"pose:{docking.ring}[{row},2]*pose:{docking.target}[{row},2]" for row in range(3))
     least_cosine = cos(latch.angle)
     return f"min({ready(latch)}, ({along}-{least_cosine!r})/{1 - least_cosine!r})"
 
 
 def depth(docking: Docking) -> str:
-    """How deep the guides overlap, the deepest of all pairs."""
+    """The overlap of the guides, the deepest of all pairs."""
     return greatest(depths(docking))
 
 
 def depths(docking: Docking) -> tuple[str, ...]:
-    """How deep the guides overlap at every place, in the order of `guide_places`."""
+    """The overlap of the guides at every place, in the order of `guide_places`."""
     return tuple(f"-contact:{one.name}[{place},0]" for one, place in guide_places(docking))
 
 

@@ -1,6 +1,6 @@
-"""Bodies that are joined become one: a free body fixed on another, where it stood, without coordinates of its own.
+"""Joined bodies become one: a free body fixed on another at its present pose, without its own coordinates.
 
-So the rings of two spacecraft are joined exactly and without multipliers, and a platform's closed form stays one.
+The rings of two spacecraft are thus joined exactly and without multipliers, and a platform keeps its closed form.
 """
 
 from __future__ import annotations
@@ -28,31 +28,31 @@ Vector = Sequence[Expression]
 
 
 def pose_names(joint: str) -> tuple[str, ...]:
-    """The parameters that say where a joint closed: a shift, then a unit quaternion."""
+    """The parameters of the pose at which a joint closed: a translation, then a unit quaternion."""
     return tuple(f"{joint}${one}" for one in ("x", "y", "z", "q0", "q1", "q2", "q3"))
 
 
 def pose_parameters(joint: str) -> tuple[Parameter, ...]:
-    """These parameters, at first for bodies that are not shifted nor turned."""
+    """These parameters, with initial values for coincident bodies."""
     return tuple(Parameter(name, ONE if name.endswith("$q0") else ZERO) for name in pose_names(joint))
 
 
 def placed(joint: str) -> tuple[Transform, ...]:
-    """The transforms from the first body to where the second one was joined to it."""
+    """The transforms from the first body to the pose at which the second one was joined to it."""
     x, y, z, *turn = (Name(name) for name in pose_names(joint))
     return Sx(x), Sy(y), Sz(z), Quaternion((turn[0], turn[1], turn[2], turn[3]))
 
 
 @dataclass(frozen=True)
 class Fastening:
-    """A free body that is fixed on another free body; both turn by quaternions."""
+    """A free body fixed on another free body; both rotate by quaternions."""
 
     body: FreeBody
     on: FreeBody
     joint: str
 
     def meanings(self) -> dict[str, Expression]:
-        """Coordinates and velocities of the body, in those of the one that carries it."""
+        """Coordinates and velocities of the body, in those of its carrier."""
         x, y, z, *turned = (Name(name) for name in pose_names(self.joint))
         turn, spin = self._carrier_quaternion(), [Name(name) for name in _quaternion(self.on).velocities]
         place = [Name(name) for name in self.on.position]
@@ -70,7 +70,7 @@ class Fastening:
         return [Name(name) for name in _quaternion(self.on).names]
 
     def applied(self, mechanism: Mechanism) -> Mechanism:
-        """The mechanism in which the body has no coordinates; its pose are parameters."""
+        """The mechanism in which the body has no coordinates; its pose is given by parameters."""
         name = self.body.body.name
         moved = replace(self.body.body, base=self.on.body.name, transforms=placed(self.joint))
         return replaced(
@@ -90,7 +90,7 @@ class Fastening:
 
 
 def turned_back(body: FreeBody, point: Vector) -> tuple[Expression, ...]:
-    """A point of the fixed frame as a free body sees it: from its origin, along its axes."""
+    """A point of the fixed frame in the axes of a free body, from its origin."""
     turn = _conjugate([Name(name) for name in _quaternion(body).names])
     away = [one - Name(name) for one, name in zip(point, body.position, strict=True)]
     return tuple(_turned(turn, away))
@@ -100,8 +100,8 @@ def turned_back(body: FreeBody, point: Vector) -> tuple[Expression, ...]:
 class Joined:
     """A mechanism in which bodies are joined.
 
-    meanings: what coordinates and velocities that it has no more are, in those it has. locked: coordinates that do not
-    move any more and are parameters.
+    meanings: removed coordinates and velocities, in the remaining ones. locked: coordinates that no longer move and
+    are parameters.
     """
 
     mechanism: Mechanism
@@ -110,13 +110,13 @@ class Joined:
 
 
 def free_by_quaternion(mechanism: Mechanism, name: str) -> FreeBody | None:
-    """A body that moves freely and turns by a quaternion; None for any other."""
+    """A body that moves freely and rotates by a quaternion; None for any other."""
     found = free_body(mechanism, mechanism.body(name), used_once(mechanism))
     return found if found is not None and found.quaternion is not None else None
 
 
 def can_be_fastened(mechanism: Mechanism, names: Sequence[str]) -> bool:
-    """Whether these are free bodies that legs of a platform tie at most: then what is joined needs no constraint."""
+    """Whether these are free bodies, connected at most by legs of a platform: then joining them needs no constraint."""
     if any(free_by_quaternion(mechanism, name) is None for name in names) or mechanism.quasivelocities:
         return False
     tied = mechanism.loops or mechanism.constraints or mechanism.contacts
@@ -134,9 +134,9 @@ def fasten(mechanism: Mechanism, fastenings: Sequence[Fastening]) -> Joined:
 
 
 def with_legs_held(joined: Joined, legs: Mechanism) -> Joined:
-    """Where ring and chaser are one, the legs between them do not move: their coordinates become parameters.
+    """If ring and chaser are one, the legs between them do not move: their coordinates become parameters.
 
-    legs: the mechanism whose platform they are.
+    legs: the mechanism of their platform.
     """
     platform = platform_of(legs)
     if platform is None:
@@ -150,7 +150,7 @@ def with_legs_held(joined: Joined, legs: Mechanism) -> Joined:
 
 
 def in_new_names(formulas: Mapping[str, Expression], meanings: Mapping[str, Expression]) -> dict[str, Expression]:
-    """Formulas with names replaced by what they mean."""
+    """Formulas with names replaced by their meanings."""
 
     def change(name: Name | Defined) -> Expression:
         return meanings.get(name.text, name) if isinstance(name, Name) else name
@@ -183,7 +183,7 @@ def _product(a: Vector, b: Vector) -> list[Expression]:
 
 
 def _turned(q: Vector, v: Vector) -> list[Expression]:
-    """A vector turned by a unit quaternion: v + 2 q0 (q x v) + 2 q x (q x v)."""
+    """A vector rotated by a unit quaternion: v + 2 q0 (q x v) + 2 q x (q x v)."""
     once = _cross(q[1:], v)
     twice = _cross(q[1:], once)
     two = expression(2)

@@ -1,7 +1,7 @@
-"""Many dockings with random first contacts: how probable capture is, how large forces become.
+"""Many dockings with random first contacts: the probability of capture, and the size of forces.
 
-The limits are those published for the international docking standard. They are limits, no laws: that all values within
-them are as likely is an assumption of ours.
+The limits are those published for the international docking standard. They are limits, not distributions: a uniform
+distribution within them is our assumption.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import pi
 from pathlib import Path
 
-from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource
 from kinegraph.docking.description import Docking, docking_of
 from kinegraph.docking.events import AWAY, CAPTURE, OVERLOAD, STROKE, TOUCH, contact_events, interface_square, leg_load
 from kinegraph.errors import SolveError
@@ -27,9 +27,10 @@ _DEGREE = pi / 180
 
 @dataclass(frozen=True)
 class ContactLimits:
-    """Within what first contacts lie: of the target against the ring, in metres, radians and seconds.
+    """The limits of first contacts: of the target relative to the ring, in meters, radians and seconds.
 
-    offset, drift: across the axis. tilt, roll and tilting, spinning (their rates): about axes across it and about it.
+    offset, drift: across the axis. tilt, roll and tilting, spinning (their rates): about axes across it and about
+    it.
     """
 
     closing: tuple[float, float] = (0.05, 0.10)
@@ -40,8 +41,8 @@ class ContactLimits:
     tilting: float = 0.20 * _DEGREE
     spinning: float = 0.20 * _DEGREE
 
-    def laws(self) -> dict[str, str]:
-        """Uniform laws within the limits; limits of a vector sum are discs."""
+    def distributions(self) -> dict[str, str]:
+        """Uniform distributions within the limits; limits of a vector sum are discs."""
         slow, fast = self.closing
         return {
             "offset_x, offset_y": f"disc({self.offset!r})",
@@ -56,7 +57,7 @@ class ContactLimits:
 
 @dataclass(frozen=True)
 class FreeBody:
-    """The coordinates of a body that moves freely: three shifts, then a quaternion with its angular velocity."""
+    """The coordinates of a body that moves freely: three translations, then a quaternion with its angular velocity."""
 
     shifts: tuple[str, ...]
     quaternion: tuple[str, ...]
@@ -64,7 +65,7 @@ class FreeBody:
 
     @staticmethod
     def of(mechanism: Mechanism, name: str) -> FreeBody:
-        """The coordinates of this body; SolveError if it does not move so."""
+        """The coordinates of this body; SolveError if it does not move freely."""
         body = mechanism.body(name)
         used = tuple(
             part.text
@@ -81,7 +82,7 @@ class FreeBody:
 
 
 def first_contacts(
-    source: MechanismSource | Docking,
+    model: MechanismSource | Docking,
     cases: int = 10_000,
     *,
     limits: ContactLimits | None = None,
@@ -93,15 +94,18 @@ def first_contacts(
     native: Native = True,
     progress: bool | None = None,
 ) -> Study:
-    """A study of dockings up to capture, bouncing off, overload or a leg out of its stroke; see `contact_plan`."""
+    """Study random first contacts up to capture, bouncing off, overload, or a leg out of its stroke.
+
+    See `contact_plan` for outcomes and classes.
+    """
     plan = contact_plan(
-        source, cases, limits=limits, duration=duration, rtol=rtol, seed=seed, chunk=chunk, native=native
+        model, cases, limits=limits, duration=duration, rtol=rtol, seed=seed, chunk=chunk, native=native
     )
     return run_plan(plan, folder=folder, progress=progress)
 
 
 def contact_plan(
-    source: MechanismSource | Docking,
+    model: MechanismSource | Docking,
     cases: int,
     *,
     limits: ContactLimits | None = None,
@@ -112,16 +116,16 @@ def contact_plan(
     method: str = "dop853",
     native: Native = True,
 ) -> Plan:
-    """The plan of such a study. The chaser and its ring are at rest, the target comes; only that is varied.
+    """The plan of such a study. The chaser and its ring are at rest, the target approaches; only its motion is varied.
 
     Outcomes: `captured_at` [s], `touches`, and the largest forces along legs and between the rings, `leg` and
     `interface` [N]. Classes: captured, out_of_stroke, overloaded, bounced, not_captured.
     """
-    docking = source if isinstance(source, Docking) else docking_of(mechanism_of(source))
+    docking = model if isinstance(model, Docking) else docking_of(model)
     return StudySettings(
         docking.mechanism,
         duration,
-        (limits or ContactLimits()).laws(),
+        (limits or ContactLimits()).distributions(),
         cases,
         outcomes={
             "captured_at": f"time({CAPTURE})",
@@ -138,7 +142,7 @@ def contact_plan(
         },
         success="captured",
         events=contact_events(docking),
-        initial=beginning(docking),
+        state=beginning(docking),
         method=method,
         control=Adaptive(rtol, 1e-2 * rtol),
         seed=seed,
@@ -148,7 +152,7 @@ def contact_plan(
 
 
 def beginning(docking: Docking) -> dict[str, str]:
-    """Where a case starts, by what is varied. Small turns: a quaternion is half of them."""
+    """The initial state of a case, by the varied names. For small rotations the quaternion is half of them."""
     target = FreeBody.of(docking.mechanism, docking.target)
     resting = [FreeBody.of(docking.mechanism, name) for name in (docking.chaser, docking.ring)]
     x, y, z = target.shifts

@@ -15,22 +15,20 @@ from kinegraph.model.expressions import Call, Expression, Name, expression
 from kinegraph.model.mechanism import ZERO, Mechanism, Parameter, Point
 from kinegraph.solve.problem import Floats
 
-# Latches that hold exactly: points of the target that stand where the ring wants them, as rows of constraints.
-#
-# The first latch that holds gives three rows, the second two across the line to the first, the third one across the
-# plane of all three: six in all. What more rows would say follows from these, for the rings are rigid; so does what a
-# latch says that stands in one place, or on one line, with others.
+# Latches that hold exactly, as constraint rows on points of the target. The first latch gives three rows, the second
+# two across the line to the first, the third one across the plane of all three: six in total. The rings are rigid, so
+# further rows would be dependent; so are those of a latch that coincides, or is collinear, with others.
 
-#: Rows that the first, the second and the third latch give that are neither in one place nor on one line.
+#: Rows of the first, the second and the third latch that neither coincide nor are collinear.
 ROWS = (3, 2, 1)
 
-#: Latches nearer to each other, or to a line, than this part of their distances are in one place, or on it.
+#: Latches closer to each other, or to a line, than this fraction of their distances coincide, or are collinear.
 _APART = 1e-3
 
 
 @dataclass(frozen=True)
 class Hold:
-    """What holds a point of the target: its name, the point, and the force on the target along the ring's axes."""
+    """A held point of the target: its name, the point, and the force on the target along the ring's axes."""
 
     name: str
     point: str
@@ -39,7 +37,7 @@ class Hold:
 
 @dataclass(frozen=True)
 class Caught:
-    """A latch that holds: since when, and where on the ring its point was then."""
+    """An engaged latch: its time, and the position of its point on the ring then."""
 
     latch: Latch
     time: float
@@ -47,8 +45,8 @@ class Caught:
 
 
 def slot_names(slot: int) -> tuple[str, ...]:
-    """The parameters of one that holds: its point on the target, its place on the ring, where and when it was caught,
-    how long it draws, then the directions of its rows."""
+    """The parameters of an engaged latch: its point on the target, its point on the ring, where and when it
+    engaged, how long it pulls, then the directions of its rows."""
     kinds = ("point", "own", "caught", *(f"row{k}" for k in range(ROWS[slot] if slot else 0)))
     return (*(f"{kind}{slot}${axis}" for kind in kinds for axis in "xyz"), f"since{slot}$", f"time{slot}$")
 
@@ -59,7 +57,7 @@ def force_names(slots: int) -> tuple[str, ...]:
 
 
 def with_points_held(docking: Docking, slots: int) -> Mechanism:
-    """The mechanism with a force along every row; their values are what keeps the rows."""
+    """The mechanism with a force along every row; their values enforce the rows."""
     given = docking.mechanism
     names = [name for slot in range(slots) for name in slot_names(slot)]
     forces = force_names(slots)
@@ -82,7 +80,7 @@ def _point(docking: Docking, slot: int) -> Point:
 
 
 def row_expressions(docking: Docking, slots: int) -> list[Expression]:
-    """What the rows are of: places of points on the ring, along its axes or along directions."""
+    """The constrained expressions: positions of points on the ring, along its axes or along directions."""
     ring = free_by_quaternion(docking.mechanism, docking.ring)
     assert ring is not None
     found: list[Expression] = []
@@ -92,7 +90,7 @@ def row_expressions(docking: Docking, slots: int) -> list[Expression]:
 
 
 def row_values(slots: int) -> list[Expression]:
-    """What the rows should be, by the time: from where a point was caught to the ring's own, smoothly."""
+    """The prescribed values of the rows over time: from where a point engaged to the ring's own, smoothly."""
     found: list[Expression] = []
     for slot in range(slots):
         left = _left(Name(f"since{slot}$"), Name(f"time{slot}$"))
@@ -102,7 +100,7 @@ def row_values(slots: int) -> list[Expression]:
 
 
 def _along_rows(slot: int, vector: Sequence[Expression]) -> list[Expression]:
-    """The entries of a vector that the rows of a slot hold."""
+    """The entries of a vector along the rows of a slot."""
     if slot == 0:
         return list(vector)
     found = []
@@ -113,14 +111,14 @@ def _along_rows(slot: int, vector: Sequence[Expression]) -> list[Expression]:
 
 
 def _left(since: Expression, time: Expression) -> Expression:
-    """From one to zero within a time, with no jump of its first two rates."""
+    """From one to zero within a time, with two continuous derivatives."""
     one, ten, fifteen, six = (expression(value) for value in (1, 10, 15, 6))
     part = Call("min", (one, Call("max", (ZERO, (Name("t") - since) / time))))
     return one - part**3 * (ten - fifteen * part + six * part**2)
 
 
 def holds(names: Sequence[str]) -> tuple[Hold, ...]:
-    """What holds in slots, under these names, in the order of slots."""
+    """The latches that hold in slots, under these names, in the order of slots."""
     first = np.cumsum([0, *ROWS])
     found = []
     for slot, name in enumerate(names):
@@ -137,7 +135,7 @@ def holds(names: Sequence[str]) -> tuple[Hold, ...]:
 
 
 def chosen(docking: Docking, caught: Sequence[Caught], numbers: Mapping[str, Value]) -> list[Caught]:
-    """Of all that hold, in the order in which they caught, those whose rows say all."""
+    """The engaged latches, in order, whose rows are independent."""
     points = [target_point(docking, one.latch, numbers) for one in caught]
     size = max((float(np.linalg.norm(a - b)) for a in points for b in points), default=0.0)
     found: list[int] = []
@@ -159,7 +157,7 @@ def _says_more(points: Sequence[Floats], point: Floats, size: float) -> bool:
 
 
 def slot_values(docking: Docking, held: Sequence[Caught], numbers: Mapping[str, Value]) -> dict[str, float]:
-    """The parameters of those that hold, by name."""
+    """The parameters of the holding latches, by name."""
     found: dict[str, float] = {}
     for slot, one in enumerate(held):
         own = _point_of(docking, one.latch.ring, numbers)
@@ -186,7 +184,7 @@ def _directions(held: Sequence[Caught], slot: int) -> list[Floats]:
 
 
 def target_point(docking: Docking, latch: Latch, numbers: Mapping[str, Value]) -> Floats:
-    """Where the point of a latch is on the target."""
+    """The point of a latch on the target."""
     return _point_of(docking, latch.target, numbers)
 
 
@@ -195,11 +193,9 @@ def _point_of(docking: Docking, name: str, numbers: Mapping[str, Value]) -> Floa
     return np.array([float(number(part, numbers)) for part in point.position])
 
 
-# A latch that holds: springs and dampers on the place of the target's point as the ring sees it.
-#
-# They begin where the point was caught, and draw it to the ring's own point; else two latches could keep the third
-# away. That place does not change when all turn and move together, so that these forces keep momentum and moment of
-# momentum.
+# Latches that hold by springs and dampers on the target's point relative to the ring. They start where the point
+# engaged, and pull it to the ring's own point; otherwise two latches could keep the third away. This relative position
+# is unchanged in a common rigid motion, so these forces conserve momentum and angular momentum.
 
 
 def can_hold(docking: Docking) -> bool:
@@ -208,17 +204,17 @@ def can_hold(docking: Docking) -> bool:
 
 
 def hold_name(latch: Latch) -> str:
-    """The parameter that is one where a latch holds, else zero."""
+    """The parameter that is one if a latch holds, otherwise zero."""
     return f"hold${latch.ring}"
 
 
 def since_name(latch: Latch) -> str:
-    """The parameter that says when a latch caught."""
+    """The parameter for the time at which a latch engaged."""
     return f"since${latch.ring}"
 
 
 def rest_names(latch: Latch) -> tuple[str, ...]:
-    """The parameters that say where on the ring a latch caught."""
+    """The parameters for the position on the ring at which a latch engaged."""
     return tuple(f"rest${latch.ring}${axis}" for axis in "xyz")
 
 
@@ -233,7 +229,7 @@ def given_names(latch: Latch) -> tuple[str, ...]:
 
 
 def spring_values(docking: Docking, caught: Sequence[Caught]) -> dict[str, float]:
-    """The parameters of all latches: which hold, since when, and where on the ring they caught."""
+    """The parameters of all latches: which hold, since when, and where on the ring they engaged."""
     found = dict.fromkeys((name for one in docking.latches for name in given_names(one)), 0.0)
     for one in caught:
         found |= {hold_name(one.latch): 1.0, since_name(one.latch): one.time}
@@ -242,14 +238,14 @@ def spring_values(docking: Docking, caught: Sequence[Caught]) -> dict[str, float
 
 
 def place_on_ring(docking: Docking, latch: Latch) -> tuple[Expression, ...]:
-    """Where the target's point of a latch is, in the axes of the ring from its origin."""
+    """The target's point of a latch, in the axes of the ring from its origin."""
     ring = free_by_quaternion(docking.mechanism, docking.ring)
     assert ring is not None
     return turned_back(ring, [Name(f"{latch.target}.{axis}") for axis in "xyz"])
 
 
 def with_latches_that_hold(docking: Docking) -> Mechanism:
-    """The mechanism with springs and dampers for every latch; parameters say which of them hold."""
+    """The mechanism with springs and dampers for every latch; parameters select those that hold."""
     mechanism = docking.mechanism
     names = [name for latch in docking.latches for name in given_names(latch)]
     return replace(
@@ -271,7 +267,7 @@ def _elements(docking: Docking, latch: Latch) -> Iterator[Element]:
 
 
 def _rests(docking: Docking, latch: Latch) -> list[Expression]:
-    """Where a latch holds: from where it caught to the ring's own point, smoothly."""
+    """The rest position of a latch: from where it engaged to the ring's own point, smoothly."""
     own = next(one.position for one in docking.mechanism.points if one.name == latch.ring)
     one, ten, fifteen, six = (expression(value) for value in (1, 10, 15, 6))
     part = Call("min", (one, Call("max", (ZERO, (Name("t") - Name(since_name(latch))) / expression(latch.time)))))
@@ -280,7 +276,7 @@ def _rests(docking: Docking, latch: Latch) -> list[Expression]:
 
 
 def spring_holds(latches: Sequence[Latch]) -> tuple[Hold, ...]:
-    """What latches hold by springs: point and force on the target, along the axes of the ring, as formulas."""
+    """The latches that hold by springs: point and force on the target, along the axes of the ring, as formulas."""
     found = []
     for latch in latches:
         names = element_names(latch)

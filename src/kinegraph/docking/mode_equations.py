@@ -9,7 +9,7 @@ from functools import cached_property
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.compiler.chain import derived_at_once, stored_graph
+from kinegraph.compiler.stored import derived_at_once, stored_graph
 from kinegraph.derive.constraints.projection import PIVOTS, projection
 from kinegraph.derive.dynamics.inertia_factorization import Factorized
 from kinegraph.derive.dynamics.state_rate import DISSIPATED, SUPPLIED, WORK, Forces, motion_words, state_rate
@@ -30,21 +30,19 @@ from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.formulas import StateNames
 from kinegraph.solve.problem import Floats
 
-# The equations of one mode of a docking, derived once with all that is looked at along the run, and stored on disk.
-#
-# A docking is run a few times: no plan is compared with another and nothing is reduced, which would take longer than it
-# saves.
+# The equations of one mode, derived once with all observed quantities, and stored on disk. A docking is run a few
+# times: no plans are compared and nothing is reduced, because that would take longer than it saves.
 
-_MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start
+_MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes before a compiler would have started
 
 
 def docking_balances(forces: Forces) -> tuple[str, ...]:
-    """The accounts of energy in every mode: latches that draw supply it also where nothing else does."""
+    """The energy balances in every mode: pulling latches supply energy also where nothing else does."""
     return (WORK,) * forces.in_joints + (DISSIPATED, SUPPLIED)
 
 
 class ModeForm(VelocityForm):
-    """y = [q, v] and balances of one mode; `reaction` is the quantity of a joint that is looked at, if there is one."""
+    """y = [q, v] and balances of one mode; `reaction` is the observed quantity of a joint, if there is one."""
 
     def __init__(
         self,
@@ -58,7 +56,7 @@ class ModeForm(VelocityForm):
         self.reaction = reaction
         self._graphs: dict[str, Graph] = {}
         self._kernels: dict[tuple[int, int, bool], Kernel] = {}
-        self._held: list[Graph] = []  # an id is only good as long as its object lives
+        self._held: list[Graph] = []  # an id is valid only while its object lives
 
     @property
     def balances(self) -> tuple[str, ...]:
@@ -79,7 +77,7 @@ class ModeForm(VelocityForm):
         return self._graphs[name]
 
     def kernel(self, graph: Graph, arguments: Sequence[Argument], native: bool) -> Kernel:
-        """Made once for every graph: phases of one mode and the search for peaks share them."""
+        """The kernel, made once for every graph: phases of one mode and the search for peaks share it."""
         place = id(graph), len(arguments), native
         if place not in self._kernels:
             self._kernels[place] = compile_graph(graph, arguments) if native else InterpretedKernel(graph, arguments)
@@ -109,7 +107,7 @@ class ModeForm(VelocityForm):
 
     @cached_property
     def _together(self) -> Graph | None:
-        """All of them as one graph; None if one of them cannot be derived: what is wrong is said where it is read."""
+        """All of them as one graph; None if one of them cannot be derived: the error is raised where it is read."""
         try:
             return derived_at_once(self.mechanism, self._words, self.bound)
         except KinegraphError:
@@ -135,7 +133,7 @@ class ModeForm(VelocityForm):
         return self.stored("projection", (), lambda: projection(self._derivation))
 
     def rows_of(self, graph: Graph, rows: Floats) -> Floats:
-        """The first output of a graph for rows of x: by NumPy, or compiled where they are many."""
+        """The first output of a graph for rows of x: by NumPy, or compiled if there are many."""
         if len(graph) * len(rows) <= _MOST_INTERPRETED:
             named = {symbol.name: column for symbol, column in zip(self.symbols, rows.T, strict=True)}
             return interpret(graph, named)[graph.outputs[0].name]
@@ -143,18 +141,16 @@ class ModeForm(VelocityForm):
         return kernel.by_name(kernel.batch(rows))[graph.outputs[0].name]
 
 
-# The equations of a docking while latches hold: rows of constraints on bodies whose equations stay what they are.
-#
-# The accelerations are linear in the forces along the rows, a = a0 + M^-1 J^T f, and the equations of the free bodies
-# give both parts, whatever legs they stand on. So S f = - (J a0 + J' v - r''), S = J M^-1 J^T, has as many unknowns as
-# rows: a platform keeps its closed form. After every step the state is taken back onto the rows, in the metric of the
-# masses.
+# Equations while latches hold: constraint rows on bodies whose own equations do not change. The accelerations are
+# linear in the forces along the rows, a = a0 + M^-1 J^T f, and the equations of the free bodies give both parts,
+# whatever their legs. So S f = - (J a0 + J' v - r''), S = J M^-1 J^T, has as many unknowns as rows: a platform keeps
+# its closed form. After every step the state is projected onto the rows, in the metric of the masses.
 
 RATE, ROW_FORCES, IMPULSES, STATE = "rate", "row_forces", "impulses", "y"
 
 
 class HeldForm(ModeForm):
-    """y = [q, v] and balances; `unknown` are the inputs that keep the rows, whose values are zero."""
+    """y = [q, v] and balances; `unknown` are the inputs that enforce the rows, with value zero."""
 
     def __init__(
         self,
@@ -191,7 +187,7 @@ class HeldForm(ModeForm):
 
     @cached_property
     def closing(self) -> Graph:
-        """The state after one step onto the rows and their impulses; of the projection, what follows it."""
+        """The state after one step onto the rows, and their impulses, from the projection."""
         return self.stored("closing", self.constrained, lambda: _Rows(self).closing())
 
     @cached_property
@@ -208,7 +204,7 @@ def _alone(graph: Graph, name: str) -> Graph:
 
 
 class _Rows:
-    """The rows in a builder of their own, with what one force along each of them does."""
+    """The rows in their own builder, with the effect of a unit force along each of them."""
 
     def __init__(self, form: HeldForm) -> None:
         self.form = form
@@ -228,7 +224,7 @@ class _Rows:
         self.factorised = self._factorised()
 
     def motion(self) -> Graph:
-        """All rates, with the forces that keep the rows; and these."""
+        """All rates, with the forces that enforce the rows; and these forces."""
         forces = self.factorised.solve([-one for one in self._scalars(self.growing)])
         rate = [Node(self.builder, node) for node in self.free]
         for force, column in zip(forces, self.columns, strict=True):
@@ -249,7 +245,7 @@ class _Rows:
         return self.builder.graph([_output(name, part) for name, part in parts.items()])
 
     def _legs(self, state: list[Node]) -> tuple[list[Node], list[Node]]:
-        """Legs where the ring wants them after that, and their pivots."""
+        """The leg coordinates after that step, and their pivots."""
         back = self.form.released.returned
         if back is None:
             return state, []
@@ -273,7 +269,7 @@ class _Rows:
         return moved(graph.outputs, transfer(graph, self.builder, symbol))[0].nodes
 
     def _column(self, name: str) -> tuple[int, ...]:
-        """What one force along a row adds to the rates."""
+        """The effect of a unit force along a row on the rates."""
         derivative = ForwardDerivative(self.builder, {self.builder.symbol(Kind.INPUT, name): self.builder.one})
         return tuple(derivative(node) for node in self.rates)
 
@@ -283,7 +279,7 @@ class _Rows:
         return ForwardDerivative(self.builder, seeds | {self.builder.symbol(Kind.TIME, TIME): self.builder.one})
 
     def _factorised(self) -> Factorized:
-        """S: how fast the opening of every row grows by a force along another."""
+        """S: the acceleration of every row by a force along another."""
         part = slice(self.positions, self.positions + self.velocities)
         columns = []
         for column in self.columns:

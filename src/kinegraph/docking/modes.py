@@ -1,4 +1,4 @@
-"""The modes of a docking (free, rings joined, all joined) and the impulses that join bodies in motion."""
+"""The modes of a docking (free, rings joined, all joined) and the impulses that join moving bodies."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
-from kinegraph.compiler.chain import derived_at_once
 from kinegraph.compiler.request import bound_parameters
+from kinegraph.compiler.stored import derived_at_once
 from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.docking.description import Docking, without_springs
 from kinegraph.docking.fastening import (
@@ -46,17 +46,17 @@ from kinegraph.simulate.formulas import StateNames, formula
 from kinegraph.solve.methods.feedback import Samples
 from kinegraph.solve.problem import Floats, Signals
 
-# The modes of a docking: free, the rings joined, and all joined; each is a mechanism of its own, joined exactly.
+# The modes of a docking: free, the rings joined, and all joined; each has its own mechanism, joined exactly.
 
-#: Ring and target, chaser and target; seat: where the ring stands on the chaser then.
+#: Ring and target, chaser and target; seat: the pose of the ring on the chaser then.
 CAPTURED, HARD, SEAT = "captured", "hard", "seat"
 
-#: The parameter that says when drawing in begins, also of models that have no such law.
+#: The parameter for the start of retraction, also of models without one.
 BEGIN = "begin$"
 
 
 class Mode(Enum):
-    """What is joined."""
+    """The joined bodies."""
 
     FREE = "free"
     ONE = "the rows of one latch"
@@ -67,7 +67,7 @@ class Mode(Enum):
     HARD = "hard"
 
 
-#: Modes in which latches hold exactly, by how many give rows.
+#: Modes in which latches hold exactly, by the number that give rows.
 HELD = (Mode.ONE, Mode.TWO, Mode.THREE)
 
 
@@ -75,9 +75,9 @@ HELD = (Mode.ONE, Mode.TWO, Mode.THREE)
 class ModeEquations:
     """One mode of a docking: its mechanism and equations.
 
-    Free bodies that are joined become one (`fastening`), so that neither joint nor platform needs multipliers; any
-    other bodies are tied by a fixed loop. Where the bodies stood when they were joined are parameters given at run
-    time, so that no docking needs code of its own; so is the time at which drawing in begins.
+    Joined free bodies become one (`fastening`), so that neither joint nor platform needs multipliers; any other
+    bodies are connected by a fixed loop. The poses of the bodies at the time they were joined are runtime
+    parameters, so no docking needs its own code; so is the start of retraction.
     """
 
     docking: Docking
@@ -89,7 +89,7 @@ class ModeEquations:
 
     @property
     def joints(self) -> tuple[str, ...]:
-        """The joints that are closed."""
+        """The closed joints."""
         return {Mode.CAPTURED: (CAPTURED,), Mode.HARD: (CAPTURED, HARD)}.get(self.mode, ())
 
     @property
@@ -99,7 +99,7 @@ class ModeEquations:
 
     @cached_property
     def fastened(self) -> Joined | None:
-        """The mechanism in which joined bodies are one; None where they are tied by loops, or free."""
+        """The mechanism in which joined bodies are one; None if they are connected by loops, or free."""
         docking, given = self.docking, self._without_guides
         names = (docking.chaser, docking.ring, docking.target)
         chaser, ring, target = (free_by_quaternion(docking.mechanism, name) for name in names)
@@ -115,17 +115,17 @@ class ModeEquations:
 
     @cached_property
     def mechanism(self) -> Mechanism:
-        """Ring and target without guides where they are joined: these would press on nothing that can move."""
+        """Ring and target without guides if they are joined: these would act within one rigid body."""
         if self.mode is Mode.FREE:
             return self.docking.mechanism
         if self.mode is Mode.SPRUNG:
             return with_latches_that_hold(self.docking)
         if self.slots:
             return with_points_held(self.docking, self.slots)
-        return self.tied if self.fastened is None else self.fastened.mechanism
+        return self.with_loops if self.fastened is None else self.fastened.mechanism
 
     @cached_property
-    def tied(self) -> Mechanism:
+    def with_loops(self) -> Mechanism:
         """The same joints as loops: all bodies keep their coordinates."""
         given, docking = self._without_guides, self.docking
         sides = {CAPTURED: docking.ring, HARD: docking.chaser}
@@ -144,12 +144,12 @@ class ModeEquations:
 
     @property
     def reaction(self) -> str:
-        """The quantity that is force and moment of the ring on the target where they are joined."""
+        """The quantity of the force and moment of the ring on the target if they are joined."""
         return f"reaction:{CAPTURED if self.fastened is None else self.docking.target}"
 
     @property
     def runtime(self) -> tuple[str, ...]:
-        """Parameters that are given when the code runs."""
+        """Runtime parameters."""
         if self.mode is Mode.SPRUNG:
             held = (name for one in self.docking.latches for name in given_names(one))
             return (*self._given_for(()), *held)
@@ -161,7 +161,7 @@ class ModeEquations:
         return (*self._given_for(fastened), *self.fastened.locked)
 
     def _given_for(self, joints: tuple[str, ...]) -> tuple[str, ...]:
-        """The time at which drawing in begins, if the model has it, and the poses of joints."""
+        """The start of retraction, if the model has it, and the poses of joints."""
         begin = self.docking.schedule.begin
         own = (begin,) if any(one.name == begin for one in self.docking.mechanism.parameters) else ()
         own = (*own, BEGIN) if joints else own
@@ -196,12 +196,12 @@ class ModeEquations:
         return np.array([known[name] for name in self.runtime])
 
     def taken(self, state: Floats) -> Floats:
-        """What this mode integrates, from the state of all bodies."""
+        """The integrated entries of this mode, from the state of all bodies."""
         values = dict(zip(self.all_names, state, strict=True))
         return np.array([values.get(name, 0.0) for name in self.equations.names])
 
     def complete(self, times: Floats, states: Floats, held: Floats, known: Mapping[str, float]) -> Floats:
-        """States of all bodies from those this mode integrates; what it has no name for stays as it was."""
+        """States of all bodies from those that this mode integrates; other entries stay unchanged."""
         own = dict(zip(self.equations.names, states.T, strict=True))
         if self.fastened is not None:
             meanings = {name: one for name, one in self.fastened.meanings.items() if name not in own}
@@ -210,7 +210,7 @@ class ModeEquations:
         return np.array([np.broadcast_to(own.get(name, before[name]), times.shape) for name in self.all_names]).T
 
     def columns(self, texts: tuple[Scalar, ...], times: Floats, states: Floats, known: Mapping[str, float]) -> Floats:
-        """Formulas of the state for rows of states: a column for each."""
+        """Formulas of the state for rows of states: one column each."""
         parameters = np.tile(self.parameters(known), (len(times), 1))
         rows = np.hstack([states, times[:, None], self.signals.values(times), parameters])
         found = self.equations.rows_of(self.graph(texts), rows)
@@ -230,11 +230,11 @@ class ModeEquations:
     def quantities(
         self, words: str, q: Floats, v: Floats, time: float, known: Mapping[str, float]
     ) -> tuple[Floats, ...]:
-        """Quantities of all bodies at one state, tied by loops where they are joined, without forces in coordinates."""
+        """Quantities of all bodies at one state, connected by loops if joined, without forces in coordinates."""
         given = self._given_for(self.joints)
-        bound = bound_parameters(self.tied, True, self.values)
-        graph = derived_at_once(self.tied, words, {name: one for name, one in bound.items() if name not in given})
-        layout = self.tied.layout
+        bound = bound_parameters(self.with_loops, True, self.values)
+        graph = derived_at_once(self.with_loops, words, {name: one for name, one in bound.items() if name not in given})
+        layout = self.with_loops.layout
         values = dict.fromkeys((*layout.forces, *layout.accelerations), 0.0) | {"t": time}
         values |= zip((*layout.positions, *layout.velocities), [*q, *v], strict=True)
         found = interpret(graph, values | {name: known[name] for name in given})
@@ -251,15 +251,15 @@ def relative_pose(first: Floats, second: Floats) -> tuple[float, ...]:
     return (*map(float, shift), float(w), float(x), float(y), float(z))
 
 
-# How bodies are joined while they move: an impulse that takes away their velocity against each other, exactly.
+# Joining moving bodies: an impulse that removes their relative velocity exactly.
 
 
 @dataclass(frozen=True)
 class Joining:
-    """A joint that closed: when, the impulse between the bodies, the energy that went into the latch.
+    """A joint that closed: when, the impulse between the bodies, the energy absorbed by the latch.
 
     impulse: force and moment impulse on the target, along the axes of the first body, at the joint [N s, N m s].
-    misalignment [m, rad]: how far the bodies stood from each other, and turned.
+    misalignment [m, rad]: the relative translation and rotation of the bodies.
     """
 
     joint: str
@@ -280,7 +280,7 @@ class Joining:
 
 
 def closed(mode: ModeEquations, time: float, state: Floats, known: Mapping[str, float]) -> tuple[Floats, Floats]:
-    """The state of all bodies after rows have closed where they are, and the impulses along the rows."""
+    """The state of all bodies after rows have closed at the present pose, and the impulses along the rows."""
     form, values = mode.held, dict(zip(mode.all_names, state, strict=True))
     row = np.concatenate([mode.taken(state), [time], mode.signals.values(np.array([time]))[0], mode.parameters(known)])
     found = interpret(form.closing, {symbol.name: value for symbol, value in zip(form.symbols, row, strict=True)})
@@ -293,8 +293,8 @@ def without_velocity_against(
 ) -> tuple[Floats, Floats, float]:
     """Velocities after the joints of a mode have closed, the impulses in all rows, and the energy lost.
 
-    M (v+ - v) = J^T p with J v+ = 0: what is lost is the energy of the velocities that J sees. Rows that other rows
-    contain get the least impulses.
+    M (v+ - v) = J^T p with J v+ = 0: the lost energy is that of the velocities that J sees. Redundant rows get the
+    least impulses.
     """
     inertia, rows = mode.quantities("H,constraint_jacobian", q, v, time, known)
     opening = rows @ v

@@ -13,20 +13,21 @@ from kinegraph.docking.description import Docking
 from kinegraph.docking.events import guide_places, interface_force, is_ring_first, squares
 from kinegraph.docking.latches import Hold, holds, in_fixed_axes, spring_holds
 from kinegraph.docking.modes import Joining, Mode, ModeEquations
-from kinegraph.simulate.observation import ENERGY, KINETIC, MOMENTA, energy_error
+from kinegraph.simulate.checks.first_integrals import ENERGY, MOMENTA
+from kinegraph.simulate.observation import KINETIC, energy_error
 from kinegraph.solve.ensemble import CaseProblem, CaseRows, Outputs
 from kinegraph.solve.execution import Execution
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import CauchyProblem, Floats, Signals
 
-# The loads of a docking as formulas of the state: in every leg, of all legs on the ring, between the rings.
+# Loads as formulas of the state: in every leg, of all legs on the ring, between the rings.
 
 LEG, LATCH, INTERFACE, BENDING, RING = "load:", "latch:", "interface", "bending", "ring"
 
 
 def signed_loads(mode: ModeEquations) -> dict[str, str]:
-    """Forces along legs, where these move."""
+    """Forces along moving legs."""
     return {} if mode.mode is Mode.HARD else {f"{LEG}{leg.name}": leg.load for leg in mode.docking.legs}
 
 
@@ -57,7 +58,7 @@ def _moment(docking: Docking, holding: Sequence[Hold]) -> list[str]:
 
 
 def _forces(docking: Docking, holding: Sequence[Hold]) -> Iterator[tuple[list[str], list[str]]]:
-    """Where guides and latches press on the ring, from its origin, and the forces."""
+    """The points at which guides and latches press on the ring, from its origin, and the forces."""
     origin = [f"pose:{docking.ring}[{row},3]" for row in range(3)]
     for one, place in guide_places(docking):
         sign = "" if is_ring_first(docking, one) else "-"
@@ -72,12 +73,12 @@ def _differences(a: Sequence[str], b: Sequence[str]) -> list[str]:
     return [f"({one}-{other})" for one, other in zip(a, b, strict=True)]
 
 
-# The largest loads of a phase: looked for inside every step, on its dense output, as studies do.
+# The largest loads of a phase: searched inside every step, on its dense output, as in studies.
 
 
 @dataclass(frozen=True)
 class Peak:
-    """The largest value of a load [N, N m], when, and where: the leg or the latch, else ""."""
+    """The largest value of a load [N, N m], its time, and its place: the leg or the latch, otherwise ""."""
 
     value: float
     time: float
@@ -86,7 +87,7 @@ class Peak:
 
 @dataclass(frozen=True)
 class Stretch:
-    """A phase as it was run: from which state, over what time, by what code."""
+    """A phase as it was run: its initial state, its time span, its code."""
 
     mode: ModeEquations
     state: Floats
@@ -96,7 +97,7 @@ class Stretch:
     execution: Execution
 
     def peaks(self, solver: Solver, control: Control) -> dict[str, Peak]:
-        """The largest loads by name; nothing for methods that have no dense output.
+        """The largest loads by name; empty for methods without dense output.
 
         The phase is run once more, to its end and without events.
         """
@@ -125,7 +126,7 @@ class Stretch:
 
 
 def _named(names: Sequence[str], rows: CaseRows, signed: int) -> dict[str, Peak]:
-    """Peaks by name: of signed loads the larger of both sides, of squares the root."""
+    """Peaks by name: of signed loads the larger of both signs, of squares the root."""
     found = {}
     for place, name in enumerate(names):
         high, low = float(rows.high[0, place]), float(rows.low[0, place])
@@ -149,14 +150,14 @@ def largest(phases: Sequence[Mapping[str, Peak]]) -> dict[str, Peak]:
     return found
 
 
-# How a docking went: its outcome, phases, touches, peaks, and what was kept.
+# The result of a docking.
 
 
 class Outcome(Enum):
     """How a docking ended; the value is the message."""
 
     DOCKED = "hard joint closed"
-    CAPTURED = "captured; the hard joint has not closed"
+    CAPTURED = "captured; the hard joint did not close"
     BOUNCED = "bounced off"
     OUT_OF_STROKE = "a leg left its stroke"
     OVERLOAD = "a leg or the interface was overloaded"
@@ -166,7 +167,7 @@ class Outcome(Enum):
 
 @dataclass(frozen=True)
 class Fault:
-    """What was too much: `stroke` or `overload`, of which leg, latch or `interface` or `bending`, and when [s]."""
+    """The exceeded limit: `stroke` or `overload`, of which leg, latch or `interface` or `bending`, and when [s]."""
 
     what: str
     where: str
@@ -175,7 +176,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Overlap:
-    """A guide whose shapes lie in each other at the start, and how deep [m]."""
+    """A guide whose shapes overlap at the start, and how deep [m]."""
 
     guide: str
     depth: float
@@ -183,7 +184,7 @@ class Overlap:
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a docking: contact, damping, drawing in, joined. Columns by name, all of one length as the times."""
+    """A phase of a docking: contact, damping, drawing in, joined. Columns by name, all of the length of the times."""
 
     name: str
     times: Floats
@@ -196,12 +197,12 @@ class Phase:
 class DockingRun:
     """A docking from first contact to its end.
 
-    touches: when the guides met after they had been apart, and the start if they touch there. latches: when each latch
-    caught, by its point (if they close at once: when each was ready first).
-    fault: what was too much, if the run ended so.
+    touches: when the guides touched after they had been apart, and the start if they touch there. latches: when each
+        latch engaged, by its point (if they close at once: when each was first ready).
+    fault: the exceeded limit, if the run ended so.
     peaks: largest forces [N] and moments [N m]: `leg`, `ring` (all legs on the ring), `interface`, `bending`, `latch`.
-    momentum, energy: by how much they moved along all phases, relative to their size; capture's loss is counted.
-    overlaps: guides that lie in each other at the start, the deepest first: forces there are those of no docking.
+    momentum, energy: their relative changes along all phases; the loss at capture is accounted for.
+    overlaps: guides that overlap at the start, the deepest first: forces there are not physical.
     """
 
     outcome: Outcome
@@ -232,8 +233,8 @@ class DockingRun:
     def __contains__(self, name: object) -> bool:
         return any(name in phase.columns for phase in self.phases)
 
-    def report(self) -> dict[str, object]:
-        """All that JSON can hold."""
+    def to_dict(self) -> dict[str, object]:
+        """The result as data for JSON."""
         return {
             "outcome": self.outcome.name.lower(),
             "message": self.outcome.value,
@@ -257,12 +258,12 @@ class DockingRun:
         }  # fmt: skip
 
 
-# What is looked at along a docking: forces between the rings and in the legs, energy and momentum.
+# Observed quantities: forces between the rings and in the legs, energy and momentum.
 
 
 @cache
 def formulas(docking: Docking) -> dict[str, str]:
-    """Columns by name that hold whatever is joined, as formulas of the state of all bodies."""
+    """Columns by name that do not depend on what is joined, as formulas of the state of all bodies."""
     totals = {name: name for name in (ENERGY, KINETIC, *MOMENTA)}
     return totals | {f"length:{leg.name}": leg.length for leg in docking.legs}
 
@@ -272,7 +273,7 @@ def observed(
 ) -> dict[str, Floats]:
     """The columns of one phase. Energy and momentum are those of all bodies and guides, whatever is joined.
 
-    states: of all bodies. own: what the mode integrates.
+    states: of all bodies. own: the integrated entries of the mode.
     """
     whole = mode if mode.mode is Mode.SPRUNG else free
     found = _columns(whole, formulas(free.docking), times, states, known)
@@ -291,7 +292,7 @@ def _columns(
 
 
 def peaks_at(phase: Phase) -> dict[str, Peak]:
-    """The largest loads at the saved states: for methods that cannot look between them."""
+    """The largest loads at the saved states, for methods without dense output."""
     found = {}
     for name, column in phase.columns.items():
         if name.partition(":")[0] in ("load", "latch", "ring", "interface", "bending"):
@@ -301,7 +302,7 @@ def peaks_at(phase: Phase) -> dict[str, Peak]:
 
 
 def drift(phases: Sequence[Phase], joinings: Sequence[Joining]) -> tuple[float, float]:
-    """By how much momentum and the balance of energy moved, relative to their size; by nothing without a phase."""
+    """The relative changes of momentum and of the energy balance; zero without a phase."""
     if not phases:
         return 0.0, 0.0
     momenta = np.hstack([[phase.columns[name] for name in MOMENTA] for phase in phases])

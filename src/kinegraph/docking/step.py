@@ -29,7 +29,7 @@ from kinegraph.solve.problem import Floats, Signals
 
 @dataclass(frozen=True)
 class StepQuantity:
-    """One quantity of a step: its name, what it is, its unit and its values."""
+    """One quantity of a step: its name, its meaning, its unit and its values."""
 
     name: str
     meaning: str
@@ -115,12 +115,12 @@ class _Step:
         return np.asarray(self._formulas(texts).reshape(-1, 3) * np.array(signs)[:, None])
 
     def _unit(self, per: str) -> str:
-        """Of what drives move: lengths of struts, angles of cranks; one after the other where there are both."""
+        """The unit of drives: lengths of struts, angles of cranks; in turn if there are both."""
         units = [("rad" if leg.turns else "m") + per for leg in self.docking.legs]
         return units[0] if len(set(units)) == 1 else ", ".join(units)
 
     def _on_chaser(self) -> Floats:
-        """Force, and moment about the chaser's origin, of all legs: with their inertia where they have some."""
+        """Force, and moment about the chaser's origin, of all legs, including their inertia if they have any."""
         light = [leg for leg in self.docking.legs if leg.foot]
         found = np.zeros(6) if len(light) == len(self.docking.legs) else self._word("base_reaction")
         if light:

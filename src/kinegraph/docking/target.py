@@ -1,6 +1,7 @@
 """A passive spacecraft for any ring: guide petals on both sides, pads on the faces, latches beside them.
 
-Geometry, stiffness and masses are ours: nothing of the kind is published. They are those of docking-two-spacecraft.
+Geometry, stiffness and masses are our assumptions: nothing of the kind is published. They are those of
+docking-two-spacecraft.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ _LETTERS = ("b", "t", "target_")
 
 @dataclass(frozen=True)
 class Port:
-    """Guides and latches of a ring and of its counterpart, and the spacecraft that carries that one.
+    """Guides and latches of a ring and of its counterpart, and the spacecraft that carries the counterpart.
 
-    latches: how many, with as many petals on each side. radius [m]: of latches and pads. root, tip, height [m]: petals
-    stand at the first radius and lean inwards to the second. edge, pad [m]: radii of the edges of petals and of pads.
-    stiffness [N/m], damping [s/m], friction: where they touch. mass [kg], centre [m] behind the ring, across and along
-    [kg m^2]: of the spacecraft. ahead [m]: of the ring at first. closing [m/s].
+    latches: how many, with as many petals on each side. radius [m]: of latches and pads. root, tip, height [m]:
+    petals start at the first radius and lean inward to the second. edge, pad [m]: radii of the edges of petals and
+    of pads. stiffness [N/m], damping [s/m], friction: where they touch. mass [kg], center [m] behind the ring,
+    across and along [kg m^2]: of the spacecraft. ahead [m]: the initial distance from the ring. closing [m/s].
     """
 
     latches: int = 3
@@ -43,7 +44,7 @@ class Port:
     damping: float = 1.0
     friction: float = 0.1
     mass: float = 25000.0
-    centre: float = 3.0
+    center: float = 3.0
     across: float = 1e5
     along: float = 3e4
     ahead: float = 0.2
@@ -53,17 +54,17 @@ class Port:
         for one in fields(self):
             value = getattr(self, one.name)
             number = isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
-            if not number or (value < 0 and one.name not in ("centre", "closing")):
-                raise SolveError(f"Port: {one.name} is {value!r}: give a number that is not below zero")
+            if not number or (value < 0 and one.name not in ("center", "closing")):
+                raise SolveError(f"Port: {one.name} is {value!r}: give a number that is not negative")
         if self.latches != int(self.latches) or not 2 <= self.latches <= 12:
-            raise SolveError(f"Port: latches is {self.latches!r}: give a whole number from 2 to 12")
+            raise SolveError(f"Port: latches is {self.latches!r}: give an integer from 2 to 12")
         for name in ("radius", "root", "tip", "height", "edge", "pad", "stiffness", "mass", "across", "along"):
             if not getattr(self, name) > 0:
-                raise SolveError(f"Port: {name} is {getattr(self, name)!r}: give a number above zero")
+                raise SolveError(f"Port: {name} is {getattr(self, name)!r}: give a positive number")
 
 
 def port_of(given: Mapping[str, str]) -> Port:
-    """A port from texts by name; SolveError for what it has not, or is no number."""
+    """A port from texts by name; SolveError for an unknown name or a text that is not a number."""
     names = [one.name for one in fields(Port)]
     values: dict[str, float] = {}
     for name, text in given.items():
@@ -77,17 +78,17 @@ def port_of(given: Mapping[str, str]) -> Port:
     return Port(int(latches) if latches.is_integer() else latches, **values)  # type: ignore[arg-type]
 
 
-def with_target(source: MechanismSource, port: Port | None = None, *, ring: str = "Ring") -> Mechanism:
-    """A mechanism with a passive spacecraft `Target` before its ring, with guides and latches on both.
+def with_target(model: MechanismSource, port: Port | None = None, *, ring: str = "Ring") -> Mechanism:
+    """Return a mechanism with a passive spacecraft `Target` in front of its ring, with guides and latches on both.
 
-    ring: a body that moves freely by a quaternion, its axis along z.
+    port: size and mass of the target. ring: a body that moves freely by a quaternion, with its axis along z.
     """
-    mechanism, port = mechanism_of(source), port or Port()
+    mechanism, port = mechanism_of(model), port or Port()
     names = [body.name for body in mechanism.bodies]
     if ring not in names:
         raise SolveError(f"with_target: {mechanism.name} has no body {ring!r}\n  {did_you_mean(ring, names)}")
     if "Target" in names:
-        raise SolveError(f"with_target: {mechanism.name} has a body 'Target' already")
+        raise SolveError(f"with_target: {mechanism.name} already has a body 'Target'")
     free = free_by_quaternion(mechanism, ring)
     if free is None:
         raise SolveError(
@@ -116,7 +117,7 @@ def _position(one: Coordinate | QuaternionCoordinates) -> Expression:
 
 
 def _coordinates(letter: str, ring: list[Expression], port: Port) -> tuple[Coordinate | QuaternionCoordinates, ...]:
-    """The target before the ring, coming nearer."""
+    """The target before the ring, approaching."""
     x, y, z = ring
     names = [f"{letter}{k}" for k in range(4)]
     return (
@@ -134,12 +135,12 @@ def _coordinates(letter: str, ring: list[Expression], port: Port) -> tuple[Coord
 def _spacecraft(letter: str, port: Port) -> Body:
     shifts = (Sx(Name(f"{letter}x")), Sy(Name(f"{letter}y")), Sz(Name(f"{letter}z")))
     turn = Q(*(Name(f"{letter}{k}") for k in range(4)))
-    own = inertia(port.mass, port.across, port.across, port.along, at=(Sz(port.centre),))
+    own = inertia(port.mass, port.across, port.across, port.along, at=(Sz(port.center),))
     return Body("Target", None, (*shifts, turn), own)
 
 
 def _guides(ring: str, port: Port) -> Iterator[Element]:
-    """Edges of petals that meet those of the other side, and pads of the ring on the target's face."""
+    """Edges of petals that touch those of the other side, and pads of the ring on the target's face."""
     for k in range(port.latches):
         for side, sign in (("a", -1), ("b", 1)):
             root, tip, other = (f"{2 * k}+({sign})*{part}" for part in ("1/2", "1/6", "5/6"))
@@ -174,7 +175,7 @@ def _latches(ring: str, port: Port) -> Iterator[Point]:
 
 
 def _at(body: str, radius: float, halves: str, height: float, port: Port) -> Anchor:
-    """A place on a body, at an angle in halves of the part of the circle that one latch has."""
+    """A point on a body, at an angle in units of half the sector of a latch."""
     angle = f"({halves})*pi/{port.latches}"
     return Anchor(body, (formula(f"{radius!r}*cos({angle})"), formula(f"{radius!r}*sin({angle})"), _n(height)))
 

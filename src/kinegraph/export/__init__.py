@@ -1,4 +1,4 @@
-"""Code out: a mechanism's quantities as source text of other languages.
+"""Export: a mechanism's quantities as source code of other languages.
 
     export(mechanism, "tau", Language.C, "out")     writes out/NAME.h and out/NAME.c
 

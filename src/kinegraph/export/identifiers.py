@@ -1,10 +1,10 @@
-"""Names of a model made safe: identifiers that no two names share, and comments nothing can break out of.
+"""Safe names: unique identifiers, and comments that cannot be escaped.
 
-A plain name (ASCII letters, digits and single underscores, a letter first) stays as it is; a reserved word gets an
-underscore at its end; every other name, and every name that is too long, becomes what can be read of it followed by
-`_x` and sixteen digits of its SHA-256. The three sets are disjoint, and a `Scope` takes care of what is left: it never
-gives one identifier twice, whatever the hash says. Names that generated code needs for itself end in an underscore and
-are no reserved word before it, so they are in none of the three sets.
+A plain name (ASCII letters, digits and single underscores, a letter first) stays as it is. A reserved word gets an
+underscore at its end. Every other name, and every name that is too long, becomes its readable part followed by `_x`
+and sixteen digits of its SHA-256. The three sets are disjoint, and a `Scope` handles the rest: it never gives one
+identifier twice, whatever the hash. Names that generated code needs for itself end in an underscore and are not a
+reserved word before it, so they are in none of the three sets.
 """
 
 from __future__ import annotations
@@ -59,21 +59,21 @@ _RUST = _words(
     std"""
 )
 
-#: Functions generated code calls, and macros some C compilers define by themselves.
+#: Functions that generated code calls, and macros predefined by some C compilers.
 _CALLED = _words(
     """sin cos sqrt exp log asin acos atan atan2 sinh cosh tanh fabs sign select where ifelse I complex linux unix i386
     near far min max"""
 )
 _CALLED |= {f"{name}f" for name in _CALLED}
 
-#: Functions Fortran code calls. In Fortran, Sin and sin are one name.
+#: Functions that Fortran code calls. In Fortran, Sin and sin are the same name.
 _FORTRAN_CALLED = _words("sin cos sqrt exp log asin acos atan atan2 sinh cosh tanh abs all kind")
 
-#: Words no identifier may be; whatever is reserved in one language is left alone in all, so that names agree.
+#: Words that no identifier may be; a word reserved in one language is avoided in all, so that names agree.
 RESERVED = _C | _CPP | _PYTHON | _MATLAB | _JULIA | _RUST | _CALLED
 
-#: Names of files that belong to a language or a system. A file called so beside the user's own is found first: with a
-#: `numbers.py` Python cannot start, with a `math.h` a C program does not know a sine, and Windows writes no `con.h`.
+#: File names that belong to a language or a system. Such a file beside the user's own is found first: with a
+#: `numbers.py` Python cannot start, with a `math.h` a C program has no sine, and Windows writes no `con.h`.
 _HEADERS = _words(
     """assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg stdatomic
     stdbit stdbool stdckdint stddef stdint stdio stdlib stdnoreturn string tgmath threads time uchar wchar wctype
@@ -96,7 +96,7 @@ def identifier(name: str, longest: int = LONGEST) -> str:
 
 
 def is_legal(name: str, longest: int = LONGEST) -> bool:
-    """True if a name can stand in code as it is, apart from reserved words."""
+    """Whether a name is a valid identifier, apart from reserved words."""
     return (
         len(name) <= longest
         and _LEGAL.fullmatch(name) is not None
@@ -113,10 +113,10 @@ def _hashed(name: str) -> str:
 
 
 def prefix(name: str) -> str:
-    """What files and functions of a model are called after: `double-pendulum` becomes double_pendulum.
+    """The prefix of files and functions of a model: `double-pendulum` becomes double_pendulum.
 
-    Only one prefix stands in an export, so dashes, dots and underscores need not be told apart; all else is hashed.
-    A name that is a file of some language or system already gets an underscore, as reserved words do.
+    An export has only one prefix, so dashes, dots and underscores need not be distinguished; everything else is
+    hashed. The name of a file of some language or system gets an underscore, like reserved words.
     """
     readable = re.sub(r"[.-]", "_", name)
     found = identifier(readable if is_legal(readable) else name)
@@ -124,7 +124,7 @@ def prefix(name: str) -> str:
 
 
 class Scope:
-    """Hands out identifiers, none twice, not even in another case: some file systems cannot tell them apart."""
+    """Gives out identifiers, none twice, not even in another case: some file systems ignore it."""
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = {name.casefold() for name in taken}

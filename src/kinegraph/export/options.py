@@ -1,4 +1,4 @@
-"""What can be chosen when code is written."""
+"""Options of an export."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinegraph.passes.effort import Effort
 
 
 class Language(Enum):
-    """What files are written in; the value is the word on the command line."""
+    """The language of the files; the value is the name on the command line."""
 
     C = "c"
     CPP = "cpp"
@@ -35,7 +35,7 @@ class Language(Enum):
             return cls(word)
         except ValueError:
             known = ", ".join(language.value for language in cls)
-            raise KernelError(f"{text!r} is no language code can be written in; known are {known}") from None
+            raise KernelError(f"unknown language {text!r}; choose from {known}") from None
 
 
 _OTHER_WORDS = {"c++": "cpp", "numpy": "python", "py": "python", "octave": "matlab", "m": "matlab", "jl": "julia"}
@@ -43,34 +43,34 @@ _OTHER_WORDS |= {"rs": "rust", "tex": "latex", "kg": "records", "c99": "c", "f90
 
 
 class Precision(Enum):
-    """What a number is in languages that must say so (C and Rust)."""
+    """The type of numbers in languages that must declare it (C and Rust)."""
 
     DOUBLE = "double"
     FLOAT = "float"
 
 
 class Sines(Enum):
-    """Where sine and cosine come from in C and Rust: written into the file, or called from the language's library."""
+    """The origin of sine and cosine in C and Rust: written into the file, or called from the language's library."""
 
     OWN = "own"
     LIBRARY = "library"
 
 
 class Fmi(Enum):
-    """The version of the standard an FMU follows."""
+    """The version of the standard for an FMU."""
 
     TWO = "2"
     THREE = "3"
 
 
 class FunctionLayout(Enum):
-    """One function for every quantity, or one for all, which computes what they share once."""
+    """One function per quantity, or one for all, which computes shared terms once."""
 
     SEPARATE = "separate"
     COMBINED = "combined"
 
 
-#: The options that are one of a few words, which may be given as such.
+#: The options with a few values, which may be given by name.
 _WORDS: dict[str, type[Enum]] = {
     "precision": Precision, "sines": Sines, "layout": FunctionLayout, "effort": Effort, "fmi": Fmi
 }  # fmt: skip
@@ -80,14 +80,14 @@ _WORDS: dict[str, type[Enum]] = {
 class ExportOptions:
     """How code is written.
 
-    name: what files and functions are called after; None takes the model's name.
-    symbolic_parameters: parameters are an argument `p` of every function instead of numbers in the code; None takes
-        what is usual, numbers in code and symbols on paper (LaTeX, SymPy); those of an FMU are its parameters.
-    parameters: values of parameters that replace the model's.
-    passes: what is run in place of the effort's own passes, as in 'products, monomials(degree=4)'.
-    chunk: about how many operations one function of the generated code holds; longer code is split.
-    self_test: states and results computed by the interpreter are written into the code, with a function to check them.
-    fmi, binary: the version of an FMU, and whether it is compiled for this machine where there is a C compiler.
+    name: the name of files and functions; None uses the model's name.
+    symbolic_parameters: parameters are an argument `p` of every function instead of numbers in the code; None is the
+        usual choice, numbers in code and symbols on paper (LaTeX, SymPy); those of an FMU are its parameters.
+    parameters: values that replace the model's.
+    passes: passes that replace those of the effort, as in 'products, monomials(degree=4)'.
+    chunk: the approximate number of operations of one generated function; longer code is split.
+    self_test: write states and results computed by the interpreter into the code, with a function to check them.
+    fmi, binary: the version of an FMU, and whether it is compiled for this machine if there is a C compiler.
     """
 
     name: str | None = None
@@ -107,6 +107,6 @@ class ExportOptions:
         for name, kind in _WORDS.items():
             object.__setattr__(self, name, one_of(kind, getattr(self, name), name, KernelError))
         if self.chunk < 10:
-            raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations, 300 to 2000 are sensible")
+            raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations; 300 to 2000 are reasonable")
         if self.name is not None and not self.name.strip():
             raise KernelError("the name is empty: give a name for files and functions, or None for the model's")

@@ -1,6 +1,4 @@
-"""From a mechanism or a graph to a unit: derive, reduce, bind, lower, chunk, and add a test vector for each
-routine.
-"""
+"""From a mechanism or a graph to a unit: derive, reduce, bind, lower, chunk, and add a test vector for each routine."""
 
 from __future__ import annotations
 
@@ -12,8 +10,11 @@ from typing import cast
 from kinegraph.codegen.program.binding import Argument, Bound, ParameterValue, bind
 from kinegraph.codegen.program.instructions import cut
 from kinegraph.codegen.program.lowering import lower_with_places
-from kinegraph.compiler.chain import Chain, chain_of
+from kinegraph.compiler.choose import chosen
+from kinegraph.compiler.derive import Derivations
+from kinegraph.compiler.reduce import reduced
 from kinegraph.compiler.request import Quantities, arguments_of, read_quantities, request_of
+from kinegraph.compiler.stored import resolve_closure
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.variables import ALL
 from kinegraph.errors import DerivationError, KernelError
@@ -44,20 +45,20 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.naming import LARGEST, Naming, defined_nodes, is_angle_function
 from kinegraph.passes.pipeline import read_passes, reduce
 
-# What code calls the terms it uses several times: as `kinegraph derive` prints them, x1, x2, ...
+# Names of shared terms in code: as `kinegraph derive` prints them, x1, x2, ...
 
-#: What code calls values without a name; no definition may be called so.
+#: Names of unnamed values in code, which no definition may use.
 _NUMBERED = re.compile(r"[xt]\d+", re.IGNORECASE)
 
 
 def shared_terms(printed: Graph, coded: Graph, mechanism: Mechanism | None = None) -> Mapping[int, str]:
-    """The names of terms in code, by the nodes of the graph `coded`: those that equations of `printed` have for them.
+    """The names of terms in code, by the nodes of the graph `coded`: those that equations of `printed` use for them.
 
-    Sines and cosines are named elsewhere. Definitions of the mechanism, and their negatives, go by their own names.
+    Sines and cosines are named elsewhere. Definitions of the mechanism, and their negatives, keep their own names.
 
-    Where a symbol is called x1, they are printed as y1, y2, ...; in code they are x1, x2, ... all the same.
-    Both are of the same equations; code may be made of the graph as derived where the reduced one is printed. Equal
-    expressions are one node in a builder, so they are known by that.
+    If a symbol is called x1, terms are printed as y1, y2, ...; in code they are x1, x2, ... all the same. Both
+    graphs are of the same equations; code may be made of the derived graph where the reduced one is printed. Equal
+    expressions are one node in a builder, which identifies them.
     """
     if len(printed) > LARGEST:
         return {}
@@ -75,13 +76,13 @@ def shared_terms(printed: Graph, coded: Graph, mechanism: Mechanism | None = Non
     return found | {node: name for node, name in defined.items() if not _NUMBERED.fullmatch(name)}
 
 
-# From a mechanism or a graph to a unit: derive, reduce, bind, lower, cut, and a test vector for every routine.
+# From a mechanism or a graph to a unit.
 
-#: What generated code calls its own variables: t1, t2, ..., shared terms x1, x2, ... and the scratch array s.
+#: Names of generated code's own variables: t1, t2, ..., shared terms x1, x2, ... and the scratch array s.
 _TEMPORARY = re.compile(r"[xXtT]\d+")
 _TAKEN = ("s", "T", "batch", "failed")
 
-#: The argument each kind of symbol goes to.
+#: The argument for each kind of symbol.
 _ARGUMENT_NAMES = {
     Kind.COORDINATE: "q", Kind.VELOCITY: "v", Kind.ACCELERATION: "a", Kind.INPUT: "tau", Kind.TIME: "t",
     Kind.PARAMETER: "p", Kind.CONSTANT: "c",
@@ -90,38 +91,38 @@ _ARGUMENT_NAMES = {
 
 @dataclass(frozen=True)
 class NamedGraph:
-    """A bound graph with the names its arguments and results have in code."""
+    """A bound graph with the names of its arguments and results in code."""
 
     name: str
     title: str
     binding: Bound
     inputs: tuple[Field, ...]
     outputs: tuple[Field, ...]
-    #: The graph that is printed of the same equations.
+    #: The printed graph of the same equations.
     printed: Graph
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a graph came from: its mechanism, if that is known, and the arguments of each output, by its name."""
+    """The origin of a graph: its mechanism, if known, and the arguments of each output, by name."""
 
     mechanism: Mechanism | None
     arguments: Mapping[str, tuple[Argument, ...]]
 
 
 def prepare(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> Unit:
-    """All that a language needs to know. For a graph, `quantities` name its outputs; none means all."""
+    """All data that a language needs. For a graph, `quantities` name its outputs; none means all."""
     return _maker(source, options).unit(quantities)
 
 
 def prepare_as_it_is(graph: Graph, origin: Origin, options: ExportOptions) -> Unit:
-    """A unit of all outputs of a graph that was reduced before."""
+    """A unit of all outputs of a graph that is already reduced."""
     return _OfGraph(graph, options, origin).unit(())
 
 
 @dataclass(frozen=True)
 class ExportPart:
-    """A routine that is given as a graph: what it takes, and what its outputs mean, by name."""
+    """A routine given as a graph: its arguments, and the meanings of its outputs, by name."""
 
     name: str
     graph: Graph
@@ -130,12 +131,12 @@ class ExportPart:
 
 
 def prepare_parts(mechanism: Mechanism, parts: Sequence[ExportPart], options: ExportOptions) -> Unit:
-    """A unit of routines that someone else derived from a mechanism; parameters are among their arguments."""
+    """A unit of routines derived elsewhere from a mechanism; parameters are among their arguments."""
     return _OfParts(mechanism, parts, options).unit([part.name for part in parts])
 
 
 def prepare_graphs(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions) -> list[NamedGraph]:
-    """The bound graphs alone, for what is written from graphs (LaTeX, SymPy, CasADi)."""
+    """The bound graphs alone, for formats written from graphs (LaTeX, SymPy, CasADi)."""
     return _maker(source, options).bounds(quantities)
 
 
@@ -144,19 +145,19 @@ def _maker(source: Mechanism | Graph, options: ExportOptions) -> _Maker:
 
 
 def digest_of(text: str, titles: Iterable[str], values: Mapping[str, Scalar]) -> str:
-    """The hash generated code carries: of the model's text, the quantities, and values that replace the model's."""
+    """The hash in generated code: of the model's text, the quantities, and values that replace the model's."""
     return digest(text, tuple(titles), {name: expression(value, name) for name, value in values.items()})
 
 
 class _Maker:
-    """What mechanisms and graphs have in common."""
+    """The common part of mechanisms and graphs."""
 
     title: str
     text: str
     units: Units
     known: dict[str, float]
     parameters: tuple[str, ...]
-    #: The mechanism whose definitions code calls by their names.
+    #: The mechanism whose definitions keep their names in code.
     definitions: Mechanism | None = None
 
     def __init__(self, options: ExportOptions) -> None:
@@ -172,7 +173,7 @@ class _Maker:
         if not names:
             raise KernelError("nothing to export: name at least one quantity, such as tau")
         if len(set(names)) < len(names):
-            raise KernelError(f"a quantity is named twice: {', '.join(names)}")
+            raise KernelError(f"a quantity is given twice: {', '.join(names)}")
         return [names] if self.options.layout is FunctionLayout.COMBINED else [(name,) for name in names]
 
     def outputs(self, quantities: Quantities) -> tuple[str, ...]:
@@ -182,11 +183,11 @@ class _Maker:
         raise NotImplementedError
 
     def printed(self, group: tuple[str, ...], coded: Graph) -> Graph:
-        """What `kinegraph derive` prints of the equations that are coded."""
+        """The equations of the code, as `kinegraph derive` prints them."""
         return coded
 
     def reduced(self, graph: Graph) -> Graph:
-        """A graph by the passes that are asked for."""
+        """A graph reduced by the requested passes."""
         passes = read_passes(self.options.passes) if self.options.passes else ()
         return reduce(graph, effort=self.options.effort, passes=passes).graph
 
@@ -197,7 +198,7 @@ class _Maker:
         return bind(graph, arguments, {})
 
     def meaning(self, output: Output) -> tuple[str, tuple[str, ...]]:
-        """What a result is, and its entries where they have names."""
+        """The meaning of a result, and its entries if they have names."""
         return "result", ()
 
     def empty(self) -> str:
@@ -205,7 +206,7 @@ class _Maker:
         return f"its shape says so in {self.title}"
 
     def bounds(self, quantities: Quantities) -> list[NamedGraph]:
-        """What is to be exported, function by function."""
+        """The bound graphs to export, function by function."""
         scope = Scope(("selftest", "parameters", "digest", prefix(self.name)))
         return [self._bound(group, scope) for group in self.groups(quantities)]
 
@@ -213,7 +214,7 @@ class _Maker:
         graph = self.graph(group)
         for output in graph.outputs:
             if not output.nodes:
-                raise KernelError(f"{output.name} is empty: {self.empty()}; nothing can be exported of it")
+                raise KernelError(f"{output.name} is empty: {self.empty()}; it cannot be exported")
         arguments = tuple(argument for argument in self.arguments(group) if argument.symbols)
         binding = self.bind(graph, arguments)
         name = scope.take(_readable(group[0]) if len(group) == 1 else "evaluate", group[0])
@@ -278,7 +279,7 @@ class _Maker:
 
 
 def _readable(name: str) -> str:
-    """A quantity's name as an identifier if its parts allow: `pose:hand` is pose_hand, `d(tau)/d(q)` d_tau_by_q."""
+    """A quantity's name as an identifier if possible: `pose:hand` is pose_hand, `d(tau)/d(q)` d_tau_by_q."""
     try:
         quantity = Quantity.parse(name)
     except DerivationError:  # the outputs of a graph may have any name
@@ -304,10 +305,10 @@ class _OfMechanism(_Maker):
         symbolic = bool(options.symbolic_parameters)
         self.parameters = tuple(one.name for one in mechanism.parameters) if symbolic else ()
         self.known = self._known() if symbolic else {}
-        self._chains: dict[tuple[str, ...], Chain] = {}
+        self._groups: dict[tuple[str, ...], Derivations] = {}
 
     def _known(self) -> dict[str, float]:
-        """The values of parameters; those that have none stay symbols without a default."""
+        """The values of parameters; those without one stay symbols without a default."""
         if any(one.value is None and one.name not in self.options.parameters for one in self.mechanism.parameters):
             values = known_parameter_values(self.mechanism)
         else:
@@ -321,19 +322,19 @@ class _OfMechanism(_Maker):
         return tuple(str(quantity) for quantity in read_quantities(quantities))
 
     def graph(self, group: tuple[str, ...]) -> Graph:
-        return self._chain(group).chosen().graph
+        return chosen(self._derivations(group)).graph
 
     def printed(self, group: tuple[str, ...], coded: Graph) -> Graph:
-        return self._chain(group).reduced.graph
+        return reduced(self._derivations(group)).graph
 
-    def _chain(self, group: tuple[str, ...]) -> Chain:
-        if group not in self._chains:
+    def _derivations(self, group: tuple[str, ...]) -> Derivations:
+        if group not in self._groups:
             numeric = not self.options.symbolic_parameters
             given = self.options.parameters if numeric else None
             effort, passes = self.options.effort, self.options.passes
             request = request_of(self.mechanism, group, numeric=numeric, parameters=given, effort=effort, passes=passes)
-            self._chains[group] = chain_of(request)
-        return self._chains[group]
+            self._groups[group] = Derivations(resolve_closure(request))
+        return self._groups[group]
 
     def arguments(self, group: tuple[str, ...]) -> tuple[Argument, ...]:
         return arguments_of(self.mechanism, group, self.parameters)
@@ -413,7 +414,7 @@ class _OfGraph(_Maker):
 
 
 def symbol_arguments(symbols: Iterable[Symbol], bound: Iterable[str] = ()) -> tuple[Argument, ...]:
-    """One argument for each kind of symbol, entries in the order given: for graphs whose model nobody knows."""
+    """One argument for each kind of symbol, entries in the given order: for graphs without a known model."""
     taken = set(bound)
     free = [one for one in symbols if one != PI and one.name not in taken]
     groups = {name: tuple(one for one in free if one.kind is kind) for kind, name in _ARGUMENT_NAMES.items()}

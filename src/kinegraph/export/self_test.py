@@ -18,16 +18,16 @@ from kinegraph.export.unit import TestVector
 from kinegraph.graph.interpret import BallArithmetic, Evaluation, FloatArithmetic, extended_precision
 from kinegraph.graph.node import Kind, Output
 
-#: A type of numbers, which rounds what it is given.
+#: A type of numbers, which rounds its argument.
 Rounding: TypeAlias = type[np.float64] | type[np.float32]
 
 #: A number that was rounded.
 Rounded: TypeAlias = np.float64 | np.float32
 
-#: How far code may be off, relative to the largest entry of a result.
+#: The allowed error of code, relative to the largest entry of a result.
 RELATIVE = {Precision.DOUBLE: 1e-12, Precision.FLOAT: 1e-5}
 _TYPES: dict[Precision, Rounding] = {Precision.DOUBLE: np.float64, Precision.FLOAT: np.float32}
-#: Other compilers round differently, by so much more at most.
+#: Other compilers round differently, by at most this factor.
 _MARGIN = 32
 _ATTEMPTS = 12
 
@@ -35,7 +35,7 @@ _ATTEMPTS = 12
 def make_vector(binding: Bound, program: Program, known: dict[str, float], precision: Precision) -> TestVector:
     """A state where all results are finite, and well conditioned if one is found soon.
 
-    `known` are the values of parameters that arrive at run time.
+    `known` are the values of runtime parameters.
     """
     best: TestVector | None = None
     for inputs in _states(binding.arguments, known, _TYPES[precision]):
@@ -45,7 +45,7 @@ def make_vector(binding: Bound, program: Program, known: dict[str, float], preci
         if best and best.relative <= RELATIVE[precision]:
             return best
     if best is None:
-        raise KernelError("no state was found where all results are finite: export without a self-test")
+        raise KernelError("found no state with finite results: export without a self-test")
     return best
 
 
@@ -62,7 +62,7 @@ def _states(
             return float(scalar(known[name])) if name in known else sign * size
 
         state = [[entry(symbol.kind, symbol.name) for symbol in one.symbols] for one in arguments]
-        if attempt >= _ATTEMPTS // 2:  # some results exist for orientations alone, such as those of platforms
+        if attempt >= _ATTEMPTS // 2:  # some results exist for orientations only, such as those of platforms
             for argument, entries in zip(arguments, state, strict=True):
                 _make_orientations(argument, entries)
         yield tuple(map(tuple, state))
@@ -93,7 +93,7 @@ def _vector(
 
 def _error(computed: Sequence[float], expected: Sequence[float], scale: float) -> float:
     if not all(map(isfinite, computed)):
-        return inf  # the largest of numbers that are none would be any of them
+        return inf  # the largest of NaNs would be any of them
     return max((abs(one - other) / scale for one, other in zip(computed, expected, strict=True)), default=0.0)
 
 
@@ -102,7 +102,7 @@ def _rounded_up(value: float) -> float:
 
 
 def expected_results(binding: Bound, inputs: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
-    """What the graph means, in extended precision, rounded once."""
+    """The results of the graph in extended precision, rounded once."""
     values: dict[str, ParameterValue] = dict(binding.parameters)
     for argument, entries in zip(binding.arguments, inputs, strict=True):
         values |= {symbol.name: value for symbol, value in zip(argument.symbols, entries, strict=True)}
@@ -119,7 +119,7 @@ def _split(values: Sequence[float], outputs: Sequence[Output]) -> list[Sequence[
 
 
 def run(program: Program, x: Sequence[float], scalar: Rounding) -> list[float]:
-    """The results of a program computed with NumPy scalars of one type, to see how it rounds."""
+    """The results of a program computed with NumPy scalars of one type, to measure its rounding."""
     y = [float("nan")] * program.output_size
     values: list[Rounded] = []
     with np.errstate(all="ignore"):
@@ -140,7 +140,7 @@ def run(program: Program, x: Sequence[float], scalar: Rounding) -> list[float]:
                 y[int(one.detail)] = float(operands[0])
                 values.append(operands[0])
             elif one.op is Op.SINCOS:
-                values.append(operands[0])  # for nobody: sines and cosines take their angles from its operands
+                values.append(operands[0])  # unused: sines and cosines take their angles from its operands
             else:
                 values.append(_ARITHMETIC[one.op](*operands))
     return y

@@ -1,6 +1,6 @@
 """The language-independent unit that exporters print: routines with programs, arguments, results and test vectors.
 
-Also the text that every generated file carries about itself, its functions and their arguments.
+Also the text in every generated file about itself, its functions and their arguments.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from kinegraph.model.expressions import names
 from kinegraph.model.mechanism import Coordinate, Mechanism, Quaternion, Rotation
 from kinegraph.model.states import force_on
 
-# What an exporter writes: routines with their programs, arguments, results and test vectors; nothing of a language.
+# Routines with their programs, arguments, results and test vectors, independent of a language.
 
 
 @dataclass(frozen=True)
 class Field:
-    """An argument or a result. `name` is an identifier; `meaning` and `entries` are safe to stand in comments."""
+    """An argument or a result. `name` is an identifier; `meaning` and `entries` are safe in comments."""
 
     name: str
     shape: tuple[int, ...]
@@ -39,15 +39,15 @@ class Field:
 
     @property
     def size(self) -> int:
-        """How many numbers it holds."""
+        """The number of its entries."""
         return prod(self.shape)
 
 
 @dataclass(frozen=True)
 class TestVector:
-    """A state and its results; `tolerances` say for every result how far code may be off, as an absolute number."""
+    """A state and its results; `tolerances` are the allowed absolute errors of every result."""
 
-    __test__ = False  # not a test case, whatever pytest thinks of the name
+    __test__ = False  # not a test case, despite its name
 
     inputs: tuple[tuple[float, ...], ...]
     expected: tuple[tuple[float, ...], ...]
@@ -57,9 +57,9 @@ class TestVector:
 
 @dataclass(frozen=True)
 class Routine:
-    """One function to be written. `name` has no prefix yet; `title` says in a comment what it computes.
+    """One function to write. `name` has no prefix yet; `title` says in a comment what it computes.
 
-    shared: by the position of an instruction what `kinegraph derive` calls its value, where it prints that by a name.
+    shared: the printed name of an instruction's value in `kinegraph derive`, by its position, if it has one.
     """
 
     name: str
@@ -74,7 +74,7 @@ class Routine:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """Arguments, then results: the order of parameters wherever results are parameters too."""
+        """Arguments, then results: the order of parameters where results are also parameters."""
         return (*self.inputs, *self.outputs)
 
     def part_name(self, number: int) -> str:
@@ -83,7 +83,7 @@ class Routine:
 
     @property
     def split(self) -> bool:
-        """True if it is so long that it is computed in parts."""
+        """Whether it is so long that it is computed in parts."""
         return len(self.chunks.ranges) > 1
 
 
@@ -103,12 +103,12 @@ class Unit:
 
     @property
     def stem(self) -> str:
-        """What names that begin with the unit's name begin with."""
+        """The common start of names in the unit."""
         return self.name.removesuffix("_")
 
     @cached_property
     def functions(self) -> frozenset[str]:
-        """Names of the functions the programs call, sin and cos among them."""
+        """Names of the functions that the programs call, including sin and cos."""
         found = set()
         for routine in self.routines:
             for one in routine.program.instructions:
@@ -124,7 +124,7 @@ _COLUMNS = {Op.ADD: "add", Op.SUBTRACT: "add", Op.MULTIPLY: "mul", Op.DIVIDE: "d
 
 
 def operations_of(program: Program) -> Operations:
-    """What a program really computes; parameters that arrive at run time are not free here."""
+    """The operations of a program; runtime parameters count here."""
     counts = {"mul": 0, "add": 0, "div": 0, "sqrt": 0, "sin": 0, "cos": 0, "other": 0}
     for one in program.instructions:
         if one.op in _COLUMNS:
@@ -137,7 +137,7 @@ def operations_of(program: Program) -> Operations:
     return Operations(**counts)
 
 
-# What arguments and results are, in words for comments: order, units (SI), shape.
+# The meaning of arguments and results as text for comments: order, units (SI), shape.
 
 _ARGUMENTS = {
     Kind.COORDINATE: "positions",
@@ -150,7 +150,7 @@ _ARGUMENTS = {
 
 
 class Units:
-    """The units of a mechanism's variables, told from where a coordinate stands: in rotations or in shifts."""
+    """The units of a mechanism's variables, from the use of a coordinate in rotations or translations."""
 
     def __init__(self, mechanism: Mechanism | None) -> None:
         self._of: dict[str, str] = {}
@@ -192,7 +192,7 @@ def _driven_names(mechanism: Mechanism) -> tuple[set[str], set[str]]:
 
 
 def argument_meaning(argument: Argument) -> str:
-    """What an argument is."""
+    """The meaning of an argument."""
     kinds = {symbol.kind for symbol in argument.symbols}
     if argument.name == Variables.INPUTS and kinds == {Kind.INPUT}:
         return "inputs of the model"
@@ -207,7 +207,7 @@ def argument_entries(argument: Argument, units: Units) -> tuple[str, ...]:
 
 
 def quantity_meaning(quantity: Quantity) -> str:
-    """What a result is: its meaning, unit and axes."""
+    """The meaning of a result: description, unit and axes."""
     record = quantity.record
     text = f"{record.meaning}, {record.unit}" if not record.entries else record.meaning
     if record.frame is Frame.FIXED:
@@ -220,13 +220,13 @@ def quantity_meaning(quantity: Quantity) -> str:
 
 
 def quantity_entries(quantity: Quantity, mechanism: Mechanism, units: Units) -> tuple[str, ...]:
-    """The entries of a result that has one for every velocity; none for other results."""
+    """The entries of a result that has one per velocity; empty for other results."""
     entries = quantity.record.entries
     return tuple(map(units.named, entries.names(mechanism))) if entries and not quantity.by else ()
 
 
 def listed(entries: Iterable[str], first: int, width: int = 96) -> list[str]:
-    """Entries in numbered lines of a comment; `first` is the number of the first."""
+    """Entries as numbered lines of a comment; `first` is the number of the first."""
     lines = [""]
     for number, entry in enumerate(entries, start=first):
         text = f"{number} {entry}"
@@ -238,23 +238,23 @@ def listed(entries: Iterable[str], first: int, width: int = 96) -> list[str]:
     return lines
 
 
-# What every generated file says about itself, its functions and their arguments; plain lines, no comment signs yet.
+# The text in every generated file about itself, its functions and their arguments; plain lines without comment signs.
 
 
 def kinegraph_version() -> str:
-    """The version generated files name; a source tree that is not installed has none."""
+    """The version named in generated files; a source tree that is not installed has none."""
     try:
         return version("kinegraph")
     except PackageNotFoundError:
         return "(not installed)"
 
 
-#: Files that hold this were written by an export and may be written again.
+#: Files with this text were written by an export and may be overwritten.
 MARK = "Generated by Kinegraph"
 
 
 def heading(unit: Unit) -> list[str]:
-    """Where a file comes from."""
+    """The origin of a file."""
     quantities = ", ".join(routine.title for routine in unit.routines)
     return [
         f"{unit.title}: {quantities}",
@@ -265,9 +265,9 @@ def heading(unit: Unit) -> list[str]:
 
 
 def routine_text(routine: Routine, order: str = "", first: int = 0) -> list[str]:
-    """What a function computes, its arguments and results in order, and what it costs.
+    """The purpose of a function, its arguments and results in order, and its cost.
 
-    `order` says how results with several indices lie in memory; `first` is the index of an array's first entry.
+    `order` says how results with several indices are stored; `first` is the index of an array's first entry.
     """
     lines = [f"{routine.title}: {routine.operations}.", ""]
     for variable in routine.inputs:
@@ -282,24 +282,24 @@ def routine_text(routine: Routine, order: str = "", first: int = 0) -> list[str]
 
 
 def shape_text(field: Field) -> str:
-    """The size of an array in words."""
+    """The size of an array as text."""
     if not field.shape:
         return "one number"
     return f"{' x '.join(map(str, field.shape))}" + (" entries" if len(field.shape) == 1 else "")
 
 
 def self_test_text(unit: Unit) -> str:
-    """What the self-test compares."""
+    """The description of the self-test."""
     worst = max(routine.test.relative for routine in unit.routines if routine.test)
     kind = "float" if unit.options.precision is Precision.FLOAT else "double"
     return (
-        f"Compare with results of the interpreter (256 bits): 0 if all agree to {worst:g} of the largest entry "
-        f"({kind}), else the number of the function that does not."
+        f"Compare with results of the interpreter (256 bits): 0 if all agree to {worst:g} of the largest "
+        f"entry ({kind}), otherwise the number of the function that does not."
     )
 
 
 def folded(lines: Sequence[str], width: int = 100) -> list[str]:
-    """Lines broken at spaces; what is broken off is indented."""
+    """Lines broken at spaces; continuation lines are indented."""
     found: list[str] = []
     for line in lines:
         indent = line[: len(line) - len(line.lstrip())]

@@ -28,13 +28,13 @@ from kinegraph.io.language.writer import write
 from kinegraph.io.urdf.writer import write_urdf
 from kinegraph.model.mechanism import Mechanism
 
-# The mechanism back in the model language.
+# The mechanism in the model language.
 
 
 def records_files(source: Mechanism | Graph, name: str | None) -> dict[str, str]:
-    """One model file; read again it is the same mechanism."""
+    """One model file that is read back as the same mechanism."""
     if isinstance(source, Graph):
-        raise KernelError("a graph has no records: export the mechanism it came from")
+        raise KernelError("a graph has no records: export its mechanism instead")
     return {f"{prefix(name or source.name)}.kg": f"# {MARK} {kinegraph_version()}.\n{write(source)}"}
 
 
@@ -42,19 +42,19 @@ def records_files(source: Mechanism | Graph, name: str | None) -> dict[str, str]
 
 
 def urdf_files(source: Mechanism | Graph, options: ExportOptions) -> tuple[dict[str, str], tuple[str, ...]]:
-    """One file and what to know about it; parameters become numbers."""
+    """One file and its notes; parameters become numbers."""
     if isinstance(source, Graph):
-        raise KernelError("a graph has no links and joints: export the mechanism it came from")
+        raise KernelError("a graph has no links and joints: export its mechanism instead")
     urdf = write_urdf(source, options.parameters, f"{MARK} {kinegraph_version()}.")
     return {f"{prefix(options.name or source.name)}.urdf": urdf.text}, urdf.notes
 
 
-# The driver of exports: prepare, print in the language, write the files.
+# The driver of exports.
 
 
 @dataclass(frozen=True)
 class FunctionReport:
-    """One function that was written: its name in the code, what it computes, what it costs."""
+    """One written function: its name in the code, what it computes, its cost."""
 
     name: str
     quantity: str
@@ -65,7 +65,7 @@ class FunctionReport:
 
 @dataclass(frozen=True)
 class ExportReport:
-    """What an export wrote; `digest` is the hash the code carries, `notes` is what a user should know."""
+    """The result of an export; `digest` is the hash in the code, `notes` are for the user."""
 
     language: Language
     digest: str
@@ -99,25 +99,26 @@ _SINGLE = (Language.C, Language.RUST)
 
 
 def export(
-    source: MechanismSource | Graph,
+    model: MechanismSource | Graph,
     quantities: Quantities,
     language: Language | str,
     directory: str | Path,
     options: ExportOptions | None = None,
 ) -> ExportReport:
-    """Write quantities as code of a language into a directory, which is made if need be.
+    """Write quantities as source code into a directory, which is created if needed.
 
-    Where a language has one file, `directory` may name that file by its ending (`-o arm.fmu`). A file that is in the
-    way is replaced only if an export wrote it; else KernelError, and nothing is written.
+    model: a Mechanism, a path, a library name, or a graph. language: c, cpp, python, matlab, julia, rust, ...
+    directory: the folder; if a language has one file, the name of that file (`arm.fmu`).
+    Files that an earlier export wrote are replaced; any other file in the way is a KernelError, and nothing is written.
     """
     chosen = language if isinstance(language, Language) else Language.parse(language)
-    rendering = render(source, quantities, chosen, options)
+    rendering = render(model, quantities, chosen, options)
     paths = write_files(rendering.files, directory)
     return ExportReport(chosen, rendering.digest, paths, rendering.functions, rendering.notes)
 
 
 def write_files(files: Mapping[str, str | bytes], directory: str | Path, replace: bool = False) -> tuple[Path, ...]:
-    """Write the files of an export; see `export` for what `directory` may be. `replace` is for files without a mark."""
+    """Write the files of an export; see `export` for `directory`. `replace` is for files without a mark."""
     paths = _paths(Path(directory), files)
     for path in () if replace else paths:
         _require_ours(path)
@@ -129,7 +130,7 @@ def write_files(files: Mapping[str, str | bytes], directory: str | Path, replace
 
 
 def _paths(target: Path, files: Mapping[str, str | bytes]) -> dict[Path, str | bytes]:
-    """Where each file goes: below a directory, or to the path itself if that has the ending of the only file."""
+    """The path of each file: below a directory, or the path itself if it has the extension of the only file."""
     if len(files) == 1:
         ((name, content),) = files.items()
         if target.suffix == Path(name).suffix and not target.is_dir():
@@ -144,7 +145,7 @@ def render(
     source = source if isinstance(source, Graph) else mechanism_of(source)
     options = options or ExportOptions()
     if options.precision is Precision.FLOAT and language not in _SINGLE:
-        raise KernelError(f"{language.value} has no single precision here: float is for c and rust")
+        raise KernelError(f"{language.value} does not support single precision: float is for c and rust")
     if language is Language.LATEX:
         return Rendering(latex_files(source, quantities, options))
     if language is Language.RECORDS:
@@ -179,11 +180,11 @@ def _functions(unit: Unit) -> tuple[FunctionReport, ...]:
 
 def _require_ours(path: Path) -> None:
     if path.exists() and not _is_ours(path):
-        raise KernelError(f"{path} exists and was not written by an export: move it away, or choose another directory")
+        raise KernelError(f"{path} exists and was not written by an export: move it, or choose another directory")
 
 
 def _is_ours(path: Path) -> bool:
-    """Does the head of the file say that an export wrote it?"""
+    """Whether the head of the file says that an export wrote it."""
     try:
         with open_regular(path) as file:
             return MARK.encode() in file.read(_HEAD)
@@ -191,4 +192,4 @@ def _is_ours(path: Path) -> bool:
         return False
 
 
-_HEAD = 100_000  # bytes: the mark stands in the first lines
+_HEAD = 100_000  # bytes: the mark is in the first lines

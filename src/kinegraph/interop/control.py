@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from kinegraph.extras import Foreign, extra
-from kinegraph.tasks.linearize import Linearisation
+from kinegraph.tasks.linearize import Linearization
 
 
-def to_control(linear: Linearisation) -> Foreign:
-    """The `control.StateSpace` of a linearisation: for Bode plots, regulators, observers and the rest of that package.
+def to_control(linear: Linearization) -> Foreign:
+    """The `control.StateSpace` of a linearization: for Bode plots, regulators, observers and the rest of that package.
 
-    States, inputs and outputs are deviations from the point of the linearisation and bear their names.
+    States, inputs and outputs are deviations from the point of the linearization and bear their names.
     """
     control = extra("control", "an object of python-control")
     return control.ss(

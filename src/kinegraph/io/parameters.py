@@ -10,7 +10,7 @@ import json
 import re
 import tomllib
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from os import PathLike
 from pathlib import Path
 from typing import TypeVar
@@ -49,16 +49,24 @@ def read_parameters(path: str | PathLike[str]) -> dict[str, Expression]:
     return _from_lines(text, source)
 
 
+def _decimal(text: str) -> Decimal:
+    """The number as it is written; ValueError for an exponent beyond what decimals hold."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:
+        raise ValueError(f"the number {text[:20]} is too large or too small") from None
+
+
 def _json(text: str, source: str) -> object:
     try:
-        return json.loads(text, parse_float=Decimal, object_pairs_hook=lambda pairs: _once(pairs, source))
+        return json.loads(text, parse_float=_decimal, object_pairs_hook=lambda pairs: _once(pairs, source))
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{source} is no JSON: {error}", remedy='write {"m1": 2, "l1": 0.5}') from None
 
 
 def _toml(text: str, source: str) -> object:
     try:
-        return tomllib.loads(text, parse_float=Decimal)
+        return tomllib.loads(text, parse_float=_decimal)
     except (ValueError, RecursionError) as error:
         raise ModelError(f"{source} is no TOML: {error}", remedy="write lines `m1 = 2`") from None
 

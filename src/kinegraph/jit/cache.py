@@ -10,19 +10,19 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple, TypeAlias, TypeVar, cast
+from typing import Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.errors import KernelError
+from kinegraph.errors import KernelError, KinegraphError
 from kinegraph.files import open_regular, read_at_most
 
 # What a value is made of, as a digest: the names under which things are stored are made of this and nothing else.
@@ -278,8 +278,37 @@ def save(name: str, code: bytes) -> None:
             _remove_oldest(folder)
 
 
+@dataclass(frozen=True)
+class CachedRecord(Generic[T]):
+    """A record on disk, under a name that tells all it follows from.
+
+    There is one way to use it: load it; if there is none, make and check a new record, and save that.
+    """
+
+    name: str
+    read: Callable[[str], T]
+    write: Callable[[T], str]
+    use_cache: bool = True
+
+    def load(self) -> T | None:
+        """The record; None if there is none, or none that can be read."""
+        data = load(self.name) if self.use_cache else None
+        if data is None:
+            return None
+        try:
+            return self.read(data.decode())
+        except (KinegraphError, ValueError, TypeError, KeyError, AttributeError):
+            return None
+
+    def save(self, record: T, complete: bool = True) -> T:
+        """The same record, which is on disk now if it is complete: what an interrupted search has left is not kept."""
+        if self.use_cache and complete:
+            save(self.name, self.write(record).encode())
+        return record
+
+
 def checksummed(code: bytes, name: str) -> bytes:
-    """The bytes of a file that `unsealed` reads back."""
+    """The bytes of a file that `verified` reads back."""
     return _MAGIC + sha256(name.encode() + code).digest() + code
 
 

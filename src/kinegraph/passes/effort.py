@@ -1,4 +1,4 @@
-"""Effort levels, the protocol of a pass, and the cost by which graphs are ranked."""
+"""Effort levels, the protocol of a pass and its report, and the cost by which graphs are ranked."""
 
 from __future__ import annotations
 
@@ -35,6 +35,17 @@ class Pass(Protocol):
     def apply(self, graph: Graph) -> Graph:
         """The graph after the pass; the same object if nothing changed."""
         ...
+
+
+@dataclass(frozen=True)
+class PassReport:
+    """What one pass did to the operation count, and the largest exponent it left."""
+
+    name: str
+    before: Operations
+    after: Operations
+    seconds: float
+    largest_exponent: int = 1
 
 
 @dataclass(frozen=True)

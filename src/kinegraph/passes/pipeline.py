@@ -17,7 +17,7 @@ from kinegraph.graph.proof import prove as compare
 from kinegraph.interrupt import Interrupt
 from kinegraph.passes.analytic_expansion import Limits
 from kinegraph.passes.common_subexpressions import DeadCode, FastExtract, Inline, Rebuild, ShareAngles
-from kinegraph.passes.effort import Effort, Pass, cheapest, rank, running_time
+from kinegraph.passes.effort import Effort, Pass, PassReport, cheapest, rank, running_time
 from kinegraph.passes.expand import Analytic, Expand
 from kinegraph.passes.factoring.destroy_repair import Budget
 from kinegraph.passes.rackovic import ExtractMonomials, FactorProducts, IdenticalExpressions
@@ -339,17 +339,6 @@ def _search(seconds: float, seed: int) -> tuple[Route, ...]:
 
 
 # The pipeline: passes in order, counted after each, the best variant kept, the result proved.
-
-
-@dataclass(frozen=True)
-class PassReport:
-    """What one pass did to the operation count, and the largest exponent it left."""
-
-    name: str
-    before: Operations
-    after: Operations
-    seconds: float
-    largest_exponent: int = 1
 
 
 @dataclass(frozen=True)

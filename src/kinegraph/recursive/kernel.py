@@ -51,20 +51,17 @@ def proof_of(
         _log.warning("%s: %s", mechanism.name, why)
         return None
     name = f"loops-proof-{digest(mechanism, wanted, given, disk.sources_digest(Path(__file__).parents[1]))}"
-    found = _stored(name)
-    if found is None:
-        found = proved(loops, mechanism, wanted, given)
-        disk.save(name, json.dumps(asdict(found)).encode())
-    return found
+    stored = disk.CachedRecord(name, _read, _written)
+    return stored.load() or stored.save(proved(loops, mechanism, wanted, given))
 
 
-def _stored(name: str) -> RecursiveProof | None:
-    data = disk.load(name)
-    try:
-        found = None if data is None else json.loads(data)
-        return found and RecursiveProof(**{**found, "quantities": tuple(found["quantities"])})
-    except (ValueError, TypeError, KeyError):
-        return None
+def _read(text: str) -> RecursiveProof:
+    found = json.loads(text)
+    return RecursiveProof(**{**found, "quantities": tuple(found["quantities"])})
+
+
+def _written(proof: RecursiveProof) -> str:
+    return json.dumps(asdict(proof))
 
 
 # Looped dynamics behind the same call as a compiled kernel, for mechanisms too large for straight-line code.

@@ -1,1 +1,1 @@
-"""The source documents, table by table: what they print beside what Kinegraph computes."""
+"""The source documents, table by table: printed numbers beside those that Kinegraph computes."""

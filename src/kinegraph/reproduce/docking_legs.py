@@ -21,7 +21,7 @@ from kinegraph.model.mechanism import Axis
 from kinegraph.model.platforms.recognition import RecognizedLeg
 from kinegraph.model.states import force_on
 
-# Matrices of scalars of a graph: zeros and ones fold away as they are multiplied.
+# Matrices of graph scalars: products with zeros and ones fold away.
 
 Array: TypeAlias = npt.NDArray[np.object_]
 
@@ -93,8 +93,8 @@ class Segment:
 
 @dataclass(frozen=True)
 class Chain:
-    """Leg k: its segments from the base; the cut joint on its last body and on the ring, with axes y and z if it is
-    universal; `names` are those of its coordinates, in this order."""
+    """Leg k: its segments from the base; the cut joint on its last body and on the platform, with axes y and z if
+    it is universal; `names` are those of its coordinates, in this order."""
 
     segments: tuple[Segment, ...]
     end: Array
@@ -106,7 +106,7 @@ class Chain:
 
 @dataclass(frozen=True)
 class Ring:
-    """The ring: its pose and velocities, its inertia, what acts on it from outside (force at its centre in fixed axes,
+    """The platform: its pose and velocities, its inertia, the external load (force at its center in fixed axes,
     moment in its own)."""
 
     motion: FreeMotion
@@ -119,7 +119,7 @@ class Ring:
 
 
 def chain_of(leg: RecognizedLeg, tree: Tree, names: Names) -> Chain:
-    """The chain of a leg; forces in joints are the symbols that `tau` has."""
+    """The chain of a leg; forces in joints are the symbols of `tau`."""
     end, ring = tree.bodies[first_frame(leg.loop)], tree.bodies[second_frame(leg.loop)]
     path = [end.link]
     while tree.links[path[-1]].parent:
@@ -164,8 +164,9 @@ def _segment(link: Link, name: str, names: Names) -> Segment:
 
 @dataclass(frozen=True)
 class LegMotion:
-    """At the end of a leg, in fixed axes: partial velocities T and R by the leg's own rates, its angular velocity, the
-    accelerations w and epsilon that do not depend on the rates' changes, and the axes of its last body."""
+    """At the end of a leg, in fixed axes: partial velocities T and R by the leg's own rates, its angular velocity,
+    the accelerations w and epsilon that do not depend on the changes of the rates, and the axes of its last
+    body."""
 
     place: Array
     axes: Array
@@ -190,7 +191,7 @@ class LoopEquations:
 
 
 def moved(chain: Chain, complete: bool = True) -> LegMotion:
-    """The recursions of section 4, outwards. `complete` adds epsilon x r to w, which the printed formula lacks."""
+    """The recursions of section 4, outward. `complete` adds epsilon x r to w, which the printed formula lacks."""
     like, n = chain.end[0], len(chain.segments)
     place, axes = zeros(like, 3), array([[like.number(int(i == j)) for j in range(3)] for i in range(3)])
     shifting, angular_jacobian = zeros(like, 3, n), zeros(like, 3, n)
@@ -227,7 +228,7 @@ def _with(matrix: Array, j: int, column: Array) -> Array:
 
 
 def loop_equations(chain: Chain, ring: Ring, leg: LegMotion) -> LoopEquations:
-    """Three rows for the centre of the cut joint, a fourth where it is universal."""
+    """Three rows for the center of the cut joint, a fourth if it is universal."""
     arm, spin = ring.rotation @ chain.ring, ring.rotation @ ring.spin
     one = array([[arm[0].number(int(i == j)) for j in range(3)] for i in range(3)])
     dependent, constant = leg.shifting, cross(spin, cross(spin, arm)) - leg.bias
@@ -245,8 +246,8 @@ def loop_equations(chain: Chain, ring: Ring, leg: LegMotion) -> LoopEquations:
     return LoopEquations(dependent, independent, constant, solved, solved @ independent, solved @ constant, axis)
 
 
-# Section 5: the inertia matrix A_k and the forces b_k of one leg by the algorithm of the composite body; section 6:
-# what the leg does to the base.
+# Section 5: the inertia matrix A_k and the forces b_k of one leg by the composite-body algorithm; section 6: the load
+# of the leg on the base.
 
 
 def inertia_matrix(chain: Chain) -> Array:
@@ -260,7 +261,7 @@ def inertia_matrix(chain: Chain) -> Array:
 
 
 def _column(chain: Chain, j: int) -> list[tuple[int, object]]:
-    """Entries i >= j: forces of inertia of body i and all behind it, along the axis of joint i."""
+    """Entries i >= j: inertial forces of body i and all bodies after it, along the axis of joint i."""
     none = zeros(chain.end[0], 3)
     own = chain.segments[j]
     linear, angular = (own.axis, none) if own.prismatic else (none, own.axis)
@@ -282,7 +283,7 @@ def _along(segment: Segment, force: Array, moment: Array) -> object:
 
 
 def _inwards(segments: tuple[Segment, ...], loads: list[tuple[Array, Array]]) -> list[tuple[Array, Array]]:
-    """By body the force and moment, about its origin, of itself and all behind it."""
+    """For each body the force and moment, about its origin, of itself and all bodies after it."""
     found = [loads[-1]]
     for k in range(len(segments) - 2, -1, -1):
         force, moment = propagated(segments[k + 1], *found[0])
@@ -291,13 +292,13 @@ def _inwards(segments: tuple[Segment, ...], loads: list[tuple[Array, Array]]) ->
 
 
 def propagated(segment: Segment, force: Array, moment: Array) -> tuple[Array, Array]:
-    """A force and moment on a body, on the one before it, about its origin and in its axes."""
+    """A force and moment on a body, transferred to the previous body, about its origin and in its axes."""
     turned = segment.turn @ force
     return turned, segment.turn @ moment + cross(segment.arm, turned)
 
 
 def bias_loads(chain: Chain) -> list[tuple[Array, Array]]:
-    """Forces and moments of inertia of each body when no joint accelerates."""
+    """Inertial forces and moments of each body at zero joint accelerations."""
     like = chain.end[0]
     spin, bias, angular = zeros(like, 3), zeros(like, 3), zeros(like, 3)
     found = []
@@ -317,7 +318,7 @@ def bias_loads(chain: Chain) -> list[tuple[Array, Array]]:
 
 
 def generalized_forces(chain: Chain, loads: list[tuple[Array, Array]]) -> Array:
-    """b_k: the active forces in the joints less what inertia takes without accelerations."""
+    """b_k: the active forces in the joints minus the inertial forces at zero accelerations."""
     sums = _inwards(chain.segments, loads)
     along = (_along(segment, *one) for segment, one in zip(chain.segments, sums, strict=True))
     return array(array([segment.force for segment in chain.segments]) - array(list(along)))
@@ -328,8 +329,8 @@ def on_base(
 ) -> tuple[Array, Array]:
     """(6.2), (6.3): force and moment on the base about the fixed origin.
 
-    `at_end` are force and moment of the ring on the last body, about its origin and in its axes; the printed recursion
-    has zeros there.
+    `at_end` are force and moment of the platform on the last body, about its origin and in its axes; they are zero
+    in the printed recursion.
     """
     none = zeros(chain.end[0], 3)
     linear, angular, needed = none, none, []
@@ -347,7 +348,7 @@ def on_base(
 
 
 def _transmitted(segment: Segment, force: Array, moment: Array) -> tuple[Array, Array]:
-    """Along its axis a joint transmits its active force or moment, across it whatever is needed."""
+    """A joint transmits its active force or moment along its axis, and any reaction across it."""
     if segment.prismatic:
         return force + segment.axis * (segment.force - segment.axis @ force), moment
     return force, moment + segment.axis * (segment.force - segment.axis @ moment)

@@ -49,11 +49,11 @@ from kinegraph.reproduce.docking_legs import (
 )
 from kinegraph.tasks.platforms.workspace import PlatformLegs
 
-# The platforms the document's algorithm is tried on: one for each type of leg, and one whose ring touches another.
+# The platforms for the document's algorithm: one for each type of leg, and one whose ring touches another.
 
 Floats = npt.NDArray[np.float64]
 
-#: A docking ring of our own numbers that touches the plane of a passive ring with one of its sides.
+#: A docking ring with our own numbers that touches the plane of a passive ring with one of its sides.
 IN_CONTACT = """
 model docking-ring;
 parameters s = 1;
@@ -79,7 +79,7 @@ _SIDES = ((0.66, 0.0), (-0.33, 0.57), (-0.33, -0.57))
 
 @dataclass(frozen=True)
 class State:
-    """A state of a platform whose legs fit the ring, and the forces of elements there by velocity."""
+    """A state of a platform with closed legs, and the forces of elements there by velocity."""
 
     q: Floats
     v: Floats
@@ -87,20 +87,20 @@ class State:
 
 
 def in_contact(legs: float = 1.0) -> Mechanism:
-    """The ring that touches, with `legs` times the mass in its legs."""
+    """The touching ring, with the mass of its legs scaled by `legs`."""
     sides = "".join(_SIDE.format(number=k, x=x, y=y) for k, (x, y) in enumerate(_SIDES, start=1))
     return parse(IN_CONTACT.replace("s = 1", f"s = {legs}") + sides, "docking-ring.kg")
 
 
 def with_legs(kind: LegType) -> Mechanism:
-    """A platform of the library with legs of this type, in space: without gravity."""
+    """A library platform with legs of this type, in space: without gravity."""
     model, word = ("hunt", "RUS") if kind.has_crank else ("stewart", "UPS")
     lines = library.text(model).replace(f"platform {word}", f"platform {kind.value}").splitlines()
     return parse("\n".join(line for line in lines if not line.startswith("gravity")), f"{kind.value}.kg")
 
 
 def state_of(mechanism: Mechanism, place: dict[str, float], motion: tuple[float, ...]) -> State:
-    """The legs reach a ring at this place that moves so: v, then the angular velocity in its own axes."""
+    """The state of a ring with this pose and velocity: v, then the angular velocity in its own axes."""
     platform = platform_of(mechanism)
     assert platform is not None and platform.ring.quaternion is not None
     ring, turn, own = platform.ring, platform.ring.quaternion, platform.ring.velocities
@@ -172,7 +172,7 @@ class Step:
         """The ring, with contact forces on it."""
         motion = free_motion(self.platform.ring, self.names)
         moments = self.tree.links[self.tree.bodies[self.platform.ring.body.name].link].moments
-        assert all(item.is_zero for item in moments.first), "the document takes the ring's centre of mass as its origin"
+        assert all(item.is_zero for item in moments.first), "the document takes the ring's center of mass as its origin"
         second = moments.second
         trace = second.xx + second.yy + second.zz
         inertia = array([[trace * int(i == j) - second.entry(i, j) for j in range(3)] for i in range(3)])
@@ -230,11 +230,11 @@ class Step:
         return array(leg.loop.H @ self.ring_accelerations + leg.loop.h)
 
     def multipliers(self, leg: Leg) -> Array:
-        """lambda (6.1): what the ring does to the leg at the cut joint."""
+        """lambda (6.1): the load of the ring on the leg at the cut joint."""
         return array(leg.loop.dependent_inverse.T @ (leg.inertia @ self.leg_accelerations(leg) - leg.forces))
 
     def reaction(self, leg: Leg, printed: bool = False) -> Array:
-        """Force and moment of a leg on the base; `printed` leaves out the ring's force on the leg, as (6.3) does."""
+        """Force and moment of a leg on the base; `printed` omits the ring's force on the leg, as (6.3) does."""
         none = zeros(leg.chain.end[0], 3)
         at_end = none, none
         if not printed:
@@ -247,7 +247,7 @@ class Step:
         return np.concatenate(on_base(leg.chain, leg.loads, self.leg_accelerations(leg), at_end))
 
     def reduced(self, leg: Leg) -> tuple[Array, Array]:
-        """What a leg adds to A* and b* (5.4)."""
+        """The contribution of a leg to A* and b* (5.4)."""
         H = leg.loop.H
         return array(H.T @ leg.inertia @ H), array(H.T @ (leg.forces - leg.inertia @ leg.loop.h))
 
@@ -267,24 +267,23 @@ class Step:
         return {name: part.reshape(one.shape) for (name, one), part in zip(outputs.items(), parts, strict=True)}
 
 
-# Section 7 on two spacecraft that move: the same nine points, what the document leaves to "both spacecraft" included.
-#
-# The ring's accelerations come from twelve equations, for ring and base together; the document has six, for a base
-# whose acceleration is known. So every point is held against something else than these equations: against geometry,
-# against loops with multipliers, and each spacecraft against Newton's and Euler's laws of one body.
+# Section 7 on two moving spacecraft: the same nine points, including what the document leaves to "both spacecraft". The
+# ring's accelerations come from twelve equations, for ring and base together; the document has six, for a base whose
+# acceleration is known. So every point is checked independently: against geometry, against loops with multipliers, and
+# each spacecraft against Newton's and Euler's laws of one body.
 
-#: The pads of the rings touch; everything moves and turns.
+#: The pads of the rings touch; everything moves and rotates.
 _PLACE = {"rx": 0.01, "ry": -0.015, "rz": 0.81, "bz": 0.845, "r1": 0.02, "r2": -0.01, "c3": 0.01, "b1": 0.004}
 _MOTION = {"cz'": 0.08, "rz'": 0.07, "rx'": 0.01, "bx'": -0.005, "cwx": 0.003, "rwy": 0.02, "bwz": -0.002}
-#: Of chaser and target in `docking-two-spacecraft`: mass, centre of mass on z, moments of inertia about it.
+#: Chaser and target in `docking-two-spacecraft`: mass, center of mass on z, moments of inertia about it.
 _BODIES = {"c": (8000.0, -2.0, (20000.0, 20000.0, 9000.0)), "b": (25000.0, 3.0, (100000.0, 100000.0, 30000.0))}
-#: Where leg A stands on the chaser.
+#: The foot of leg A on the chaser.
 _STAND = np.array([0.65 * np.cos(-np.pi / 18), 0.65 * np.sin(-np.pi / 18), 0.4])
 
 
 @dataclass(frozen=True)
 class Point:
-    """One of the points: what is shown, and the same by another way if there is one."""
+    """One of the points: the value shown, and an independent value if there is one."""
 
     name: str
     formula: str
@@ -303,7 +302,7 @@ class TwoSpacecraft:
         self.rates = {name: k for k, name in enumerate(self.mechanism.layout.velocities)}
 
     def value(self, quantity: str, closed_legs: bool = True) -> Floats:
-        """A quantity at the state, without forces but those of elements; legs as loops on request."""
+        """A quantity at the state, with forces of elements only; legs as loops on request."""
         mechanism, wanted = self.mechanism, parse_list(quantity)
         derivation = Derivation(mechanism, bound_parameters(mechanism, True, {}), Plan(closed_legs=closed_legs))
         graph = derivation.builder.graph([derivation.output(one) for one in wanted])
@@ -312,7 +311,7 @@ class TwoSpacecraft:
         return np.asarray(InterpretedKernel(graph, arguments)(*(given[one.name] for one in arguments)))
 
     def points(self) -> Iterator[Point]:
-        """In the document's order; 4 and 6, bias and inertia of legs, show themselves in 7 and 8."""
+        """In the document's order; 4 and 6, bias and inertia of legs, are checked in 7 and 8."""
         forces, qdd, loops = self.value("forces"), self.value("qdd"), self.value("qdd", closed_legs=False)
         yield Point("1. passive ring seen from the active one [m, m/s]", "relative pose", self._relative())
         ring, target = self._about_fixed("r", forces), self._about_fixed("b", forces)
@@ -329,14 +328,14 @@ class TwoSpacecraft:
             yield Point(f"{name} [N, N m]", "of both spacecraft", given, self._taken(letter, qdd))
 
     def _pose(self, letter: str) -> tuple[Floats, Floats]:
-        """Place and rotation of a body by the first letter of its coordinates."""
+        """Position and rotation of a body by the first letter of its coordinates."""
         w, x, y, z = (self.q[self.places[f"{letter}{k}"]] for k in range(4))
         skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
         turn = np.eye(3) + 2 * w * skew + 2 * skew @ skew
         return np.array([self.q[self.places[letter + one]] for one in "xyz"]), turn
 
     def _of(self, letter: str, values: Floats) -> tuple[Floats, Floats]:
-        """Entries of a body among all velocities: linear in fixed axes, angular in its own turned into fixed axes."""
+        """Entries of a body among all velocities: linear in fixed axes, angular in its own rotated into fixed axes."""
         linear = values[[self.rates[f"{letter}{one}'"] for one in "xyz"]]
         return linear, self._pose(letter)[1] @ values[[self.rates[f"{letter}w{one}"] for one in "xyz"]]
 
@@ -351,7 +350,7 @@ class TwoSpacecraft:
         return np.array([*force, *(torque + np.cross(self._pose(letter)[0], force))])
 
     def _leg(self, forces: Floats) -> Iterator[Point]:
-        """Leg A: its length, its rate and its spring and damper, from the places of its joints."""
+        """Leg A: its length, its rate and its spring and damper, from the positions of its joints."""
         platform = platform_of(self.mechanism)
         assert platform is not None
         legs = PlatformLegs(self.mechanism, platform)
@@ -374,15 +373,15 @@ class TwoSpacecraft:
         return np.array([*found[:3], *(found[3:] + np.cross(self._pose("c")[0], found[:3]))])
 
     def _taken(self, letter: str, accelerations: Floats) -> Floats:
-        """What Newton's and Euler's laws ask of a spacecraft: force, and moment about the fixed origin."""
+        """Force, and moment about the fixed origin, of a spacecraft by Newton's and Euler's laws."""
         mass, height, moments = _BODIES[letter]
         (p, turn), (_, spin), (linear, angular) = (
             self._pose(letter),
             self._of(letter, self.v),
             self._of(letter, accelerations),
         )
-        centre = turn[:, 2] * height
+        center = turn[:, 2] * height
         inertia = turn @ np.diag(moments) @ turn.T
-        force = mass * (linear + np.cross(angular, centre) + np.cross(spin, np.cross(spin, centre)))
+        force = mass * (linear + np.cross(angular, center) + np.cross(spin, np.cross(spin, center)))
         torque = inertia @ angular + np.cross(spin, inertia @ spin)
-        return np.array([*force, *(torque + np.cross(p + centre, force))])
+        return np.array([*force, *(torque + np.cross(p + center, force))])

@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# One printed number beside ours, and what follows from the two.
+# One printed number beside ours, and the verdict.
 
 
 class Verdict(Enum):
-    """What a comparison says; the value is the word on the page."""
+    """The result of a comparison; the value is the word on the page."""
 
     AGREES = "agrees"
     BETTER = "better"
@@ -34,7 +34,7 @@ class Verdict(Enum):
 class Entry:
     """`printed` is the text of the document, letter by letter; `ours` is computed when the page is made.
 
-    reason: why the two differ, where they do and it is known; empty where they agree.
+    reason: why the two differ, if they do and it is known; empty if they agree.
     """
 
     name: str
@@ -45,14 +45,14 @@ class Entry:
 
 
 def number(name: str, printed: str, ours: float, reason: str = "", slack: float = 0.0) -> Entry:
-    """A printed number agrees if ours rounds to it; `slack` is what rounded data of the document add to that."""
+    """A printed number agrees if ours rounds to it; `slack` is the effect of rounded data in the document."""
     agrees = abs(ours - float(printed)) <= half_a_unit(printed) + slack
     verdict = Verdict.AGREES if agrees else Verdict.EXPLAINED if reason else Verdict.UNEXPLAINED
     return Entry(name, printed, like(printed, ours), verdict, "" if agrees else reason)
 
 
 def fewer(name: str, printed: int, ours: int, reason: str = "") -> Entry:
-    """A count of operations: equal or fewer is what is wanted."""
+    """A count of operations: equal or fewer is the goal."""
     verdict = Verdict.AGREES if ours == printed else Verdict.BETTER if ours < printed else Verdict.EXPLAINED
     if verdict is Verdict.EXPLAINED and not reason:
         verdict = Verdict.UNEXPLAINED
@@ -60,7 +60,7 @@ def fewer(name: str, printed: int, ours: int, reason: str = "") -> Entry:
 
 
 def measured(name: str, printed: str, ours: str, reason: str) -> Entry:
-    """A time or a size: of other machines and other programs, so the two only stand beside each other."""
+    """A time or a size of other machines and programs, for orientation only."""
     return Entry(name, printed, ours, Verdict.EXPLAINED, reason)
 
 
@@ -85,12 +85,12 @@ def like(printed: str, ours: float) -> str:
     return text.removeprefix("-") if float(text) == 0 else text
 
 
-# A document as sections, each with the table it stands for, and the count of what agrees.
+# A document as sections, each for one table, and the count of verdicts.
 
 
 @dataclass(frozen=True)
 class Section:
-    """A table, figure or statement: `command` is what a reader types to see it again, `seconds` what it took here.
+    """A table, figure or statement: `command` reproduces it, `seconds` is its duration here.
 
     `figures` are pictures as SVG.
     """
@@ -104,13 +104,13 @@ class Section:
 
     @property
     def verdicts(self) -> Counter[Verdict]:
-        """How many entries agree, differ or are left out."""
+        """How many entries agree, differ or are omitted."""
         return Counter(entry.verdict for entry in self.entries)
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A section that is still to be computed; `draw` makes its figures, after the entries."""
+    """A section to be computed; `draw` makes its figures, after the entries."""
 
     title: str
     text: str
@@ -128,7 +128,7 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Document:
-    """A source document: `word` on the command line, where it comes from, its chapters in order."""
+    """A source document: its `word` on the command line, its source, its chapters in order."""
 
     word: str
     title: str
@@ -155,7 +155,7 @@ class Reproduction:
 
 
 def reproduced(document: Document, on_section: Callable[[Section], None] | None = None) -> Reproduction:
-    """Compute every chapter; `on_section` hears of each as it is done."""
+    """Compute every chapter; `on_section` is called with each finished one."""
     sections = []
     for chapter in document.chapters:
         sections.append(chapter.section())
@@ -164,14 +164,14 @@ def reproduced(document: Document, on_section: Callable[[Section], None] | None 
     return Reproduction(document, tuple(sections))
 
 
-# Curves as pictures inside a page: ours, for the figures of the documents, of which only the captions can be read.
+# Curves as pictures inside a page, for the figures of the documents, of which only the captions are readable.
 
 Floats = npt.NDArray[np.float64]
 _SIZE = (5.2, 3.0)
 
 
 def curves(title: str, across: str, x: Floats, up: str, lines: Mapping[str, Floats], equal: bool = False) -> str:
-    """An SVG: lines over one axis, with a legend where there are several; `equal` scales both axes equally."""
+    """An SVG: lines over one axis, with a legend if there are several; `equal` scales both axes equally."""
     from matplotlib.figure import Figure  # slow to import, and most entries need no picture
 
     figure = Figure(figsize=_SIZE, layout="constrained")

@@ -11,7 +11,7 @@ import numpy as np
 
 from kinegraph.jit.engine import LoadedCode, host, object_code
 
-#: States are taken in random order, as in sampling: the C library's branches then cannot be learned by heart.
+#: States are taken in random order, as in sampling: branch prediction then cannot learn those of the C library.
 STATES = 256
 
 _DRIVER = """
@@ -54,7 +54,7 @@ class KernelCaller:
         self.y = np.zeros((STATES, max(outputs, 1)))
 
     def time(self, addresses: Sequence[int], ordered: bool, calls: int = 2000, rounds: int = 300) -> list[float]:
-        """Nanoseconds per call of each function, taking turns so that all see the same disturbances."""
+        """Nanoseconds per call of each function, measured in turns so that all see the same disturbances."""
         shapes = STATES - 1, self.x.shape[1], self.y.shape[1], int(ordered)
         times = [float("inf")] * len(addresses)
         for seed in range(rounds):

@@ -9,8 +9,9 @@ from enum import Enum, IntEnum
 from functools import cache, cached_property
 from math import log
 
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.derive import Derivations, derived
 from kinegraph.compiler.mechanism_source import load
+from kinegraph.compiler.reduce import reduced
 from kinegraph.compiler.request import request_of
 from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.count import Operations, count
@@ -19,15 +20,14 @@ from kinegraph.model.expressions import names
 from kinegraph.model.mechanism import ZERO, Mechanism, Rotation, Shift, Transform
 from kinegraph.passes.effort import Effort
 
-# Operations of the formulas of the document, record by record, as they stand: nothing is rearranged or merged.
-#
-# Zeros and ones are left out, everything else counts: a rotation turns every vector it meets by four products, a shift
-# adds what it brings. So the two forms of records differ here, as they do in the document; in the graphs of this
-# package they do not. Vectors are in body axes, positions in the fixed ones.
+# Operations of the document's formulas, record by record, as written: nothing is rearranged or merged. Zeros and ones
+# are omitted, everything else counts: a rotation rotates every vector by four products, a translation adds its terms.
+# So the two forms of records differ here, as they do in the document; in the graphs of this package they do not.
+# Vectors are in body axes, positions in the fixed ones.
 
 
 class Result(Enum):
-    """What is computed; the value is how pages say it. All but positions and structure need velocities too."""
+    """The computed quantity; the value is its name on pages. All but positions and structure also need velocities."""
 
     POSITIONS = "positions and axes of all bodies"
     STRUCTURE = "structure matrices W_R, W_M"
@@ -37,7 +37,7 @@ class Result(Enum):
     FORCES = "inertial forces W^T (m a, J eps + w x J w)"
 
 
-#: What has to be computed before.
+#: The prerequisites of each result.
 _NEEDS = {
     Result.POSITIONS: {Result.POSITIONS},
     Result.STRUCTURE: {Result.STRUCTURE},
@@ -49,7 +49,7 @@ _NEEDS = {
 
 
 class Known(IntEnum):
-    """What is known of a number: zero, one, made of parameters alone, or moving."""
+    """The kind of a number: zero, one, made of parameters alone, or moving."""
 
     ZERO = 0
     ONE = 1
@@ -62,7 +62,7 @@ Vector = list[Known]
 
 @dataclass
 class Ledger:
-    """Counts operations; of those between parameters alone only where `statics` count."""
+    """Counts operations; those between parameters alone only if `statics` counts them."""
 
     statics: bool = False
     mul: int = 0
@@ -80,7 +80,7 @@ class Ledger:
         return kind
 
     def plus(self, *terms: Known) -> Known:
-        """Count the additions of a sum, and return what kind of value it is."""
+        """Count the additions of a sum, and return the kind of its value."""
         present = [term for term in terms if term is not Known.ZERO]
         if len(present) < 2:
             return present[0] if present else Known.ZERO
@@ -112,14 +112,14 @@ def _unit(axis: int) -> Vector:
 
 @dataclass
 class Frame:
-    """What is known of a frame: axes as rows, place, velocities, accelerations, and a column for every coordinate."""
+    """The data of a frame: axes as rows, position, velocities, accelerations, and a column for every coordinate."""
 
     axes: list[Vector] = field(default_factory=lambda: [_unit(row) for row in range(3)])
     place: Vector = field(default_factory=_nothing)
     angular_velocity: Vector = field(default_factory=_nothing)
     velocity: Vector = field(default_factory=_nothing)
     angular: Vector = field(default_factory=_nothing)
-    #: Less gravity, so that its weight acts on every body.
+    #: Minus gravity, so that its weight acts on every body.
     acceleration: Vector = field(default_factory=lambda: [Known.ZERO, Known.ZERO, Known.STATIC])
     turns: list[Vector] = field(default_factory=list)
     shifts: list[Vector] = field(default_factory=list)
@@ -140,9 +140,9 @@ class Counting:
             frame = deepcopy(frames[body.base])
             self._apply(frame, body.transforms)
             frames[body.name] = frame
-            centre = deepcopy(frame)
-            self._apply(centre, body.inertia.central)
-            self._dynamics(centre)
+            center = deepcopy(frame)
+            self._apply(center, body.inertia.central)
+            self._dynamics(center)
         return self.ledger
 
     def _apply(self, frame: Frame, transforms: Sequence[Transform]) -> None:
@@ -165,7 +165,7 @@ class Counting:
             self._joint(frame, axis)
 
     def _vectors(self, frame: Frame) -> list[Vector]:
-        """All that a rotation turns."""
+        """Everything that a rotation rotates."""
         found = list(frame.axes) if Result.POSITIONS in self.wanted else []
         found += [frame.angular_velocity, frame.velocity] if Result.VELOCITIES in self.wanted else []
         found += [frame.angular, frame.acceleration] if Result.ACCELERATIONS in self.wanted else []
@@ -182,7 +182,7 @@ class Counting:
         return turn
 
     def _joint(self, frame: Frame, axis: int) -> None:
-        """A coordinate turns the frame: its rate and acceleration come in."""
+        """A coordinate rotates the frame: its rate and acceleration enter."""
         first, second, ledger = (axis + 1) % 3, (axis + 2) % 3, self.ledger
         if Result.ACCELERATIONS in self.wanted:
             for place, other in ((first, second), (second, first)):
@@ -209,11 +209,11 @@ class Counting:
             ledger.sum(shift, ledger.cross(turn, arm)) for turn, shift in zip(frame.turns, frame.shifts, strict=True)
         ]
 
-    def _dynamics(self, centre: Frame) -> None:
-        """Mass and principal moments act on what the central frame does."""
-        columns = list(zip(centre.shifts, centre.turns, strict=True))
+    def _dynamics(self, center: Frame) -> None:
+        """Mass and principal moments act on the motion of the central frame."""
+        columns = list(zip(center.shifts, center.turns, strict=True))
         if Result.FORCES in self.wanted:
-            force, moment = self._scaled(centre.acceleration), self._euler(centre)
+            force, moment = self._scaled(center.acceleration), self._euler(center)
             for shift, turn in columns:
                 self.ledger.dot((*shift, *turn), (*force, *moment))
         if Result.MASS in self.wanted:
@@ -225,11 +225,11 @@ class Counting:
     def _scaled(self, vector: Vector) -> Vector:
         return [self.ledger.times(Known.STATIC, part) for part in vector]
 
-    def _euler(self, centre: Frame) -> Vector:
-        """J eps + w x J w with the differences of principal moments computed before."""
-        w, ledger = centre.angular_velocity, self.ledger
+    def _euler(self, center: Frame) -> Vector:
+        """J eps + w x J w with precomputed differences of principal moments."""
+        w, ledger = center.angular_velocity, self.ledger
         gyroscopic = [ledger.times(Known.STATIC, ledger.times(w[i], w[j])) for i, j in ((1, 2), (2, 0), (0, 1))]
-        return ledger.sum(self._scaled(centre.angular), gyroscopic)
+        return ledger.sum(self._scaled(center.angular), gyroscopic)
 
 
 def counted(mechanism: Mechanism, results: Sequence[Result], statics: bool = False) -> Ledger:
@@ -238,25 +238,23 @@ def counted(mechanism: Mechanism, results: Sequence[Result], statics: bool = Fal
     return Counting(mechanism, wanted, Ledger(statics)).run()
 
 
-# Outputs and rules of counting beside the printed counts of the walking legs: which is the nearest?
-#
-# The document says 724, 695, 2 and 28 for the old form of records, 364, 421, 2 and 28 for the new one, and no word on
-# what is computed or what is counted.
+# Outputs and counting rules beside the printed counts of the walking legs. The document gives 724, 695, 2 and 28 for
+# the old form of records, 364, 421, 2 and 28 for the new one, and does not say what is computed or counted.
 
 MODELS = {"old": "kidym-biped-old", "new": "kidym-biped-new"}
 PRINTED = {"old": Operations(mul=724, add=695, div=2), "new": Operations(mul=364, add=421, div=2)}
 FUNCTIONS = 28
 
-#: What may have been computed, by the words of quantities.
+#: Possible outputs, by the names of quantities.
 OUTPUTS = ("H", "gravity", "bias", "tau", "H,gravity", "H,bias", "qdd", "energy", "momentum", "pose", "jacobian")
 
-#: Those that are equations of motion or part of them.
+#: Outputs that are equations of motion or part of them.
 EQUATIONS = ("H", "gravity", "bias", "tau", "H,gravity", "H,bias", "qdd")
 
-#: The rule of counting that `kinegraph ops` has.
+#: The rule of counting that `kinegraph count` has.
 REDUCED = "reduced"
 
-#: How a rule ends that counts operations between parameters alone, too.
+#: The suffix of a rule that also counts operations between parameters alone.
 COUNTED = "parameters counted"
 
 #: The same by the formulas of the document, record by record.
@@ -276,7 +274,7 @@ FORMULAS = (
 
 @dataclass(frozen=True)
 class Tally:
-    """Operations of one output by one rule of counting."""
+    """Operations of one output by one counting rule."""
 
     output: str
     rule: str
@@ -285,7 +283,7 @@ class Tally:
     functions: int
 
     def distance(self, printed: Operations) -> float:
-        """How far both counts are from the printed ones, in logarithms: 0.1 is about ten per cent."""
+        """The distance of both counts from the printed ones, in logarithms: 0.1 is about ten percent."""
         return abs(log(self.mul / printed.mul)) + abs(log(self.add / printed.add))
 
     def __str__(self) -> str:
@@ -295,7 +293,7 @@ class Tally:
 
 @dataclass(frozen=True)
 class Form:
-    """All that was tried for one form of the records."""
+    """All tallies for one form of the records."""
 
     name: str
 
@@ -306,7 +304,7 @@ class Form:
 
     @property
     def printed(self) -> Operations:
-        """What the document says."""
+        """The printed counts."""
         return PRINTED[self.name]
 
     @cached_property
@@ -316,7 +314,7 @@ class Form:
 
     @property
     def nearest(self) -> Tally:
-        """The one whose counts are nearest to the printed ones."""
+        """The tally nearest to the printed counts."""
         return min(self.tallies, key=lambda one: one.distance(self.printed))
 
     @cached_property
@@ -326,7 +324,7 @@ class Form:
 
     @property
     def equations(self) -> tuple[Tally, ...]:
-        """Equations of motion, reduced, without what depends on parameters alone."""
+        """Equations of motion, reduced, without operations on parameters alone."""
         return tuple(one for one in self.graphs if one.rule == REDUCED and one.output in EQUATIONS)
 
     @cached_property
@@ -336,8 +334,10 @@ class Form:
 
     def _graphs(self) -> Iterator[Tally]:
         for output in OUTPUTS:
-            chain = Chain(request_of(self.mechanism, self._words(output), numeric=False, effort=Effort.QUICK))
-            for rule, graph in ((REDUCED, chain.reduced.graph), ("as first derived", chain.first)):
+            request = request_of(self.mechanism, self._words(output), numeric=False, effort=Effort.QUICK)
+            derivations = Derivations(request)
+            first, _ = derivations.first(derived(derivations).plan)
+            for rule, graph in ((REDUCED, reduced(derivations).graph), ("as first derived", first)):
                 yield _tally(output, rule, count(graph))
                 yield _tally(output, f"{rule}, {COUNTED}", count(_moving(graph)))
 
@@ -357,12 +357,12 @@ class Form:
 
 @cache
 def both_forms() -> Mapping[str, Form]:
-    """The old and the new form; what was tried of them is kept."""
+    """The old and the new form; their tallies are cached."""
     return {name: Form(name) for name in MODELS}
 
 
 def both_nearest(forms: Mapping[str, Form]) -> tuple[str, str, float]:
-    """Output and rule that are nearest to both printed pairs at once, and how far."""
+    """Output and rule that are nearest to both printed pairs at once, and their distance."""
     tables = {name: {(one.output, one.rule): one for one in form.tallies} for name, form in forms.items()}
     old, new = tables["old"], tables["new"]
 
@@ -378,7 +378,7 @@ def _tally(output: str, rule: str, operations: Operations) -> Tally:
 
 
 def _moving(graph: Graph) -> Graph:
-    """The graph with parameters as coordinates: then nothing is computed beforehand, and everything counts."""
+    """The graph with parameters as coordinates: then nothing is precomputed, and everything counts."""
     builder = GraphBuilder()
 
     def symbol(one: Symbol) -> int:

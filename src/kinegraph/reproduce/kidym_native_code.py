@@ -26,12 +26,9 @@ from kinegraph.reproduce.kernel_timing import KernelCaller, cpu_model
 from kinegraph.simulate.equations import VelocityForm, reduced
 from kinegraph.simulate.run import simulate
 
-# KiDyM's rule of thumb on many models: the gain by native code grows as the cube root of the size of its source.
-#
-#     python -m benchmarks kidym-rule [--json]
-#
-# Right-hand sides of the Cauchy form as C, compiled by gcc: sizes of source, object and library as in KiDyM's Table 2,
-# and how many times faster than our interpreter they are. The exponent is fitted over all models; the rule says 1/3.
+# The cube-root rule: the gain by native code grows as the cube root of the size of its source (python -m benchmarks
+# kidym-rule [--json]). Right-hand sides as C, compiled by gcc: sizes of source, object and library as in KiDyM's Table
+# 2, and the speedup over our interpreter. The exponent is fitted over all models; the rule says 1/3.
 
 MODELS = (
     "double-pendulum", "wing-nut", "kidym-biped-new", "free-body", "heavy-top", "five-link-tree", "pendulum-3",
@@ -41,7 +38,7 @@ MODELS = (
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of the C source, its object file and its shared library in KB, and the seconds gcc took."""
+    """Sizes of the C source, its object file and its shared library in KB, and the seconds of gcc."""
 
     source: float
     object: float
@@ -90,7 +87,7 @@ def _seconds(call: Callable[[], object]) -> float:
 def built(source: str) -> Sizes:
     """Compile C as KiDyM does: to an object, and to a library that is loaded at run time."""
     if shutil.which("gcc") is None:
-        raise KinegraphError("this bench compiles C: install gcc")
+        raise KinegraphError("this benchmark compiles C: install gcc")
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
         (here / "rhs.c").write_text(source)
@@ -103,7 +100,7 @@ def built(source: str) -> Sizes:
 
 
 def exponent(rows: list[Measured]) -> float:
-    """Of the ratio as a power of the size of the source, by least squares of the logarithms."""
+    """The exponent of the ratio as a power of the size of the source, by least squares of the logarithms."""
     sizes, ratios = [row.sizes.source for row in rows], [row.ratio for row in rows]
     return float(np.polyfit(np.log(sizes), np.log(ratios), 1)[0])
 
@@ -111,7 +108,7 @@ def exponent(rows: list[Measured]) -> float:
 def main() -> None:
     """Print the table, or JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks kidym-rule", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="print machine-readable JSON and nothing else")
+    parser.add_argument("--json", action="store_true", help="print only machine-readable JSON")
     as_json = parser.parse_args().json
     rows = [measure_gain(model) for model in MODELS]
     fitted = exponent(rows)
@@ -127,16 +124,14 @@ def main() -> None:
     print(f"ratio grows as size^{fitted:.2f}; KiDyM's rule says size^0.33")
 
 
-# The counterpart of KiDyM's Table 2: the same three examples, without and with native code.
-#
-# The document gives no time spans, tolerances or numbers of the models, and its machine is unknown: compare ratios
-# only.
+# Table 2: the same three examples, without and with native code. The document gives no time spans, tolerances or
+# numbers of the models, and its machine is unknown: compare ratios only.
 
 
 @dataclass(frozen=True)
 class Published:
-    """A row of KiDyM's table: seconds without native code, KB of source, object file and library, seconds to compile,
-    seconds with it."""
+    """A row of KiDyM's table: seconds without native code, KB of source, object file and library, seconds to
+    compile, seconds with it."""
 
     without: float
     source: float
@@ -153,7 +148,7 @@ class Published:
 
 @dataclass(frozen=True)
 class Example:
-    """An example and the seconds of motion that are simulated."""
+    """An example and its simulated duration in seconds."""
 
     title: str
     model: str
@@ -170,9 +165,9 @@ EXAMPLES = (
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured: as in `Published`, `deriving` are the seconds from the model to reduced equations.
+    """The measurements: as in `Published`, `deriving` are the seconds from the model to reduced equations.
 
-    `sizes` are of the C source and what gcc makes of it, None without gcc; native runs need none of these.
+    `sizes` are of the C source and its binaries by gcc, None without gcc; native runs need none of these.
     """
 
     example: Example
@@ -190,7 +185,7 @@ class Row:
 
     @property
     def ratio_with_compiling(self) -> float:
-        """The gain where compiling is counted too."""
+        """The gain including the time of compiling."""
         return self.without / (self.native + self.compiling)
 
 

@@ -1,4 +1,4 @@
-"""The page of a document: Markdown for the docs, HTML to be opened in a browser; and a page of all documents."""
+"""The page of a document: Markdown for the docs, HTML for a browser; and an index of all documents."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from html import escape
 from kinegraph.reproduce.document import Entry, Reproduction, Section, Verdict
 
 _HEAD = ("quantity", "printed", "ours", "", "reason")
-#: Longer tables show what differs, and keep the rest folded.
+#: Longer tables show the differences, and fold the rest.
 _LONG = 40
-#: Cells below so many characters stay on one line.
+#: Cells with fewer characters stay on one line.
 _SHORT = 26
 
 
@@ -46,7 +46,7 @@ def _cells(entry: Entry) -> tuple[str, ...]:
 
 
 def html(found: Reproduction) -> str:
-    """The page as one HTML file, without anything from elsewhere."""
+    """The page as one self-contained HTML file."""
     contents = _summary(("section", "seconds"), [
         (f"<a href='#s{k}'>{escape(one.title)}</a>", f"{one.seconds:.1f}", one.verdicts)
         for k, one in enumerate(found.sections)
@@ -57,7 +57,7 @@ def html(found: Reproduction) -> str:
 
 
 def index(found: Sequence[Reproduction]) -> str:
-    """A page that leads to the pages of all documents, with their counts."""
+    """An index page of all documents, with their counts."""
     rows = [
         (
             f"<a href='{one.document.word}.html'>{escape(one.document.title)}</a>",
@@ -96,7 +96,7 @@ def _html_section(number: int, section: Section) -> str:
 
 
 def _code(text: str) -> str:
-    """Text with what stands between backticks as code."""
+    """Text with parts between backticks as code."""
     return re.sub(r"`([^`]*)`", r"<code>\1</code>", escape(text))
 
 
@@ -122,7 +122,7 @@ def _html_row(entry: Entry) -> str:
     return f"<tr><td>{name}</td>{numbers}<td class={entry.verdict.value}>{verdict}</td><td>{reason}</td></tr>"
 
 
-_COLOURS = {
+_COLORS = {
     Verdict.AGREES: "#1a7f37",
     Verdict.BETTER: "#0969da",
     Verdict.EXPLAINED: "#6e7781",
@@ -140,5 +140,5 @@ _STYLE = (
     "summary{cursor:pointer;padding:.4rem 0;color:#1a7f37}a{color:#0969da}section{margin-top:2.5rem}"
     "@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre,code{background:#161b22}"
     "td,th{border-color:#30363d}a{color:#58a6ff}}"
-    + "".join(f"td.{verdict.value}{{color:{colour}}}" for verdict, colour in _COLOURS.items())
+    + "".join(f"td.{verdict.value}{{color:{color}}}" for verdict, color in _COLORS.items())
 )

@@ -1,10 +1,10 @@
-"""The chains of closed loops on one thread, on two, and on two ranks of MPI, beside the figures of the source document.
+"""The chains of closed loops on one thread, on two, and on two MPI ranks, beside the figures of the source document.
 
     python -m benchmarks parallel-chains [--sizes 15,51,151,301,1001,10001] [--durations 1,5,60]
 
-A loop of N joints cut in the middle (10 s at steps of 0.01 s), and a spatial slider-crank cut at its ball joint, both
-with a method of order four; times are the best of short runs. Ranks need mpi4py and an MPI: pip install
-'kinegraph[mpi]'. Only ratios mean something.
+A loop of N joints cut in the middle (10 s at steps of 0.01 s), and a spatial slider-crank cut at its ball joint,
+both with a method of order four; times are the best of short runs. Ranks need mpi4py and an MPI: pip install
+'kinegraph[mpi]'. Compare ratios, not absolute times.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ PUBLISHED = {
 
 @dataclass(frozen=True)
 class Timed:
-    """A thousand steps: seconds, of which waiting for messages; bytes and messages of one evaluation; the last position
-    run to."""
+    """A thousand steps: seconds, of which waiting for messages; bytes and messages of one evaluation; the last
+    position."""
 
     seconds: float
     waiting: float
@@ -59,7 +59,7 @@ class Timed:
     messages: float = 0.0
 
     def times(self, factor: float) -> Timed:
-        """So many times as many steps."""
+        """The time of `factor` times as many steps."""
         return replace(self, seconds=factor * self.seconds, waiting=factor * self.waiting)
 
 
@@ -82,7 +82,7 @@ def _sprung(joints: int) -> Mechanism:
 
 
 def polygon(joints: int) -> list[float]:
-    """The library's loop as it starts: a regular polygon."""
+    """The library's loop at its start: a regular polygon."""
     turn, left = 2 * np.pi / joints, joints // 2
     return [np.pi - turn, *[-turn] * (left - 1), *[turn] * (joints - 1 - left)]
 
@@ -157,8 +157,8 @@ def _line(name: str, one: Timed, two: Timed, ranks: Timed | None) -> str:
 
 
 def on_ranks(sizes: Sequence[int]) -> dict[str, Timed]:
-    """All runs on two ranks, in one start of MPI, by name: `loop N`, `sprung loop N`, `crank STEP`; nothing if there is
-    no MPI."""
+    """All runs on two ranks, in one start of MPI, by name: `loop N`, `sprung loop N`, `crank STEP`; empty without
+    MPI."""
     beside = Path(sys.executable).parent / "mpiexec"
     launcher = str(beside) if beside.exists() else shutil.which("mpiexec")
     if launcher is None:
@@ -174,7 +174,7 @@ def on_ranks(sizes: Sequence[int]) -> dict[str, Timed]:
 
 
 def ranks_main(sizes: Sequence[int]) -> None:
-    """What every rank runs; the first prints."""
+    """The program of every rank; the first prints."""
     world = extra("mpi4py.MPI", "computing chains on ranks").COMM_WORLD
     found = {f"loop {joints}": loop_run(joints, Ranks(world)) for joints in sizes}
     found |= {f"sprung loop {joints}": loop_run(joints, Ranks(world), sprung=True) for joints in sizes[:1]}
@@ -187,7 +187,7 @@ def ranks_main(sizes: Sequence[int]) -> None:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of joints")
-    parser.add_argument("--durations", default=",".join(map(str, DURATIONS)), help="seconds that are simulated")
+    parser.add_argument("--durations", default=",".join(map(str, DURATIONS)), help="simulated seconds")
     parser.add_argument("--on-ranks", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args()
     numbers = [int(n) for n in given.sizes.split(",")]

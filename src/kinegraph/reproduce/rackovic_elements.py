@@ -24,12 +24,12 @@ from kinegraph.passes.rackovic import IDENTITIES, LIMITS
 from kinegraph.reproduce.document import Entry, Verdict, fewer, held
 from kinegraph.reproduce.printed import table, text
 
-# Tables 3.1 and 3.2: operations of every element of H, C and h^G as an expression of its own.
+# Tables 3.1 and 3.2: operations of every element of H, C and h^G as a separate expression.
 
 _TOTALS = {"rackovic_table_3_1": (5768, 1047), "rackovic_table_3_2": (1340, 453)}
 
-_WRITTEN = "another choice of which squares sin^2 + cos^2 = 1 takes away"
-_CHOSEN = "identities are chosen by what they save over all elements together, not in this one"
+_WRITTEN = "another choice of the squares that sin^2 + cos^2 = 1 removes"
+_CHOSEN = "identities are chosen by their savings over all elements together, not in this one"
 
 
 def complete_expressions() -> tuple[Entry, ...]:
@@ -62,7 +62,7 @@ def _element_entries(name: str, graph: Graph, reason: str) -> Iterator[Entry]:
 
 
 def _elements(printed: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, tuple[str, int], tuple[int, int]]]:
-    """Each element once: its name, the output and the place there, what is printed."""
+    """Each element once: its name, its output and index, the printed counts."""
     for row, cells in printed.items():
         for i in range(6):
             said = int(cells[2 * i]), int(cells[2 * i + 1])
@@ -77,7 +77,7 @@ def _elements(printed: dict[str, tuple[str, ...]]) -> Iterator[tuple[str, tuple[
 
 
 def _alone(graph: Graph, output: str, place: int) -> Operations:
-    """The operations of one element if nothing else is computed; sums of angles inside sines are not in the tables."""
+    """The operations of one element alone; sums of angles inside sines are not in the tables."""
     todo, seen, found = [graph.output(output).nodes[place]], set[int](), Operations()
     while todo:
         index = todo.pop()
@@ -90,7 +90,7 @@ def _alone(graph: Graph, output: str, place: int) -> Operations:
     return found
 
 
-# H_11 of Example 2.1 as three places of chapter 3 print it: with its misprints, and without them.
+# H_11 of Example 2.1 as printed in three places of chapter 3: with its misprints, and corrected.
 
 _SUM = "sin(q2 + q3 + q4)"
 _SQUARES = tuple(
@@ -104,7 +104,7 @@ _SQUARES = tuple(
 
 @dataclass(frozen=True)
 class Formula:
-    """A printed formula: its file, where it stands, what to replace, a term to add, and why."""
+    """A printed formula: its file, its place, replacements, a term to add, and why."""
 
     file: str
     title: str
@@ -177,7 +177,7 @@ def _is_h11(line: str) -> bool:
 
 # Model 3.1, the dissertation's final program for Example 2.1, as printed: compared with ours, element by element.
 
-#: Lines that make the model right, and what is wrong with the printed ones. Six names are used and never defined.
+#: Corrected lines, and what is wrong with the printed ones. Six names are used and never defined.
 CORRECTIONS = {
     "X22": ("0", "X_22 is not defined; 0 fits"),
     "X27": ("0", "X_27 is not defined; 0 fits"),
@@ -199,7 +199,7 @@ _ROUNDED = ("0.777778", "7/9")
 
 
 class Program:
-    """Lines `name = expression` in one builder, each computed when it is asked for."""
+    """Lines `name = expression` in one builder, each computed on demand."""
 
     def __init__(self, lines: Mapping[str, str]) -> None:
         self.lines = lines
@@ -209,7 +209,7 @@ class Program:
         self._done: dict[str, Scalar] = {}
 
     def needs(self, name: str) -> set[str]:
-        """All lines that a line rests on, itself and names that no line defines included."""
+        """All lines that a line depends on, including itself and undefined names."""
         if name not in self.lines:
             return {name}
         own = [one for one in names_in(self._read(name)) if not re.fullmatch(r"q\d", one)]
@@ -232,7 +232,7 @@ class Comparison:
 
     @cached_property
     def printed(self) -> dict[str, str]:
-        """Lines as printed, by what they define."""
+        """Lines as printed, by the names they define."""
         lines = [line for line in text("rackovic_model_3_1.txt").splitlines() if not line.startswith("#")]
         return {line.split(" = ", 1)[0]: line.split(" = ", 1)[1] for line in lines}
 
@@ -242,7 +242,7 @@ class Comparison:
         return in_closed_form(load("rackovic-6r"), "H,C,gravity", {})
 
     def entries(self) -> Iterator[Entry]:
-        """Every element that the model prints."""
+        """Every element printed in the model."""
         corrected = {**self.printed, **{name: line for name, (line, _) in CORRECTIONS.items()}}
         as_printed, right = Program(self.printed), Program(corrected)
         for name, node in self.elements():
@@ -268,7 +268,7 @@ class Comparison:
         return bool(prove(Graph(self.ours.nodes, (Output("x", (), (node,)),)), theirs))
 
     def elements(self) -> Iterator[tuple[str, int]]:
-        """Names as the model has them, and our nodes."""
+        """Names as in the model, and our nodes."""
         for i in range(6):
             yield f"h{i + 1}", self.ours.output("gravity").nodes[i]
         for i in range(6):
@@ -278,7 +278,7 @@ class Comparison:
             yield from ((f"C{i + 1}_{j + 1}{k + 1}", nodes[36 * i + 6 * j + k]) for j in range(6) for k in range(j + 1))
 
     def zeros(self) -> Entry:
-        """What the model does not print is zero."""
+        """Elements that the model does not print must be zero."""
         missing = [(name, node) for name, node in self.elements() if name not in self.printed]
         zero = self.ours.nodes and all(_is_zero(self.ours, node) for _, node in missing)
         return held("elements that are not printed", "0", f"{len(missing)} elements, all 0", bool(zero))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.derive import in_closed_form
 from kinegraph.compiler.mechanism_source import load
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Polynomial
 from kinegraph.graph.proof import prove
@@ -52,7 +52,7 @@ SERIES = (
 
 
 def mechanism_of(series: Series) -> Mechanism:
-    """The walker with nothing but one series; links that are counted elsewhere have no mass."""
+    """The walker with one series only; links that are counted elsewhere have no mass."""
     walker = load("rackovic-14r")
     bodies = tuple(
         body if _number(body.name) in series.links else replace(body, inertia=Inertia(central=body.inertia.central))
@@ -198,7 +198,7 @@ def _series_entries(number: int) -> Iterator[Entry]:
 
 
 def _successive() -> Iterator[Entry]:
-    """The second subgraph of section 4.5.3 has products (e.q), the third e x e; here both come at once."""
+    """The second subgraph of section 4.5.3 has products (e.q), the third e x e; here both are done at once."""
     found = reduced_part(_directions(3).whole, with_products_of_directions)
     yield from _pair("second and third subgraph, initial", (401, 178), found.initial)
     yield from _pair("second and third subgraph, final", (205, 110), found.final)
@@ -206,7 +206,7 @@ def _successive() -> Iterator[Entry]:
 
 
 def totals() -> tuple[Entry, ...]:
-    """Table 4.13: the whole mechanism, and the series added up."""
+    """Table 4.13: the whole mechanism, and the sum of the series."""
     single = count(_final("rackovic-14r", _ALL))
     double = count(_final("rackovic-14r-double", f"{_ALL},B:support"))
     found = _different_quantities()
@@ -219,7 +219,7 @@ def totals() -> tuple[Entry, ...]:
 
 
 def _different_quantities() -> int:
-    """Elements of H, C and h^G, each once, that joints of one series make."""
+    """Elements of H, C and h^G, each once, that depend on joints of one series."""
     elements: set[tuple[int, ...]] = set()
     for one in SERIES:
         elements |= {(i,) for i in one.joints}
@@ -229,4 +229,4 @@ def _different_quantities() -> int:
 
 
 def _final(model: str, quantities: str) -> Graph:
-    return Chain(request_of(load(model), quantities, numeric=True, effort=Effort.QUICK)).reduced.graph
+    return reduced(request_of(load(model), quantities, numeric=True, effort=Effort.QUICK)).graph

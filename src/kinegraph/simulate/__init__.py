@@ -1,4 +1,4 @@
-"""Motion: from a mechanism to the problem `solve` integrates, and from its result to named columns."""
+"""Simulation: build the problem that `solve` integrates from a mechanism, and turn its result into named columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a mechanism to the right-hand side that `solve` integrates, in velocities or in momenta."""
+"""The right-hand side of a mechanism that `solve` integrates, in velocities or in momenta."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kinegraph import passes as known_passes
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedKernel
-from kinegraph.compiler.chain import chain_of
+from kinegraph.compiler import stored
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import bound_parameters, request_of
 from kinegraph.derive.constraints.projection import MISSED, PROJECTED, projected_in, projection
@@ -42,15 +42,16 @@ from kinegraph.solve.problem import Floats, RightHandSide, Signals
 from kinegraph.solve.recording import Run
 
 if TYPE_CHECKING:
-    from kinegraph.derive.quantities.platforms import ClosedLegs
+    from kinegraph.derive.quantities.closed_legs import ClosedLegs
 
 _LARGEST_REDUCED = 4000
-_MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes as fast as a compiler would start
+_MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes before a compiler would have started
 
 
 @dataclass(frozen=True)
 class ProjectedStates:
-    """States one step nearer to loops and constraints; what was missed most before it, by position and by velocity."""
+    """States after one step toward loops and constraints, and the largest residuals before it, by position and by
+    velocity."""
 
     q: Floats
     v: Floats
@@ -59,9 +60,9 @@ class ProjectedStates:
 
 
 class Equations(ABC):
-    """A mechanism, the numbers of its parameters, and the order of x = [y, t, u, p] that all its kernels take.
+    """A mechanism, its parameter values, and the order of x = [y, t, u, p] that all its kernels take.
 
-    runtime: parameters that are given when the code runs (p); all others are part of the code.
+    runtime: parameters given when the code runs (p). All others are constants of the code.
     """
 
     def __init__(
@@ -74,16 +75,16 @@ class Equations(ABC):
         numbers = bound_parameters(mechanism, True, values)
         self.bound: dict[str, Expression] = {name: value for name, value in numbers.items() if name not in runtime}
 
-    #: What is run in place of the passes of quick effort, as `passes.by_name` writes it.
+    #: Passes to run instead of those of quick effort, as written for `passes.by_name`.
     passes: str = ""
 
-    #: Loops over bodies compute the accelerations: there is no graph of the rates, and no Jacobian.
+    #: Recursive algorithms compute the accelerations: there is no graph of the rates, and no Jacobian.
     by_loops: ClassVar[bool] = False
 
-    #: Legs of platforms by their closed form; else they are loops like any others.
+    #: Platform legs in closed form; otherwise they are ordinary loops.
     closed_legs: bool = True
 
-    #: The method itself keeps loops closed, step by step.
+    #: The method itself keeps loops closed in every step.
     closed_by_method: ClassVar[bool] = False
 
     @property
@@ -93,7 +94,7 @@ class Equations(ABC):
 
     @property
     def balances(self) -> tuple[str, ...]:
-        """The last entries of y: where energy went."""
+        """The last entries of y: energy balances."""
         return ()
 
     @property
@@ -107,24 +108,24 @@ class Equations(ABC):
         """y' as a graph."""
 
     def with_passes(self, passes: str) -> Self:
-        """The same equations, reduced by passes of the user's own."""
+        """The same equations, reduced by the user's passes."""
         found = copy(self)
         found.passes = passes
         return found
 
     def chosen(self, words: str) -> Graph:
-        """Quantities of the mechanism by their words, as the graph that is estimated to run fastest."""
+        """Quantities of the mechanism by name, as the graph with the shortest estimated run time."""
         request = request_of(
             self.mechanism, words, parameters=self.bound, passes=self.passes, closed_legs=self.closed_legs
         )
-        return chain_of(request).chosen().graph
+        return stored.chosen(stored.resolve_closure(request)).graph
 
     def derived(self, words: Sequence[str]) -> Graph:
-        """Quantities of the mechanism by their words, as one graph."""
+        """Quantities of the mechanism by name, as one graph."""
         return derive(self.mechanism, words, parameters=self.bound, closed_legs=self.closed_legs)
 
     def solved(self, builder: GraphBuilder) -> dict[str, GraphScalar]:
-        """Inputs that follow from the state, such as the forces of what is tied, as nodes of a builder."""
+        """Inputs that follow from the state, such as the forces of driven joints, as nodes of a builder."""
         return {}
 
     def stored(self, kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
@@ -133,21 +134,21 @@ class Equations(ABC):
 
     @property
     def returned(self) -> Graph | None:
-        """y after one Newton step onto the constraints, and its pivots, as a graph; None where there are none."""
+        """y after one Newton step onto the constraints, and its pivots, as a graph; None without constraints."""
         return None
 
     @property
     def projection(self) -> Graph | None:
-        """One step back onto the loops and constraints, in q and v; None where there are none."""
+        """One projection step onto the loops and constraints, in q and v; None if there are none."""
         return None
 
     @property
     def closes(self) -> bool:
-        """Whether there are loops or constraints to take states back onto."""
+        """Whether there are loops or constraints to project onto."""
         return self.projection is not None
 
     def projected_states(self, times: Floats, q: Floats, v: Floats, parameters: Floats) -> ProjectedStates:
-        """States after one step onto loops and constraints, and what they missed before it."""
+        """States after one step onto loops and constraints, and their residuals before it."""
         assert self.projection is not None
         tail = np.hstack([times[:, None], by_row(parameters, len(times))])
         found = row_values(self.projection, state_symbols(self), np.hstack([q, v, tail]))
@@ -157,12 +158,12 @@ class Equations(ABC):
 
     @property
     def keeps_closed(self) -> bool:
-        """Whether states are taken onto loops and constraints, while they are integrated and when they are saved."""
+        """Whether states are projected onto loops and constraints, during integration and when saved."""
         return True
 
     @property
     def rows(self) -> tuple[str, ...]:
-        """The names of the constraints' rows that have a pivot."""
+        """The names of the constraint rows that have a pivot."""
         return ()
 
     @property
@@ -171,7 +172,7 @@ class Equations(ABC):
         """The same equations in velocities."""
 
     def saved(self, run: Run, inputs: Signals) -> tuple[Floats, dict[str, Floats]]:
-        """The saved states of a run, and columns that only these equations know of."""
+        """The saved states of a run, and columns specific to these equations."""
         return run.states, {}
 
     def rate_jacobian(self) -> Graph:
@@ -184,7 +185,7 @@ class Equations(ABC):
 
     @abstractmethod
     def carry_states(self, graph: Graph) -> Graph:
-        """Rows of q, v and balances (the one output of a graph in these) as rows of y, in y."""
+        """Rows of q, v and balances (the single output of a graph in these) as rows of y, in y."""
 
     @abstractmethod
     def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
@@ -192,7 +193,7 @@ class Equations(ABC):
 
     @abstractmethod
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
-        """q and v from rows of y; parameters are the same for all rows, or given by row."""
+        """q and v from rows of y. Parameters are common to all rows, or given by row."""
 
     def repacked(self, states: Floats, times: Floats, q: Floats, v: Floats, parameters: Floats) -> Floats:
         """Rows of y with other q and v; parameters by row."""
@@ -208,7 +209,7 @@ class Equations(ABC):
 
     @property
     def flags(self) -> tuple[Symbol, ...]:
-        """What says in which mode the equations are; x ends with them."""
+        """The mode flags, with which x ends."""
         return ()
 
     @property
@@ -228,7 +229,7 @@ class Equations(ABC):
 
     @property
     def moving_symbols(self) -> tuple[Symbol, ...]:
-        """The symbols of what changes with time: y and the sampled inputs."""
+        """The symbols of the variables that change with time: y and the sampled inputs."""
         return (*self.state_symbols, *(Symbol(Kind.INPUT, name) for name in self.forces.sampled))
 
     @property
@@ -249,14 +250,14 @@ class Equations(ABC):
         return kernel_of_graph(graph, arguments, native, self.passes)
 
     def _arguments(self) -> list[Argument]:
-        """x in its parts, so that batch code can take each from an array of its own."""
+        """x in its parts, so that batch code can take each from its own array."""
         ends = np.cumsum([len(self.names), 1, len(self.forces.sampled), len(self.runtime) + len(self.flags)])
         parts = zip("ytup", np.split(np.arange(ends[-1]), ends[:-1]), strict=True)
         symbols = self.symbols
         return [Argument(name, tuple(symbols[int(k)] for k in part)) for name, part in parts if len(part)]
 
     def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
-        """The right-hand side; with its Jacobian if it is wanted."""
+        """The right-hand side, with its Jacobian on request."""
         whole = [Argument("x", self.symbols)]
         return RightHandSide(
             code=self.kernel(self.rate, self._arguments(), native),
@@ -271,11 +272,11 @@ class Equations(ABC):
 
 
 class VelocityForm(Equations):
-    """y = [q, v], and balances of energy where forces, elements and laws of time change it."""
+    """y = [q, v], and energy balances where forces, elements and prescribed motions change the energy."""
 
     @property
     def described(self) -> Mechanism:
-        """The mechanism with all that changes its energy."""
+        """The mechanism with everything that changes its energy."""
         return self.mechanism
 
     @property
@@ -311,7 +312,7 @@ class VelocityForm(Equations):
         return self._derivation.platform
 
     def with_legs_as_loops(self) -> VelocityForm:
-        """The same equations with legs of platforms as loops."""
+        """The same equations with platform legs as loops."""
         found = VelocityForm(self.mechanism, self.values, self.forces, self.runtime).with_passes(self.passes)
         found.closed_legs = False
         return found
@@ -328,7 +329,8 @@ class VelocityForm(Equations):
 
     @property
     def all_rows(self) -> tuple[str, ...]:
-        """The names of all rows that the projection measures; none of platforms, whose legs have closed forms."""
+        """The names of all rows that the projection measures. Platforms have none, because their legs have closed
+        forms."""
         if not is_constrained(self.mechanism) or self._derivation.platform is not None:
             return ()
         return tuple(row.name for row in self._derivation.constrained.rows)
@@ -361,7 +363,7 @@ class VelocityForm(Equations):
 
 
 def by_row(parameters: Floats, rows: int) -> Floats:
-    """Parameters as rows: those of all rows are repeated."""
+    """Parameters as rows; values common to all rows are repeated."""
     return parameters if parameters.ndim == 2 else np.tile(parameters, (rows, 1))
 
 
@@ -375,7 +377,7 @@ def state_symbols(equations: Equations) -> tuple[Symbol, ...]:
 
 
 def row_values(graph: Graph, symbols: Sequence[Symbol], rows: Floats) -> dict[str, Floats]:
-    """All outputs of a graph for many rows of values of the symbols: by NumPy, or compiled where they are many."""
+    """All outputs of a graph for many rows of symbol values: by NumPy, or compiled if there are many."""
     if len(graph) * len(rows) <= _MOST_INTERPRETED:
         return interpret(graph, {symbol.name: column for symbol, column in zip(symbols, rows.T, strict=True)})
     kernel = compile_graph(reduced(graph), [Argument("x", tuple(symbols))])
@@ -383,19 +385,20 @@ def row_values(graph: Graph, symbols: Sequence[Symbol], rows: Floats) -> dict[st
 
 
 def largest(values: Floats) -> float:
-    """The largest size among values, 0 of none."""
+    """The largest absolute value; 0 if there are none."""
     return float(np.max(np.abs(values), initial=0.0))
 
 
 def kernel_of_graph(graph: Graph, arguments: Sequence[Argument], native: bool, passes: str = "") -> Kernel:
-    """A graph as machine code, or interpreted; `passes` are run in place of those that take next to no time."""
+    """A graph as machine code, or interpreted. `passes` replace the default quick ones."""
     if not native:
         return InterpretedKernel(graph, arguments)
     return compile_graph(reduced(graph, passes), arguments)
 
 
 def reduced(graph: Graph, passes: str = "") -> Graph:
-    """Fewer operations where finding them takes no time; a large graph would take longer than it saves."""
+    """The graph with fewer operations, if finding them is fast: for a large graph it would take longer than it
+    saves."""
     if not passes and len(graph) > _LARGEST_REDUCED:
         return graph
     return known_passes.reduce(graph, passes=known_passes.read_passes(passes or AT_ONCE)).graph

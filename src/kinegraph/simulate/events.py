@@ -23,16 +23,16 @@ from kinegraph.solve.problem import Action, Direction, Event, EventSet, Floats, 
 
 # Events as kernels: conditions and new states, from expressions in q, v, t, parameters and points.
 
-#: What the symbols of a box are called, after the symbols of a state: rates, radii, and radii of rates.
+#: Prefixes of the symbols of a box, which follow those of a state: rates, radii, and radii of rates.
 _BOX = "rate", "radius", "spread"
 
 
 @dataclass(frozen=True)
 class Endings:
-    """Further conditions, with names: a run stops when one of them falls below zero. boundaries: of positions alone.
+    """Further named conditions: a run stops when one of them becomes negative. boundaries: those of positions alone.
 
-    gaps: those that must not even be below zero in between two looks; places: which of the conditions they are.
-    holds: they stop a run that begins below zero, too.
+    gaps: conditions that must not become negative even between two samples. places: their indices among the
+    conditions. holds: whether they also stop a run that starts negative.
     """
 
     names: tuple[str, ...]
@@ -84,7 +84,8 @@ def event_set(
 
 
 def _enclosure(equations: Equations, gaps: Graph, native: bool) -> tuple[Function, tuple[int, ...]]:
-    """Enclosures of gaps and their rates as a function of x, radii, rates and their radii; and what of y matters."""
+    """Enclosures of gaps and their rates as a function of x, radii, rates and their radii; and which entries of y
+    matter."""
     symbols = equations.state_symbols
     rates, radii, spreads = ([Symbol(Kind.INPUT, f"{word}:{one.name}") for one in symbols] for word in _BOX)
     time, duration = Symbol(Kind.TIME, TIME), Symbol(Kind.INPUT, f"radius:{TIME}")
@@ -100,8 +101,8 @@ def _enclosure(equations: Equations, gaps: Graph, native: bool) -> tuple[Functio
 
 
 def enclosures(conditions: Graph, rates: Mapping[Symbol, Symbol | None], radii: Mapping[Symbol, Symbol]) -> Graph:
-    """Middles and radii of conditions and of their rates. rates: symbols of those of symbols (None: one); radii: of
-    both."""
+    """Midpoints and radii of conditions and of their rates. rates: symbols for the rates of symbols (None: one). radii:
+    of both."""
     builder = GraphBuilder()
     (values,) = moved(conditions.outputs, transfer(conditions, builder))
 
@@ -130,7 +131,7 @@ def _joined(first: Graph, second: Graph) -> Graph:
 
 
 def read(event: Event) -> Event:
-    """The event with its texts read as formulas."""
+    """The event with its texts parsed as formulas."""
     new = {name: formula(value, name) for name, value in event.reset.items()}
     return replace(event, condition=formula(event.condition), reset=new)
 
@@ -158,13 +159,13 @@ def _refuse_zeros(equations: Equations, conditions: Graph, names: Sequence[str])
     for place, name in enumerate(names):
         if place not in different:
             raise SolveError(
-                f"event {name}: its condition is zero at every state, so it never passes zero\n"
-                "  write a condition that changes along the motion"
+                f"event {name}: the condition is zero at every state, so it never crosses zero\n  write a "
+                "condition that changes along the motion"
             )
 
 
 def _boundaries(conditions: Graph, events: Sequence[Event]) -> tuple[bool, ...]:
-    """Which events act on a condition that does not depend on velocities."""
+    """Which events have a condition that does not depend on velocities."""
     moving = [isinstance(node, Symbol) and node.kind is Kind.VELOCITY for node in conditions.nodes]
     for index, node in enumerate(conditions.nodes):
         moving[index] = moving[index] or any(moving[child] for child in children(node))
@@ -185,7 +186,7 @@ def slopes_along(equations: Equations, conditions: Graph) -> Graph:
 
 
 def new_states(equations: Equations, events: Sequence[Event]) -> Graph:
-    """The states events lead to, in q and v (and balances), a row for each event."""
+    """The states after the resets of events, in q and v (and balances), one row per event."""
     builder = GraphBuilder()
     names = StateNames(builder, equations)
     symbols = equations.velocity_symbols
@@ -194,7 +195,9 @@ def new_states(equations: Equations, events: Sequence[Event]) -> Graph:
     for event in events:
         for name in event.reset:
             if name not in known:
-                raise SolveError(f"event {event.name}: there is no {name!r} to reset; {', '.join(known)}")
+                raise SolveError(
+                    f"event {event.name}: unknown variable {name!r} in the reset; choose from {', '.join(known)}"
+                )
         for symbol in symbols:
             if symbol.name in event.reset:
                 rows.append(names.scalar(_expression(event.reset[symbol.name])).index)
@@ -208,19 +211,18 @@ def _expression(value: object) -> Expression:
     return value
 
 
-# How long steps may be beside laws of time that only conditions name: nothing in the motion tells of them.
-#
-# A gap z - a sin(w t) is looked at at four points of every step, and a ball in free fall allows steps of any length. So
-# steps are limited by the pace of the law: of a sine, the third rate is w^2 times the first.
+# Step limits for conditions with prescribed motions. A gap z - a sin(w t) is sampled at four points of every step, and
+# a ball in free fall allows steps of any length. So the pace of the prescribed motion limits the step: for a sine, the
+# third derivative is w^2 times the first.
 
-_TIMES = 512  # of the run at which laws are looked at
-_PART = 0.5  # of half a swing is the longest step
+_TIMES = 512  # times of the run at which prescribed motions are sampled
+_PART = 0.5  # of half a period: the longest step
 
 
 def paced_by_events(
     control: Control, equations: Equations, events: Sequence[Event], state: Floats, span: tuple[float, float]
 ) -> Control:
-    """The controller with steps that do not pass over what conditions of events do by time alone."""
+    """The controller with steps short enough for conditions that depend on time explicitly."""
     timed = [one.condition for one in events if isinstance(one.condition, Expression) and TIME in names(one.condition)]
     if not timed or not isinstance(control, Adaptive):
         return control
@@ -232,7 +234,7 @@ def paced_by_events(
 
 
 def led_rates(values: Graph) -> Graph:
-    """The first and the third rate of values by time alone."""
+    """The first and third explicit time derivatives of values."""
     builder = GraphBuilder()
     (found,) = moved(values.outputs, transfer(values, builder))
     by_time = ForwardDerivative(builder, {builder.symbol(Kind.TIME, TIME): builder.one})
@@ -244,10 +246,10 @@ def led_rates(values: Graph) -> Graph:
 def paced(
     control: Adaptive, rates: Graph, equations: Equations, x: tuple[Floats, Floats], span: tuple[float, float]
 ) -> Control:
-    """The controller with steps that follow laws; x: what stands before and after the time in arguments."""
+    """The controller with steps that resolve prescribed motions. x: the arguments before and after the time."""
     times = np.random.default_rng(4).uniform(*span, _TIMES)
     before, after = (np.tile(part, (_TIMES, 1)) for part in x)
-    with np.errstate(all="ignore"):  # a law may have no rates where it bends
+    with np.errstate(all="ignore"):  # a prescribed motion may have no derivative at a kink
         found = row_values(rates, equations.symbols, np.hstack([before, times[:, None], after]))
     columns = (np.broadcast_to(found[name], (_TIMES, len(rates.output(name).nodes))).T for name in ("first", "third"))
     fastest = max((_square_of_pace(*pair) for pair in zip(*columns, strict=True)), default=0.0)

@@ -13,22 +13,23 @@ from kinegraph.derive.dynamics.state_rate import input_meanings
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import DerivationError, KinegraphError, SolveError
 from kinegraph.graph.build import GraphBuilder, moved, transfer
-from kinegraph.graph.build import Scalar as scalar_Scalar
+from kinegraph.graph.build import Scalar as GraphScalar
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.io.language.expressions import ExpressionReader, as_expression
 from kinegraph.io.language.grammar import Start, parser
 from kinegraph.model.expressions import Call, Expression, Name, Operation, Scalar, expression, names, postorder
 from kinegraph.model.names import CHOICE_REMEDY, component, did_you_mean
 from kinegraph.model.report import Places
+from kinegraph.simulate.checks.first_integrals import ENERGY, MOMENTA
 from kinegraph.simulate.equations import Equations
-from kinegraph.simulate.observation import ENERGY, KINETIC, MOMENTA, POTENTIAL
+from kinegraph.simulate.observation import KINETIC, POTENTIAL
 
-# Formulas a user types for inputs, events and initial values: the model language, with velocities and points.
-#
-# `q1'` is a velocity, `tip.z` a coordinate of an output point and `forces[2]`, `reaction:pin[0]` an entry of a
-# quantity. Nothing is ever executed.
+# Formulas for inputs, events and initial values: the model language, with velocities and points. `q1'` is a velocity,
+# `tip.z` a coordinate of an output point, and `forces[2]`, `reaction:pin[0]` an entry of a quantity. Nothing is ever
+# executed.
 
-# The grammar of models knows names of letters, digits, _ and $ only: what is special is spelled with $ meanwhile.
+# In the grammar of models a name has letters, digits, _ and $ only: special characters are spelled with $ while
+# parsing.
 _PRIME, _DOT = "$prime", "$dot$"
 _PRIMED = re.compile(r"([^\W\d_][\w$]*)'")
 _POINT = re.compile(r"([^\W\d_][\w$]*)\.([xyz])\b")
@@ -40,23 +41,24 @@ _ENTRY = "entry$"
 
 
 def formula(given: Scalar, name: str = "") -> Expression:
-    """The expression a user means: text is read, others are taken as they are. `name`: whose value it is."""
+    """The expression of a formula: text is parsed, anything else is returned unchanged. `name`: the variable it is
+    for."""
     if not isinstance(given, str):
         return expression(given, name)
     if len(given) > _LONGEST:
-        raise SolveError(f"a formula of {len(given)} characters is too long; the limit is {_LONGEST}")
+        raise SolveError(f"the formula has {len(given)} characters; the limit is {_LONGEST}")
     spelled = ENTRY.sub(lambda found: _ENTRY + found[0].encode().hex(), given)
     spelled = _POINT.sub(rf"\1{_DOT}\2", _PRIMED.sub(rf"\1{_PRIME}", spelled))
     try:
         read = ExpressionReader("", Places()).transform(parser(Start.EXPRESSION).parse(spelled))
     except (UnexpectedInput, VisitError):
         remedy = CHOICE_REMEDY if set("<>?&") & set(str(given)) else "write e.g. 2*sin(3*t) - 0.1*q1'"
-        raise SolveError(f"cannot read the formula {given!r}: {remedy}") from None
+        raise SolveError(f"cannot parse the formula {given!r}: {remedy}") from None
     return _respelled(as_expression(read))
 
 
 def _respelled(root: Expression) -> Expression:
-    """The expression with primes, points and entries in its names again."""
+    """The expression with primes, points and indices restored in its names."""
     done: list[Expression] = []
     for node in postorder(root):
         if isinstance(node, Name):
@@ -76,13 +78,12 @@ def _respelled_name(text: str) -> str:
     return text.replace(_PRIME, "'").replace(_DOT, ".")
 
 
-# What the names of a formula along a run stand for: the state, points, energies, momenta, entries of any quantity.
-#
-# `q1'^2`, `tip.z`, `tip.z'`, `energy`, `forces[2]`, `pose:hand[0,3]`, `effort:coil[0]`.
+# Names in a formula along a run: the state, points, energies, momenta, entries of any quantity, as in `q1'^2`, `tip.z`,
+# `tip.z'`, `energy`, `forces[2]`, `pose:hand[0,3]`, `effort:coil[0]`.
 
 
 class StateNames(Names):
-    """Names of the state and of points, energies and momenta as columns of a run have them, entries of quantities."""
+    """Names of the state, of points, energies and momenta as in the columns of a run, and of entries of quantities."""
 
     error: ClassVar[type[KinegraphError]] = SolveError
 
@@ -95,15 +96,15 @@ class StateNames(Names):
         declared = [given.name for given in equations.mechanism.inputs]
         self.replace({name: self._given[name] for name in declared if name in self._given})
 
-    def read(self, formulas: Sequence[Expression]) -> list[scalar_Scalar]:
-        """What formulas stand for; the quantities they name are derived together."""
+    def read(self, formulas: Sequence[Expression]) -> list[GraphScalar]:
+        """The values of formulas. The quantities they name are derived together."""
         used = dict.fromkeys(word for one in formulas for name in sorted(names(one)) for word in _words(name))
         if len(missing := [word for word in used if word not in self._made]) > 1:
-            with suppress(KinegraphError):  # what is wrong is said where it is read
+            with suppress(KinegraphError):  # errors are raised where the formula is evaluated
                 self._derive(missing)
         return [self.scalar(one) for one in formulas]
 
-    def __getitem__(self, name: str) -> scalar_Scalar:
+    def __getitem__(self, name: str) -> GraphScalar:
         if found := ENTRY.fullmatch(name):
             return self._entry(found[1], tuple(int(part) for part in found[2].split(",") if part.strip()))
         if "." in name:
@@ -113,18 +114,18 @@ class StateNames(Names):
         except DerivationError:
             return self._column(name)
 
-    def _of_point(self, name: str) -> scalar_Scalar:
+    def _of_point(self, name: str) -> GraphScalar:
         point, _, axis = name.partition(".")
         known = [one.name for one in self._equations.mechanism.points]
         if point not in known:
-            raise self.error(f"{name}: there is no output point {point!r}\n  {did_you_mean(point, known)}")
+            raise self.error(f"{name}: unknown output point {point!r}\n  {did_you_mean(point, known)}")
         found = component(name)
         if found is None or not found.exists:
-            raise self.error(f"{name}: a point has the coordinates x, y and z, no {axis!r}")
+            raise self.error(f"{name}: a point has the coordinates x, y and z, not {axis!r}")
         row = "xyz".index(found.axis)
         return self._entry(f"velocity:{point}", (row,)) if found.rate else self._entry(f"pose:{point}", (row, 3))
 
-    def _column(self, name: str) -> scalar_Scalar:
+    def _column(self, name: str) -> GraphScalar:
         if name in (KINETIC, POTENTIAL):
             return self._entry("energy", (int(name == POTENTIAL),))
         if name == ENERGY:
@@ -132,22 +133,24 @@ class StateNames(Names):
         if name in MOMENTA:
             return self._entry("momentum", (MOMENTA.index(name),))
         if name in self._equations.balances:
-            return scalar_Scalar(self.builder, self.builder.symbol(Kind.INPUT, name))
+            return GraphScalar(self.builder, self.builder.symbol(Kind.INPUT, name))
         layout = self._equations.mechanism.layout
         parameters = [parameter.name for parameter in self._equations.mechanism.parameters]
         columns = (KINETIC, POTENTIAL, ENERGY, *MOMENTA, *self._equations.balances)
         known = (*layout.positions, *layout.velocities, *parameters, *columns)
-        raise self.error(f"there is no {name!r} in the model\n  {did_you_mean(name, known)}")
+        raise self.error(f"the model has no variable {name!r}\n  {did_you_mean(name, known)}")
 
-    def _entry(self, quantity: str, places: tuple[int, ...]) -> scalar_Scalar:
+    def _entry(self, quantity: str, places: tuple[int, ...]) -> GraphScalar:
         output = self._quantity(quantity)
         shape = output.shape
         if len(places) != len(shape) or any(place >= size for place, size in zip(places, shape, strict=False)):
-            raise self.error(f"{quantity}{list(places)}: {quantity} has the shape {shape}, counted from 0")
+            raise self.error(
+                f"{quantity}{list(places)}: index out of range, {quantity} has shape {shape} and indices start at 0"
+            )
         flat = 0
         for place, size in zip(places, shape, strict=True):
             flat = flat * size + place
-        return scalar_Scalar(self.builder, output.nodes[flat])
+        return GraphScalar(self.builder, output.nodes[flat])
 
     def _quantity(self, word: str) -> Output:
         if word not in self._made:
@@ -160,7 +163,7 @@ class StateNames(Names):
         self._made |= zip(words, outputs, strict=True)
 
     def _symbol(self, node: Symbol) -> int:
-        """What a symbol of a derived quantity is along the motion: inputs as they are given, accelerations solved."""
+        """A symbol of a derived quantity along the motion: inputs as given, accelerations solved."""
         if node.kind is Kind.INPUT and node.name in self._given:
             return self._given[node.name].index
         accelerations = self._equations.mechanism.layout.accelerations
@@ -177,7 +180,7 @@ class StateNames(Names):
 
 
 def _words(name: str) -> Iterator[str]:
-    """The quantity a name is an entry of."""
+    """The quantity that a name is an entry of."""
     if found := ENTRY.fullmatch(name):
         yield found[1]
     elif part := component(name):

@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.codegen.program.binding import Argument
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import derived
 from kinegraph.derive.constraints.constraint_rows import ConstraintRow
 from kinegraph.derive.dynamics.hamilton import CanonicalForm
 from kinegraph.derive.dynamics.state_rate import NO_FORCES, Forces, with_forces
@@ -27,7 +27,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import Equations, VelocityForm, by_row, row_values, state_symbols
 from kinegraph.solve.problem import Closing, Floats, RightHandSide
 
-# Equations in positions and momenta, for symplectic methods.
+# Hamilton's equations of mechanisms without loops.
 
 
 class MomentumForm(Equations):
@@ -38,11 +38,14 @@ class MomentumForm(Equations):
     ) -> None:
         if mechanism.quasivelocities:
             one = mechanism.quasivelocities[0]
-            raise SolveError(f"a symplectic method cannot integrate the quasi-velocity {one.name}: choose e.g. dop853")
+            raise SolveError(
+                f"a symplectic method cannot integrate the quasi-velocity {one.name}: use another method, "
+                "e.g. method='dop853'"
+            )
         if forces.given or depends_on_time(mechanism):
             raise SolveError(
-                "a symplectic method needs a conservative mechanism: no inputs, nothing that depends on time\n"
-                "  choose another method, e.g. method='dop853'"
+                "a symplectic method needs a conservative mechanism without inputs or time dependence\n  "
+                "use another method, e.g. method='dop853'"
             )
         super().__init__(mechanism, values, NO_FORCES, runtime)
 
@@ -61,7 +64,7 @@ class MomentumForm(Equations):
 
     @cached_property
     def _form(self) -> CanonicalForm:
-        plan = Chain(request_of(self.mechanism, "H", parameters=self.bound)).derived.plan
+        plan = derived(request_of(self.mechanism, "H", parameters=self.bound)).plan
         return CanonicalForm(self.mechanism, self.bound, plan)
 
     @cached_property
@@ -109,7 +112,7 @@ class MomentumForm(Equations):
 
 
 def _replacing(builder: GraphBuilder, nodes: Mapping[Symbol, int]) -> Callable[[Symbol], int]:
-    """What every symbol becomes in a builder: one of the nodes, or itself."""
+    """The value of every symbol in a builder: one of the nodes, or itself."""
 
     def symbol(node: Symbol) -> int:
         known = nodes.get(node)
@@ -131,15 +134,16 @@ class ClosedMomentumForm(MomentumForm):
     ) -> None:
         if mechanism.layout.quaternions:
             raise SolveError(
-                f"{mechanism.name} has loops and quaternions, which a symplectic method does not take together\n"
-                "  choose another method, e.g. method='dop853', or describe turns by angles"
+                "a symplectic method does not support loops together with quaternions, as in "
+                f"{mechanism.name}\n  use another method, e.g. method='dop853', or describe rotations by "
+                "angles"
             )
         super().__init__(mechanism, values, forces, runtime)
         rolling = [row.name for row in self._independent_rows if row.value is None]
         if rolling:
             raise SolveError(
-                f"a symplectic method takes holonomic constraints alone; of velocities are: {', '.join(rolling)}\n"
-                "  choose another method, e.g. method='dop853'"
+                f"a symplectic method supports only holonomic constraints; these restrict velocities: "
+                f"{', '.join(rolling)}\n  use another method, e.g. method='dop853'"
             )
 
     @property
@@ -160,7 +164,7 @@ class ClosedMomentumForm(MomentumForm):
 
     @cached_property
     def _independent_rows(self) -> list[ConstraintRow]:
-        """The rows that take part."""
+        """The independent rows."""
         constrained = self._derivation.constrained
         return constrained.taken
 
@@ -189,7 +193,7 @@ class ClosedMomentumForm(MomentumForm):
         return self.carry(with_forces(self.mechanism, graph, self.bound, self.forces))
 
     def _joined(self, forces: Graph) -> Graph:
-        """The free rates with forces added to those of the momenta."""
+        """The free rates, with constraint forces added to those of the momenta."""
         builder = self._derivation.builder
         (rates,) = moved(self.free_rate.outputs, transfer(self.free_rate, builder))
         (added,) = moved(forces.outputs, transfer(forces, builder))

@@ -25,17 +25,17 @@ from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import Event, Feedback, Floats, Sampled, Signals, signals
 
-# What users give to `simulate` and `sweep`, checked before anything starts; each error says what to write instead.
+# Validation of the arguments of `simulate` and `sweep`.
 
 _SHORTEST_RUN = 1e-24  # seconds, a thousand times the least step near t = 0
 _LONGEST_RUN = 1e12  # seconds, more than thirty thousand years
 _MOST_STEPS = 1e10
 _MOST_ROWS = 10_000_000
-_FEWEST_TIMES = 1000  # floating-point numbers from the start of a run to its end
+_FEWEST_TIMES = 1000  # floating-point numbers between the start of a run and its end
 
 
 def seconds(name: str, value: object) -> float:
-    """A time a user gives."""
+    """A time given by the user."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
@@ -45,49 +45,50 @@ def seconds(name: str, value: object) -> float:
     return number
 
 
-def span_of(start: object, duration: object, control: Control) -> tuple[float, float]:
-    """When a run begins and ends, from what a user gives; SolveError for one that would never end."""
-    beginning = seconds("start", start)
+def span_of(t0: object, duration: object, control: Control) -> tuple[float, float]:
+    """Start and end of a run; SolveError if it would never finish."""
+    beginning = seconds("t0", t0)
     span = beginning, beginning + seconds("duration", duration)
     check_length(span, control)
     return span
 
 
 def check_method(solver: Solver, mechanism: Mechanism, events: Sequence[Event]) -> None:
-    """SolveError for a method that cannot do what the mechanism and its events ask for."""
+    """SolveError if the method does not support the mechanism or its events."""
     if not mechanism.layout.velocities:
-        raise SolveError(f"{mechanism.name} has no coordinates: nothing moves by itself; declare `coordinates q;`")
+        raise SolveError(f"{mechanism.name} has no coordinates, so nothing can move: declare `coordinates q;`")
     able = solver.capabilities
     if is_constrained(mechanism) and not able.projection:
-        raise SolveError(f"{solver.name} takes no loops or constraints: choose another method, e.g. dop853")
+        raise SolveError(f"{solver.name} does not support loops or constraints: use another method, e.g. dop853")
     if mechanism.contacts and (able.symplectic or not able.resets):
-        raise SolveError(f"{solver.name} takes no contacts: choose another method, e.g. dop853")
+        raise SolveError(f"{solver.name} does not support contacts: use another method, e.g. dop853")
     if any(event.reset for event in events) and not able.resets:
-        raise SolveError(f"{solver.name} cannot go on from another state: choose another method, e.g. dop853")
+        raise SolveError(f"{solver.name} does not support events that reset the state: use another method, e.g. dop853")
 
 
 def check_length(span: tuple[float, float], control: Control) -> None:
-    """SolveError for a run that would never end, is too short for a step, or whose times could not be told apart."""
+    """SolveError for a run that would never finish, is shorter than a step, or has indistinguishable times."""
     length, apart = span[1] - span[0], float(np.spacing(max(map(abs, span))))
     if 0 < length < _FEWEST_TIMES * apart:
-        message = f"the run goes from t = {span[0]} to {span[1]}, and times there are {apart:.2g} s apart"
-        raise SolveError(f"{message}: begin nearer to t = 0, or run longer")
+        message = f"the run is from t = {span[0]} to {span[1]}, where adjacent times are {apart:.2g} s apart"
+        raise SolveError(f"{message}: start nearer to t = 0, or run longer")
     if 0 < length < _SHORTEST_RUN:
-        message = f"a run of {length:.3g} s is shorter than steps can be; give at least {_SHORTEST_RUN:.0e} s"
-        raise SolveError(f"{message}, or choose a shorter unit of time in the model")
+        message = f"a run of {length:.3g} s is shorter than the shortest step; give at least {_SHORTEST_RUN:.0e} s"
+        raise SolveError(f"{message}, or choose a smaller unit of time in the model")
     if length > _LONGEST_RUN:
-        raise SolveError(f"a run of {length:.3g} s would never end; at most {_LONGEST_RUN:.0e} s can be asked for")
+        raise SolveError(f"a run of {length:.3g} s would never finish; the limit is {_LONGEST_RUN:.0e} s")
     if not control.adaptive and length / control.step > _MOST_STEPS:
         message = f"steps of {control.step:.3g} s over {length:.3g} s are {length / control.step:.1e} steps"
-        raise SolveError(f"{message}; at most {_MOST_STEPS:.0e} can be asked for: give a longer step")
+        raise SolveError(f"{message}; the limit is {_MOST_STEPS:.0e}: give a longer step")
 
 
 def check_rows(intervals: int) -> None:
     """SolveError for more saved states than memory holds."""
     if intervals > _MOST_ROWS:
-        many = f"{intervals}" if intervals < 10**15 else f"1e{len(str(intervals)) - 1}"  # no float is as large as some
-        message = f"grid={many} would save more states than memory holds"
-        raise SolveError(f"{message}; at most {_MOST_ROWS} can be asked for: save fewer, or at grid=[times]")
+        # The integer may be too large for a float.
+        many = f"{intervals}" if intervals < 10**15 else f"1e{len(str(intervals)) - 1}"
+        message = f"times={many} would save more states than fit in memory"
+        raise SolveError(f"{message}; the limit is {_MOST_ROWS}: save fewer, or give an array of times")
 
 
 def initial_values(mechanism: Mechanism, given: Mapping[str, Scalar] | ArrayLike | None) -> Mapping[str, Scalar]:
@@ -100,37 +101,37 @@ def initial_values(mechanism: Mechanism, given: Mapping[str, Scalar] | ArrayLike
     try:
         values = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
-        raise SolveError(f"initial is {given!r}: give values by name, e.g. initial={{{names[0]!r}: 1}}") from None
+        raise SolveError(f"state is {given!r}: give values by name, e.g. state={{{names[0]!r}: 1}}") from None
     if values.shape != (len(names),):
-        message = f"initial has shape {values.shape}, {mechanism.name} takes {len(names)} numbers"
+        message = f"state has shape {values.shape}, but {mechanism.name} takes {len(names)} numbers"
         raise SolveError(f"{message}: {', '.join(names[:12])}{', ...' if len(names) > 12 else ''}")
     return dict(zip(names, values.tolist(), strict=True))
 
 
 def check_inputs(given: object, feedback: bool = False) -> None:
-    """SolveError unless inputs are given by name. feedback: whether Python functions are taken, as `Feedback`."""
+    """SolveError unless inputs are given by name. feedback: whether Python functions (`Feedback`) are allowed."""
     remedy = "give formulas or samples by name, e.g. inputs={'q1': \"-0.1*q1'\"} or {'q1': (times, values)}"
     if not isinstance(given, Mapping):
         raise SolveError(f"inputs is {_kind(given)}: {remedy}")
     for name, value in given.items():
         if callable(value):
-            how = "; a function is given as kg.Feedback(function, period=0.01)" if feedback else ""
-            raise SolveError(f"the input {name!r} is {_kind(value)}: {remedy}{how}")
+            how = "; pass a function as kg.Feedback(function, period=0.01)" if feedback else ""
+            raise SolveError(f"input {name!r} is {_kind(value)}: {remedy}{how}")
         if isinstance(value, Feedback) and not feedback:
-            raise SolveError(f"the input {name!r} is a Python function, which runs alone take: {remedy}")
+            raise SolveError(f"input {name!r} is a Python function, which only a single run supports: {remedy}")
 
 
 def _kind(value: object) -> str:
     return "a Python function" if callable(value) else repr(value)
 
 
-# What acts on a mechanism from outside, as a user gives it: formulas, samples, and functions in Python.
+# Inputs given by the user: formulas, samples, and Python functions.
 
 Input: TypeAlias = "Scalar | Sampled | Feedback | tuple[ArrayLike, ArrayLike]"
 
 
 def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forces, Signals]:
-    """Forces in joints and inputs of the model, from what a user gives."""
+    """Joint forces and inputs of the model, from what the user gives."""
     formulas: dict[str, Expression] = {}
     sampled: dict[str, Sampled] = {}
     for called, given in inputs.items():
@@ -140,7 +141,7 @@ def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forc
         if isinstance(given, Sampled):
             sampled[name] = given
         elif isinstance(given, Feedback):
-            sampled[name] = Sampled((0.0, 1.0), (0.0, 0.0))  # until the function is asked
+            sampled[name] = Sampled((0.0, 1.0), (0.0, 0.0))  # until the function is called
         elif isinstance(given, tuple):
             sampled[name] = Sampled(*given)
         else:
@@ -151,20 +152,20 @@ def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forc
 def controllers_of(
     mechanism: Mechanism, inputs: Mapping[str, Input], forces: Forces, signal: Signals
 ) -> tuple[tuple[Feedback, ...], Samples]:
-    """The Python functions among the inputs, and memory for what they will say."""
+    """The Python functions among the inputs, and memory for their values."""
     functions = {input_symbol(mechanism, name): one for name, one in inputs.items() if isinstance(one, Feedback)}
     if functions and mechanism.contacts:
-        raise SolveError("runs with contacts take no Python functions as inputs: give formulas or samples")
+        raise SolveError("Python functions as inputs are not supported in runs with contacts: give formulas or samples")
     return tuple(functions.values()), Samples(signal, tuple(forces.sampled.index(name) for name in functions))
 
 
 def with_given_inputs(mechanism: Mechanism, forces: Forces) -> Mechanism:
-    """The mechanism without its own expressions for inputs that are given from outside; those that lead constraints
-    are replaced by what is given."""
+    """The mechanism without its own expressions for inputs that the user gives. An input that drives a constraint is
+    replaced by the given formula."""
     leading = {name for one in expressions(mechanism.constraints) for name in names(one)}
     given = {*forces.formulas, *forces.sampled}
     inputs = tuple(
-        replace(one, value=_law(mechanism, one.name, forces) if one.name in leading else None)
+        replace(one, value=_driving_formula(mechanism, one.name, forces) if one.name in leading else None)
         if one.name in given
         else one
         for one in mechanism.inputs
@@ -172,16 +173,19 @@ def with_given_inputs(mechanism: Mechanism, forces: Forces) -> Mechanism:
     return replace(mechanism, inputs=inputs) if inputs != mechanism.inputs else mechanism
 
 
-def _law(mechanism: Mechanism, name: str, forces: Forces) -> Expression:
-    """The law of an input that leads a constraint, which is differentiated: a formula of time and parameters."""
+def _driving_formula(mechanism: Mechanism, name: str, forces: Forces) -> Expression:
+    """The formula of an input that drives a constraint. It is differentiated, so it may depend on time and parameters
+    only."""
     found = forces.formulas.get(name)
     if found is None or names(found) - {TIME, PI, *(one.name for one in mechanism.parameters)}:
-        raise SolveError(f"inputs: {name!r} leads a constraint: give a formula of t and parameters, which has a rate")
+        raise SolveError(
+            f"inputs: {name!r} drives a constraint: give a formula of t and parameters, which can be differentiated"
+        )
     return found
 
 
 def is_autonomous(mechanism: Mechanism, forces: Forces, events: Sequence[Event]) -> bool:
-    """Whether neither the model, nor what acts on it from outside, nor an event names time."""
+    """Whether the model, its inputs and its events are all independent of time."""
     formulas = [*forces.formulas.values()]
     for event in events:
         formulas += [one for one in (event.condition, *event.reset.values()) if isinstance(one, Expression)]
@@ -189,29 +193,29 @@ def is_autonomous(mechanism: Mechanism, forces: Forces, events: Sequence[Event])
     return not (timed or forces.sampled or depends_on_time(mechanism))
 
 
-# Where a run starts: the model's initial values, and what the user says instead.
+# The initial state: the model's initial values, overridden by the user's.
 
 
 def given_state(
     mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]
 ) -> tuple[Floats, Floats]:
-    """q and v as given: values of `initial` by name (`q1`, `q1'`, a quasi-velocity), others from the model."""
+    """q and v as given: values of `state` by name (`q1`, `q1'`, a quasi-velocity), others from the model."""
     known = (*mechanism.layout.positions, *mechanism.layout.velocities)
     for name in initial:
         if name not in known:
-            raise SolveError(f"initial: {mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
+            raise SolveError(f"state: {mechanism.name} has no variable {name!r}\n  {did_you_mean(name, known)}")
     given = {name: number(formula(value, name), parameters) for name, value in initial.items()}
     q = dict(zip(mechanism.layout.positions, initial_positions(mechanism, parameters), strict=True))
     v = dict(zip(mechanism.layout.velocities, initial_velocities(mechanism, parameters), strict=True))
     positions = np.array([given.get(name, value) for name, value in q.items()], dtype=float)
     velocities = np.array([given.get(name, value) for name, value in v.items()], dtype=float)
     for start in mechanism.layout.quaternions:
-        normalise(mechanism, positions, start)
+        normalize(mechanism, positions, start)
     return positions, velocities
 
 
 class Start(NamedTuple):
-    """q and v at the start of a run; `note` says which declared values loops have moved, if any."""
+    """q and v at the start of a run. `note` says which declared values were changed to close loops, if any."""
 
     q: Floats
     v: Floats
@@ -229,8 +233,8 @@ def starting_state(
 def start_of(
     mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value], t: float = 0.0
 ) -> Start:
-    """q and v at the start. A mechanism with loops or constraints is assembled at t so that values of `initial` hold,
-    then those the model declares; an error if they cannot."""
+    """q and v at the start. A mechanism with loops or constraints is assembled at t: the given values hold first, then
+    those that the model declares. SolveError if they cannot."""
     positions, velocities = given_state(mechanism, initial, parameters)
     if not (mechanism.loops or mechanism.constraints):
         return Start(positions, velocities)
@@ -238,17 +242,18 @@ def start_of(
     fitting = assembler.assembled(positions, velocities, tuple(initial), t, mechanism.declared).required()
     if singular := assembler.singular_rows(fitting.q, t):
         raise SolveError(
-            f"{mechanism.name} starts in a singular position: {', '.join(singular)} follows from the other rows there\n"
-            "  its loops allow more than one way on, and accelerations mean nothing: start a little beside it"
+            f"{mechanism.name} starts in a singular position: the constraint rows {', '.join(singular)} "
+            "are dependent there\n  the motion can continue in several directions, so accelerations "
+            "are not determined: start slightly beside it"
         )
     return Start(fitting.q, fitting.v, fitting.note)
 
 
-def normalise(mechanism: Mechanism, q: Floats, start: int) -> None:
-    """Give a quaternion (of one state or of many rows) unit length."""
+def normalize(mechanism: Mechanism, q: Floats, start: int) -> None:
+    """Scale a quaternion (of one state or of many rows) to unit length."""
     part = q[..., start : start + 4]
     largest = np.max(np.abs(part), axis=-1, keepdims=True)
-    part /= np.where(largest > 0, largest, 1.0)  # squares of very large or small numbers would leave the range
+    part /= np.where(largest > 0, largest, 1.0)  # squares of very large or small numbers would overflow or underflow
     length = np.linalg.norm(part, axis=-1, keepdims=True)
     if not np.all(length > 0):
         names = ", ".join(mechanism.layout.positions[start : start + 4])

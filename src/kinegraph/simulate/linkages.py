@@ -27,9 +27,10 @@ from kinegraph.simulate.inputs import Start, given_state
 from kinegraph.simulate.recursive import RecursiveForm
 from kinegraph.solve.problem import Floats
 
-#: How much less a value that was set moves than one that was not, where both cannot stay; and one that is declared.
+#: Weights of values that cannot all hold: how much less a given value moves than an unspecified one; and a declared
+#: one.
 _RELUCTANCE, _DECLARED_RELUCTANCE = 1e-3, 0.1
-#: Of Jacobians beyond this size it is not decided which values can hold.
+#: For larger Jacobians, the values that can hold are not determined.
 _MOST_ENTRIES = 1_000_000
 
 
@@ -77,7 +78,7 @@ class LinkageProjection(Kernel):
 
 
 class LinkageForm(RecursiveForm):
-    """y = [q, v] of a planar linkage with loops, its accelerations and its loops by loops over bars and pins."""
+    """y = [q, v] of a planar linkage with loops: accelerations and loop closure by recursion over bars and pins."""
 
     @cached_property
     def _system(self) -> LinkageSystem:
@@ -85,7 +86,7 @@ class LinkageForm(RecursiveForm):
 
     @property
     def projection(self) -> Graph | None:
-        raise SolveError("loops over bodies give numbers, no graph of the projection: simulate with loops=False")
+        raise SolveError("recursive algorithms give numbers, not a graph of the projection: simulate with loops=False")
 
     @property
     def closes(self) -> bool:
@@ -106,7 +107,8 @@ class LinkageForm(RecursiveForm):
         return ProjectedStates(places, speeds, largest(missed[:, :, :2]), largest(missed[:, :, 2:]))
 
     def assembled(self, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]) -> Start:
-        """Where a run starts: values of `initial` hold, then those the model declares; an error if they cannot."""
+        """The initial state of a run: the given values hold first, then those that the model declares; SolveError if
+        they cannot."""
         layout = self.mechanism.layout
         given = given_state(self.mechanism, initial, parameters)
         declared = [name for name in self.mechanism.declared if name not in initial]
@@ -139,7 +141,7 @@ class LinkageForm(RecursiveForm):
         return closed_state(self._system, *given, mobile, rates)
 
     def _independent(self, q: Floats, named: Sequence[str]) -> tuple[str, ...]:
-        """The named values that can hold, by the rank of the loops' rows; none where these are too many to tell."""
+        """The named values that can hold, by the rank of the loop rows; empty if there are too many to decide."""
         jacobian = closing_jacobian(self._system.linkage, q)
         if jacobian.shape[0] * jacobian.shape[1] > _MOST_ENTRIES:
             return ()
@@ -152,7 +154,7 @@ class LinkageForm(RecursiveForm):
         return tuple(found)
 
     def _closed_near(self, given: tuple[Floats, Floats], held: Sequence[str], declared: Sequence[str]) -> ClosedState:
-        """The loops closed so that given values move little; an error names the loop that stays open."""
+        """The loops closed with the smallest change of the given values; SolveError names the loop that stays open."""
         layout = self.mechanism.layout
         weights = dict.fromkeys(declared, _DECLARED_RELUCTANCE) | dict.fromkeys(held, _RELUCTANCE)
         mobile, rates = (
@@ -163,7 +165,8 @@ class LinkageForm(RecursiveForm):
             worst = self.mechanism.loops[int(np.argmax(found.missed))].name
             raise AssemblyError(
                 f"{self.mechanism.name} cannot be assembled near this state: {worst} stays open by "
-                f"{np.max(found.missed):.3g}\n  check the lengths, or begin nearer to a position where it closes"
+                f"{np.max(found.missed):.3g}\n  check the lengths, or start nearer to a position where it "
+                "closes"
             )
         return found
 
@@ -172,8 +175,9 @@ class LinkageForm(RecursiveForm):
         if not np.min(pivots) > SINGULAR:
             row = self.rows[2 * int(np.argmin(pivots))]
             raise SolveError(
-                f"{self.mechanism.name} starts in a singular position, or has redundant rows: {row} follows from "
-                "the others there\n  start a little beside it, or give loops=False, which sorts out redundant rows"
+                f"{self.mechanism.name} starts in a singular position, or has redundant rows: {row} depends "
+                "on the others there\n  start slightly beside it, or give loops=False, which removes "
+                "redundant rows"
             )
 
 
@@ -181,5 +185,5 @@ def linkage_system(mechanism: Mechanism, bound: Mapping[str, Expression]) -> Lin
     """A mechanism that is a planar linkage, ready for numbers."""
     found = planar_linkage(mechanism, bound)
     if found is None:
-        raise SolveError(f"{mechanism.name} is no planar linkage of bars and pins: give loops=False")
+        raise SolveError(f"{mechanism.name} is not a planar linkage of bars and pins: give loops=False")
     return LinkageSystem(*found)

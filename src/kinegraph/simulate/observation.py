@@ -22,9 +22,10 @@ from kinegraph.model.expressions import PI, TIME
 from kinegraph.model.expressions import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.states import is_momentum
-from kinegraph.simulate.checks.first_integrals import ENERGY as conserved_ENERGY
 from kinegraph.simulate.checks.first_integrals import (
+    ENERGY,
     JACOBI,
+    MOMENTA,
     candidates,
     combinations,
     conserved_momenta,
@@ -39,23 +40,22 @@ from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.problem import Floats
 from kinegraph.solve.solution import Check, Solution
 
-# Columns that are computed from the states, and the first integrals that hold for a mechanism.
+# Columns computed from the states, and the first integrals of a mechanism.
 
-KINETIC, POTENTIAL, ENERGY = "kinetic", "potential", "energy"
-MOMENTA = ("px", "py", "pz", "Lx", "Ly", "Lz")
+KINETIC, POTENTIAL = "kinetic", "potential"
 
-_LARGEST = 20_000  # nodes of a right-hand side up to which first integrals are looked for
-_PLACES = 50  # of a run at which the size of momenta is looked at
-_STATES = 7  # of a run at which first integrals are looked for
+_LARGEST = 20_000  # nodes of a right-hand side up to which first integrals are searched
+_PLACES = 50  # states of a run for the size of momenta
+_STATES = 7  # states of a run for the search of first integrals
 _NORM_LIMIT = 1e-9
-_PLAINLY_WRONG = 1e-2  # of energy or momentum lost or gained by steps of fixed length, or a gap of loops [m, rad]
-_ROUNDED = 1e-13  # of the levels of energies may be rounding
-_STEADY = 1e-4  # of a level counts as a term [1/s] at states of a run: where it is steady, all terms are rounding
+_PLAINLY_WRONG = 1e-2  # relative energy or momentum error allowed with fixed steps, or a gap of loops [m, rad]
+_ROUNDED = 1e-13  # of the levels of energies: rounding error
+_STEADY = 1e-4  # of a level counts as a term [1/s] at states of a run: in steady motion all terms are rounding errors
 
 
 @dataclass(frozen=True)
 class Rows:
-    """States of a run: times, positions, velocities by row, and the balances of energy by name."""
+    """States of a run: times, positions, velocities by row, and the energy balances by name."""
 
     times: Floats
     q: Floats
@@ -66,7 +66,7 @@ class Rows:
 
     @property
     def closed(self) -> tuple[Floats, Floats]:
-        """Positions and velocities on loops and constraints, where the states themselves may not be."""
+        """Positions and velocities projected onto loops and constraints."""
         return (self.q, self.v) if self.fitting is None else self.fitting
 
 
@@ -110,18 +110,18 @@ def named(equations: Equations, rows: Rows) -> dict[str, Floats]:
 
 
 def observation(equations: Equations, rows: Rows) -> tuple[dict[str, Floats], tuple[str, ...]]:
-    """The columns that are computed from the states, and which of them cannot change."""
+    """The columns computed from the states, and which of them are conserved."""
     graph = quantities(equations)
     return observed(equations, graph, rows), first_integrals(equations.in_velocities, graph, rows)
 
 
 def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[str, ...]:
-    """Energy, less its balances, and which momenta cannot change: by the structure of the model, or by their rates.
+    """Energy, less its balances, and the conserved momenta: by the structure of the model, or by their rates.
 
-    Energy is accounted for in every model, so its check is always made, as are those of momenta that the structure
-    keeps: rates that do not add up are to be seen. Rates that vanish tell of further ones, as that of a body on an
-    oblique rail. With loops and constraints, which a random state would not fit, states of the run and beside are
-    looked at.
+    Every model has an energy balance, so its check is always made, as are those of momenta that the structure
+    conserves: rates that do not add up must show. Vanishing rates reveal further conserved momenta, such as that of
+    a body on an oblique rail. With loops and constraints, which a random state would violate, states of the run and
+    near it are used.
     """
     mechanism, rate = equations.mechanism, equations.rate
     if len(rate) > _LARGEST or mechanism.contacts:
@@ -143,7 +143,7 @@ def first_integrals(equations: VelocityForm, graph: Graph, rows: Rows) -> tuple[
 
 @lru_cache(maxsize=32)
 def _of_any_motion(mechanism: Mechanism, rate: Graph, graph: Graph, sampled: tuple[str, ...]) -> tuple[str, ...]:
-    """The momenta of a tree that no motion changes; they depend on no run."""
+    """The momenta of a tree that are conserved in every motion, independent of the run."""
     return _steady_momenta(mechanism, rate, graph, _random_states(mechanism, sampled), 0.0)
 
 
@@ -168,7 +168,7 @@ def _sizes(parts: Floats, levels: Floats, steady: float) -> Floats:
 
 
 def _random_states(mechanism: Mechanism, sampled: tuple[str, ...]) -> dict[str, Floats]:
-    """Three states, by the names of what moves."""
+    """Three random states, by the names of the variables."""
     random = np.random.default_rng(1)
     values = {name: random.uniform(-1, 1, 3) for name in (*mechanism.layout.positions, *mechanism.layout.velocities)}
     for start in mechanism.layout.quaternions:
@@ -180,7 +180,7 @@ def _random_states(mechanism: Mechanism, sampled: tuple[str, ...]) -> dict[str, 
 
 
 def _run_states(equations: Equations, rows: Rows) -> dict[str, Floats]:
-    """Some states of the run, and as many beside them, by the names of what moves."""
+    """Some states of the run, and as many near them, by the names of the variables."""
     layout, random = equations.mechanism.layout, np.random.default_rng(1)
     finite = np.flatnonzero(np.all(np.isfinite(np.hstack(rows.closed)), axis=1))
     places = finite[np.unique(np.linspace(0, len(finite) - 1, min(_STATES, len(finite))).astype(int))]
@@ -195,7 +195,7 @@ def _run_states(equations: Equations, rows: Rows) -> dict[str, Floats]:
 def checks(
     equations: Equations, integrals: tuple[str, ...], columns: Mapping[str, Floats], rows: Rows, rtol: float | None
 ) -> tuple[Check, ...]:
-    """How far each first integral moved along the run, relative to its size, and quaternions from unit length."""
+    """The relative change of each first integral along the run, and the deviation of quaternions from unit length."""
     limit = relative_limit(rtol)
     length_limit = max(_NORM_LIMIT, 1e2 * (rtol or 0.0))
     found = []
@@ -215,11 +215,10 @@ def checks(
 
 
 def energy_error(moved: float, kinetic: Floats, potential: Floats, balances: Iterable[Floats]) -> float:
-    """By how much energy moved, relative to the energy that takes part in the motion.
+    """The energy error, relative to the energy that takes part in the motion.
 
-    That is kinetic energy, and what potential energy and its balances change by: the level of potential energy is
-    arbitrary, and a mechanism far above the origin keeps its energy no better for it. What the level is rounded to
-    counts as nothing.
+    This is the kinetic energy, and the changes of the potential energy and of its balances. The level of the
+    potential energy is arbitrary and does not count. Its rounding error is ignored.
     """
     parts = (potential, *balances)
     with np.errstate(invalid="ignore"):
@@ -230,7 +229,7 @@ def energy_error(moved: float, kinetic: Floats, potential: Floats, balances: Ite
 
 
 def _momentum_size(equations: Equations, columns: Mapping[str, Floats], rows: Rows) -> float:
-    """The size of momenta along a run, and of the parts they are sums of: bodies at rest set out with a sum of zero."""
+    """The size of momenta along a run, and of their terms: the sum may start at zero for bodies at rest."""
     places = np.unique(np.linspace(0, len(rows.times) - 1, _PLACES).astype(int))
     weights = np.random.default_rng(1).uniform(0.1, 1, rows.v.shape[1])
     uneven = replace(rows, times=rows.times[places], q=rows.q[places], v=rows.v[places] * weights)
@@ -239,7 +238,8 @@ def _momentum_size(equations: Equations, columns: Mapping[str, Floats], rows: Ro
 
 
 def relative_limit(rtol: float | None) -> float:
-    """How far a first integral may move along a run of this tolerance; with fixed steps, before the motion is wrong."""
+    """The allowed relative change of a first integral at this tolerance; with fixed steps, the change that means a
+    wrong motion."""
     return _PLAINLY_WRONG if rtol is None else max(1e4 * rtol, 1e-10)
 
 
@@ -252,13 +252,13 @@ def _label(name: str, rows: Rows) -> str:
 
 def _drift(values: Floats, size: float, start: float | None = None) -> float:
     level = values[0] if start is None else start
-    with np.errstate(invalid="ignore"):  # energies may be infinite: the drift then is no number, and the check fails
+    with np.errstate(invalid="ignore"):  # energies may be infinite: the drift is then not a number, and the check fails
         moved = float(np.abs(values - level).max())
         return float(np.float64(moved) / size) if size > 0 else moved
 
 
 def drift_facts(drift: Drift | None, conserved: tuple[Check, ...]) -> dict[str, float | None]:
-    """By how much positions, velocities and energy leave what should be kept."""
+    """The drift of positions, velocities and energy."""
     energy = next((one.error for one in conserved if one.name.startswith(ENERGY)), None)
     if drift is None:
         return {"position": 0.0, "velocity": 0.0, "energy": energy}
@@ -269,10 +269,10 @@ def drift_facts(drift: Drift | None, conserved: tuple[Check, ...]) -> dict[str, 
 
 
 def drift_checks(drift: Drift | None) -> tuple[Check, ...]:
-    """How far loops and constraints were open before saved states were closed, and what is left."""
+    """The gaps of loops and constraints before saved states were projected, and what remains."""
     if drift is None:
         return ()
-    limit = drift.limit if drift.closed else _PLAINLY_WRONG  # where they decay alone, they are open a little
+    limit = drift.limit if drift.closed else _PLAINLY_WRONG  # stabilized loops are always slightly open
     return (
         Check("loops open by position, left", drift.left_position, limit),
         Check("loops open by velocity, left, relative to the largest", drift.relative_velocity, limit),
@@ -280,17 +280,16 @@ def drift_checks(drift: Drift | None) -> tuple[Check, ...]:
     )
 
 
-# Further first integrals as checks of a run: momenta of cyclic coordinates, Jacobi's integral, combinations with them.
-#
-# Energy and the components of the whole momentum are looked at for every run (`observe.py`); these for small mechanisms
-# without constraints, where the search takes milliseconds.
+# Further first integrals as checks: momenta of cyclic coordinates, Jacobi's integral, and their combinations. Energy
+# and total momentum are checked in every run; these only for small mechanisms without constraints, where the search
+# takes milliseconds.
 
 _LARGEST_COMBINED = 1500  # nodes of a right-hand side
 _LARGEST_NUMBER = 1e140  # squares of larger ones are infinite
 
 
 def momentum_checks(equations: VelocityForm, states: Rows, rtol: float | None) -> tuple[Check, ...]:
-    """How far each further first integral moved along the run, relative to the size of its terms and of momenta."""
+    """The change of each further first integral along the run, relative to the size of its terms and of momenta."""
     mechanism = equations.mechanism
     if (
         is_constrained(mechanism)
@@ -300,7 +299,9 @@ def momentum_checks(equations: VelocityForm, states: Rows, rtol: float | None) -
     ):
         return ()
     wanted, found = _further_integrals(mechanism, equations.rate, quantities(equations))
-    if not {WORK, DISSIPATED}.isdisjoint(equations.balances):  # what laws of time supply, Jacobi's integral leaves out
+    if not {WORK, DISSIPATED}.isdisjoint(
+        equations.balances
+    ):  # Jacobi's integral does not include the energy supplied by prescribed motions
         found = tuple(one for one in found if JACOBI not in one)
     if not found:
         return ()
@@ -321,7 +322,8 @@ def momentum_checks(equations: VelocityForm, states: Rows, rtol: float | None) -
 def _further_integrals(
     mechanism: Mechanism, rate: Graph, observed: Graph
 ) -> tuple[Graph, tuple[Mapping[str, float], ...]]:
-    """The candidates, and combinations of them that no motion changes; they depend on no run, so they are kept."""
+    """The candidates, and their combinations that are conserved in every motion. They depend on no run, so they are
+    cached."""
     wanted = candidates(mechanism, observed)
     places = random_states(mechanism)
     values = rows(wanted, places)
@@ -329,11 +331,10 @@ def _further_integrals(
     if not (np.abs(values).max() < _LARGEST_NUMBER and np.abs(slopes).max() < _LARGEST_NUMBER):
         return wanted, ()
     names = [output.name for output in wanted.outputs]
-    order = sorted(
-        range(len(names)), key=lambda k: names[k] not in (conserved_ENERGY, *MOMENTA)
-    )  # those are checked already
+    # These are already checked.
+    order = sorted(range(len(names)), key=lambda k: names[k] not in (ENERGY, *MOMENTA))
     found = combinations([names[k] for k in order], values[:, order], slopes[:, order], parts[:, order])
-    return wanted, tuple(MappingProxyType(one) for one in found if not set(one) <= {conserved_ENERGY, *MOMENTA})
+    return wanted, tuple(MappingProxyType(one) for one in found if not set(one) <= {ENERGY, *MOMENTA})
 
 
 def _combination_label(combination: Mapping[str, float]) -> str:
@@ -341,7 +342,7 @@ def _combination_label(combination: Mapping[str, float]) -> str:
     return f"first integral {' + '.join(terms)}"
 
 
-# How exact a run is, estimated by a second run at tighter tolerances. Conserved energy does not say it.
+# Error estimates from a second run at tighter tolerances. Conserved energy does not give the error.
 
 _TIGHTER = 0.01
 _TIGHTEST = 1e-14
@@ -349,7 +350,7 @@ _TIGHTEST = 1e-14
 
 @dataclass(frozen=True)
 class ErrorEstimate:
-    """The largest difference of one column from a run at tighter tolerances, and the column's largest value."""
+    """The largest difference of a column from a run at tighter tolerances, and the column's largest value."""
 
     name: str
     error: float
@@ -367,7 +368,7 @@ class ErrorEstimate:
 
 
 def tighter(control: Control) -> Control:
-    """The control of the second run: tolerances a hundredth, or steps half as long."""
+    """The control of the second run: tolerances divided by 100, or steps half as long."""
     if not control.adaptive:
         return FixedStep(control.step / 2)
     atol = control.atol
@@ -379,7 +380,7 @@ def tighter(control: Control) -> Control:
 
 
 def error_estimates(run: Solution, second: Solution) -> tuple[ErrorEstimate, ...]:
-    """Positions and velocities of a run beside a second one, at the times both have saved."""
+    """Positions and velocities of a run compared with a second one, at the times saved in both."""
     times, here, there = np.intersect1d(run.t, second.t, return_indices=True)
     found = []
     for name in (*run.positions, *run.velocities) if len(times) else ():

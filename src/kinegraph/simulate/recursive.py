@@ -1,4 +1,4 @@
-"""Motion of large mechanisms by recursion over bodies, and the paths of their output points."""
+"""Motion of large mechanisms by recursive algorithms over bodies, and the paths of their output points."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from kinegraph.jit.engine import Call, Copy, Entry, Glue, Memory, in_turn
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import TIME
 from kinegraph.model.mechanism import Mechanism, Point, Quaternion, Rotation, Transform, amounts
+from kinegraph.simulate.checks.first_integrals import ENERGY
 from kinegraph.simulate.equations import Equations, VelocityForm, kernel_of_graph
-from kinegraph.simulate.observation import ENERGY, KINETIC, POTENTIAL, Rows
+from kinegraph.simulate.observation import KINETIC, POTENTIAL, Rows
 from kinegraph.solve.methods.method import Solver, StateForm
 from kinegraph.solve.problem import Floats, RightHandSide
 
-# Output points of a run, followed along their transforms state by state: no formula of a long chain is written out.
+# Output points of a run, computed from their transforms at each state: no formula of a long chain is written out.
 
 
 def point_columns(equations: Equations, rows: Rows) -> dict[str, Floats]:
@@ -40,7 +41,7 @@ def point_columns(equations: Equations, rows: Rows) -> dict[str, Floats]:
 
 
 def _followed(equations: Equations, point: Point, rows: Rows) -> list[Floats]:
-    """A point of a body in the fixed frame: its transforms applied one after the other, the last first."""
+    """A point of a body in the fixed frame: its transforms applied in turn, the last first."""
     path = list(_inwards(equations.mechanism, point.body))
     builder = GraphBuilder()
     names = Names(builder, equations.mechanism, equations.bound)
@@ -64,7 +65,7 @@ def _inwards(mechanism: Mechanism, name: str | None) -> Iterator[Transform]:
 
 
 def _moved(transform: Transform, place: list[Floats], values: list[Floats]) -> list[Floats]:
-    """A place in the frame behind a transform, in the frame before it."""
+    """A point in the frame after a transform, expressed in the frame before it."""
     if isinstance(transform, Quaternion):
         return _turned(place, values)
     x, y, z = (place[(transform.axis.value + k) % 3] for k in range(3))
@@ -79,30 +80,28 @@ def _moved(transform: Transform, place: list[Floats], values: list[Floats]) -> l
 
 
 def _turned(place: list[Floats], quaternion: list[Floats]) -> list[Floats]:
-    """A place turned by a quaternion of any length but zero: r + 2 e x (e x r + e0 r) / |e|^2."""
+    """A point rotated by a nonzero quaternion: r + 2 e x (e x r + e0 r) / |e|^2."""
     e0, e = quaternion[0], np.array(quaternion[1:])
     r = np.array(place)
     once = np.cross(e, r, axis=0) + e0 * r
     return list(r + 2 * np.cross(e, once, axis=0) / (e0 * e0 + (e * e).sum(axis=0)))
 
 
-# The motion of large mechanisms: accelerations by loops over bodies, in place of code written out for each.
+# Accelerations by recursive algorithms, instead of code written out for each body.
 
-#: Beyond so many velocities planar linkages with loops are run by loops over bodies: their code grows faster.
+#: Planar linkages with loops and more velocities than this run by recursion: written-out code grows faster.
 LARGE_LINKAGE = 100
 
 
 def takes_recursion(mechanism: Mechanism, solver: Solver, loops: bool | None, passes: str = "") -> bool:
-    """Whether a run computes accelerations by loops over bodies; `loops` forces it, or the contrary.
+    """Whether a run computes accelerations by recursion. `loops` forces or forbids it.
 
-    Passes of the user's own need a graph.
-
-    SolveError where loops are to be taken and cannot.
+    User passes need a graph. SolveError if recursion is required and not possible.
     """
     large = len(mechanism.layout.velocities) > (LARGE_LINKAGE if is_constrained(mechanism) else LARGE)
     if not (large if loops is None else loops):
         return False
-    why = "passes reduce graphs" if passes else _unsuited(mechanism)
+    why = "passes need a graph" if passes else _unsuited(mechanism)
     suits = not why
     if loops is None and not suits:
         return False
@@ -111,30 +110,30 @@ def takes_recursion(mechanism: Mechanism, solver: Solver, loops: bool | None, pa
     elif solver.capabilities.form is not StateForm.VELOCITIES:
         why = f"{solver.name} needs the equations in momenta"
     if why:
-        remedy = "leave the passes away" if passes else "choose dop853 or dopri5" if suits else "leave loops=True away"
-        raise SolveError(f"{why}, which loops over bodies do not give: {remedy}, or give loops=False")
+        remedy = "omit the passes" if passes else "use dop853 or dopri5" if suits else "omit loops=True"
+        raise SolveError(f"{why}, which recursive algorithms do not provide: {remedy}, or give loops=False")
     return True
 
 
 def _unsuited(mechanism: Mechanism) -> str:
-    """Why loops over bodies cannot run a mechanism; nothing if they can."""
+    """Why recursive algorithms cannot run a mechanism; empty if they can."""
     if mechanism.elements:
         return f"{mechanism.name} has elements"
     if is_constrained(mechanism) and not _is_planar_linkage(mechanism):
-        return f"{mechanism.name} has loops or constraints and is no planar linkage of bars and pins alone"
+        return f"{mechanism.name} has loops or constraints and is not a planar linkage of bars and pins"
     return ""
 
 
 def _is_planar_linkage(mechanism: Mechanism) -> bool:
-    from kinegraph.recursive.linkages.recognition import planar_linkage  # brings SciPy's sparse matrices with it
+    from kinegraph.recursive.linkages.recognition import planar_linkage  # imports SciPy's sparse matrices
 
     return planar_linkage(mechanism) is not None
 
 
 class RecursiveRate(Kernel):
-    """y' = [N(q) v, qdd, further] with accelerations by loops; `around` gives the rest, interpreted or compiled.
+    """y' = [N(q) v, qdd, further] with recursive accelerations; `around` gives the rest, interpreted or compiled.
 
-    It has an address where both have one.
+    It has an address if both parts have one.
     """
 
     form = "looped"
@@ -154,14 +153,15 @@ class RecursiveRate(Kernel):
 
     @cached_property
     def _glue(self) -> Glue | None:
-        """The rates as one function, where all parts can be called by their addresses."""
+        """The rates as one function, if all parts can be called by address."""
         accelerations, around = self._accelerations.code, self._around.code
         if not isinstance(accelerations, int) or not isinstance(around, int):
             return None
         return self._joined(accelerations, around)
 
     def _joined(self, accelerations: int, around: int) -> Glue:
-        """Compute what is around, gather the arguments of the accelerations behind it, and put all in its place."""
+        """Compute the surrounding part, collect the arguments of the accelerations after it, and write the results
+        in place."""
         end = given = self._around.output_size
         work, further = Entry(Memory.WORK), Entry(Memory.WORK, self._forces)
         steps: list[Call | Copy] = [Call(around, Entry(Memory.X), work)]
@@ -206,7 +206,7 @@ class RecursiveRate(Kernel):
 
 
 class RecursiveForm(VelocityForm):
-    """y = [q, v], its accelerations by loops over bodies."""
+    """y = [q, v], with accelerations by recursion over bodies."""
 
     by_loops = True
 
@@ -216,14 +216,15 @@ class RecursiveForm(VelocityForm):
 
     @property
     def balances(self) -> tuple[str, ...]:
-        return tuple(one for one in super().balances if one == WORK)  # loops do not give the power of laws of time
+        # recursion does not give the power of prescribed motions
+        return tuple(one for one in super().balances if one == WORK)
 
     @property
     def rate(self) -> Graph:
-        raise SolveError("loops over bodies give numbers, no graph of the rates: simulate with loops=False")
+        raise SolveError("recursive algorithms give numbers, not a graph of the rates: simulate with loops=False")
 
     def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
-        """The right-hand side; loops are compiled, and what is around them too if they have an address."""
+        """The right-hand side. Recursion is compiled, and so is the surrounding part if it has an address."""
         accelerations = compile(self.mechanism, "qdd", parameters=self.bound, loops=True)
         graph = rates_and_forces(self.mechanism, self.bound, self.forces)
         around = kernel_of_graph(graph, self._arguments(), accelerations.addressable)
@@ -238,16 +239,16 @@ class RecursiveForm(VelocityForm):
 
     @property
     def back(self) -> Kernel | None:
-        """One step of a state back onto loops; None where there are none."""
+        """One projection step of a state onto loops; None if there are none."""
         return None
 
 
 def recursive_observation(equations: Equations, rows: Rows) -> tuple[dict[str, Floats], tuple[str, ...]]:
-    """Columns of energies and output points, and what cannot change. Momenta are not computed by loops."""
+    """Columns of energies and output points, and the conserved quantities. Momenta are not computed by recursion."""
     known = {"q": rows.q, "v": rows.v, "t": rows.times}
     energies = compile(equations.mechanism, "energy", parameters=equations.bound, loops=True)
     kinetic, potential = energies.batch(*(known[argument.name] for argument in energies.arguments)).T
     columns = {KINETIC: kinetic, POTENTIAL: potential, ENERGY: kinetic + potential}
-    # there are no elements here: with nothing that depends on time, energy changes by the work of forces alone
+    # there are no elements here: without time dependence, energy changes by the work of forces alone
     integrals = () if depends_on_time(equations.mechanism) else (ENERGY,)
     return columns | point_columns(equations, rows), integrals

@@ -58,14 +58,14 @@ if TYPE_CHECKING:
     from kinegraph.simulate.linkages import LinkageForm
 
 
-# In which form the equations of motion of a mechanism are integrated.
+# The form of the equations of motion.
 
-#: The equations of motion in the variables a method integrates.
+#: The equations of motion in the variables that a method integrates.
 FORMS: Mapping[StateForm, type[Equations]] = {StateForm.VELOCITIES: VelocityForm, StateForm.MOMENTA: MomentumForm}
 
 
 def form_for(mechanism: Mechanism, solver: Solver) -> type[Equations]:
-    """The form that a method takes for a mechanism, but for loops over bodies."""
+    """The form that a method takes for a mechanism, except recursion over bodies."""
     if mechanism.contacts:
         return contacts.OpenForm
     wanted = solver.capabilities.form
@@ -76,28 +76,28 @@ def form_for(mechanism: Mechanism, solver: Solver) -> type[Equations]:
     return FORMS[wanted]
 
 
-# `simulate`: from a mechanism to its motion.
+# `simulate`.
 
 Events: TypeAlias = Sequence[Event] | Mapping[str, Scalar]
 
-#: How many intervals a run is saved at if nothing else is asked for.
+#: The default number of intervals to save.
 INTERVALS = 1000
 
-#: Accelerations at the start from which on coordinates may be singular there; nodes up to which they are looked at.
+#: Initial accelerations above this may mean singular coordinates; up to so many nodes this is checked.
 _HUGE, _MOST_INTERPRETED = 1e10, 5_000
 
 
 def simulate(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     *,
     method: str | Method | Solver = Method.DOP853,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events = (),
-    grid: int | ArrayLike | None = INTERVALS,
-    start: float = 0.0,
+    times: int | ArrayLike | None = INTERVALS,
+    t0: float = 0.0,
     rtol: float = 1e-8,
     atol: Tolerance | None = None,
     step: float | None = None,
@@ -109,33 +109,35 @@ def simulate(
     progress: bool | None = None,
     interrupt: Interrupt | None = None,
 ) -> Solution:
-    """Run a mechanism for `duration` seconds.
+    """Simulate a mechanism for `duration` seconds.
 
+    model: a Mechanism, a path, or a library name.
     method: rk4, dopri5, dop853, symplectic, adams, bdf or ida, or an integrator object.
-    initial: coordinates (`q1`), velocities (`q1'`) and quasi-velocities that differ from the model's initial values;
-        or an array of all positions and velocities.
-    parameters: values that differ from the model's.
-    inputs: forces in joints by coordinate (`q1` or `tau:q1`) and the model's own inputs by name, as expressions of t
-        and the state (`"-0.1*q1'"`), as samples (`Sampled`, or a tuple (times, values)) or as a Python function of time
-        and state that is asked at equal intervals (`Feedback(function, period)`).
-    events: `Event` objects, or conditions by name that are recorded when they pass zero.
-    grid: times to save at, or how many equal intervals; None saves the integrator's own steps.
-    rtol, atol: tolerances per step, atol one number or by name; step: the length of fixed steps instead.
-    control: a step controller, in place of rtol, atol and step.
-    native: compile (True) or interpret (False); "auto" interprets short runs and compiles long ones.
-    loops: compute accelerations by loops over bodies; None takes them for more than 300 velocities (100 of planar
-        linkages with loops) where they can.
-    baumgarte: let loops and constraints decay with these gains in 1/s (one number, two, or `Baumgarte`), instead of
-        taking every state onto them.
-    passes: what is run to reduce the equations in place of the passes of quick effort: 'products, monomials(degree=4)'.
-    progress: show a bar; None shows it where someone is looking.
-    interrupt: a token by which another thread ends the run early; what there is is kept, as after Ctrl-C.
+    state: initial coordinates (`q1`), velocities (`q1'`) and quasi-velocities; others keep the model's values. Or an
+        array of all positions and velocities.
+    parameters: values that replace the model's.
+    inputs: forces in joints by coordinate (`q1` or `tau:q1`), and the model's inputs by name. Each is a formula of t
+        and the state (`"-0.1*q1'"`), samples (`Sampled`, or a tuple (times, values)), or a Python function
+        of time and state that is called at equal intervals (`Feedback(function, period)`).
+    events: `Event` objects, or formulas by name; their zero crossings are recorded.
+    times: an array of times to save at, or a number of equal intervals; None saves the integrator's own steps.
+    t0: the start time.
+    rtol, atol: tolerances per step; atol is a number, or numbers by name. step: the length of fixed steps instead.
+    control: a step controller instead of rtol, atol and step.
+    native: compile (True) or interpret (False); "auto" compiles long runs only.
+    loops: use recursive algorithms; None uses them for more than 300 velocities (100 for planar linkages with loops)
+        where possible.
+    baumgarte: stabilize loops and constraints with these gains in 1/s (a number, two numbers, or `Baumgarte`) instead
+        of projecting every state.
+    passes: run these passes instead of those of quick effort: 'products, monomials(degree=4)'.
+    progress: show a progress bar; None shows it in a terminal.
+    interrupt: a token that lets another thread stop the run. Partial results are kept, as after Ctrl-C.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     solver = solver_of(method)
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
-    span = span_of(start, duration, chosen)
-    save = save_at(grid, span)
+    span = span_of(t0, duration, chosen)
+    save = save_at(times, span)
     check_inputs(inputs or {}, feedback=True)
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = with_given_inputs(mechanism, forces)
@@ -148,26 +150,27 @@ def simulate(
         if baumgarte is None
         else BaumgarteForm(mechanism, values, forces, gains=Baumgarte.of(baumgarte).gains(chosen))
     ).with_passes(own)
-    given, numbers = initial_values(mechanism, initial), parameter_values(mechanism, values)
+    given, numbers = initial_values(mechanism, state), parameter_values(mechanism, values)
     if values:
         check_values(mechanism, numbers)
     q, v, note = _start(equations, given, numbers, span[0])
-    state = equations.pack(q, v, np.zeros(0), span[0])
-    chosen = paced_by_events(chosen, equations, event_list, state, span)
+    packed = equations.pack(q, v, np.zeros(0), span[0])
+    chosen = paced_by_events(chosen, equations, event_list, packed, span)
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
     solver = with_feedback(solver, controllers, samples, partial(_by_name, equations))
     kind = contacts.ContactTask if mechanism.contacts else Task
     task = kind(
-        equations, solver, chosen, state, span, signal, event_list, save, progress,
+        equations, solver, chosen, packed, span, signal, event_list, save, progress,
         interrupt=interrupt or Interrupt(), autonomous=is_autonomous(mechanism, forces, event_list),
         endings=_endings(equations),
     )  # fmt: skip
-    _refuse_singular_start(equations, state, span[0], numbers)
+    _refuse_singular_start(equations, packed, span[0], numbers)
     run, decision = task.run(native)
     if task.endings is not None and run.ending.detail in task.endings.names:
         task, run, decision = _beyond_closed_form(task, run, decision, native, bool(controllers))
         equations = task.equations
-    reset = any(event.reset for event in event_list) or bool(mechanism.contacts)  # new states keep no first integral
+    # resets do not conserve first integrals
+    reset = any(event.reset for event in event_list) or bool(mechanism.contacts)
     heard = samples.signals(span[1]) if controllers else signal
     run = replace(run, ending=named_ending(equations, run, heard))
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
@@ -175,7 +178,7 @@ def simulate(
 
 
 def _endings(equations: Equations) -> Endings | None:
-    """What ends the equations of a platform with cranks; what that takes is imported where there are loops."""
+    """The conditions that end the equations of a platform with cranks. Imported only with loops, for speed."""
     if not equations.mechanism.loops:
         return None
     from kinegraph.simulate.stretched_cranks import crank_endings
@@ -192,14 +195,14 @@ def _beyond_closed_form(
 
 
 def _linkage_form() -> type[LinkageForm]:
-    """Brings SciPy's sparse matrices with it, so it is imported where a long linkage is run."""
+    """Imports SciPy's sparse matrices, so it is imported only for a long linkage."""
     from kinegraph.simulate.linkages import LinkageForm
 
     return LinkageForm
 
 
 def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[str, Value], t: float) -> Start:
-    """Where a run starts; long linkages are assembled by loops of their own."""
+    """The initial state of a run. Long linkages have their own assembly."""
     if isinstance(equations, RecursiveForm) and is_constrained(equations.mechanism):
         assert isinstance(equations, _linkage_form())
         return equations.assembled(given, numbers)
@@ -207,7 +210,7 @@ def _start(equations: Equations, given: Mapping[str, Scalar], numbers: Mapping[s
 
 
 def _refuse_singular_start(equations: Equations, state: Floats, t: float, numbers: Mapping[str, Value]) -> None:
-    """SolveError where coordinates are singular but for rounding, so that accelerations are huge and mean nothing."""
+    """SolveError if coordinates are singular up to rounding: the accelerations would be huge and meaningless."""
     if not isinstance(equations, VelocityForm) or is_constrained(equations.mechanism):
         return
     if equations.by_loops or len(equations.rate) > _MOST_INTERPRETED:
@@ -220,25 +223,25 @@ def _refuse_singular_start(equations: Equations, state: Floats, t: float, number
     layout = equations.mechanism.layout
     found = rates[len(layout.positions) :][: len(layout.velocities)]
     if not np.isfinite(found).all() or np.max(np.abs(found), initial=0.0) < _HUGE:
-        return  # what is not finite ends the run, with its name
+        return  # a value that is not finite ends the run with its name
     if lost := singular_coordinates(equations.mechanism, state[: len(layout.positions)], t, None, equations.bound):
         raise SolveError(f"the run cannot start: {singular_words(equations.mechanism, lost)}")
 
 
 def form_of(mechanism: Mechanism, solver: Solver, loops: bool | None, passes: str = "") -> type[Equations]:
-    """The equations of motion in the form a run of this mechanism takes."""
+    """The equations of motion in the form that a run of this mechanism takes."""
     if not mechanism.contacts and takes_recursion(mechanism, solver, loops, passes):
         return _linkage_form() if is_constrained(mechanism) else RecursiveForm
     return form_for(mechanism, solver)
 
 
 def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
-    """Where to save, from what a user gives."""
+    """The times to save at."""
     if grid is None:
         return OwnSteps()
     if isinstance(grid, int):
         if grid < 1:
-            raise SolveError(f"grid is {grid}: give at least one interval, a list of times, or None for all steps")
+            raise SolveError(f"times is {grid}: give at least one interval, an array of times, or None for all steps")
         check_rows(grid)
         require_span(*span)
         return Grid(np.linspace(*span, grid + 1))
@@ -246,20 +249,20 @@ def save_at(grid: int | ArrayLike | None, span: tuple[float, float]) -> Save:
 
 
 def read_events(events: Events) -> list[Event]:
-    """Events with their formulas read, from what a user gives."""
+    """The events given by the user, with their formulas parsed."""
     if isinstance(events, Mapping):
         events = [Event(name, condition) for name, condition in events.items()]
     for event in events:
         if not isinstance(event, Event):
-            raise SolveError(f"events holds {event!r:.80}; give Event(name, condition), or {{name: condition}}")
+            raise SolveError(f"events contains {event!r:.80}; give Event(name, condition), or {{name: condition}}")
     names = [event.name for event in events]
     if len(set(names)) < len(names):
-        raise SolveError(f"two events have the same name: {', '.join(names)}")
+        raise SolveError(f"several events have the same name: {', '.join(names)}")
     return [read(event) for event in events]
 
 
 def with_feedback(solver: Solver, controllers: tuple[Feedback, ...], samples: Samples, view: View) -> Solver:
-    """The method that asks controllers; the method itself if there are none."""
+    """The method with feedback controllers; the method itself if there are none."""
     return FeedbackSolver(solver, controllers, samples, view) if controllers else solver
 
 
@@ -269,7 +272,7 @@ def _by_name(equations: Equations, time: float, state: Floats) -> dict[str, floa
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """A run and what it was a run of."""
+    """A run, with its model and settings."""
 
     equations: Equations
     mechanism: Mechanism
@@ -323,7 +326,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
 
 
 def _own_columns(equations: Equations, run: Run, rows: Rows) -> dict[str, Floats]:
-    """What the model itself has names for: time, state, integrals, definitions."""
+    """The columns named by the model itself: time, state, integrals, definitions."""
     layout = equations.mechanism.layout
     own: dict[str, Floats] = {TIME: run.times}
     own |= zip(layout.positions, rows.q.T, strict=True)
@@ -333,13 +336,13 @@ def _own_columns(equations: Equations, run: Run, rows: Rows) -> dict[str, Floats
 
 
 def _disambiguated(columns: dict[str, Floats], own: dict[str, Floats]) -> dict[str, Floats]:
-    """A name of the model means what the model says; a total of the same name, as the momentum pz, gets a prefix."""
+    """A name in the model has precedence; a total of the same name, such as the momentum pz, gets a prefix."""
     hidden = {f"total.{name}": columns[name] for name in own if columns[name] is not own[name]}
     return columns | own | hidden
 
 
 def _momentum_checks(finished: FinishedRun, rows: Rows, rtol: float | None) -> tuple[Check, ...]:
-    """Further first integrals; impacts and resets change them, loops over bodies do not know them."""
+    """Further first integrals. Impacts and resets change them, and recursive algorithms do not compute them."""
     if finished.reset or finished.mechanism.contacts or finished.equations.by_loops:
         return ()
     return momentum_checks(finished.equations.in_velocities, rows, rtol)

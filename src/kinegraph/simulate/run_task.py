@@ -1,4 +1,4 @@
-"""One run that is to be made: interpreted or compiled."""
+"""One run to perform, interpreted or compiled."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import CauchyProblem, Event, Floats, RightHandSide, Signals
 from kinegraph.solve.recording import Run, Save, Status, earlier
 
-_MOST_INTERPRETED = 100_000  # nodes (with a guess of the Jacobian's) that Python can still be asked to read
+_MOST_INTERPRETED = 100_000  # nodes (with an estimate of the Jacobian's) up to which interpreting is reasonable
 
 
 @dataclass(frozen=True)
 class Task:
-    """Equations, where they start, and how they are to be integrated.
+    """Equations, their initial state, and how to integrate them.
 
-    autonomous: nothing depends on time, so that a run far from t = 0 may be counted from its start, where times have
-    more digits. endings: what ends the equations themselves.
+    autonomous: nothing depends on time, so a run far from t = 0 may count time from its start, where times have more
+    digits. endings: conditions that end the equations themselves.
     """
 
     equations: Equations
@@ -40,15 +40,15 @@ class Task:
     progress: bool | None
     parameters: Floats = field(default_factory=lambda: np.zeros(0))
     interrupt: Interrupt = field(default_factory=Interrupt)
-    interpreted: int = _MOST_INTERPRETED  # nodes up to which the interpreter begins
+    interpreted: int = _MOST_INTERPRETED  # nodes up to which the interpreter starts
     autonomous: bool = False
     endings: Endings | None = None
 
     def run(self, native: Native) -> tuple[Run, Decision]:
-        """Integrate as asked for; "auto" compiles unless the run is short."""
+        """Integrate as requested; "auto" compiles unless the run is short."""
         wanted = forced(native)
         if self.equations.by_loops and wanted is Execution.INTERPRETED:
-            raise SolveError("loops over bodies are compiled: leave native=False away, or give loops=False")
+            raise SolveError("recursive algorithms are always compiled: omit native=False, or give loops=False")
         if wanted is not None:
             return self._executed(Decision(wanted, forced=True), self.control)
         limited = self._limited()
@@ -59,7 +59,7 @@ class Task:
         return self._executed(Decision(Execution.NATIVE), self.control)
 
     def _limited(self) -> Control | None:
-        """The controller with at most as many steps as are worth interpreting; None for a run worth compiling."""
+        """The controller limited to the number of steps worth interpreting; None for a run worth compiling."""
         size = len(self.equations.names) if self.solver.capabilities.jacobian else 0
         if self.equations.by_loops or len(self.equations.rate) * (1 + size // 4) > self.interpreted:
             return None
@@ -69,7 +69,7 @@ class Task:
         return self.control if ceil((self.span[1] - self.span[0]) / self.control.step) <= most else None
 
     def _executed(self, decision: Decision, control: Control) -> tuple[Run, Decision]:
-        """One run as decided; Python stays in the loop where compiled loops cannot call all of the equations."""
+        """One run as decided. Python stays in the loop if compiled loops cannot call all of the equations."""
         rhs = self._right_hand_side(decision.execution is not Execution.INTERPRETED)
         if decision.execution is Execution.NATIVE and not _addressable(rhs):
             decision = Decision(Execution.KERNEL)
@@ -79,7 +79,7 @@ class Task:
         return bar(self.progress, *self.span, label=self.equations.mechanism.name)
 
     def _integrate(self, rhs: RightHandSide, control: Control, execution: Execution) -> Run:
-        """The run, counted from where its times have most digits."""
+        """The run, with times counted from where they have the most digits."""
         (start, end), origin, display, token = self.span, self._origin, self._bar(), self.interrupt
         loops = execution is Execution.NATIVE
         problem = CauchyProblem(rhs, self.state, start - origin, end - origin, self._numbers(rhs), self.inputs, loops)
@@ -90,7 +90,7 @@ class Task:
 
     @property
     def _origin(self) -> float:
-        """Times of a run that begins farther from zero than it is long, doubled, have exact differences."""
+        """Times of a run that starts farther from zero than it is long, doubled, have exact differences."""
         start, end = self.span
         return start if self.autonomous and abs(start) >= 2.0 * (end - start) else 0.0
 
@@ -106,5 +106,5 @@ class Task:
 
 
 def _addressable(rhs: RightHandSide) -> bool:
-    """Whether compiled loops can call all of it; some loops over bodies are called by Python alone."""
+    """Whether compiled loops can call everything; some recursive algorithms are called from Python only."""
     return all(kernel.addressable for kernel in rhs.kernels)

@@ -1,4 +1,4 @@
-"""Derivatives of a run by parameters and initial values: variational equations forward, the adjoint backward."""
+"""Derivatives of a run by parameters and initial values: variational equations forward, adjoint equations backward."""
 
 from __future__ import annotations
 
@@ -21,21 +21,20 @@ from kinegraph.simulate.equations import VelocityForm, row_values
 from kinegraph.simulate.formulas import StateNames, formula
 from kinegraph.solve.problem import Floats, RightHandSide, Signals
 
-# The motion together with its derivatives: y' = f(y, t, p), s' = (df/dy) s + df/dp, as one right-hand side.
-#
-# One column s for each parameter or initial value. All derivatives are exact operations of the graph.
+# Variational equations: y' = f(y, t, p), s' = (df/dy) s + df/dp, as one right-hand side, with one column s for each
+# parameter or initial value. All derivatives are exact operations of the graph.
 
-#: Functions whose value or derivative depends on the side of a surface.
+#: Functions with a discontinuous value or derivative.
 _SWITCHES = ("sign", "select")
 _JUMP = 1e-6
 _HALVINGS = 60
-_ROWS = 1000  # of a run that say what size rates have
+_ROWS = 1000  # states of a run that give the size of rates
 
 
 class VariationalForm(VelocityForm):
     """y = [q, v, integrals], then the derivatives of these by each name of `by`.
 
-    by: parameters of `runtime`, and any other words, which stand for initial values: f does not depend on them.
+    by: parameters of `runtime`, and any other names, which are initial values: f does not depend on them.
     integrands: formulas of the state, time and parameters whose integrals over time belong to y.
     """
 
@@ -55,7 +54,7 @@ class VariationalForm(VelocityForm):
 
     @property
     def motion_names(self) -> tuple[str, ...]:
-        """The entries of y that are no derivatives."""
+        """The entries of y that are not derivatives."""
         return (*self.mechanism.layout.positions, *self.mechanism.layout.velocities, *self.integrands)
 
     @property
@@ -92,7 +91,7 @@ class VariationalForm(VelocityForm):
 
     @cached_property
     def returned(self) -> Graph | None:
-        """The step onto the constraints with its derivative: columns are taken to what the constraints allow."""
+        """The step onto the constraints with its derivative: columns are projected onto the allowed directions."""
         if self.projection is None:
             return None
         builder = GraphBuilder()
@@ -103,7 +102,7 @@ class VariationalForm(VelocityForm):
         return builder.graph([Output("y", (len(self.names),), (*roots, *derivatives)), pivots])
 
     def directions(self, builder: GraphBuilder) -> Iterator[ForwardDerivative]:
-        """For each name of `by` what takes the total derivative of nodes by it."""
+        """For each name of `by`, the operator of the total derivative of nodes by it."""
         size = len(self.motion_names)
         symbols = [builder.symbol(one.kind, one.name) for one in self.state_symbols]
         for number, name in enumerate(self.by, 1):
@@ -134,7 +133,7 @@ class VariationalForm(VelocityForm):
         return builder.graph(outputs)
 
     def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
-        """As of every system; kept, for a fit runs it again and again."""
+        """The right-hand side, cached because a fit runs it repeatedly."""
         key = jacobian, native
         if key not in self._compiled:
             self._compiled[key] = super().right_hand_side(jacobian, native)
@@ -148,9 +147,9 @@ class VariationalForm(VelocityForm):
         return builder.graph([Output("jacobian", (len(roots), len(roots)), entries)])
 
     def jump(self, rows: Floats) -> float | None:
-        """The time of the first jump of f between rows of x = [y, t, u, p]; None if f is continuous there.
+        """The time of the first discontinuity of f between rows of x = [y, t, u, p]; None if f is continuous there.
 
-        Across a jump derivatives jump too, and the variational equations do not say how far.
+        Derivatives also jump at a discontinuity, and the variational equations do not give the size of this jump.
         """
         conditions = switching_conditions(self.motion)
         if conditions is None or len(rows) < 2:
@@ -168,7 +167,7 @@ class VariationalForm(VelocityForm):
 
 
 class ResultNames(StateNames):
-    """Names of the state, output points, energies, and momenta about the origin, as columns of a run have them."""
+    """Names of the state, output points, energies, and momenta about the origin, as in the columns of a run."""
 
     def __init__(self, builder: GraphBuilder, form: VariationalForm) -> None:
         super().__init__(builder, form)
@@ -176,7 +175,7 @@ class ResultNames(StateNames):
 
 
 def switching_conditions(graph: Graph) -> Graph | None:
-    """What decides the sides of all switching functions of a graph; None if there are none."""
+    """The conditions of all switching functions of a graph; None if there are none."""
     nodes = [
         one.arguments[0]
         for one, live in zip(graph.nodes, graph.live, strict=True)
@@ -194,7 +193,7 @@ def switching_conditions(graph: Graph) -> Graph | None:
 def _narrowed(
     form: VariationalForm, conditions: Graph, before: Floats, after: Floats, which: np.ndarray
 ) -> tuple[Floats, Floats]:
-    """Rows on both sides of a zero of the conditions, ever closer, on the straight lines between the given ones."""
+    """Rows on both sides of a zero of the conditions, found by bisection on straight lines between the given rows."""
 
     def sides(rows: Floats) -> np.ndarray:
         found = row_values(conditions, form.symbols, rows)["conditions"]
@@ -208,13 +207,13 @@ def _narrowed(
     return before, after
 
 
-# Where a run starts, and the derivatives of its first state by parameters and initial values.
+# The initial state, and its derivatives by parameters and initial values.
 
 
 class StartDerivative:
-    """q and v at the start as functions of parameters (`runtime`) and of initial values that are given.
+    """q and v at the start as functions of parameters (`runtime`) and of given initial values.
 
-    The model's `initial` expressions count. An initial value that is given does not depend on parameters.
+    The model's `initial` expressions count. A given initial value does not depend on parameters.
     """
 
     def __init__(
@@ -229,13 +228,13 @@ class StartDerivative:
         self._graph = _graph(mechanism, initial, bound, runtime)
 
     def raw(self, parameters: Floats) -> Floats:
-        """q and v as they are written; quaternions may have any length."""
+        """q and v as written; quaternions may have any length."""
         return self._evaluated(parameters)[0]
 
     def at(self, parameters: Floats, given: Mapping[int, float]) -> tuple[Floats, Floats]:
         """q and v, and their derivatives: a column for each parameter, then one for each given initial value.
 
-        given: initial values by their place in [q, v].
+        given: initial values by index in [q, v].
         """
         state, slopes = self._evaluated(parameters)
         columns = np.zeros((len(state), len(self._runtime) + len(given)))
@@ -280,14 +279,12 @@ def _expressions(mechanism: Mechanism) -> dict[str, Expression]:
     return dict(zip((*layout.positions, *layout.velocities), (*positions, *velocities), strict=True))
 
 
-# The adjoint of a motion, backwards in time: what a result at the end owes to every state and parameter.
-#
-# With s = -t: dl/ds = (df/dy)^T l, dg/ds = (df/dp)^T l. The products come by reverse accumulation, so the right-hand
-# side costs a few times that of f, however many parameters there are. The motion itself is never integrated backwards,
-# where what damping made small would grow: it enters as polynomials of time, made of states that were computed
-# forwards.
+# Adjoint equations, backward in time. With s = -t: dl/ds = (df/dy)^T l, dg/ds = (df/dp)^T l. The products use reverse
+# accumulation, so the right-hand side costs a few times that of f for any number of parameters. The motion itself is
+# never integrated backward, because damped modes would grow: it enters as polynomials of time through states computed
+# forward.
 
-# Signals are cubics, motions of order eight need more: y = low + u^4 high, with u from 0 to 1 in every piece.
+# Signals are cubic, but motions of order eight need more: y = low + u^4 high, with u from 0 to 1 in every interval.
 _LOW, _HIGH, _SHARE = "low", "high", "share of a piece"
 _DEGREE = 7
 _NODES = 0.5 - 0.5 * np.cos(np.pi * np.arange(_DEGREE + 1) / _DEGREE)
@@ -295,7 +292,7 @@ _TO_POWERS = np.linalg.inv(_NODES[:, None] ** np.arange(_DEGREE + 1))
 
 
 class AdjointForm(VariationalForm):
-    """The adjoint of the motion of a form, and the gradient by the parameters of `runtime`; time runs as s = -t.
+    """The adjoint equations of a form, and the gradient by the parameters of `runtime`; time runs as s = -t.
 
     Its signals are those of the form, then the motion (`motion_signals`), all reversed (`reversed_signals`).
     """
@@ -317,7 +314,7 @@ class AdjointForm(VariationalForm):
 
     @property
     def returned(self) -> Graph | None:
-        """An adjoint fits no constraints."""
+        """Adjoint states have no constraints to satisfy."""
         return None
 
     @property
@@ -325,7 +322,7 @@ class AdjointForm(VariationalForm):
         return ()
 
     def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
-        """An adjoint has no quaternions of unit length."""
+        """The right-hand side; adjoint states have no unit quaternions."""
         found = super().right_hand_side(jacobian, native)
         return RightHandSide(found.code, found.names, found.inputs, found.parameters, jacobian=found.jacobian)
 
@@ -361,7 +358,7 @@ class AdjointForm(VariationalForm):
 
 
 def node_times(knots: Floats) -> Floats:
-    """Where a motion is to be known to be written as polynomials between knots; each knot once."""
+    """The times at which a motion must be known to fit polynomials between knots; each knot once."""
     inside = knots[:-1, None] + np.diff(knots)[:, None] * _NODES[:-1]
     return np.append(inside.ravel(), knots[-1])
 
@@ -370,7 +367,7 @@ def motion_signals(knots: Floats, states: Floats) -> Signals:
     """The motion as signals of an `AdjointForm`, from its states at `node_times`."""
     lengths = np.diff(knots)[:, None, None]
     first, powers = states[:-1:_DEGREE], _powers(states)
-    powers = powers / lengths ** (np.arange(_DEGREE + 1) % 4)  # low and high in seconds, u is a number
+    powers = powers / lengths ** (np.arange(_DEGREE + 1) % 4)  # low and high are in seconds, u is a number
     low, high = powers[:, :, :4], powers[:, :, 4:]
     low[:, :, 0] += first
     share = np.zeros((len(first), 1, 4))
@@ -379,9 +376,9 @@ def motion_signals(knots: Floats, states: Floats) -> Signals:
 
 
 def unresolved(states: Floats, tolerances: Floats) -> np.ndarray:
-    """Which pieces are too long for their polynomials: the last of the Chebyshev coefficients is not yet small.
+    """Which intervals are too long for their polynomials: the last Chebyshev coefficient is not yet small.
 
-    tolerances: of every component, at any time.
+    tolerances: for every component, at any time.
     """
     signs = (-1.0) ** np.arange(_DEGREE + 1) / _DEGREE
     signs[[0, -1]] /= 2
@@ -391,13 +388,13 @@ def unresolved(states: Floats, tolerances: Floats) -> np.ndarray:
 
 
 def _powers(states: Floats) -> Floats:
-    """By piece, component and power of u: the motion without its first state in the piece."""
+    """By interval, component and power of u: the motion minus its first state in the interval."""
     places = np.arange(0, len(states) - 1, _DEGREE)[:, None] + np.arange(_DEGREE + 1)
     return np.asarray(np.einsum("kn,pnd->pdk", _TO_POWERS, states[places] - states[places[:, :1]]))
 
 
 def at_knots(signals: Signals, knots: Floats) -> Signals:
-    """The same functions between other knots, which contain all their own of that time."""
+    """The same functions on a finer set of knots, which contains all their own in its range."""
     left = knots[:-1]
     inside = np.clip(left, signals.knots[0], signals.knots[-1])
     piece = np.clip(np.searchsorted(signals.knots, left, side="right") - 1, 0, len(signals.coefficients) - 1)
@@ -414,7 +411,7 @@ def together(first: Signals, second: Signals) -> Signals:
 
 
 def reversed_signals(signals: Signals) -> Signals:
-    """The same functions of s = -t: pieces in the other order, each written about its other end."""
+    """The same functions of s = -t: intervals in reverse order, each expanded about its other end."""
     knots, coefficients = signals.knots, signals.coefficients
     lengths = np.diff(knots)[:, None]
     a, b, c, d = (coefficients[:, :, power] for power in range(4))

@@ -1,6 +1,5 @@
-"""Constraint stabilization: the index-2 form of Gear, Gupta and Leimkuhler, Baumgarte's method, and the drift that
-integration leaves.
-"""
+"""Constraint stabilization: the index-2 form of Gear, Gupta and Leimkuhler, Baumgarte's method, and the remaining
+drift."""
 
 from __future__ import annotations
 
@@ -24,21 +23,19 @@ from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree.displacements import position_rates
 from kinegraph.derive.tree.expressions import output
 from kinegraph.errors import SolveError
-from kinegraph.graph.build import GraphBuilder, Scalar, join, moved, transfer
+from kinegraph.graph.build import GraphBuilder, join, moved, transfer
+from kinegraph.graph.build import Scalar as GraphScalar
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import is_constrained
-from kinegraph.model.expressions import Scalar as expression_Scalar
+from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import Equations, VelocityForm, largest, reduced, row_values, state_symbols
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.problem import Floats, RightHandSide
 
-# The stabilised index-2 form of Gear, Gupta and Leimkuhler: positions, velocities, multipliers and corrections.
-#
-#     q' = v + J^T mu,   H v' = f + J^T lambda,   value(q, t) = 0,   rate(q, v, t) = 0
-#
-# Both conditions are equations of their own, so nothing drifts; mu is zero but for the errors of integration.
+# The stabilized index-2 form of Gear, Gupta and Leimkuhler: q' = v + J^T mu, H v' = f + J^T lambda, value(q, t) = 0,
+# rate(q, v, t) = 0. Both conditions are equations, so nothing drifts; mu is zero except for integration errors.
 
 RESIDUAL, JACOBIAN = "residual", "jacobian"
 _T = TypeVar("_T")
@@ -47,7 +44,7 @@ _SLOPE = Symbol(Kind.INPUT, "slope of rates")
 
 
 class IndexTwoForm(VelocityForm):
-    """y = [q, v, integrals, lambda, mu, balances]; what is zero is a residual in y and y'."""
+    """y = [q, v, integrals, lambda, mu, balances], as a residual in y and y'."""
 
     @property
     def returned(self) -> Graph | None:
@@ -64,7 +61,7 @@ class IndexTwoForm(VelocityForm):
         return tuple(Symbol(Kind.INPUT, f"{word}:{row}") for word in words for row in self.rows)
 
     def _placed(self, first: Sequence[_T], between: Sequence[_T]) -> tuple[_T, ...]:
-        """Entries of q, v, integrals and balances with others before the balances."""
+        """Entries of q, v, integrals and balances, with others inserted before the balances."""
         end = len(first) - len(self.balances)
         return (*first[:end], *between, *first[end:])
 
@@ -83,7 +80,7 @@ class IndexTwoForm(VelocityForm):
 
     @property
     def slope_symbols(self) -> tuple[Symbol, ...]:
-        """The symbols of y': accelerations are what rates of velocities are called in graphs."""
+        """The symbols of y'. Rates of velocities have the names of accelerations in graphs."""
         layout = self.mechanism.layout
         called = dict(zip(layout.velocities, layout.accelerations, strict=True))
         return tuple(
@@ -96,10 +93,10 @@ class IndexTwoForm(VelocityForm):
         return self._derivation.constrained.taken if self.rows else []
 
     @property
-    def _multiplier_symbols(self) -> tuple[list[Scalar], list[Scalar]]:
+    def _multiplier_symbols(self) -> tuple[list[GraphScalar], list[GraphScalar]]:
         """lambda and mu in the derivation."""
         builder = self._derivation.builder
-        symbols = [Scalar(builder, builder.symbol(*one)) for one in self.multipliers]
+        symbols = [GraphScalar(builder, builder.symbol(*one)) for one in self.multipliers]
         return symbols[: len(symbols) // 2], symbols[len(symbols) // 2 :]
 
     @cached_property
@@ -109,7 +106,7 @@ class IndexTwoForm(VelocityForm):
         builder = derivation.builder
         rows, (forces, shifts) = self._taken, self._multiplier_symbols
         needed = joint_forces(derivation, derivation.motion(velocities=True, accelerations=True))
-        given = [Scalar(builder, builder.symbol(*one)) for one in Variables.FORCES.symbols(mechanism)]
+        given = [GraphScalar(builder, builder.symbol(*one)) for one in Variables.FORCES.symbols(mechanism)]
         along = [[row.jacobian[k] for row in rows] for k in range(derivation.size)]
         zero = derivation.zero
         balance = [
@@ -128,13 +125,13 @@ class IndexTwoForm(VelocityForm):
         """Rates of q, integrals and balances, with accelerations as symbols."""
         derivation, mechanism = self._derivation, self.mechanism
         builder = derivation.builder
-        names = [Scalar(builder, builder.symbol(*one)) for one in Variables.ACCELERATIONS.symbols(mechanism)]
+        names = [GraphScalar(builder, builder.symbol(*one)) for one in Variables.ACCELERATIONS.symbols(mechanism)]
         forces = list(zip(self._taken, self._multiplier_symbols[0], strict=True))
         return state_rate(mechanism, motion_graph(derivation, names, forces), self.bound, self.forces)
 
     @cached_property
     def residual(self) -> Graph:
-        """What vanishes, in y, y' and t."""
+        """The residual, in y, y' and t."""
         both = join([self._motion, self._conditions])
         builder = GraphBuilder()
         found = {one.name: one.nodes for one in moved(both.outputs, transfer(both, builder))}
@@ -144,8 +141,8 @@ class IndexTwoForm(VelocityForm):
         entries: list[int] = []
         for name in self._moving_names:
             if name not in self.mechanism.layout.velocities:
-                missing = Scalar(builder, slopes[name]) - Scalar(builder, rates[name])
-                entries.append((missing - Scalar(builder, shift[name]) if name in shift else missing).index)
+                missing = GraphScalar(builder, slopes[name]) - GraphScalar(builder, rates[name])
+                entries.append((missing - GraphScalar(builder, shift[name]) if name in shift else missing).index)
         entries += [*found["balance"], *found["value"], *found["rate of rows"]]
         return builder.graph([Output(RESIDUAL, (len(entries),), tuple(entries))])
 
@@ -158,9 +155,9 @@ class IndexTwoForm(VelocityForm):
             jacobian(builder, nodes, [builder.symbol(*one) for one in symbols])
             for symbols in (self.state_symbols, self.slope_symbols)
         ]
-        slope = Scalar(builder, builder.symbol(*_SLOPE))
+        slope = GraphScalar(builder, builder.symbol(*_SLOPE))
         entries = [
-            (Scalar(builder, by_state) + slope * Scalar(builder, by_rate)).index
+            (GraphScalar(builder, by_state) + slope * GraphScalar(builder, by_rate)).index
             for rows in zip(*parts, strict=True)
             for by_state, by_rate in zip(*rows, strict=True)
         ]
@@ -168,7 +165,7 @@ class IndexTwoForm(VelocityForm):
         return builder.graph([Output(JACOBIAN, (size, size), tuple(entries))])
 
     def right_hand_side(self, jacobian: bool = False, native: bool = True) -> RightHandSide:
-        """The residual in place of rates, and its iteration matrix; both take [x, y', c]."""
+        """The residual instead of rates, and its iteration matrix; both take [x, y', c]."""
         whole = [Argument("x", self.symbols), Argument("rates", self.slope_symbols), Argument("c", (_SLOPE,))]
         return RightHandSide(
             code=self.kernel(self.residual, whole, native),
@@ -180,7 +177,8 @@ class IndexTwoForm(VelocityForm):
         )
 
     def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
-        for _ in range(_CLOSING_STEPS if self.rows else 0):  # rounded rows close as a whole, these must vanish exactly
+        # rounded rows close only as a whole, but these must vanish exactly
+        for _ in range(_CLOSING_STEPS if self.rows else 0):
             closer = self.projected_states(np.array([t]), q[None], v[None], parameters)
             q, v = closer.q[0], closer.v[0]
         first = [*q, *v, *np.zeros(len(self._moving_names) - len(q) - len(v))]
@@ -198,24 +196,22 @@ class IndexTwoForm(VelocityForm):
         return np.asarray(row_values(graph, (*state_symbols(self), *still), row[None])["lambda"][0])
 
 
-# Baumgarte's stabilisation: constraints are pulled back by their own dynamics instead of being projected onto.
-#
-# The rows obey value'' + 2 alpha value' + beta^2 value = 0, so that what integration leaves decays. It is cheaper than
-# a projection and less exact: loops stay open by what the method's error and the decay balance.
+# Baumgarte's stabilization: the rows obey value'' + 2 alpha value' + beta^2 value = 0, so integration errors decay. It
+# is cheaper than a projection and less exact: loops stay open by the balance of integration error and decay.
 
 _PER_STEP = 0.2
 
 
 @dataclass(frozen=True)
 class Baumgarte:
-    """Gains in 1/s. Not given, both are 0.2/h of a fixed step h: critically damped, gone after some steps."""
+    """Gains in 1/s. By default both are 0.2/h of a fixed step h: critically damped, decayed after a few steps."""
 
     alpha: float | None = None
     beta: float | None = None
 
     @classmethod
     def of(cls, given: Baumgarte | float | Sequence[float]) -> Baumgarte:
-        """From what a user gives: gains as they are, one number for both, or alpha and beta."""
+        """From the user's argument: gains, one number for both, or alpha and beta."""
         if isinstance(given, Baumgarte):
             return given
         try:
@@ -232,27 +228,30 @@ class Baumgarte:
         alpha = default if self.alpha is None else self.alpha
         beta = alpha if self.beta is None else self.beta
         if alpha is None or beta is None:
-            raise SolveError("Baumgarte's gains follow from a fixed step: give step (--step), or alpha and beta in 1/s")
+            raise SolveError(
+                "the default gains of Baumgarte's method follow from a fixed step: give step (--step), or alpha "
+                "and beta in 1/s"
+            )
         for name, value in (("alpha", alpha), ("beta", beta)):
             if not 0 <= value < float("inf"):
-                raise SolveError(f"Baumgarte's {name} is {value}: give a positive number in 1/s")
+                raise SolveError(f"{name} of Baumgarte's method is {value}: give a positive number in 1/s")
         return alpha, beta
 
 
 class BaumgarteForm(VelocityForm):
-    """y = [q, v] with rows that decay; nothing is projected."""
+    """y = [q, v] with decaying constraint rows, without projection."""
 
     def __init__(
         self,
         mechanism: Mechanism,
-        values: Mapping[str, expression_Scalar],
+        values: Mapping[str, Scalar],
         forces: Forces,
         runtime: Sequence[str] = (),
         *,
         gains: tuple[float, float],
     ) -> None:
         if not is_constrained(mechanism):
-            raise SolveError(f"{mechanism.name} has no loops or constraints that could be stabilised")
+            raise SolveError(f"{mechanism.name} has no loops or constraints to stabilize")
         super().__init__(mechanism, values, forces, runtime)
         self._gains = gains
 
@@ -275,20 +274,20 @@ class BaumgarteForm(VelocityForm):
         return None
 
 
-# What integration leaves of loops and constraints, and the states without it.
+# Drift of loops and constraints, and the states without it.
 
 _STEPS = 3
-#: Changes that are no more than rounding, and those that no interpolation leaves to be made.
+#: Changes below the first are rounding errors; changes above the second do not come from interpolation.
 _ROUNDING, _FAR = 1e-12, 1e-2
 
 
 @dataclass(frozen=True)
 class Drift:
-    """The largest miss by position and by velocity, over all saved states: of the integration, and what is left.
+    """The largest residuals by position and by velocity over all saved states: during integration, and remaining.
 
-    closed: saved states were taken onto the constraints; otherwise what is left is what integration left.
-    speed: the largest velocity, beside which what is missed by velocity has to be seen: rounding grows with it.
-    limit: what may be left: more than rounding where rounded numbers of the model contradict each other.
+    closed: saved states were projected onto the constraints; otherwise the integration residuals remain.
+    speed: the largest velocity, which scales the rounding errors of velocity residuals.
+    limit: the allowed remainder, above rounding if rounded numbers of the model contradict each other.
     """
 
     position: float
@@ -301,16 +300,16 @@ class Drift:
 
     @property
     def relative_velocity(self) -> float:
-        """What is left by velocity, relative to the largest velocity if that is more than one."""
+        """The remaining velocity residual, relative to the largest velocity if that is above one."""
         return self.left_velocity / max(1.0, self.speed)
 
 
 def without_drift(
     equations: Equations, times: Floats, q: Floats, v: Floats, parameters: Floats
 ) -> tuple[Floats, Floats, Drift]:
-    """States taken back onto the constraints, and how far they were from them.
+    """States projected onto the constraints, and their distance before.
 
-    A method that closes its steps itself leaves open only what was saved between them: nothing else is touched.
+    With a method that closes its own steps, only states interpolated between steps change.
     """
     given, misses = (q, v), []
     for _ in range(_STEPS):
@@ -329,9 +328,9 @@ def without_drift(
 
 
 def closed_runs(equations: Equations, times: Floats, states: Floats, parameters: Floats) -> Floats:
-    """Saved states of many runs, `states[run, time]`, taken back onto the constraints as those of one run are.
+    """Saved states of many runs, `states[run, time]`, projected onto the constraints as those of one run are.
 
-    parameters: a row for each run. Rows that were not reached (NaN) stay as they are.
+    parameters: one row per run. Rows that were not reached (NaN) stay unchanged.
     """
     if not equations.closes or not (equations.keeps_closed or equations.closed_by_method) or not states.size:
         return states
@@ -346,7 +345,7 @@ def closed_runs(equations: Equations, times: Floats, states: Floats, parameters:
 
 
 def _closed_between_steps(q: Floats, v: Floats, fitted_q: Floats, fitted_v: Floats) -> tuple[Floats, Floats]:
-    """The given states, those that were interpolated in place of them fitted; near singular positions none fits."""
+    """The given states, with interpolated ones projected; near singular positions they stay unchanged."""
     moved = np.max(np.abs(fitted_q - q), axis=1, initial=0.0) / (1.0 + np.max(np.abs(q), axis=1, initial=0.0))
     turned = np.max(np.abs(fitted_v - v), axis=1, initial=0.0) / (1.0 + largest(v))
     between = ((moved > _ROUNDING) | (turned > _ROUNDING)) & (moved < _FAR)

@@ -1,8 +1,8 @@
-"""Runs of platforms with cranks: the closed form of the legs until a crank is stretched, then loop constraints.
+"""Runs of platforms with cranks: the legs in closed form until a crank is stretched, then as loop constraints.
 
-A platform pose determines crank and rod except for the side of the joint between them. The closed form knows one
-side. Where crank and rod are in line, the mechanism moves on to the other side, which the pose does not tell. A
-run therefore ends shortly before, and continues with the legs as loops.
+A platform pose determines crank and rod except for the side of the joint between them. The closed form covers one
+side. When crank and rod align, the mechanism moves on to the other side, which the pose does not determine. A run
+therefore ends shortly before, and continues with the legs as loops.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from kinegraph.solve.ensemble import SweepRun
 from kinegraph.solve.execution import Decision, Native
 from kinegraph.solve.recording import Ending, Grid, Run, Statistics, Status
 
-_STRETCHED = Fraction(3, 100)  # sine of the angle from which on the closed form of a crank loses digits
+_STRETCHED = Fraction(3, 100)  # sine of the angle below which the closed form of a crank loses digits
 
 
 def crank_endings(equations: Equations) -> Endings | None:
-    """What ends the closed form of a platform's legs: a crank that is nearly stretched, or on its other side."""
+    """The conditions that end the closed form of a platform's legs: a crank nearly stretched, or on its other side."""
     if not _has_closed_cranks(equations):
         return None
     assert isinstance(equations, VelocityForm) and equations.closed_platform is not None
@@ -38,7 +38,7 @@ def crank_endings(equations: Equations) -> Endings | None:
     names, sines = [], []
     for leg, found, base in zip(state.legs, state.platform.legs, state.joints, strict=True):
         if isinstance(leg, Crank):
-            names.append(f"the crank of {found.name} and its rod are in line")
+            names.append(f"the crank and the rod of {found.name} are in line")
             sines.append(_sine(leg, state.names[found.drive], state.on_base_axes(base)) - _STRETCHED)
     builder = sines[0].builder
     graph = builder.graph([Output("sines", (len(sines),), tuple(one.index for one in sines))])
@@ -52,20 +52,22 @@ def _has_closed_cranks(equations: Equations) -> bool:
 
 
 def _sine(leg: Crank, angle: Scalar, base: tuple[tuple[Scalar, Scalar, Scalar], ...]) -> Scalar:
-    """Of the angle from the crank, where its coordinate says it is, to the way across its axis to the ring's joint."""
+    """The sine of the angle from the crank, as its coordinate says, to the direction across its axis to the
+    platform joint."""
     x, y, z = base
     ahead = plus(times(angle.cos(), x), times(angle.sin(), y))
     return -dot(leg.joint.place, cross(ahead, z)) * leg.wide.apply("sqrt").reciprocal()
 
 
 def ended_at_stretched_crank(run: Run) -> Run:
-    """The run with an ending that names the leg, where controllers keep it from going on by other equations."""
-    detail = f"{run.ending.detail}, where the closed form of the legs ends; a run without controllers goes on"
+    """The run with an ending that names the leg, if controllers prevent it from continuing with other equations."""
+    detail = f"{run.ending.detail}, where the closed form of the legs ends; only a run without controllers can continue"
     return replace(run, ending=Ending(Status.SINGULAR, run.ending.time, detail=detail))
 
 
 def continued_with_loops(task: Task, run: Run, native: Native) -> tuple[Task, Run, Decision]:
-    """The rest of a run that a closed form could not go on with, by general loops; the task that did it, and all."""
+    """The rest of a run past the end of a closed form, computed with general loops; the task that did it, and the
+    joined run."""
     assert isinstance(task.equations, VelocityForm) and task.endings is not None
     time, end = run.ending.time, task.span[1]
     saved = task.save.times if isinstance(task.save, Grid) else None
@@ -88,9 +90,9 @@ def continued_with_loops(task: Task, run: Run, native: Native) -> tuple[Task, Ru
 
 
 def repeated_with_loops(task: SweepTask, runs: SweepRun, native: Native) -> tuple[Equations, SweepRun]:
-    """The runs of a sweep, of which those that a closed form could not go on with are made again by general loops.
+    """The runs of a sweep; those that a closed form could not finish are repeated with general loops.
 
-    With the equations of those that ended badly.
+    Returned with the equations of the runs that failed.
     """
     failed = [k for k, status in enumerate(runs.statuses) if not status.good and status is not Status.INTERRUPTED]
     if not failed or not _has_closed_cranks(task.equations):

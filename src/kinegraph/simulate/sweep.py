@@ -24,7 +24,7 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import TIME, Scalar, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.simulate.checks.diagnosis import NOT_LOOKED_INTO, Ends, named_endings
+from kinegraph.simulate.checks.diagnosis import NOT_DIAGNOSED, Ends, named_endings
 from kinegraph.simulate.contacts.equations import ContactCode, OpenForm
 from kinegraph.simulate.contacts.runs import ContactSolver, with_flags
 from kinegraph.simulate.equations import Equations
@@ -33,7 +33,7 @@ from kinegraph.simulate.inputs import (
     Input,
     check_inputs,
     check_method,
-    normalise,
+    normalize,
     read_inputs,
     span_of,
     start_of,
@@ -54,12 +54,12 @@ if TYPE_CHECKING:
     import pyarrow
 
 
-# The runs of a sweep: a few short ones interpreted, else compiled.
+# The runs of a sweep: a few short ones interpreted, otherwise compiled.
 
 
 @dataclass(frozen=True)
 class SweepTask:
-    """Equations, where each run starts, and how they are to be integrated."""
+    """Equations, the initial state of each run, and how to integrate them."""
 
     equations: Equations
     solver: Solver
@@ -76,12 +76,12 @@ class SweepTask:
 
     @property
     def in_lanes(self) -> bool:
-        """Whether compiled runs go side by side in vector lanes; else they run one by one."""
+        """Whether compiled runs are grouped in vector lanes; otherwise they run one by one."""
         able = self.solver.capabilities
         return able.lanes is not None and not self.events
 
     def run(self, native: Native) -> tuple[SweepRun, Decision]:
-        """Integrate as asked for; "auto" compiles unless all runs together are short."""
+        """Integrate as requested; "auto" compiles unless all runs together are short."""
         wanted = forced(native)
         if wanted is Execution.INTERPRETED:
             return self._each(self._problem(False), self.control, 1), Decision(wanted, forced=True)
@@ -93,7 +93,7 @@ class SweepTask:
         return self._compiled(), Decision(Execution.NATIVE, forced=wanted is not None)
 
     def _limited(self) -> Control | None:
-        """The controller with at most as many steps as are worth interpreting; None for runs worth compiling."""
+        """The controller limited to the number of steps worth interpreting; None for runs worth compiling."""
         most = WORTH_COMPILING // (self.solver.capabilities.evaluations * len(self.states))
         if self.control.adaptive and most:
             return replace(self.control, max_steps=most) if most < self.control.max_steps else self.control
@@ -125,12 +125,12 @@ class SweepTask:
         )  # fmt: skip
 
 
-# Sweeps of mechanisms with contacts: every run has modes of its own.
+# Sweeps of mechanisms with contacts: every run has its own modes.
 
 
 @dataclass(frozen=True)
 class ContactSweepTask(SweepTask):
-    """Equations with contacts, where each run starts, and how they are to be integrated."""
+    """Equations with contacts, the initial state of each run, and how to integrate them."""
 
     @property
     def in_lanes(self) -> bool:
@@ -166,15 +166,16 @@ class ContactSweepTask(SweepTask):
         return ContactSolver(self.solver, ContactCode(form, self.events, native, self.solver.capabilities.jacobian))
 
 
-# `sweep`: thousands of initial conditions or parameter sets of one mechanism, as one table.
+# `sweep`.
 
 
 @dataclass(frozen=True)
 class Sweep(RichDisplay):
-    """Many runs: `states[i, k]` is the state of run i at times[k], called by `names`; `events[i]` are its events.
+    """Many runs: `states[i, k]` is the state of run i at times[k], with entries `names`; `events[i]` are its events.
 
-    endings: how each run ended, when and why; of many that ended badly, some are looked into and the others say so.
-    assembled: which declared initial values loops have moved in the first run, in words; None if all hold.
+    endings: how each run ended, when and why. If many failed, some are diagnosed and the others say that they were
+    not. assembled: the declared initial values that were changed to close loops in the first run, as text; None if
+    all hold.
     """
 
     model: str
@@ -199,12 +200,12 @@ class Sweep(RichDisplay):
     def __getitem__(self, name: str) -> Floats:
         """A coordinate or velocity: one row for each run, one column for each time."""
         if name not in self.names:
-            raise SolveError(f"the sweep has no {name!r}; there are {', '.join(self.names)}")
+            raise SolveError(f"the sweep has no variable {name!r}; choose from {', '.join(self.names)}")
         return self.states[:, :, self.names.index(name)]
 
     @cached_property
     def columns(self) -> dict[str, NDArray[np.generic]]:
-        """One long table: run, what was varied, time, state, status."""
+        """One long table: run, varied values, time, state, status."""
         runs, times = len(self.states), len(self.times)
         columns: dict[str, NDArray[np.generic]] = {"run": np.repeat(np.arange(runs), times)}
         columns |= {f"{name}(0)" if name in self.names else name: np.repeat(v, times) for name, v in self.over.items()}
@@ -227,27 +228,27 @@ class Sweep(RichDisplay):
     def __str__(self) -> str:
         good = sum(status.good for status in self.statuses)
         rate = len(self) / self.seconds if self.seconds else 0.0
-        words = f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} a second)"
-        bad = Counter((one.status.value, NOT_LOOKED_INTO in one.detail) for one in self.endings if not one.status.good)
+        words = f"{self.model}: {good} of {len(self)} runs finished in {self.seconds:.3g} s ({rate:.3g} per second)"
+        bad = Counter((one.status.value, NOT_DIAGNOSED in one.detail) for one in self.endings if not one.status.good)
         early = [
-            f"{count} ended early: {value}{f' ({NOT_LOOKED_INTO})' if unknown else ''}"
+            f"{count} ended early: {value}{f' ({NOT_DIAGNOSED})' if unknown else ''}"
             for (value, unknown), count in bad.most_common()
         ]
         return "\n  ".join([words, *early, str(self.decision), *([self.assembled] if self.assembled else [])])
 
 
 def sweep(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     *,
     over: Mapping[str, ArrayLike],
     method: str | Method | Solver = Method.DOPRI5,
-    initial: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events = (),
-    grid: int | ArrayLike | None = None,
-    start: float = 0.0,
+    times: int | ArrayLike | None = None,
+    t0: float = 0.0,
     rtol: float = 1e-8,
     atol: Tolerance | None = None,
     step: float | None = None,
@@ -257,18 +258,19 @@ def sweep(
     progress: bool | None = None,
     interrupt: Interrupt | None = None,
 ) -> Sweep:
-    """Run a mechanism many times, compiled in lanes and on all cores; each run has its own step control.
+    """Simulate a mechanism many times in parallel; each run has its own step control.
 
-    over: arrays of one length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
-    grid: times to save at, or how many equal intervals; None saves the end only.
-    The other arguments are those of `simulate`. With events or contacts, and by methods other than
-    rk4, dopri5 and dop853, every run goes alone, on all cores.
+    over: arrays of equal length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
+    times: an array of times to save at, or a number of equal intervals; None saves the end only.
+    threads: number of threads; None uses all cores.
+    The other arguments are those of `simulate`. Controllers are not supported. With events or contacts, and for methods
+    other than rk4, dopri5 and dop853, each run is integrated separately, on all cores.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     solver = solver_of(method)
     if len(mechanism.layout.velocities) > LARGE and takes_recursion(mechanism, solver, None):
         raise SolveError(
-            f"{mechanism.name} is too large for a sweep: simulate its runs one by one, by loops over bodies"
+            f"{mechanism.name} is too large for a sweep: simulate its runs one by one, with recursive algorithms"
         )
     varied = _varied(mechanism, over)
     known = [parameter.name for parameter in mechanism.parameters]
@@ -280,20 +282,20 @@ def sweep(
     event_list = read_events(events)
     check_method(solver, mechanism, event_list)
     equations = form_for(mechanism, solver)(mechanism, values, forces, runtime)
-    states, note = _states(equations, varied, initial or {}, values, start)
+    states, note = _states(equations, varied, state or {}, values, t0)
     columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
-    span = span_of(start, duration, chosen)
+    span = span_of(t0, duration, chosen)
     kind = ContactSweepTask if mechanism.contacts else SweepTask
     task = kind(
-        equations, solver, chosen, states, columns, span, _grid(grid, span), threads, progress, signal,
+        equations, solver, chosen, states, columns, span, _grid(times, span), threads, progress, signal,
         event_list, interrupt or Interrupt(),
     )  # fmt: skip
     runs, decision = task.run(native)
     runs = replace(runs, states=closed_runs(equations, runs.times, runs.states, columns))
     if mechanism.loops:
         from kinegraph.simulate.stretched_cranks import (
-            repeated_with_loops,  # what legs take is imported where loops are
+            repeated_with_loops,  # imported only with loops, for speed
         )
 
         equations, runs = repeated_with_loops(task, runs, native)
@@ -305,17 +307,17 @@ def sweep(
 
 
 def _varied(mechanism: Mechanism, over: Mapping[str, ArrayLike]) -> dict[str, Floats]:
-    """The arrays, checked: names that exist, one length, finite numbers."""
+    """The arrays, checked: known names, equal lengths, finite numbers."""
     known = (*mechanism.layout.positions, *mechanism.layout.velocities, *(p.name for p in mechanism.parameters))
     varied = {name: np.asarray(values, dtype=float) for name, values in over.items()}
     for name, values in varied.items():
         if name not in known:
-            raise SolveError(f"over: {mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
+            raise SolveError(f"over: {mechanism.name} has no variable {name!r}\n  {did_you_mean(name, known)}")
         if values.ndim != 1 or not len(values) or not np.all(np.isfinite(values)):
-            raise SolveError(f"over: {name} must be a list of finite numbers, it has shape {values.shape}")
+            raise SolveError(f"over: {name} must be a list of finite numbers, but it has shape {values.shape}")
     lengths = {len(values) for values in varied.values()}
     if len(lengths) != 1:
-        raise SolveError("over: give arrays of one length, by name: run i takes the i-th entry of each")
+        raise SolveError("over: give arrays of equal length by name; run i takes the i-th entry of each")
     return varied
 
 
@@ -323,7 +325,7 @@ def _states(
     equations: Equations, varied: Mapping[str, Floats], initial: Mapping[str, Scalar], values: Mapping[str, Scalar],
     t: float,
 ) -> tuple[Floats, str | None]:  # fmt: skip
-    """The initial states by row, at t, and which declared values loops have moved in the first."""
+    """The initial states by row, at t, and the declared values changed to close loops in the first."""
     mechanism = equations.mechanism
     rows = len(next(iter(varied.values())))
     loops = is_constrained(mechanism)
@@ -343,14 +345,14 @@ def _states(
         if name in varied and not loops:
             table[:, place] = varied[name]
     for start in layout.quaternions:
-        normalise(mechanism, table, start)
+        normalize(mechanism, table, start)
     parameters = np.array([[varied[name][row] for name in equations.runtime] for row in range(rows)])
     q, v = table[:, : len(layout.positions)], table[:, len(layout.positions) :]
     return np.array([equations.pack(*one, t) for one in zip(q, v, parameters, strict=True)]), note
 
 
 def _starts_by_formula(mechanism: Mechanism) -> bool:
-    """Whether any initial value is a formula, which may lead to any parameter."""
+    """Whether any initial value is a formula, which may depend on any parameter."""
     for coordinate in mechanism.coordinates:
         if isinstance(coordinate, Coordinate):
             written = [coordinate.position, coordinate.velocity]

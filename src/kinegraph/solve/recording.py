@@ -135,7 +135,7 @@ class Grid:
         """SolveError for times before or after the run of the problem."""
         if self.times[0] < problem.start or self.times[-1] > problem.end:
             wrong = f"the grid goes from {self.times[0]} to {self.times[-1]}"
-            raise SolveError(f"{wrong}, but the run from {problem.start} to {problem.end}: cut the grid")
+            raise SolveError(f"{wrong}, but the run from {problem.start} to {problem.end}: give times inside the run")
 
 
 Save = OwnSteps | Grid

@@ -343,6 +343,17 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             lines.append(f"  {len(self.events)} events, the last: {self.events[-1].name}")
         return "\n".join(lines)
 
+    def to_dict(self) -> dict[str, object]:
+        """How the run ended, as JSON can hold it; `save` writes the columns."""
+        return {
+            "model": self.model, "method": self.method, "status": self.status.name, "message": str(self.ending),
+            "t": self.ending.time, "final": self.final,
+            "checks": [{"name": one.name, "error": one.error, "passed": one.passed} for one in self.checks],
+            "events": [{"name": one.name, "t": one.time} for one in self.events],
+            "drift": dict(self.drift), "assembled": self.assembled, "statistics": vars(self.statistics),
+            "native": self.decision.facts(),
+        }  # fmt: skip
+
 
 def _listed(names: list[str], most: int = 12) -> str:
     """The first names of a list, and the number of the others."""

@@ -1,6 +1,4 @@
-"""Stored models and graphs: their records, and how a user's words such as `rackovic-6r@1:initial` or `H11` find
-them.
-"""
+"""Stored models and graphs: their records, and references such as `rackovic-6r@1:initial` or `H11`."""
 
 from __future__ import annotations
 
@@ -17,12 +15,12 @@ from kinegraph.graph.node import Coefficient, Graph, Output
 from kinegraph.model.names import did_you_mean
 from kinegraph.store import tables as schema
 
-# What goes into the store and what comes out of it, as frozen records.
+# Records written to and read from the store.
 
 
 @dataclass(frozen=True, slots=True)
 class PassRecord:
-    """The operations left after one pass, and how long it took."""
+    """The operations left after one pass, and its duration."""
 
     name: str
     operations: Operations
@@ -31,7 +29,7 @@ class PassRecord:
 
 @dataclass(frozen=True, slots=True)
 class GraphRecord:
-    """A graph to be saved. `quantities` are the words it was derived for, `proved` whether a proof was made."""
+    """A graph to save. `quantities` are the quantities it was derived for, `proved` whether it was proved."""
 
     stage: str
     quantities: tuple[str, ...]
@@ -42,7 +40,7 @@ class GraphRecord:
 
 @dataclass(frozen=True, slots=True)
 class ModelRecord:
-    """A mechanism with its graphs; `values` are those of its parameters (and of anything else that has one)."""
+    """A mechanism with its graphs; `values` are those of its parameters (and of other symbols with a value)."""
 
     name: str
     text: str
@@ -52,7 +50,7 @@ class ModelRecord:
 
 @dataclass(frozen=True, slots=True)
 class SavedModel:
-    """Where a model went: `version` is new if the text differs from the one saved last under this name."""
+    """Where a model was saved: `version` is new if the text differs from the one last saved under this name."""
 
     mechanism: int
     name: str
@@ -81,25 +79,25 @@ class StoredGraph:
 
 
 def labels(output: Output) -> list[str]:
-    """The names of an output's entries in row-major order: H[1,1], H[1,2], ...; a scalar is its own name."""
+    """The names of an output's entries in row-major order: H[1,1], H[1,2], ...; a scalar has the name of the output."""
     if not output.shape:
         return [output.name]
     places = product(*(range(1, size + 1) for size in output.shape))
     return [f"{output.name}[{','.join(map(str, place))}]" for place in places]
 
 
-# Finding things by what a user types: `rackovic-6r`, `rackovic-6r@1`, `rackovic-6r@1:initial`, `#7`, `H11`.
+# References: `rackovic-6r`, `rackovic-6r@1`, `rackovic-6r@1:initial`, `#7`, `H11`.
 
 _MODEL = re.compile(r"(?P<name>[^@:#]+)(?:@(?P<version>\d{1,18}))?(?::(?P<stage>.+))?$")
 
-#: The largest number a database compares with a version or an id; nothing has it.
+#: The largest number a database compares with a version or an id; no row has it.
 _LARGEST = 2**31 - 1
 
 _ENTRY = re.compile(r"(?P<name>.*?)\[?(?P<places>\d+(?:,\d+)*)\]?$")
 
 
 def mechanism_row(connection: Connection, name: str, version: int | None = None) -> Row[tuple[object, ...]]:
-    """The row of a mechanism, the newest version unless one is named."""
+    """The row of a mechanism, the newest version by default."""
     table = schema.mechanism
     wanted = select(table).where(table.c.name == name).order_by(table.c.version.desc())
     if version is not None:
@@ -109,12 +107,12 @@ def mechanism_row(connection: Connection, name: str, version: int | None = None)
         return row
     names = connection.execute(select(table.c.name).distinct()).scalars().all()
     if version is not None and name in names:
-        raise StoreError(f"the store has no version {version} of {name}; `kinegraph store list {name}` shows them")
+        raise StoreError(f"the store has no version {version} of {name}; `kinegraph store list {name}` lists them")
     raise StoreError(f"the store has no mechanism {name!r}; {did_you_mean(name, names) or 'it is empty'}")
 
 
 def mechanism_of(connection: Connection, reference: str | int) -> Row[tuple[object, ...]]:
-    """The mechanism a reference means, with graphs or without: NAME, NAME@VERSION, or that of #GRAPH."""
+    """The mechanism of a reference, with graphs or without: NAME, NAME@VERSION, or that of #GRAPH."""
     match = _MODEL.match(str(reference))
     if isinstance(reference, int) or not match:
         found = graph_row(connection, reference)
@@ -141,17 +139,17 @@ def _words(text: str) -> tuple[str, ...]:
 
 
 def graph_row(connection: Connection, reference: str | int) -> StoredGraph:
-    """The graph a reference means: of the newest version, the reduced one if there is one, the latest saved."""
+    """The graph of a reference: of the newest version, the reduced one if it exists, the latest saved."""
     text = str(reference)
     if isinstance(reference, int) or re.fullmatch(r"#\d{1,18}", text):
         number = int(text.lstrip("#"))
         found = graph_rows(connection, key=number)
         if not found:
-            raise StoreError(f"the store has no graph {number}; `kinegraph store list` shows what there is")
+            raise StoreError(f"the store has no graph {number}; `kinegraph store list` lists all graphs")
         return found[0]
     match = _MODEL.match(text)
     if not match:
-        raise StoreError(f"{text!r} names no stored model; write NAME, NAME@VERSION, NAME@VERSION:STAGE or #GRAPH")
+        raise StoreError(f"{text!r} is not a stored model; write NAME, NAME@VERSION, NAME@VERSION:STAGE or #GRAPH")
     version = int(match["version"]) if match["version"] else None
     mechanism = mechanism_row(connection, match["name"], version)
     return _choose(graph_rows(connection, match["name"]), mechanism.id, match["stage"], text)
@@ -173,7 +171,7 @@ def entry_codes(connection: Connection, graph: StoredGraph, wanted: str) -> dict
     if re.fullmatch(r"%\d{1,18}", wanted):
         code = int(wanted[1:])
         if code >= graph.nodes:
-            raise StoreError(f"{graph} has no variable {wanted}; its codes end at %{graph.nodes - 1}")
+            raise StoreError(f"{graph} has no variable {wanted}; its last variable is %{graph.nodes - 1}")
         return {wanted: code}
     e, o = schema.entry, schema.output
     rows = select(o.c.name, e.c.label, e.c.variable).join(
@@ -189,7 +187,7 @@ def entry_codes(connection: Connection, graph: StoredGraph, wanted: str) -> dict
 
 
 def _spellings(wanted: str) -> set[str]:
-    """H[1,2] may be written H12 where no index needs two digits, and gravity[3] as gravity3."""
+    """Short forms: H12 for H[1,2] if no index has two digits, and gravity3 for gravity[3]."""
     match = _ENTRY.match(wanted)
     if not match:
         return {wanted}
@@ -198,5 +196,5 @@ def _spellings(wanted: str) -> set[str]:
 
 
 def quantity_words(text: str) -> list[str]:
-    """`H,C[1,2,3],tau1` as a list: commas inside brackets separate nothing."""
+    """`H,C[1,2,3],tau1` as a list: commas inside brackets do not separate."""
     return [word.strip() for word in re.split(r",(?![^\[(]*[\])])", text) if word.strip()]

@@ -1,8 +1,7 @@
 """Open a store: connections, transactions, migration of older tables, and driver errors as StoreError.
 
 SQLite keeps its rollback journal (not the write-ahead log): the store stays one file that can be copied and read
-from a read-only directory. The journal of a killed writer is rolled back by the next process that opens the
-file.
+from a read-only directory. The journal of a killed writer is rolled back by the next process that opens the file.
 """
 
 from __future__ import annotations
@@ -35,11 +34,10 @@ from sqlalchemy.pool import NullPool
 
 from kinegraph.errors import StoreError
 from kinegraph.files import open_regular
-from kinegraph.store import tables as model_tables
 from kinegraph.store import tables as schema
 from kinegraph.store.rows import write_all_model_parts
 
-# What a database driver reports, as a StoreError that says what to do.
+# Driver errors as StoreError with a remedy.
 
 _DRIVER_ERRORS: tuple[type[Exception], ...] = (SQLAlchemyError, sqlite3.Error)
 try:  # only stores in PostgreSQL need it
@@ -49,37 +47,37 @@ try:  # only stores in PostgreSQL need it
 except ImportError:
     pass
 
-#: Primary SQLite result codes, each with what it means for a store.
+#: Primary SQLite result codes, with their meaning for a store.
 _SQLITE_MEANING = {
     sqlite3.SQLITE_BUSY: "another process is writing to it and did not finish in time; try again later",
     sqlite3.SQLITE_LOCKED: "another process is writing to it and did not finish in time; try again later",
-    sqlite3.SQLITE_READONLY: "it, or its directory, cannot be written; choose another place with --store PATH",
-    sqlite3.SQLITE_PERM: "access was refused; choose another place with --store PATH",
+    sqlite3.SQLITE_READONLY: "it, or its directory, cannot be written; choose another file with --store PATH",
+    sqlite3.SQLITE_PERM: "access was denied; choose another file with --store PATH",
     sqlite3.SQLITE_IOERR: "the disk cannot be read or written (full, over a limit, or failing); nothing was changed",
-    sqlite3.SQLITE_CORRUPT: "the file is damaged or cut short; put a copy back in its place (it was not changed)",
-    sqlite3.SQLITE_FULL: "the disk is full; make room and try again: nothing was changed",
-    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened or created there; choose another place with --store PATH",
-    sqlite3.SQLITE_NOTADB: "the file is not a database; choose another place with --store PATH (it was not changed)",
+    sqlite3.SQLITE_CORRUPT: "the file is damaged or truncated; restore a copy (it was not changed)",
+    sqlite3.SQLITE_FULL: "the disk is full; free some space and try again: nothing was changed",
+    sqlite3.SQLITE_CANTOPEN: "the file cannot be opened or created there; choose another file with --store PATH",
+    sqlite3.SQLITE_NOTADB: "the file is not a database; choose another file with --store PATH (it was not changed)",
     sqlite3.SQLITE_INTERRUPT: "the query took too long and was stopped; allow more with --seconds",
-    sqlite3.SQLITE_AUTH: "only statements that read are allowed here",
+    sqlite3.SQLITE_AUTH: "only statements that read are allowed",
 }
 
 #: PostgreSQL's error classes (the first two characters of SQLSTATE) and some single states.
 _POSTGRES_MEANING = {
-    "08": "the server cannot be reached, or broke the connection",
-    "28": "the server refused the user or the password",
-    "3D": "there is no such database on the server; create it first",
+    "08": "the server cannot be reached, or closed the connection",
+    "28": "the server rejected the user or the password",
+    "3D": "the database does not exist on the server; create it first",
     "53": "the server is out of disk, memory or connections; nothing was changed",
-    "25006": "only statements that read are allowed here",
+    "25006": "only statements that read are allowed",
     "57014": "the query took too long and was stopped; allow more with --seconds",
-    "42501": "the user may not do this in the database",
+    "42501": "the user does not have permission for this in the database",
     "55P03": "another process is writing to it and did not finish in time; try again later",
 }
 
 
 @contextmanager
 def reported(where: str) -> Iterator[None]:
-    """Turn every failure of a driver inside the block into a StoreError about the store at `where`."""
+    """Turn every driver error inside the block into a StoreError about the store at `where`."""
     try:
         yield
     except _DRIVER_ERRORS as problem:
@@ -91,7 +89,7 @@ def _meaning(problem: Exception) -> str:
     said = str(original).strip().splitlines()[0] if str(original).strip() else type(original).__name__
     code = getattr(original, "sqlite_errorcode", None)
     if code is not None:
-        # The low byte is the primary code; the rest is detail that Python's message repeats in words.
+        # The low byte is the primary code; the rest is detail that Python's message also contains.
         known = _SQLITE_MEANING.get(code & 0xFF)
         return f"{known} ({said})" if known else said
     state = getattr(original, "sqlstate", None) or ""
@@ -101,18 +99,18 @@ def _meaning(problem: Exception) -> str:
     return f"{known} ({said})" if known else said
 
 
-# Bringing the tables of an older store up to date: one change, or none.
+# Migration of an older store, as one transaction.
 
 
 def migrate(connection: Connection, found: int) -> None:
-    """Lead tables of version `found` to the present version."""
-    definition = model_tables.definition
+    """Migrate tables of version `found` to the present version."""
+    definition = schema.definition
     if found < 2:
-        _add_model_parts(connection, [one for one in model_tables.MODEL_PARTS.values() if one is not definition])
-        schema.metadata.create_all(connection, tables=[model_tables.reduction])
+        _add_model_parts(connection, [one for one in schema.MODEL_PARTS.values() if one is not definition])
+        schema.metadata.create_all(connection, tables=[schema.reduction])
     if found < 3:
         _add_model_parts(connection, [definition])
-    from kinegraph.store.saving import write_all_defined  # writing stands on this package
+    from kinegraph.store.saving import write_all_defined  # writing depends on this package
 
     schema.metadata.create_all(connection, tables=[schema.defined])
     write_all_defined(connection)
@@ -125,15 +123,12 @@ def _add_model_parts(connection: Connection, new: list[Table]) -> None:
     write_all_model_parts(connection, new)
 
 
-# Opening a store: where it lies, what guards it, and how a change is one transaction.
-#
-# SQLite keeps its rollback journal (not the write-ahead log): the store stays one file that can be copied, read from a
-# read-only directory, and a killed writer's journal is rolled back by whoever opens the file next.
+# Opening a store.
 
 #: How long a writer waits for another one, seconds.
 PATIENCE = 60
 
-#: Any number that no other program locks on: writers of one PostgreSQL store take turns.
+#: Any number that no other program locks: writers of one PostgreSQL store take turns.
 _WRITER_LOCK = 0x6B67_73746F72
 
 
@@ -146,20 +141,21 @@ class Store:
 
     @property
     def is_sqlite(self) -> bool:
-        """Whether it is a file of SQLite, and not a server."""
+        """Whether it is an SQLite file, not a server."""
         return self.engine.dialect.name == "sqlite"
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that sees one state of the store throughout; whatever it changes is taken back."""
+        """A connection with a consistent view of the store; changes are rolled back."""
         with reported(self.where), self.engine.connect() as connection:
             yield connection
             connection.rollback()
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One change: everything in the block, or nothing. Waits while another process writes."""
-        # PostgreSQL: writers take turns, and each must see what the one before it did, not the state before it waited.
+        """One atomic change. Waits while another process writes."""
+        # PostgreSQL: writers take turns, and each must see the changes of the one before it, not the state before it
+        # waited.
         isolation = {} if self.is_sqlite else {"isolation_level": "READ COMMITTED"}
         writing_engine = self.engine.execution_options(kinegraph_writes=True, **isolation)
         with reported(self.where), writing_engine.begin() as connection:
@@ -173,7 +169,7 @@ class Store:
         return Path(self.where) if self.is_sqlite else None
 
     def close(self) -> None:
-        """Give the connections back."""
+        """Close the connections."""
         self.engine.dispose()
 
 
@@ -211,16 +207,16 @@ def _connect(target: str) -> Store:
     if url.get_backend_name() == "sqlite":
         return _connect_sqlite(Path(url.database or ""))
     if url.get_backend_name() != "postgresql":
-        raise StoreError(f"store {url.host}: only SQLite files and postgresql:// URLs can hold a store")
+        raise StoreError(f"store {url.host}: a store must be an SQLite file or a postgresql:// URL")
     return _connect_postgres(url.set(drivername="postgresql+psycopg"))
 
 
 def _connect_sqlite(path: Path) -> Store:
     path = path.absolute()
     if path.is_dir():
-        raise StoreError(f"store {path}: this is a directory; name a file in it")
+        raise StoreError(f"store {path}: this is a directory; give a file in it")
     if path.exists() and not path.is_file():
-        raise StoreError(f"store {path}: this is no regular file; choose another place with --store PATH")
+        raise StoreError(f"store {path}: this is not a regular file; choose another file with --store PATH")
     mode = "ro" if path.exists() and not os.access(path, os.W_OK) else "rwc"
     engine = create_engine(
         "sqlite+pysqlite://",
@@ -238,7 +234,7 @@ def file_uri(path: Path, mode: str) -> str:
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
-    connection.isolation_level = None  # transactions begin where `_begin_sqlite` says, not where the driver guesses
+    connection.isolation_level = None  # transactions begin in `_begin_sqlite`, not where the driver guesses
     connection.execute("PRAGMA foreign_keys = ON")
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA cache_size = -65536")
@@ -246,7 +242,7 @@ def _prepare_sqlite(connection: sqlite3.Connection, _record: object) -> None:
 
 def _begin_sqlite(connection: Connection) -> None:
     writes = connection.get_execution_options().get("kinegraph_writes", False)
-    # Taking the write lock at once: a reader that turns writer cannot wait, it can only fail.
+    # Take the write lock at once: a reader that becomes a writer cannot wait, it can only fail.
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
@@ -259,11 +255,11 @@ def _connect_postgres(url: URL) -> Store:
 
 
 def _identify(store: Store, create: bool) -> None:
-    """Check that this is a store we can work with; make one where there is nothing."""
+    """Check that this is a store we can use; create it if there is nothing."""
     path = store.path
     if path is not None and not path.exists():
         if not create:
-            raise StoreError(f"store {path}: there is no store yet; `kinegraph store add MODEL` makes one")
+            raise StoreError(f"store {path}: the store does not exist; `kinegraph store add MODEL` creates it")
         _make_directory(path)
     elif path is not None:
         _check_header(path)
@@ -276,23 +272,24 @@ def _identify(store: Store, create: bool) -> None:
         _create(store, tables, create)
     elif found > schema.SCHEMA_VERSION:
         raise StoreError(
-            f"store {store.where}: written by a newer Kinegraph (tables of version {found}, "
-            f"this one knows {schema.SCHEMA_VERSION}); update Kinegraph, or choose another store"
+            f"store {store.where}: written by a newer Kinegraph (table version {found}, this one supports "
+            f"{schema.SCHEMA_VERSION}); update Kinegraph, or choose another store"
         )
     elif found < schema.SCHEMA_VERSION:
         _bring_up(store, found)
 
 
 def _bring_up(store: Store, found: int) -> None:
-    """Tables of an older Kinegraph become those of this one."""
+    """Migrate tables of an older Kinegraph to those of this one."""
     if store.path is not None and not os.access(store.path, os.W_OK):
         raise StoreError(
-            f"store {store.where}: written by an older Kinegraph (tables of version {found}) and not writable, so they "
-            f"cannot become those of version {schema.SCHEMA_VERSION}; make it writable, or open a copy of it"
+            f"store {store.where}: written by an older Kinegraph (table version {found}) and not writable, "
+            f"so it cannot be migrated to version {schema.SCHEMA_VERSION}; make it writable, or open a copy "
+            "of it"
         )
     with store.writing() as connection:
         now_found = _version(connection)
-        if now_found is not None and now_found < schema.SCHEMA_VERSION:  # else another process was faster
+        if now_found is not None and now_found < schema.SCHEMA_VERSION:  # otherwise another process was faster
             migrate(connection, now_found)
 
 
@@ -300,7 +297,7 @@ def _make_directory(path: Path) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as problem:
-        raise StoreError(f"store {path}: its directory cannot be made ({problem.strerror})") from None
+        raise StoreError(f"store {path}: cannot create its directory ({problem.strerror})") from None
 
 
 def _version(connection: Connection) -> int | None:
@@ -308,27 +305,28 @@ def _version(connection: Connection) -> int | None:
 
 
 def _check_header(path: Path) -> None:
-    """SQLite takes a file of a few bytes for an empty one and would write over it."""
+    """Reject a file of a few bytes: SQLite takes it for an empty one and would overwrite it."""
     if path.is_file() and os.access(path, os.R_OK) and 0 < path.stat().st_size < 100:
-        raise StoreError(f"store {path}: the file is not a database; choose another place with --store PATH")
+        raise StoreError(f"store {path}: the file is not a database; choose another file with --store PATH")
 
 
 def _check_length(path: Path) -> None:
-    """A file shorter than its own header says was cut: SQLite would notice only when it reaches the missing pages."""
+    """Reject a truncated file, shorter than its header says: SQLite would notice only when it reaches the missing
+    pages."""
     with open_regular(path) as file:
         header = file.read(100)
         length = os.fstat(file.fileno()).st_size
     if len(header) < 100 or header[24:28] != header[92:96]:
-        return  # empty, or the page count in the header is not to be trusted
+        return  # empty, or the page count in the header is not reliable
     page = int.from_bytes(header[16:18], "big")
     pages = int.from_bytes(header[28:32], "big")
     if length < pages * (65536 if page == 1 else page) and not Path(f"{path}-journal").exists():
-        raise StoreError(f"store {path}: the file is cut short ({length} bytes); put a copy back in its place")
+        raise StoreError(f"store {path}: the file is truncated ({length} bytes); restore a copy")
 
 
 def _create(store: Store, tables: set[str], create: bool) -> None:
     if tables:
-        raise StoreError(f"store {store.where}: a database, but not a Kinegraph store; choose another place")
+        raise StoreError(f"store {store.where}: a database, but not a Kinegraph store; choose another file or database")
     if not create:
         raise StoreError(f"store {store.where}: it is empty; `kinegraph store add MODEL` fills it")
     with store.writing() as connection:

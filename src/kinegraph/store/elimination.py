@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass
 
@@ -20,7 +20,7 @@ from kinegraph.store.graphs import compact, needed, read_graph, read_nodes, read
 from kinegraph.store.rows import from_columns, insert_rows, negated, to_columns
 from kinegraph.store.saving import graph_hash, write_defined
 
-# Joining terms with the same factors after an update. Their sum must be exact, which SQL cannot do for fractions.
+# Merging terms with the same factors after an update. The sum must be exact, which SQL cannot do for fractions.
 
 
 def merge_like_terms(connection: Connection, graph: int, variables: Collection[int]) -> None:
@@ -69,17 +69,17 @@ def _factors(connection: Connection, graph: int, variables: Collection[int]) -> 
 
 
 def _chunks(variables: Collection[int]) -> list[list[int]]:
-    """Lists short enough to be bound one by one."""
+    """Lists short enough to bind each entry."""
     ordered = sorted(variables)
     return [ordered[start : start + 500] for start in range(0, len(ordered), 500)]
 
 
-# A copy of a graph to be updated in place, and its end as a well-formed graph: live, levelled, renumbered.
+# A copy of a graph to update in place, and its conversion to a well-formed graph: live, levelled, renumbered.
 
-#: The parts a copy takes along; expressions and counts belong to the original.
+#: The parts that are copied; expressions and counts belong to the original.
 _COPIED = (schema.variable, schema.term, schema.factor, schema.argument, schema.output, schema.entry)
 
-#: Columns that hold codes of variables.
+#: Columns that contain codes of variables.
 _CODES = {
     "variable": ("code",),
     "term": ("variable",),
@@ -91,7 +91,7 @@ _CODES = {
 
 
 def working_copy(connection: Connection, original: StoredGraph) -> int:
-    """A copy whose rows may be updated at will."""
+    """A copy whose rows may be updated freely."""
     work = _new_graph(connection, original.mechanism, ",".join(original.quantities))
     for table in _COPIED:
         columns = ", ".join(f'"{column.name}"' for column in list(table.columns)[1:])
@@ -101,7 +101,7 @@ def working_copy(connection: Connection, original: StoredGraph) -> int:
 
 
 def finished(connection: Connection, work: int, stage: str, passes: Sequence[PassRecord]) -> int:
-    """The copy as a graph that keeps the law: dead variables gone, levels right, codes without gaps."""
+    """The copy as a well-formed graph: no dead variables, correct levels, codes without gaps."""
     _drop_dead(connection, work)
     relevel(connection, work)
     new = _renumbered(connection, work)
@@ -124,8 +124,11 @@ def _new_graph(connection: Connection, mechanism: int, quantities: str) -> int:
     return int(key[0])
 
 
-def _run_statement(connection: Connection, statement: str, values: Mapping[str, int]) -> None:
-    connection.execute(text(statement), {name: v for name, v in values.items() if f":{name}" in statement})
+def _run_statements(connection: Connection, statements: Sequence[str], **values: int) -> None:
+    """Run SQL statements, each with the values that it names."""
+    for statement in statements:
+        names = {name: value for name, value in values.items() if f":{name}" in statement}
+        connection.execute(text(statement), names)
 
 
 def _drop_dead(connection: Connection, work: int) -> None:
@@ -138,11 +141,11 @@ def _drop_dead(connection: Connection, work: int) -> None:
         connection.execute(text("INSERT INTO place VALUES (:code, :new)"), rows)
     for table, column in (("variable", "code"), ("term", "variable"), ("factor", "variable"), ("argument", "variable")):
         dead = f"DELETE FROM {table} WHERE graph = :work AND {column} NOT IN (SELECT code FROM place)"
-        _run_statement(connection, dead, {"work": work})
+        _run_statements(connection, [dead], work=work)
 
 
-#: A variable's level and whether it is static, from what it is computed from. Children are done: they lie lower.
-#: MAX(level + 1), not MAX(level) + 1: the latter tempts SQLite to search all variables from the highest level down.
+#: A variable's level and whether it is static, from its children, which have lower levels and are done. MAX(level + 1),
+#: not MAX(level) + 1: the latter makes SQLite search all variables from the highest level down.
 _LEVEL = """
     UPDATE variable SET
       level = COALESCE((SELECT MAX(c.level + 1) FROM {links} l
@@ -164,7 +167,7 @@ def relevel(connection: Connection, work: int) -> None:
 
 
 def _renumbered(connection: Connection, work: int) -> int:
-    """A second copy, through the table of new codes: updating keys in place would make them collide on the way."""
+    """A second copy with the new codes: updating keys in place would make them collide."""
     row = connection.execute(select(schema.graph).where(schema.graph.c.id == work)).one()
     new = _new_graph(connection, row.mechanism, row.quantities)
     for table in _COPIED:
@@ -181,13 +184,12 @@ def _copy_through_places(connection: Connection, table: Table, work: int, new: i
     connection.execute(text(f'INSERT INTO "{table.name}" {rows}'), {"new": new, "work": work})
 
 
-# Removing neutral elements and identical expressions as updates of the stored graph (the thesis: Alg. 2.2, 3.2).
-#
-# Both passes go up the levels. What a variable turns out to be (a number 0, 1 or -1, another variable, or its negative)
-# is noted in a temporary table, and the terms of higher levels are updated from it. The original is never touched: the
-# updates run on a copy, which ends as a graph of its own with its codes renumbered.
+# Neutral elements and identical expressions, as updates of the stored graph (the thesis: Alg. 2.2, 3.2). Both passes go
+# up the levels. A variable that is a number 0, 1 or -1, another variable, or its negative, is recorded in a temporary
+# table, and the terms of higher levels are updated from it. The original is not changed: the updates run on a copy,
+# which becomes a graph with renumbered codes.
 
-#: Functions of a number 0, 1 or -1 that are such a number again.
+#: Functions of a number 0, 1 or -1 that are again such a number.
 _FOLDS = {
     ("sin", 0): 0, ("cos", 0): 1, ("sqrt", 0): 0, ("sqrt", 1): 1, ("reciprocal", 1): 1, ("reciprocal", -1): -1,
     ("exp", 0): 1, ("log", 1): 0, ("asin", 0): 0, ("atan", 0): 0, ("sinh", 0): 0, ("cosh", 0): 1, ("tanh", 0): 0,
@@ -218,7 +220,7 @@ def eliminate(store: Store, reference: str | int, numeric: bool = False, stage: 
             passes.append(PassRecord("neutral elements", _count(connection, work), time.perf_counter() - started))
             started = time.perf_counter()
             while _identical(connection, work):
-                _neutral(connection, work, numeric)  # merged terms may cancel, and levels sink: look again
+                _neutral(connection, work, numeric)  # merged terms may cancel, and levels decrease: repeat
             passes.append(PassRecord("identical expressions", _count(connection, work), time.perf_counter() - started))
         return Rewritten(finished(connection, work, stage, passes), tuple(passes))
 
@@ -246,12 +248,6 @@ def _scratch(connection: Connection) -> Iterator[None]:
         connection.execute(text(f"DROP TABLE {name}"))
 
 
-def _run_statements(connection: Connection, statements: Sequence[str], **values: int) -> None:
-    for statement in statements:
-        names = {name: value for name, value in values.items() if f":{name}" in statement}
-        connection.execute(text(statement), names)
-
-
 # The two passes
 
 
@@ -268,7 +264,7 @@ def _neutral(connection: Connection, work: int, numeric: bool) -> None:
 
 
 def _identical(connection: Connection, work: int) -> bool:
-    """Whether anything was found."""
+    """Whether any was found."""
     _run_statements(connection, ["DELETE FROM alias"])
     codes = {code for output in read_outputs(connection, work) for code in output.nodes}
     with needed(connection, work, codes) as only:
@@ -316,7 +312,7 @@ _NOTE_SINGLE_TERMS = """
        AND MIN(t.exact) IS NULL"""
 
 
-# Updating one level from what is known of the lower ones. CROSS JOIN keeps SQLite to the order written, from the few
+# Updating one level from what is known of the lower ones. CROSS JOIN forces SQLite to the written order, from the few
 # rows of the level to the many of the graph; to PostgreSQL it is any join.
 
 
@@ -344,7 +340,7 @@ _UPDATE_TERMS = (
     "DELETE FROM factor WHERE graph = :g AND (variable, term) IN (SELECT variable, ordinal FROM touched)",
     """INSERT INTO factor SELECT :g, r.variable, r.term, r.factor, r.exponent FROM regrouped r
        JOIN term t ON t.graph = :g AND t.variable = r.variable AND t.ordinal = r.term""",
-    # A negative inside a function is left alone: what sin(-x) is, is not a matter of neutral elements.
+    # A negative inside a function stays: sin(-x) is not a neutral element.
     """UPDATE argument SET argument = (SELECT target FROM alias WHERE code = argument.argument)
        WHERE graph = :g AND argument IN (SELECT code FROM alias WHERE scale = 1 AND target IS NOT NULL)
          AND variable IN (SELECT code FROM variable WHERE graph = :g AND level = :level)""",

@@ -21,8 +21,8 @@ def evaluate(
 ) -> dict[str, np.ndarray]:
     """Outputs (`H`) or entries (`H11`) of a stored graph at a point; all outputs if none is named.
 
-    Parameters have the values they were saved with unless others are given. Values may be arrays of one common shape,
-    which then leads the shape of every result. Equal to `graph.interpret` of the loaded graph, bit for bit.
+    Parameters have their stored values unless others are given. Values may be arrays of one common shape, which then
+    leads the shape of every result. Equal to `graph.interpret` of the loaded graph, bit for bit.
     """
     with store.reading() as connection:
         graph = graph_row(connection, reference)
@@ -35,7 +35,7 @@ def evaluate(
 
 
 def wanted_outputs(connection: Connection, graph: StoredGraph, names: Iterable[str]) -> list[Output]:
-    """The outputs of these names; a name of one entry makes a scalar output called as it was asked for."""
+    """The outputs of these names; the name of an entry gives a scalar output of that name."""
     known = {output.name: output for output in read_outputs(connection, graph.id)}
     wanted = []
     for name in names or known:
@@ -48,7 +48,7 @@ def wanted_outputs(connection: Connection, graph: StoredGraph, names: Iterable[s
 
 
 def stored_values(connection: Connection, graph: int) -> dict[str, float]:
-    """The values that symbols of a graph were saved with."""
+    """The stored values of the symbols of a graph."""
     v = schema.variable
     rows = connection.execute(select(v.c.name, v.c.value).where(v.c.graph == graph, v.c.value.is_not(None)))
     return {row.name: row.value for row in rows}
@@ -71,7 +71,7 @@ def _value(node: Node, computed: Mapping[int, Floating], arithmetic: FloatArithm
         return arithmetic.function(node.name, [computed[child] for child in node.arguments], lambda: ())
     total: Floating | None = None
     for coefficient, factors in node.terms:
-        # The order of `graph.interpret`: a coefficient of one is not multiplied, the first term not added to zero.
+        # The order of `graph.interpret`: a coefficient of one is not multiplied, the first term is not added to zero.
         product: Floating | None = arithmetic.number(coefficient) if coefficient != 1 or not factors else None
         for child, exponent in factors:
             value = computed[child] if exponent == 1 else arithmetic.power(computed[child], exponent)

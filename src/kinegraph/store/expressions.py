@@ -23,12 +23,11 @@ from kinegraph.store.database import Store
 from kinegraph.store.graphs import compact, needed, read_nodes
 from kinegraph.store.rows import from_columns, insert_rows, to_columns
 
-# Complete analytic expressions: polynomials in basic quantities only (the dissertation's Alg. 2.3).
-#
-# Children come first in a graph, so one walk multiplies out every node; sin^2 + cos^2 = 1 is applied at every step, so
-# that equal expressions end up as equal polynomials. The shortest of the equivalent writings is chosen at the end.
+# Complete analytic expressions: polynomials in basic quantities only (the dissertation's Alg. 2.3). Children come first
+# in a graph, so one pass multiplies out every node. sin^2 + cos^2 = 1 is applied at every step, so equal expressions
+# become equal polynomials. The shortest equivalent form is chosen at the end.
 
-#: More terms than this are no expression a person reads, and would not fit in memory for long.
+#: Longer expressions are not readable, and would not fit in memory for long.
 MAX_TERMS = 500_000
 
 
@@ -46,11 +45,11 @@ Terms: TypeAlias = dict[Exponents, Coefficient]
 
 
 def expand(graph: Graph, numbers: Mapping[int, Coefficient], sums: bool = False) -> dict[int, Expansion]:
-    """The complete expressions of all nodes that outputs of a graph show.
+    """The complete expressions of all nodes in the outputs of a graph.
 
     `numbers` gives nodes (parameters) a value. Sines and cosines of sums of symbols are expanded by the addition
-    formulas, unless `sums` keeps them as they are. Other functions, and angles that are no whole multiples of symbols,
-    are basic quantities themselves.
+    formulas, unless `sums` keeps them. Other functions, and angles that are not integer multiples of symbols, are
+    basic quantities.
     """
     angles = {} if sums else _angles(graph)
     ring = _Ring(_basics(graph, numbers, angles), _pairs(graph, angles))
@@ -69,7 +68,7 @@ Angle: TypeAlias = tuple[tuple[int, int], ...]
 
 
 def _angles(graph: Graph) -> dict[int, Angle]:
-    """The sines and cosines whose argument is a sum of whole multiples of symbols, with that sum."""
+    """The sines and cosines whose argument is a sum of integer multiples of symbols, with that sum."""
     found: dict[int, Angle] = {}
     for index, node in enumerate(graph.nodes):
         if isinstance(node, Function) and node.name in ("sin", "cos"):
@@ -94,7 +93,7 @@ def _basics(graph: Graph, numbers: Mapping[int, Coefficient], angles: Mapping[in
         for index, node in enumerate(graph.nodes)
         if (isinstance(node, Symbol) and index not in numbers) or (isinstance(node, Function) and index not in angles)
     ]
-    # Sines first: the remainder by sin^2 + cos^2 - 1 is then free of squares of sines.
+    # Sines first: the remainder by sin^2 + cos^2 - 1 then has no squares of sines.
     own.sort(key=lambda index: (not _is(graph.nodes[index], "sin"), index))
     return basics + [Basic(index) for index in own]
 
@@ -194,7 +193,7 @@ class _Ring:
         return cosine, sine
 
     def shortest(self, polynomial: flint.fmpq_mpoly) -> Expansion:
-        """For every angle, squares of sines or squares of cosines: whichever leaves fewer terms."""
+        """For every angle, squares of sines or squares of cosines: whichever gives fewer terms."""
         terms: Terms = {
             tuple(map(int, exponents)): exact(Fraction(int(value.p), int(value.q)))
             for exponents, value in polynomial.to_dict().items()
@@ -233,16 +232,16 @@ def _exchanged(terms: Terms, away: int, to: int) -> Terms:
 
 def _too_long() -> StoreError:
     return StoreError(
-        f"the complete expression has more than {MAX_TERMS} terms; ask for one entry, treat parameters as numbers, "
-        "or keep the sines of sums (--sums)"
+        f"the complete expression has more than {MAX_TERMS} terms; request one entry, treat parameters "
+        "as numbers, or keep the sines of sums (--sums)"
     )
 
 
-# Variables and terms as text a person reads.
+# Variables and terms as readable text.
 
 
 def node_text(code: int, nodes: Mapping[int, Node], depth: int = 3) -> str:
-    """A variable written out; what lies deeper is named by its code."""
+    """A variable written out to some depth; deeper variables are named by their codes."""
     node = nodes[code]
     if isinstance(node, Symbol):
         return node.name
@@ -254,7 +253,7 @@ def node_text(code: int, nodes: Mapping[int, Node], depth: int = 3) -> str:
 
 
 def definition(code: int, nodes: Mapping[int, Node]) -> str:
-    """How a variable is computed from the next lower ones; sines and cosines are written out."""
+    """The definition of a variable by those one level lower; sines and cosines are written out."""
     node = nodes[code]
     if not isinstance(node, Polynomial):
         return node_text(code, nodes)
@@ -312,7 +311,7 @@ def symbols_below(code: int, nodes: Mapping[int, Node]) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """`numeric`: parameters as the numbers they were saved with. `sums`: sines of sums of angles are left whole."""
+    """`numeric`: parameters as their stored numbers. `sums`: sines of sums of angles are not expanded."""
 
     numeric: bool = False
     sums: bool = False
@@ -325,7 +324,7 @@ SYMBOLIC = Form()
 
 
 class BasicName(NamedTuple):
-    """How a basic quantity is written, and the symbols in it."""
+    """The text of a basic quantity, and the symbols in it."""
 
     text: str
     symbols: frozenset[str]
@@ -362,7 +361,8 @@ class Expression:
 def form_expressions(
     store: Store, reference: str | int, wanted: str, form: Form = SYMBOLIC, keep: bool = False
 ) -> list[Expression]:
-    """The expressions of an output (`H`), an entry (`H11`) or a variable (`%7`): read if they are stored, else formed.
+    """The expressions of an output (`H`), an entry (`H11`) or a variable (`%7`): read if they are stored, otherwise
+    formed.
 
     With `keep` they are written to the store, all in one change; without it the store is only read.
     """
@@ -416,7 +416,7 @@ def _keep(connection: Connection, graph: int, form: Form, formed: Mapping[int, E
 
 def _term_rows(graph: int, form: str, formed: Mapping[int, Expansion]) -> Iterator[tuple[object, ...]]:
     for code, expansion in sorted(formed.items()):
-        # Zero is a term too: without it, nothing would tell that the expression was formed.
+        # Zero is a term too: without it, nothing would show that the expression was formed.
         for ordinal, coefficient in enumerate(expansion.values() or (0,)):
             yield graph, code, form, ordinal, *to_columns(coefficient)
 

@@ -29,9 +29,9 @@ from kinegraph.store.catalog import graph_row
 from kinegraph.store.database import Store
 from kinegraph.store.rows import Query, from_columns
 
-# What some variables are computed from, found by walking down the stored graph inside the database.
+# The variables that others depend on, found by a walk inside the database.
 
-#: Temporary tables belong to the session: the store itself is not touched.
+#: Temporary tables belong to the session: the store itself is not changed.
 _scratch = MetaData()
 _needed = Table(
     "needed",
@@ -62,13 +62,13 @@ def needed(connection: Connection, graph: int, codes: Collection[int]) -> Iterat
 
 
 def walk_from(roots: Query, graph: int) -> CTE:
-    """The roots (a query with a column `code`) and everything they are computed from, as a recursive query."""
+    """The roots (a query with a column `code`) and everything they depend on, as a recursive query."""
     walk, links = roots.cte("walk", recursive=True), _links(graph)
     return walk.union(select(links.c.child).join(walk, links.c.variable == walk.c.code))
 
 
 def walk_up(roots: Query, graph: int) -> CTE:
-    """The roots and everything that is computed from them."""
+    """The roots and everything that depends on them."""
     walk, links = roots.cte("walk", recursive=True), _links(graph)
     return walk.union(select(links.c.variable).join(walk, links.c.child == walk.c.code))
 
@@ -81,17 +81,17 @@ def _links(graph: int) -> Subquery:
     ).subquery("links")
 
 
-# Reading graphs back: whole, by level, or only what chosen outputs need.
+# Reading graphs: whole, by level, or only the part that chosen outputs need.
 
 
 def load(store: Store, reference: str | int) -> Graph:
-    """The graph of a reference (`NAME@VERSION:STAGE` or an id), equal to the one that was saved."""
+    """The graph of a reference (`NAME@VERSION:STAGE` or an id), equal to the one saved."""
     with store.reading() as connection:
         return read_graph(connection, graph_row(connection, reference).id)
 
 
 def load_part(store: Store, reference: str | int, names: Sequence[str]) -> Graph:
-    """Only some outputs and what they are computed from; the rest of the graph is not read."""
+    """Only some outputs and the variables they depend on; the rest of the graph is not read."""
     with store.reading() as connection:
         return read_part(connection, graph_row(connection, reference).id, names)
 
@@ -102,7 +102,7 @@ def read_graph(connection: Connection, graph: int) -> Graph:
 
 
 def read_part(connection: Connection, graph: int, names: Sequence[str]) -> Graph:
-    """The named outputs of a graph, in the order asked for, over the nodes they need."""
+    """The named outputs of a graph, in the requested order, over the nodes they need."""
     known = {output.name: output for output in read_outputs(connection, graph)}
     missing = [name for name in names if name not in known]
     if missing:
@@ -130,7 +130,7 @@ def _moved(node: Node, place: dict[int, int]) -> Node:
 
 
 def read_outputs(connection: Connection, graph: int) -> list[Output]:
-    """The outputs of a graph as they were saved; the nodes are the codes of their variables."""
+    """The outputs of a graph as saved; the nodes are the codes of their variables."""
     o, e = schema.output, schema.entry
     entries: dict[int, list[int]] = {}
     for ordinal, code in connection.execute(
@@ -166,7 +166,7 @@ def _node(kind: str, name: str, terms: Sequence[Term], arguments: Sequence[int])
 
 
 def _restricted(wanted: Query, code: ColumnElement[int], level: int | None, only: Table | None) -> Query:
-    """Ordered by code. Naming the table's own code there is what makes SQLite walk the table, not the whole graph."""
+    """Ordered by code. Using the table's own code there makes SQLite walk the table, not the whole graph."""
     if only is None:
         return wanted.order_by(code)
     wanted = wanted.join(only, only.c.code == code).order_by(only.c.code)

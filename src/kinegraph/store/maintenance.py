@@ -21,12 +21,12 @@ from kinegraph.store.graphs import read_graph
 from kinegraph.store.rows import model_parts
 from kinegraph.store.saving import digest, graph_hash
 
-# Versions of a mechanism: what changed between two, and removing what nothing refers to.
+# Versions of a mechanism: differences, and removing unreferenced rows.
 
 
 @dataclass(frozen=True, slots=True)
 class CountChange:
-    """The final operations of a stage in both versions; None where a version has no such graph."""
+    """The final operations of a stage in both versions; None if a version has no such graph."""
 
     stage: str
     quantities: tuple[str, ...]
@@ -36,7 +36,7 @@ class CountChange:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What changed: records taken away and added, and counts that differ."""
+    """The changes: records removed and added, and counts that differ."""
 
     name: str
     old: int
@@ -51,7 +51,7 @@ def diff(store: Store, name: str, old: int | None = None, new: int | None = None
     with store.reading() as connection:
         last = mechanism_row(connection, name, new)
         if old is None and last.version == 1:
-            raise StoreError(f"the store has only one version of {name}: there is nothing to compare")
+            raise StoreError(f"the store has only one version of {name}: nothing to compare")
         first = mechanism_row(connection, name, last.version - 1 if old is None else old)
         removed, added = _changed_records(records(first.text), records(last.text))
         counts = _changed_counts(_final_counts(connection, name, first.id), _final_counts(connection, name, last.id))
@@ -68,7 +68,7 @@ def records(model: str) -> list[str]:
     return [f"{one};" for part in parts for one in _declarations(part)]
 
 
-#: Words of statements that declare one name after another.
+#: Keywords of statements that declare one name after another.
 _LISTS = ("parameters", "coordinates", "inputs", "initial", "armature", "define", "quasivelocity", "unknown")
 
 
@@ -119,7 +119,7 @@ def _changed_counts(before: _Counts, after: _Counts) -> tuple[CountChange, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was removed, or would be."""
+    """The removed rows, or those that would be removed."""
 
     runs: tuple[int, ...]
     graphs: tuple[int, ...]
@@ -130,10 +130,10 @@ class Pruned:
 
 
 def prune(store: Store, keep_versions: int | None = None, dry: bool = False) -> Pruned:
-    """Remove what nothing refers to, in this order: runs whose result file is gone; graphs that were saved again later
+    """Remove unreferenced rows, in this order: runs whose result file is missing; graphs that were saved again later
     for the same version, stage and quantities; old versions without graphs and runs.
 
-    With `keep_versions`, all but the newest so many versions of each mechanism go, with everything that is theirs.
+    With `keep_versions`, all but that many newest versions of each mechanism are removed with their contents.
     """
     if keep_versions is not None and keep_versions < 1:
         raise StoreError("at least one version of every mechanism must be kept")
@@ -202,18 +202,18 @@ def _remove(connection: Connection, runs: Sequence[int], graphs: Sequence[int], 
 
 
 def _compact(store: Store) -> None:
-    """Give the freed pages back. It may fail on a full disk: the store is whole either way."""
+    """Release the freed pages. This may fail on a full disk: the store is intact either way."""
     assert store.path is not None
     with reported(store.where), closing(sqlite3.connect(store.path, timeout=PATIENCE)) as connection:
         connection.execute("VACUUM")
 
 
-# Is the store whole? Everything it holds is read and compared with what it claims to be.
+# Integrity check: all contents are read and compared with their hashes.
 
 
 @dataclass(frozen=True, slots=True)
 class StoreReport:
-    """What was looked at, what is broken, and what is merely missing outside the store."""
+    """The number of checked items, the faults, and result files that are missing outside the store."""
 
     mechanisms: int
     graphs: int
@@ -226,11 +226,11 @@ class StoreReport:
     def require(self) -> None:
         """Raise StoreError naming the first fault."""
         if self.faults:
-            raise StoreError(f"the store is damaged: {self.faults[0]} ({len(self.faults)} in all)")
+            raise StoreError(f"the store is damaged: {self.faults[0]} ({len(self.faults)} in total)")
 
 
 def check(store: Store) -> StoreReport:
-    """Examine the whole store: the database's own structure, and every mechanism and graph against its hash."""
+    """Check the whole store: the database's own structure, and every mechanism and graph against its hash."""
     with store.reading() as connection:
         faults = list(_database_faults(connection)) if store.is_sqlite else []
         faults += _mechanism_faults(connection)
@@ -249,25 +249,25 @@ def _database_faults(connection: Connection) -> Iterator[str]:
         if message != "ok":
             yield f"the database file: {message}"
     for row in connection.execute(text("PRAGMA foreign_key_check")):
-        yield f"table {row[0]} has rows of something that does not exist"
+        yield f"table {row[0]} has rows that refer to missing rows"
 
 
 def _mechanism_faults(connection: Connection) -> Iterator[str]:
     m = schema.mechanism
     for row in connection.execute(select(m.c.name, m.c.version, m.c.text, m.c.hash)):
         if digest(row.text) != row.hash:
-            yield f"the text of {row.name}@{row.version} is not the one that was saved"
+            yield f"the text of {row.name}@{row.version} differs from the one saved"
 
 
 def _part_faults(connection: Connection) -> Iterator[str]:
-    """Bodies, joints and all other parts must be those of the text."""
+    """Bodies, joints and all other parts must agree with the text."""
     m = schema.mechanism
     for row in connection.execute(select(m.c.id, m.c.name, m.c.version, m.c.text)).all():
         for table, expected in model_parts(row.text).items():
             columns = list(table.columns)[2:]
             stored = select(*columns).where(table.c.mechanism == row.id).order_by(table.c.ordinal)
             if [tuple(one) for one in connection.execute(stored)] != expected:
-                yield f"the table {table.name} of {row.name}@{row.version} does not say what its text says"
+                yield f"the table {table.name} of {row.name}@{row.version} does not agree with its text"
 
 
 def _graph_faults(connection: Connection, row: StoredGraph) -> Iterator[str]:
@@ -275,10 +275,10 @@ def _graph_faults(connection: Connection, row: StoredGraph) -> Iterator[str]:
         graph = read_graph(connection, row.id)
         law.check(graph)
     except (GraphError, ValueError, KeyError, ArithmeticError) as problem:
-        yield f"it is no graph: {problem}"
+        yield f"it is not a graph: {problem}"
         return
     if len(graph) != row.nodes or graph_hash(graph) != row.hash:
-        yield "it is not the graph that was saved"
+        yield "it differs from the graph saved"
         return
     v = schema.variable
     stored = connection.execute(select(v.c.level, v.c.static).where(v.c.graph == row.id).order_by(v.c.code)).all()
@@ -295,11 +295,11 @@ def _expression_faults(connection: Connection) -> Iterator[str]:
         known = select(v.c.code).where(v.c.graph == table.c.graph, v.c.code == column).exists()
         lost = connection.execute(select(func.count()).select_from(table).where(~known)).scalar()
         if lost:
-            yield f"{lost} rows of {table.name} name variables that do not exist"
+            yield f"{lost} rows of {table.name} refer to missing variables"
 
 
 def _missing_results(connection: Connection) -> Iterator[str]:
     r = schema.run
     for row in connection.execute(select(r.c.id, r.c.result).where(r.c.result.is_not(None))):
         if not Path(row.result).exists():
-            yield f"the result of run {row.id} is gone: {row.result}"
+            yield f"the result of run {row.id} is missing: {row.result}"

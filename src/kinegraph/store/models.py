@@ -5,10 +5,12 @@ from __future__ import annotations
 from sqlalchemy import select
 
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import chain_of
-from kinegraph.compiler.compile import kernel_of
+from kinegraph.compiler.bind import kernel_of
+from kinegraph.compiler.derive import Derivations, derived
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.reduce import reduced
 from kinegraph.compiler.request import Quantities, request_of
+from kinegraph.compiler.stored import resolve_closure
 from kinegraph.graph.build import bind
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Coefficient
@@ -27,7 +29,7 @@ from kinegraph.store.saving import save
 
 def add(
     store: Store,
-    mechanism: MechanismSource,
+    model: MechanismSource,
     quantities: Quantities,
     effort: Effort | str = Effort.QUICK,
     on_pass: OnPass | None = None,
@@ -35,26 +37,27 @@ def add(
 ) -> SavedModel:
     """Derive quantities, reduce them, and save the mechanism with both graphs and the counts after each pass.
 
-    `passes` are run in place of those of the effort: 'products, monomials(degree=4)'.
+    `passes` replace those of the effort: 'products, monomials(degree=4)'.
     """
-    mechanism = mechanism_of(mechanism)
-    chain = chain_of(request_of(mechanism, quantities, effort=effort, passes=passes), on_pass=on_pass)
-    words = tuple(str(quantity) for quantity in chain.request.quantities)
-    initial, reduced = chain.derived.graph, chain.reduced
+    mechanism = mechanism_of(model)
+    request = resolve_closure(request_of(mechanism, quantities, effort=effort, passes=passes))
+    words = tuple(str(quantity) for quantity in request.quantities)
+    derivations = Derivations(request)
+    initial, final = derived(derivations).graph, reduced(derivations, on_pass)
     counts = [PassRecord("initial", count(initial))]
-    counts += [PassRecord(report.name, report.after, report.seconds) for report in reduced.reports]
-    counts.append(PassRecord("best", count(reduced.graph)))
+    counts += [PassRecord(report.name, report.after, report.seconds) for report in final.reports]
+    counts.append(PassRecord("best", count(final.graph)))
     graphs = (
         GraphRecord("initial", words, initial),
-        GraphRecord("reduced", words, reduced.graph, tuple(counts), proved=True),
+        GraphRecord("reduced", words, final.graph, tuple(counts), proved=True),
     )
     return save(store, ModelRecord(mechanism.name, write(mechanism), graphs, default_values(mechanism)))
 
 
 def default_values(mechanism: Mechanism) -> dict[str, Coefficient | float]:
-    """What symbols stand for unless told otherwise: parameters as in the model, the initial state, no acceleration.
+    """The default values of symbols: parameters as in the model, the initial state, no acceleration.
 
-    A coordinate whose initial value cannot be computed (a parameter is missing) is left open.
+    A coordinate whose initial value cannot be computed (a parameter is missing) has none.
     """
     values: dict[str, Coefficient | float] = dict(known_parameter_values(mechanism))
     if len(values) == len(mechanism.parameters):
@@ -65,7 +68,7 @@ def default_values(mechanism: Mechanism) -> dict[str, Coefficient | float]:
 
 
 def kernel(store: Store, reference: str | int) -> Kernel:
-    """Machine code of a stored graph, its parameters as they were saved; quick when the code is in the cache."""
+    """Machine code of a stored graph, with its stored parameters; fast if the code is cached."""
     with store.reading() as connection:
         row = graph_row(connection, reference)
         graph = bind(read_graph(connection, row.id), parameter_values(connection, row.id))

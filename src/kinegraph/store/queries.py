@@ -1,4 +1,4 @@
-"""Queries that only read: ready questions about stored graphs, free SQL, and the description of one graph."""
+"""Read-only queries: prepared questions about stored graphs, free SQL, and the description of one graph."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from kinegraph.store.maintenance import diff
 from kinegraph.store.rows import PostgresDriver
 from kinegraph.store.tables import MODEL_PARTS
 
-# Free SQL that can only read: the database itself refuses everything else.
+# Free SQL, read-only: the database itself rejects everything else.
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A table; `more` says that rows beyond the limit were left out."""
+    """A table; `more` says that rows beyond the limit were omitted."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[object, ...], ...]
@@ -51,11 +51,11 @@ def query(
         return _query_postgres(store, sql, values or {}, limit, seconds)
 
 
-#: All that a statement may do in SQLite: read tables, call functions, recurse.
+#: Everything a statement may do in SQLite: read tables, call functions, recurse.
 _READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
 
 
-#: The largest answer in bytes, and what SQLite allows any single value and statement: its time limit is looked at only
+#: The largest answer in bytes, and SQLite's limit for a single value and statement: the time limit is checked only
 #: between steps, and a function that makes a gigabyte is one step.
 LARGEST_ANSWER = 64_000_000
 _LIMITS = {
@@ -91,14 +91,14 @@ def _query_sqlite(path: Path, sql: str, values: Mapping[str, object], limit: int
 
 
 def _rows(cursor: sqlite3.Cursor, limit: int) -> list[tuple[object, ...]]:
-    """Up to limit + 1 rows; StoreError if together they are larger than an answer may be."""
+    """Up to limit + 1 rows; StoreError if together they exceed the size of an answer."""
     rows: list[tuple[object, ...]] = []
     size = 0
     for row in cursor:
         size += sum(len(entry) for entry in row if isinstance(entry, str | bytes))
         if size > LARGEST_ANSWER:
             raise StoreError(
-                f"the answer is larger than {LARGEST_ANSWER // 10**6} MB: ask for fewer rows or shorter columns"
+                f"the answer is larger than {LARGEST_ANSWER // 10**6} MB: request fewer rows or shorter columns"
             )
         rows.append(row)
         if len(rows) > limit:
@@ -106,19 +106,19 @@ def _rows(cursor: sqlite3.Cursor, limit: int) -> list[tuple[object, ...]]:
     return rows
 
 
-#: What a PostgreSQL cursor takes. Only for a better message: what may be done is decided by the server.
+#: Statements for a PostgreSQL cursor. Only for a better message: the server decides what is allowed.
 _CURSOR = re.compile(r"\s*\(*\s*(SELECT|WITH|VALUES|TABLE)\b", re.IGNORECASE)
 
 
 def _query_postgres(store: Store, sql: str, values: Mapping[str, object], limit: int, seconds: float) -> Answer:
     if not _CURSOR.match(sql):
-        raise StoreError("only statements that read are allowed here: SELECT, WITH, VALUES or TABLE")
+        raise StoreError("only statements that read are allowed: SELECT, WITH, VALUES or TABLE")
     with store.engine.connect() as connection:
         connection.execute(text("SET TRANSACTION READ ONLY"))
         wait = f"{int(seconds * 1000)}"
-        # This first query also takes the transaction's snapshot, after which it can no longer be made writable.
+        # This first query also takes the transaction's snapshot, after which it can no longer become writable.
         connection.execute(text("SELECT set_config('statement_timeout', :wait, true)"), {"wait": wait})
-        # A cursor takes one statement, and only one that returns rows: nothing can follow or hide behind it.
+        # A cursor takes one statement, and only one that returns rows: no other can follow or hide in it.
         driver = cast("PostgresDriver", connection.connection.driver_connection)
         prepared = text(sql).bindparams(**values).compile(dialect=connection.dialect)
         statement = str(prepared) if values else sql.replace("%", "%%")
@@ -130,18 +130,18 @@ def _query_postgres(store: Store, sql: str, values: Mapping[str, object], limit:
 
 def _limited_answer(columns: list[str], rows: list[tuple[object, ...]], limit: int) -> Answer:
     if not columns:
-        raise StoreError("the statement returns no rows; only statements that read are allowed here")
+        raise StoreError("the statement returns no rows; only statements that read are allowed")
     return Answer(tuple(columns), tuple(tuple(row) for row in rows[:limit]), len(rows) > limit)
 
 
-# Ready questions about stored graphs: functions of an open store that only read, and answer with a table.
+# Prepared questions: read-only functions of an open store that return a table.
 
 #: Above this, entries are not compared one by one.
 _MOST_STEPS = 20_000_000
 
 
 def depends(store: Store, reference: str | int, wanted: str) -> Answer:
-    """Which parameters, coordinates and other symbols does an output or an entry depend on?"""
+    """The parameters, coordinates and other symbols that an output or an entry depends on."""
     v = schema.variable
     with store.reading() as connection:
         graph = graph_row(connection, reference)
@@ -153,7 +153,7 @@ def depends(store: Store, reference: str | int, wanted: str) -> Answer:
 
 
 def affects(store: Store, reference: str | int, symbol: str) -> Answer:
-    """Which output entries depend on a symbol?"""
+    """The output entries that depend on a symbol."""
     v, e = schema.variable, schema.entry
     with store.reading() as connection:
         graph = graph_row(connection, reference)
@@ -167,7 +167,7 @@ def affects(store: Store, reference: str | int, symbol: str) -> Answer:
 
 
 def uses(store: Store, symbol: str) -> Answer:
-    """Which models have a graph that depends on a symbol, a parameter for example."""
+    """The models with a graph that depends on a symbol, such as a parameter."""
     v, g, m = schema.variable, schema.graph, schema.mechanism
     with store.reading() as connection:
         symbols = select(v.c.name).where(v.c.kind.not_in(("sum", "function"))).distinct()
@@ -186,7 +186,7 @@ def uses(store: Store, symbol: str) -> Answer:
 
 
 def terms(store: Store, reference: str | int, wanted: str, containing: Sequence[str], form: Form) -> Answer:
-    """The terms of complete expressions that contain all the given names (q5 is contained in sin(q5), too)."""
+    """The terms of complete expressions that contain all the given names (q5 is also contained in sin(q5))."""
     rows: list[tuple[object, ...]] = []
     for expression in form_expressions(store, reference, wanted, form):
         for monomial in expression.terms:
@@ -196,7 +196,7 @@ def terms(store: Store, reference: str | int, wanted: str, containing: Sequence[
 
 
 def shared(store: Store, reference: str | int, limit: int = 20) -> Answer:
-    """The subexpressions used most often, and what they are."""
+    """The most used subexpressions, and their definitions."""
     v, f, a, e = schema.variable, schema.factor, schema.argument, schema.entry
     with store.reading() as connection:
         graph = graph_row(connection, reference).id
@@ -221,7 +221,7 @@ def shared(store: Store, reference: str | int, limit: int = 20) -> Answer:
 
 
 def defined(store: Store, reference: str | int) -> Answer:
-    """The variables that the model has a name for, and what they are."""
+    """The variables that are named definitions of the model."""
     d = schema.defined
     with store.reading() as connection:
         graph = graph_row(connection, reference).id
@@ -234,7 +234,7 @@ def defined(store: Store, reference: str | int) -> Answer:
 
 
 def costliest(store: Store, reference: str | int, limit: int = 20) -> Answer:
-    """Operations of each output by itself, and of the entries that cost most."""
+    """Operations of each output alone, and of the most expensive entries."""
     with store.reading() as connection:
         row = graph_row(connection, reference)
         graph = read_graph(connection, row.id)
@@ -263,7 +263,7 @@ def model_parts(store: Store, what: str, reference: str | int) -> Answer:
 
 
 def levels(store: Store, reference: str | int) -> Answer:
-    """How many variables each level has: how much can be computed side by side."""
+    """The number of variables of each level: how much can be computed in parallel."""
     v = schema.variable
     with store.reading() as connection:
         graph = graph_row(connection, reference).id
@@ -275,12 +275,12 @@ def _table_answer(columns: tuple[str, ...], rows: Iterable[Iterable[object]]) ->
     return Answer(columns, tuple(tuple(row) for row in rows))
 
 
-# Questions as words: what `kinegraph store query` and the studio hand over.
+# Questions by name, as used by `kinegraph store query` and the studio.
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question, what it is about, and how much of an answer is wanted."""
+    """A question, its arguments, and the limits of the answer."""
 
     question: str
     words: tuple[str, ...] = ()
@@ -291,18 +291,18 @@ class Question:
 
 
 def _check_characters(word: str) -> None:
-    """StoreError for what is no text: a database could not read it."""
+    """StoreError for text that is not valid Unicode: a database could not read it."""
     try:
         word.encode()
     except UnicodeEncodeError as error:
         place = f"character {error.start + 1} of {word!a}"
-        raise StoreError(f"{place} is none of Unicode: write the question in UTF-8") from None
+        raise StoreError(f"{place} is not valid Unicode: write the question in UTF-8") from None
 
 
 def answer_to(store: Store, given: Question) -> Answer:
-    """The answer to a question by its word; StoreError if the word or the number of its arguments is wrong."""
+    """The answer to a question by name; StoreError if the name or the number of arguments is wrong."""
     if given.question not in _QUESTIONS:
-        raise StoreError(f"there is no question {given.question!r}; {did_you_mean(given.question, _QUESTIONS)}")
+        raise StoreError(f"unknown question {given.question!r}; {did_you_mean(given.question, _QUESTIONS)}")
     usage, least, most, answer = _QUESTIONS[given.question]
     if not least <= len(given.words) <= most:
         raise StoreError(f"write `{given.question} {usage}`; {len(given.words)} words were given")
@@ -323,7 +323,7 @@ def _changed(store: Store, given: Question) -> Answer:
     try:
         found = diff(store, name, *(int(version) for version in versions))
     except ValueError:
-        raise StoreError("versions are whole numbers: changed NAME OLD NEW") from None
+        raise StoreError("versions are integers: changed NAME OLD NEW") from None
     rows = [("removed", line, "") for line in found.removed] + [("added", line, "") for line in found.added]
     rows += [(f"count {c.stage}", str(c.before or "none"), str(c.after or "none")) for c in found.counts]
     return Answer(("what", "before", "after"), tuple(rows))
@@ -353,7 +353,7 @@ _QUESTIONS: dict[str, tuple[str, int, int, Callable[[Store, Question], Answer]]]
 }
 
 
-# One stored graph in full: what `kinegraph store show` prints.
+# One stored graph in full, as printed by `kinegraph store show`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,7 +370,7 @@ class Description:
 
 
 def describe(store: Store, reference: str | int) -> Description:
-    """All there is about a stored graph except the graph itself."""
+    """Everything about a stored graph except the graph itself."""
     m, p, s, r, e, x = (
         schema.mechanism, schema.pass_count, schema.source, schema.run, schema.entry, schema.expression_term,
     )  # fmt: skip

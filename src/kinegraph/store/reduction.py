@@ -24,15 +24,15 @@ from kinegraph.store.rows import from_columns
 from kinegraph.store.saving import save_graph, write_nodes
 from kinegraph.store.tables import reduction
 
-# The pipelines of `kg.reduce` on stored graphs: the result is a graph of its own, with the way to it.
+# The pipelines of `kg.reduce` on stored graphs: the result is a new graph, with a record of its passes.
 
-#: The stage of a graph that passes of the user's own led to; those of an effort lead to "reduced".
+#: The stage of a graph from the user's passes; those of an effort give "reduced".
 BY_PASSES = "by passes"
 
 
 @dataclass(frozen=True, slots=True)
 class StoredReduction:
-    """The new graph, the one it came from, what led to it and the operations after each pass."""
+    """The new graph, its origin, the passes or the effort, and the operations after each pass."""
 
     graph: int
     origin: int
@@ -50,9 +50,10 @@ def reduce_stored(
     stage: str = "",
     on_pass: OnPass | None = None,
 ) -> StoredReduction:
-    """Reduce a stored graph (without a stage: the initial one) by passes of your own or by those of an effort.
+    """Reduce a stored graph (without a stage: the initial one) by the user's passes or by those of an effort.
 
-    The result is proved equal and saved as a graph of the same mechanism; passes are written as for `kinegraph ops`.
+    The result is proved equal and saved as a graph of the same mechanism; passes are written as for `kinegraph
+    count`.
     """
     effort = one_of(Effort, effort, "effort", StoreError)
     steps = read_passes(passes) if passes else ()
@@ -73,7 +74,7 @@ def reduce_stored(
 
 
 def origin_of(connection: Connection, reference: str | int) -> StoredGraph:
-    """The graph that is meant; of a model alone, the initial one."""
+    """The graph of a reference; for a model alone, the initial one."""
     text = str(reference)
     alone = isinstance(reference, str) and ":" not in text and not text.startswith("#")
     return graph_row(connection, f"{text}:initial" if alone else reference)
@@ -87,17 +88,16 @@ def symbol_values(connection: Connection, graph: int) -> dict[str, Coefficient]:
     return {row.name: from_columns(0.0, row.exact) for row in rows}
 
 
-# Passes as updates of the stored graph: each changes the rows of a copy, and only those it must.
-#
-# Variables that a pass leaves as they are keep their rows; new ones are added above them, entries point to what they
-# are now, and what nothing needs any more is deleted. The copy ends as a graph of its own, as after `eliminate`.
+# Passes as updates of the stored graph: each changes only the necessary rows of a copy. Unchanged variables keep their
+# rows; new ones are added above them, entries are redirected, and unneeded rows are deleted. The copy becomes a new
+# graph, as after `eliminate`.
 
 BY_UPDATES = "by updates"
 
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """How many variables a pass added, deleted and left as they were."""
+    """How many variables a pass added, deleted and left unchanged."""
 
     added: int
     deleted: int
@@ -107,7 +107,7 @@ class Changed:
 def reduce_by_updates(store: Store, reference: str | int, passes: str, stage: str = "") -> StoredReduction:
     """Run passes on a stored graph (without a stage: the initial one), each as an update inside the database.
 
-    All of it is one change of the store; the result is proved equal to the graph it came from.
+    Everything is one change of the store; the result is proved equal to its origin.
     """
     steps = read_passes(passes)
     with store.writing() as connection:
@@ -127,7 +127,7 @@ def reduce_by_updates(store: Store, reference: str | int, passes: str, stage: st
 
 
 def _current(connection: Connection, work: int) -> Graph:
-    """The graph that the rows are now."""
+    """The graph of the current rows."""
     return compact(read_nodes(connection, work), read_outputs(connection, work))
 
 
@@ -144,7 +144,7 @@ def updated(connection: Connection, work: int, result: Graph) -> Changed:
 
 
 def _placed(result: Graph, old: dict[int, Node]) -> tuple[dict[int, int], dict[int, tuple[int, Node]]]:
-    """The code of every node that is needed; by code the nodes that are new, with their place in `result`."""
+    """The code of every needed node; by code the new nodes, with their index in `result`."""
     known = {node: code for code, node in old.items()}
     following = max(old, default=-1) + 1
     place: dict[int, int] = {}

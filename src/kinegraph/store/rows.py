@@ -20,7 +20,6 @@ from kinegraph.model.constraints import Frame, row_names
 from kinegraph.model.definitions import named_expressions as named
 from kinegraph.model.expressions import names, text
 from kinegraph.model.mechanism import Body, Mechanism, Quaternion, Rotation, Transform, amounts
-from kinegraph.store import tables
 from kinegraph.store import tables as schema
 
 # The type of queries.
@@ -29,11 +28,11 @@ from kinegraph.store import tables as schema
 Query = TypeVar("Query", bound=Select[Any])
 
 
-# Many rows at once, past SQLAlchemy's per-row work: a hundred thousand nodes are half a million rows.
+# Bulk insertion, past SQLAlchemy's per-row work: a hundred thousand nodes are half a million rows.
 
 
 class BulkCopy(Protocol):
-    """What is used of a copy into a table."""
+    """The methods used of a copy into a table."""
 
     def write_row(self, row: Sequence[object]) -> None:
         """One row."""
@@ -41,7 +40,7 @@ class BulkCopy(Protocol):
 
 
 class Cursor(Protocol):
-    """What is used of a cursor of psycopg."""
+    """The methods used of a psycopg cursor."""
 
     @property
     def description(self) -> Sequence[NamedColumn] | None:
@@ -62,16 +61,16 @@ class Cursor(Protocol):
 
 
 class NamedColumn(Protocol):
-    """What is used of a column of an answer."""
+    """The attributes used of a column of an answer."""
 
     name: str
 
 
 class PostgresDriver(Protocol):
-    """What is used of a connection of psycopg, which may not be installed."""
+    """The methods used of a psycopg connection, which may not be installed."""
 
     def cursor(self, name: str = "") -> AbstractContextManager[Cursor]:
-        """A cursor; with a name it lives in the server."""
+        """A cursor; a named one is on the server."""
         ...
 
 
@@ -95,7 +94,7 @@ def _quoted(name: str) -> str:
     return f'"{name}"'
 
 
-# Exact rationals in a column of doubles, with their text beside them where a double is not enough.
+# Exact rationals in a column of doubles, with their text beside them if a double is not exact.
 
 #: Every integer of at most this size is a double.
 _WHOLE = 2**53
@@ -103,7 +102,7 @@ _WHOLE = 2**53
 
 @lru_cache(maxsize=65536)
 def to_columns(value: Coefficient) -> tuple[float, str | None]:
-    """The nearest double, and the rational as text unless the double is exactly it."""
+    """The nearest double, and the rational as text unless the double is exact."""
     try:
         double = float(value)
     except OverflowError:
@@ -116,7 +115,7 @@ def to_columns(value: Coefficient) -> tuple[float, str | None]:
 
 @lru_cache(maxsize=65536)
 def from_columns(double: float, text: str | None) -> Coefficient:
-    """The exact value that `to_columns` was given, an integer where it is one."""
+    """The exact value given to `to_columns`, an integer if possible."""
     if text is None:
         whole = int(double)
         return whole if whole == double else Fraction(double)
@@ -128,22 +127,22 @@ def negated(text: str) -> str:
     return f"CASE WHEN {text} LIKE '-%' THEN substr({text}, 2) ELSE '-' || {text} END"
 
 
-# Bodies, transforms, joints, elements, loops, constraints and definitions of a mechanism as rows of their tables.
+# Bodies, transforms, joints, elements, loops, constraints and definitions of a mechanism as rows.
 
 #: A row without the mechanism and its number.
 Row = tuple[object, ...]
 
 
 def write_model_parts(connection: Connection, key: int, model: str, only: Collection[Table] | None = None) -> None:
-    """The rows of a mechanism in all tables, or in some; a text that is not of the model language has none."""
+    """The rows of a mechanism in all tables, or in some; a text not in the model language has none."""
     for table, rows in model_parts(model).items():
         if only is None or table in only:
             insert_rows(connection, table, [(key, ordinal, *row) for ordinal, row in enumerate(rows)])
 
 
 def write_all_model_parts(connection: Connection, only: Collection[Table]) -> None:
-    """The rows of every mechanism in the store, for a store that did not have these tables."""
-    m = tables.mechanism
+    """The rows of every mechanism in the store, for a store without these tables."""
+    m = schema.mechanism
     for row in connection.execute(select(m.c.id, m.c.text)).all():
         write_model_parts(connection, row.id, row.text, only)
 

@@ -27,11 +27,11 @@ from kinegraph.store.graphs import read_graph
 from kinegraph.store.rows import insert_rows, to_columns, write_model_parts
 from kinegraph.store.tables import definition, reduction
 
-# Which variables of a stored graph are expressions that the model has a name for.
+# Variables of a stored graph that are named definitions of the model.
 
 
 def write_defined(connection: Connection, key: int, mechanism: int, graph: Graph) -> None:
-    """The rows of a graph of a mechanism; none where its model defines nothing."""
+    """The rows of a graph of a mechanism; none if its model defines nothing."""
     if not connection.execute(select(exists().where(definition.c.mechanism == mechanism))).scalar():
         return
     text = connection.execute(select(schema.mechanism.c.text).where(schema.mechanism.c.id == mechanism)).scalar_one()
@@ -41,7 +41,7 @@ def write_defined(connection: Connection, key: int, mechanism: int, graph: Graph
 
 
 def write_all_defined(connection: Connection) -> None:
-    """The rows of every graph, for a store that did not have the table."""
+    """The rows of every graph, for a store without the table."""
     g = schema.graph
     for row in connection.execute(select(g.c.id, g.c.mechanism, g.c.nodes)).all():
         if row.nodes <= LARGEST:
@@ -74,7 +74,7 @@ def save_graph(store: Store, origin: StoredGraph, record: GraphRecord, values: V
 
 
 def save_source(store: Store, graph: int, language: str, quantities: tuple[str, ...], text: str) -> int:
-    """Keep a generated program text; the same text for the same graph is stored once."""
+    """Save a generated program text; the same text for the same graph is stored once."""
     source = schema.source
     own = digest(text)
     with store.writing() as connection:
@@ -93,7 +93,7 @@ def save_run(
     result: Path | str | None = None,
     graph: int | None = None,
 ) -> int:
-    """Keep the settings of a computation and where its result lies."""
+    """Save the settings of a computation and the path of its result."""
     try:
         settings_data = json.loads(json.dumps(dict(settings), allow_nan=False))
     except (TypeError, ValueError) as problem:
@@ -104,7 +104,7 @@ def save_run(
 
 
 def graph_hash(graph: Graph) -> str:
-    """The hash of a graph's text form: equal for equal graphs, whoever computes it."""
+    """The hash of a graph's text form: equal for equal graphs."""
     return digest(graph_text.dump(graph))
 
 
@@ -178,7 +178,7 @@ def write_nodes(
     levels: Sequence[int],
     static: Sequence[bool],
 ) -> None:
-    """Further variables of a graph: by code their place in `levels` and `static`, and the node in codes."""
+    """Further variables of a graph: by code their index in `levels` and `static`, and the node in codes."""
     nodes_by_code = {code: node for code, (_, node) in nodes.items()}
     rows = [
         (key, code, *_kind(node), levels[index], static[index], None, None) for code, (index, node) in nodes.items()
@@ -209,7 +209,7 @@ def _variables(key: int, graph: Graph, values: Mapping[str, Coefficient]) -> Ite
 
 
 def _symbol_value(symbol: Symbol, values: Mapping[str, Coefficient]) -> tuple[float | None, str | None]:
-    """A symbol's value twice: as a double to compute with, and always as text, for null means there is none."""
+    """A symbol's value twice: as a double to compute with, and always as text, because null means no value."""
     if symbol == PI or symbol.name not in values:
         return None, None
     value = values[symbol.name]

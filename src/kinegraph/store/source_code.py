@@ -30,7 +30,7 @@ from kinegraph.store.expressions import parameter_values
 from kinegraph.store.graphs import compact, needed, read_nodes, read_outputs
 from kinegraph.store.saving import save_source
 
-#: Texts that are no programs, by the ending of their file.
+#: Texts that are not programs, by file extension.
 TEXTS = {"text": "txt", "latex": "tex", "graph": "graph"}
 
 LANGUAGES = ("c", *TEXTS, *(one.value for one in PROGRAM_LANGUAGES if one is not Language.C))
@@ -58,7 +58,7 @@ class StoredCode:
 
 @dataclass(frozen=True, slots=True)
 class _StoredPart:
-    """A part of a stored graph, the values its parameters were saved with, and what each output takes."""
+    """A part of a stored graph, its stored parameter values, and the arguments of each output."""
 
     row: StoredGraph
     graph: Graph
@@ -76,11 +76,11 @@ def code(
 ) -> StoredCode:
     """Code for outputs or entries of a stored graph (all outputs if none is named).
 
-    Parameters have the values they were saved with, unless named in `runtime`; those without a value are inputs too.
-    With `keep` the text is saved beside the graph.
+    Parameters have their stored values, unless named in `runtime`; those without a value are also inputs. With
+    `keep` the text is saved beside the graph.
     """
     if language not in LANGUAGES:
-        raise StoreError(f"there is no code in {language!r}; choose one of {', '.join(LANGUAGES)}")
+        raise StoreError(f"unknown language {language!r}; choose from {', '.join(LANGUAGES)}")
     part = _stored_part(store, reference, names, runtime)
     outputs = tuple((output.name, output.shape) for output in part.graph.outputs)
     found = StoredCode(language, _files(language, part), _taken(part.origin), outputs)
@@ -90,7 +90,7 @@ def code(
 
 
 def _stored_part(store: Store, reference: str | int, wanted: Sequence[str], runtime: Sequence[str]) -> _StoredPart:
-    """What outputs or entries of a stored graph need, and no more of it."""
+    """The part of a stored graph that outputs or entries need."""
     with store.reading() as connection:
         row = graph_row(connection, reference)
         outputs = wanted_outputs(connection, row, wanted)
@@ -105,7 +105,7 @@ def _stored_part(store: Store, reference: str | int, wanted: Sequence[str], runt
 
 
 def _with_formulas(graph: Graph, mechanism: Mechanism, late: Sequence[str]) -> Graph:
-    """Parameters that are formulas of those given at run time follow them, as in a kernel."""
+    """Parameters that are formulas of runtime parameters follow them, as in a kernel."""
     formulas = {one.name: one.value for one in mechanism.parameters if one.value is not None and one.name not in late}
     followers = following(mechanism, late)
     if not followers:
@@ -146,20 +146,20 @@ def _origin(
         mechanism = parse(text, f"{row.name}@{row.version}")
         late = _late(mechanism, runtime)
         takes = {name: arguments_of(mechanism, _quantities(connection, row, name), late) for name in outputs}
-    except (ModelError, DerivationError):  # a graph that was saved with another text, or is no quantity of its model
+    except (ModelError, DerivationError):  # a graph saved with another text, or not a quantity of its model
         arguments = symbol_arguments(_symbols(connection, row.id), values)
         return Origin(None, dict.fromkeys(outputs, arguments))
     return Origin(mechanism, takes)
 
 
 def _late(mechanism: Mechanism, runtime: Sequence[str]) -> tuple[str, ...]:
-    """Parameters that are given at run time: those that were named, in that order, and those without a value."""
+    """Runtime parameters: the named ones, in that order, and those without a value."""
     missing = (one.name for one in mechanism.parameters if one.value is None)
     return tuple(dict.fromkeys((*runtime_names(mechanism, runtime), *missing)))
 
 
 def _quantities(connection: Connection, row: StoredGraph, name: str) -> tuple[str, ...]:
-    """The quantity an output or an entry belongs to; a variable may be part of any of them."""
+    """The quantity of an output or an entry; a variable may belong to any of them."""
     known = [output.name for output in read_outputs(connection, row.id)]
     if name in known:
         return (name,)

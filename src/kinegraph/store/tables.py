@@ -20,15 +20,13 @@ from sqlalchemy import (
 )
 from sqlalchemy.schema import SchemaItem
 
-# The tables of the model database. `docs/store.md` maps their names to those of the dissertation.
-#
 # A graph is a set of *variables*; a variable is a sum of *terms*, a term a coefficient times *factors*. The order of a
-# graph's nodes is the order of the codes. Coefficients are doubles, which SQL can compute with; where a double is not
-# the whole truth, `exact` holds the rational as text.
+# graph's nodes is the order of the codes. Coefficients are doubles, with which SQL can compute; if a double is not
+# exact, `exact` contains the rational as text.
 
-#: Raised whenever a table changes; a store with a higher number is left alone, one with a lower number is brought up.
-#: 2: tables of bodies, transforms, joints, elements, loops and constraints, and of reductions. 3: of definitions.
-#: 4: variables that are definitions.
+#: Incremented when a table changes. A store with a higher number is not touched, one with a lower number is migrated.
+#: 2: tables of bodies, transforms, joints, elements, loops and constraints, and of reductions. 3: of definitions. 4:
+#: variables that are definitions.
 SCHEMA_VERSION = 4
 
 metadata = MetaData()
@@ -43,7 +41,7 @@ def _part(name: str, *columns: SchemaItem) -> Table:
     return Table(name, metadata, _graph_column(), *columns, sqlite_with_rowid=False)
 
 
-#: One row: which program wrote the store, and the version of its tables.
+#: One row: the program that wrote the store, and the version of its tables.
 identity = Table(
     "kinegraph_store",
     metadata,
@@ -80,7 +78,7 @@ graph = Table(
     Column("created", Text, nullable=False),
 )
 
-#: A node. `kind`: the kind of a symbol, or "sum" or "function". Level 0: computed from nothing else.
+#: A node. `kind`: the kind of a symbol, or "sum" or "function". Level 0: it depends on nothing.
 variable = _part(
     "variable",
     Column("code", Integer, primary_key=True, autoincrement=False),
@@ -111,7 +109,7 @@ factor = _part(
     Column("exponent", BigInteger, nullable=False),
 )
 
-#: What a variable of kind "function" (its `name` is the function) is applied to.
+#: An argument of a variable of kind "function" (its `name` is the function).
 argument = _part(
     "argument",
     Column("variable", Integer, primary_key=True, autoincrement=False),
@@ -119,7 +117,7 @@ argument = _part(
     Column("argument", Integer, nullable=False),
 )
 
-#: A variable that the model has a name for (`definition.name`), or the negative of one.
+#: A variable that is a named definition of the model (`definition.name`), or the negative of one.
 defined = _part(
     "defined",
     Column("variable", Integer, primary_key=True, autoincrement=False),
@@ -146,7 +144,7 @@ entry = _part(
 
 
 def _expression_key() -> tuple[Column[int], Column[str]]:
-    """Whose expression it is, and of which form: see `expression.Form`."""
+    """Whose expression it is, and in which form: see `expression.Form`."""
     return Column("variable", Integer, primary_key=True, autoincrement=False), Column("form", Text, primary_key=True)
 
 
@@ -191,7 +189,7 @@ source = Table(
     Column("created", Text, nullable=False),
 )
 
-#: A computation made with a mechanism: its settings and where its result lies.
+#: A computation with a mechanism: its settings and the path of its result.
 run = Table(
     "run",
     metadata,
@@ -208,9 +206,8 @@ run = Table(
 PARTS = (variable, term, factor, argument, defined, output, entry, expression_term, expression_factor, pass_count)
 
 
-# The tables of a mechanism's own parts. Its text holds the same; here SQL can ask for them.
-#
-# Expressions are texts of the model language. All tables begin with the mechanism and the number of the row.
+# The tables of a mechanism's own parts. Its text contains the same; here SQL can query them. Expressions are texts of
+# the model language. All tables begin with the mechanism and the number of the row.
 
 
 def _parts(name: str, *columns: SchemaItem) -> Table:
@@ -226,7 +223,7 @@ def _word(name: str, optional: bool = False) -> Column[str]:
     return Column(name, Text, nullable=optional)
 
 
-#: A body; no base means the fixed frame. Moments are about the centre of mass.
+#: A body; no base means the fixed frame. Moments are about the center of mass.
 body = _parts(
     "body",
     _word("name"),
@@ -234,7 +231,7 @@ body = _parts(
     *(_word(name) for name in ("mass", "jx", "jy", "jz", "jxy", "jyz", "jxz")),
 )
 
-#: An elementary transform of a body: `place` is "link" (from its base to it) or "central" (on to its centre of mass).
+#: An elementary transform of a body: `place` is "link" (from its base to it) or "central" (to its center of mass).
 #: `kind` is rotation, shift or quaternion, `amount` an angle, a distance or four components.
 transform = _parts(
     "transform",
@@ -259,7 +256,7 @@ joint = _parts(
 #: A spring, damper, force ...; `text` is its statement.
 element = _parts("element", _word("name"), _word("kind"), _word("text"))
 
-#: A joint that closes a loop, or a coupling of two coordinates; `rows` is how many motions it takes away.
+#: A joint that closes a loop, or a coupling of two coordinates; `rows` is the number of constraints.
 loop = _parts(
     "loop",
     _word("name"),
@@ -276,7 +273,7 @@ constraint_equation = _parts("constraint_equation", _word("name"), _word("kind")
 #: A name for an expression; `kind` is definition or quasivelocity, `value` the expression.
 definition = _parts("definition", _word("name"), _word("kind"), _word("value"))
 
-#: How a graph came about: the graph it was reduced from, and the passes or the effort that did it.
+#: The origin of a graph: the graph it was reduced from, and the passes or the effort.
 reduction = Table(
     "reduction",
     metadata,
@@ -285,7 +282,7 @@ reduction = Table(
     Column("passes", Text, nullable=False),
 )
 
-#: The tables of a mechanism's parts, by the questions that ask for them.
+#: The tables of a mechanism's parts, by the names of their questions.
 MODEL_PARTS: dict[str, Table] = {
     "bodies": body,
     "transforms": transform,

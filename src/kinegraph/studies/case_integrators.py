@@ -1,4 +1,4 @@
-"""Cases that are integrated one by one: stiff and symplectic methods, and contacts."""
+"""Cases integrated one by one: stiff and symplectic methods, and contacts."""
 
 from __future__ import annotations
 
@@ -21,14 +21,12 @@ from kinegraph.solve.problem import CauchyProblem, EventSet, Floats
 from kinegraph.solve.recording import Ending, Grid, Run, Status
 from kinegraph.studies.outcomes import output_graph
 
-# Cases by any integrator, one run after the other: stiff and symplectic methods, which have no loop over cases.
-#
-# Outputs are known at the steps of the integrator, with their slopes; between two steps a cubic polynomial stands for
-# them. Its extremes and its integral are those of the output to the fourth order of the step.
+# Cases by any integrator. Outputs and their slopes are known at the steps of the integrator; a cubic polynomial
+# interpolates between two steps. Its extremes and its integral have an error of the fourth order of the step.
 
 
 class Extremes(NamedTuple):
-    """Of outputs along a run: both ends, the largest and the smallest with their times, the integrals."""
+    """Outputs along a run: initial and final values, the largest and the smallest with their times, the integrals."""
 
     first: Floats
     last: Floats
@@ -41,7 +39,7 @@ class Extremes(NamedTuple):
 
 @dataclass(frozen=True)
 class EachCase:
-    """A problem without its start, for any integrator."""
+    """A problem without its initial state, for any integrator."""
 
     equations: Equations
     solver: Solver
@@ -68,7 +66,7 @@ class EachCase:
         return replace(self.problem, state=state, parameters=values)
 
     def _events_of(self, run: Run) -> Run:
-        """The run with those events that are columns."""
+        """The run with only the events that are columns."""
         return run
 
     @property
@@ -108,7 +106,7 @@ class EachCase:
         return self._row(run, self._start(state, self.problem.parameters[: len(self.equations.runtime)]))
 
     def _on_grid(self, run: Run, problem: CauchyProblem) -> Floats:
-        """States at the times of the grid, by cubic polynomials through the steps."""
+        """States at the requested times, by cubic polynomials through the steps."""
         if self.grid is None:
             return np.zeros((0, run.states.shape[1]))
         from scipy.interpolate import CubicSpline
@@ -121,7 +119,7 @@ class EachCase:
         return saved
 
     def _rows(self, times: Floats, states: Floats, problem: CauchyProblem) -> Floats:
-        """x of kernels, a row for each time."""
+        """The argument x of kernels, one row per time."""
         inputs = problem.inputs.values(times) if problem.rhs.inputs else np.zeros((len(times), 0))
         return np.hstack([states, times[:, None], inputs, np.tile(problem.parameters, (len(times), 1))])
 
@@ -167,7 +165,8 @@ def _table(graph: Graph, values: dict[str, Floats], rows: int) -> Floats:
 
 
 def extreme(times: Floats, values: Floats, slopes: Floats, side: float) -> tuple[Floats, Floats]:
-    """The largest value (side 1; smallest for -1) of every column and when, of cubic pieces by values and slopes."""
+    """The largest value (side 1; smallest for -1) of every column and its time, for cubic pieces by values and
+    slopes."""
     best = np.argmax(side * values, axis=0)
     columns = np.arange(values.shape[1])
     found, at = values[best, columns].copy(), times[best].copy()
@@ -196,14 +195,14 @@ def _joined(rows: Sequence[CaseRows]) -> CaseRows:
     return CaseRows(endings=tuple(end for row in rows for end in row.endings), **columns)
 
 
-# Cases with contacts: each has modes of its own, and outputs jump where it impacts.
+# Cases with contacts: each has its own modes, and outputs jump at impacts.
 
 
 @dataclass(frozen=True)
 class ContactCases(EachCase):
-    """A problem with contacts without its start. Its parameters leave room for the flags of modes.
+    """A problem with contacts without its initial state. Its parameters leave room for mode flags.
 
-    tallied: the outputs as code, for explicit methods; their loop keeps what is wanted of each case.
+    tallied: the outputs as code, for explicit methods; their loop computes the requested values of each case.
     """
 
     tallied: Outputs = NO_OUTPUTS
@@ -230,12 +229,12 @@ class ContactCases(EachCase):
         return replace(self.problem, state=state, parameters=np.concatenate([values, flags]))
 
     def _events_of(self, run: Run) -> Run:
-        """The run with the user's events alone: what contacts do is no column of a study."""
+        """The run with only the user's events: contact events are not columns of a study."""
         return replace(run, events=tuple(one for one in run.events if one.name in self.events.names))
 
     @property
     def _rate(self) -> Graph:
-        """One graph serves all modes."""
+        """The rates; one graph serves all modes."""
         assert isinstance(self.equations, OpenForm)
         return self.equations.closed.rate
 
@@ -247,7 +246,7 @@ class ContactCases(EachCase):
         return rows
 
     def _on_grid(self, run: Run, problem: CauchyProblem) -> Floats:
-        """The run once more, saved at the times of the grid: between steps nothing is smooth."""
+        """The run repeated and saved at the requested times: with contacts, steps cannot be interpolated smoothly."""
         if self.grid is None:
             return super()._on_grid(run, problem)
         assert isinstance(self.solver, ContactSolver)
@@ -259,7 +258,7 @@ class ContactCases(EachCase):
 
 
 class _Rows:
-    """What runs leave behind, by row."""
+    """The results of runs, by row."""
 
     def __init__(self, states: Floats, grid: Grid | None) -> None:
         count, size = states.shape
@@ -271,7 +270,7 @@ class _Rows:
         self._grid = grid
 
     def keep(self, row: int, run: Run, final: Floats) -> None:
-        """Keep a run that has ended."""
+        """Store a finished run."""
         self.endings.append(run.ending)
         self.finals[row], self.steps[row], self.rejected[row] = final, run.statistics.steps, run.statistics.rejected
         if self._grid is not None:

@@ -1,4 +1,4 @@
-"""Cases of a plan: where they start, how they run, and any case again by its index."""
+"""Cases of a plan: their initial states, how they run, and any case again by its index."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ from kinegraph.studies.outcomes import Column, Reduced, output_graph
 from kinegraph.studies.plan import Plan
 from kinegraph.studies.sampling import case_seed
 
-# Where every case starts: initial values as functions of what is varied, for many cases at once.
+# Initial states as functions of the varied values, for many cases at once.
 
 
 @dataclass(frozen=True)
 class Starts:
-    """Initial states and values of parameters by row; `faults` says why a row cannot start, by row."""
+    """Initial states and parameter values by row; `faults` says why a row cannot start, by row."""
 
     states: Floats
     parameters: Floats
@@ -53,7 +53,7 @@ class Starts:
 
 
 def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> Starts:
-    """The starts of cases with these values of the names that are varied."""
+    """The initial states of cases with these varied values."""
     rows = len(next(iter(varied.values()))) if varied else 1
     runtime = plan.runtime_values(varied)
     parameters = np.column_stack(list(runtime.values())) if runtime else np.zeros((rows, 0))
@@ -62,23 +62,24 @@ def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> St
     faults = _impossible(plan, equations, varied)
     q, v = values[:, :positions], values[:, positions:]
     for start in plan.mechanism.layout.quaternions:
-        faults |= _normalised(q, start)
+        faults |= _normalized(q, start)
     if is_constrained(plan.mechanism):
         faults |= _assembled(plan, varied, q, v, faults)
     finite = np.isfinite(values).all(axis=1) & np.isfinite(parameters).all(axis=1)
-    faults |= {int(row): "an initial value is not a finite number" for row in np.flatnonzero(~finite)} | faults
+    faults |= {int(row): "an initial value is not finite" for row in np.flatnonzero(~finite)} | faults
     states = _packed(equations, q, v, parameters)
     return Starts(states, parameters, faults)
 
 
 def nominal_note(plan: Plan) -> str | None:
-    """Which declared initial values loops have moved in the nominal case, in words; None if all hold, or none can."""
+    """The declared initial values that were changed to close loops in the nominal case, as text; None if all hold,
+    or none can."""
     if not is_constrained(plan.mechanism):
         return None
     varied = dict(zip(plan.samples.names, plan.samples.rows(0, 1).T, strict=True))
     values = _initial_values(plan, plan.equations(), varied, 1)
     q, v = np.split(values, [len(plan.mechanism.layout.positions)], axis=1)
-    if any(_normalised(q, start) for start in plan.mechanism.layout.quaternions):
+    if any(_normalized(q, start) for start in plan.mechanism.layout.quaternions):
         return None
     try:
         return _fitting(plan, varied, q[0], v[0], 0).note
@@ -87,7 +88,7 @@ def nominal_note(plan: Plan) -> str | None:
 
 
 def _impossible(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> dict[int, str]:
-    """The rows whose masses, moments of inertia or armatures are below zero, as a run says it."""
+    """The rows with negative masses, moments of inertia or armatures, with the message of a single run."""
     runtime = plan.runtime_values(varied)
     inertias = [one for body in plan.mechanism.bodies for one in _inertias(body.inertia)]
     inertias += [one.armature for one in plan.mechanism.coordinates]
@@ -120,7 +121,7 @@ def _initial_values(plan: Plan, equations: Equations, varied: Mapping[str, Float
 
 
 def _values(plan: Plan, equations: Equations, wanted: Sequence[Expression], varied: Mapping[str, Floats]) -> Floats:
-    """Expressions of parameters, a row for each case; one row where nothing is varied that they know."""
+    """Expressions of parameters, one row per case; a single row if they do not depend on varied names."""
     builder = GraphBuilder()
     known = Names(builder, plan.mechanism, equations.bound)
     nodes = tuple(known.scalar(one).index for one in wanted)
@@ -140,20 +141,20 @@ def _model_values(plan: Plan) -> list[Expression]:
     return [*positions, *velocities]
 
 
-def _normalised(q: Floats, start: int) -> dict[int, str]:
-    """Give quaternions unit length; says which rows hold one of length zero."""
+def _normalized(q: Floats, start: int) -> dict[int, str]:
+    """Scale quaternions to unit length; returns the rows with a quaternion of length zero."""
     part = q[:, start : start + 4]
     with np.errstate(all="ignore"):
         part /= np.max(np.abs(part), axis=1, keepdims=True)
         part /= np.linalg.norm(part, axis=1, keepdims=True)
     bad = ~np.isfinite(part).all(axis=1)
-    return {int(row): "an initial quaternion is zero: it needs a direction" for row in np.flatnonzero(bad)}
+    return {int(row): "an initial quaternion is zero: give it a direction" for row in np.flatnonzero(bad)}
 
 
 def _assembled(
     plan: Plan, varied: Mapping[str, Floats], q: Floats, v: Floats, faults: Mapping[int, str]
 ) -> dict[int, str]:
-    """Bring every row onto the loops and constraints; says which rows cannot be."""
+    """Project every row onto the loops and constraints; returns the rows for which this fails."""
     found: dict[int, str] = {}
     shared = None if plan.runtime else Assembler(plan.mechanism, dict(plan.parameters))
     for row in range(len(q)):
@@ -170,7 +171,7 @@ def _assembled(
 def _fitting(
     plan: Plan, varied: Mapping[str, Floats], q: Floats, v: Floats, row: int, shared: Assembler | None = None
 ) -> Assembly:
-    """The start of one case: values that are varied or given hold, then those the model declares."""
+    """The initial state of one case: varied and given values hold first, then those that the model declares."""
     given = tuple(name for name in (*plan.initial, *varied) if name not in plan.sources.values())
     numbers = {name: float(column[row]) for name, column in plan.runtime_values(varied).items()}
     assembler = shared or Assembler(plan.mechanism, {**plan.parameters, **numbers})
@@ -178,23 +179,23 @@ def _fitting(
 
 
 def _packed(equations: Equations, q: Floats, v: Floats, parameters: Floats) -> Floats:
-    """States by row; in velocities they are q and v, with zeros for all that only adds up."""
+    """States by row; in velocities they are q and v, with zeros for integrals and balances."""
     if equations.in_velocities is equations:
         return np.hstack([q, v, np.zeros((len(q), len(equations.names) - q.shape[1] - v.shape[1]))])
     return np.array([equations.pack(*row) for row in zip(q, v, parameters, strict=True)])
 
 
-# Running cases of a plan: equations and kernels are made once in a process, then any cases can be had.
+# Running cases of a plan: equations and kernels are made once per process and serve any case.
 
-#: The status of a case that could not begin.
+#: The status of a case that could not start.
 NOT_STARTED = "NOT_STARTED"
-#: Of the first cases of a study, those that end badly are looked into.
+#: Of the first cases of a study, those that fail are diagnosed.
 _LOOKED_INTO = 1000
 
 
 @dataclass(frozen=True)
 class CaseTable:
-    """Some cases: columns of one length, and states at the times of the grid (cases, times, entries)."""
+    """Some cases: columns of equal length, and states at the requested times (cases, times, entries)."""
 
     first: int
     columns: Mapping[str, Column]
@@ -205,7 +206,7 @@ class CaseTable:
 
     @property
     def complete(self) -> bool:
-        """Whether every case was run to its end."""
+        """Whether every case ran to its end."""
         return not np.any(self.columns["status"] == Status.INTERRUPTED.name)
 
 
@@ -230,13 +231,13 @@ class CaseRunner:
         return CaseTable(first, self._columns(first, varied, beginnings, rows), saved)
 
     def prepare(self, tell: bool = False) -> None:
-        """Make or load all code, once."""
+        """Compile or load all code, once."""
         with self._lock:
             _ = self.problem
 
     @cached_property
     def problem(self) -> CaseProblem | EachCase:
-        """All that cases share: the system, events, outputs."""
+        """The parts shared by all cases: the system, events, outputs."""
         plan = self.plan
         rhs = self.equations.right_hand_side(jacobian=plan.solver.capabilities.jacobian, native=plan.native)
         nowhere = np.zeros(rhs.size)
@@ -269,7 +270,7 @@ class CaseRunner:
         return Outputs(self.equations.function(graph, self.plan.native), self.plan.outcome_table.along)
 
     def _rows(self, beginnings: Starts, stop: Integers | None) -> CaseRows:
-        """All cases that can begin; the others stand still at zero, and their rows are not looked at."""
+        """All cases that can start; the rows of the others are filled with zeros and ignored."""
         states = beginnings.states.copy()
         good = [row for row in range(len(states)) if row not in beginnings.faults]
         if len(good) == len(states):
@@ -277,8 +278,8 @@ class CaseRunner:
         return _spread(self.problem.run(states[good], beginnings.parameters[good], stop), good, len(states))
 
     def _named(self, rows: CaseRows, beginnings: Starts, first: int) -> CaseRows:
-        """The rows with endings that name their cause, of the first cases of a study: so any case gives the same row
-        again, however many are run with it."""
+        """The rows with diagnosed endings, for the first cases of a study: any case then gives the same row again,
+        however many run with it."""
         ends = Ends(self.plan.span[0], beginnings.states, rows.finals, beginnings.parameters)
         known = range(min(len(rows.endings), max(_LOOKED_INTO - first, 0)))
         return replace(rows, endings=named_endings(self.equations, rows.endings, ends, self.plan.signals, known))
@@ -309,7 +310,7 @@ class CaseRunner:
 
 
 def _spread(rows: CaseRows, places: list[int], count: int) -> CaseRows:
-    """Rows that belong at these places of so many; the others hold nothing."""
+    """Rows placed at these indices of so many; the other rows are empty."""
     from kinegraph.solve.recording import Ending
 
     found: dict[str, object] = {}
@@ -334,7 +335,7 @@ _MOST_RUNNERS = 8
 
 
 def runner_of(plan: Plan) -> CaseRunner:
-    """The runner of a plan in this process: made when it is first asked for, by whichever thread."""
+    """The runner of a plan in this process, made on first use by any thread."""
     key = digest(plan.facts)
     with _runners_lock:
         if key not in _runners:
@@ -352,7 +353,7 @@ class StudyWork:
 
     @property
     def parallel(self) -> bool:
-        """Compiled loops do not hold Python's lock."""
+        """Whether chunks run in parallel: compiled loops release the GIL."""
         return self.plan.native
 
     def table(self, chunk: int, stop: Integers | None = None) -> CaseTable:
@@ -365,33 +366,35 @@ class StudyWork:
 
 @dataclass(frozen=True)
 class Case:
-    """A case: the values of what is varied, its seed, its row of the table, made again, and its motion."""
+    """A case: its varied values, its seed, its row of the table computed again, and its motion."""
 
     plan: Plan
     index: int
 
     def __post_init__(self) -> None:
         if not 0 <= self.index < self.plan.samples.total:
-            raise StudyError(f"there is no case {self.index}: the study has cases 0 to {self.plan.samples.total - 1}")
+            raise StudyError(
+                f"case {self.index} does not exist: the study has cases 0 to {self.plan.samples.total - 1}"
+            )
 
     @property
     def values(self) -> dict[str, float]:
-        """What is varied, by name."""
+        """The varied values, by name."""
         row = self.plan.samples.rows(self.index, self.index + 1)[0]
         return dict(zip(self.plan.samples.names, row.tolist(), strict=True))
 
     @property
     def seed(self) -> int:
-        """A seed that belongs to this case alone."""
+        """The seed of this case."""
         return case_seed(self.plan.samples.seed, self.index)
 
     @cached_property
     def row(self) -> dict[str, bool | int | float | str]:
-        """The case run again: every column of the table, bit for bit as the study has them."""
+        """The case run again: every column of the table, bit for bit as in the study."""
         table = runner_of(self.plan).run(self.index, self.index + 1)
         return {name: column[0].item() for name, column in table.columns.items()}
 
-    def simulate(self, grid: int | ArrayLike | None = INTERVALS, native: Native = "auto") -> Solution:
+    def simulate(self, times: int | ArrayLike | None = INTERVALS, native: Native = "auto") -> Solution:
         """The motion of this case with all its columns."""
         plan = self.plan
         equations = plan.equations()
@@ -408,18 +411,18 @@ class Case:
             plan.mechanism,
             plan.span[1] - plan.span[0],
             method=plan.solver,
-            initial=dict(zip((*layout.positions, *layout.velocities), [*q[0].tolist(), *v[0].tolist()], strict=True)),
+            state=dict(zip((*layout.positions, *layout.velocities), [*q[0].tolist(), *v[0].tolist()], strict=True)),
             parameters=parameters,
             inputs=self._inputs(),
             events=plan.events,
-            grid=grid,
-            start=plan.span[0],
+            times=times,
+            t0=plan.span[0],
             control=plan.control,
             native=native,
         )
 
     def _inputs(self) -> dict[str, Input]:
-        """Inputs as `simulate` takes them; pieces of polynomials are sampled so finely that a spline is the same."""
+        """Inputs as for `simulate`; piecewise polynomials are sampled finely enough that a spline is identical."""
         found: dict[str, Input] = dict(self.plan.forces.formulas)
         for place, name in enumerate(self.plan.forces.sampled):
             knots = self.plan.signals.knots

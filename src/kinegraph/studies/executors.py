@@ -18,22 +18,22 @@ from kinegraph.jit.parallel import cores
 from kinegraph.solve.ensemble import Integers
 from kinegraph.studies.cases import CaseTable
 
-# What runs pieces of work. An executor knows nothing of models, results, files or statistics.
+# Executors run pieces of work. They do not depend on models, results, files or statistics.
 
 Finished: TypeAlias = "tuple[int, CaseTable]"
 S = TypeVar("S")
 
 
 class Work(Protocol):
-    """Work in numbered chunks. It is sent to other processes: as its recipe, never as an address."""
+    """Work in numbered chunks. It is sent to other processes as a recipe, never as an address."""
 
     @property
     def parallel(self) -> bool:
-        """Whether threads of one process can do several chunks at once."""
+        """Whether threads of one process can run several chunks at once."""
         ...
 
     def table(self, chunk: int, stop: Integers | None = None) -> CaseTable:
-        """One chunk. stop: an array of one integer; set to one by another thread, it asks to end early."""
+        """One chunk. stop: an array with one integer; another thread sets it to one to request an early end."""
         ...
 
 
@@ -42,50 +42,50 @@ class Executor(Protocol):
 
     @property
     def leads(self) -> bool:
-        """Whether this process keeps the results; others of the same study only work."""
+        """Whether this process collects the results; others of the same study only work."""
         ...
 
     def shared(self, found: S | None) -> S:
-        """The results, as the process that leads has them."""
+        """The results, as the leading process has them."""
         ...
 
     def run(self, work: Work, chunks: Iterable[int]) -> Iterator[Finished]:
-        """Chunks with their cases, in the order in which they are finished, each once.
+        """Chunks with their cases, in the order in which they finish, each once.
 
-        Chunks are taken from the iterable as there is room for them. Closing the iterator ends all that is under way;
-        what that leaves half done is not given out.
+        Chunks are taken from the iterable as capacity allows. Closing the iterator stops all work in progress;
+        unfinished chunks are discarded.
         """
         ...
 
 
 class SerialDriver:
-    """Of executors whose driver is one process."""
+    """Base of executors with a single driver process."""
 
     leads = True
 
     def shared(self, found: S | None) -> S:
-        """What was found."""
+        """The results."""
         assert found is not None
         return found
 
 
-# Threads of this process: compiled loops do not hold Python's lock.
+# Threads of this process: compiled loops release the GIL.
 
-_LOOK = 0.2  # seconds between two looks whether Ctrl-C was pressed
+_LOOK = 0.2  # seconds between two checks for Ctrl-C
 
 
 @dataclass(frozen=True)
 class Threads(SerialDriver):
-    """So many threads; None takes one for each core, and one where cases are interpreted."""
+    """A number of threads; None uses one per core, or a single one if cases are interpreted."""
 
     count: int | None = None
 
     def __post_init__(self) -> None:
         if self.count is not None and self.count < 1:
-            raise StudyError(f"threads is {self.count}: give at least one")
+            raise StudyError(f"threads is {self.count}: give at least 1")
 
     def run(self, work: Work, chunks: Iterable[int]) -> Iterator[Finished]:
-        """Every thread takes the next chunk when it is done with its last."""
+        """Every thread takes the next chunk when it has finished its last."""
         threads = self.count or (cores() if work.parallel else 1)
         stop = np.zeros(1, dtype=np.int64)
         waiting, running = iter(chunks), dict[Future[CaseTable], int]()
@@ -103,14 +103,14 @@ class Threads(SerialDriver):
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-# Ranks of MPI: `mpiexec -n 8 python my_study.py`. Rank 0 hands out chunks and keeps the results, all others work.
+# MPI ranks: `mpiexec -n 8 python my_study.py`. Rank 0 distributes chunks and collects the results, all others work.
 
-_CHUNKS_PER_RANK = 2  # chunks under way for each rank that works
-_present: list[Work] = []  # what this rank is working on
+_CHUNKS_PER_RANK = 2  # chunks in progress per working rank
+_present: list[Work] = []  # the work of this rank
 
 
 class Communicator(Protocol):
-    """What is used of a communicator of mpi4py."""
+    """The methods used of an mpi4py communicator."""
 
     @property
     def rank(self) -> int:
@@ -119,17 +119,17 @@ class Communicator(Protocol):
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """The number of processes."""
         ...
 
     def bcast(self, obj: S, root: int = 0) -> S:
-        """What one rank has, on every rank."""
+        """Broadcast the value of one rank to every rank."""
         ...
 
 
 @dataclass(frozen=True)
 class Mpi:
-    """All ranks of a communicator; None takes that of the whole program. Every rank runs the same study."""
+    """All ranks of a communicator; None uses that of the whole program. Every rank runs the same study."""
 
     communicator: Communicator | None = None
 
@@ -141,17 +141,17 @@ class Mpi:
 
     @property
     def leads(self) -> bool:
-        """Rank 0 keeps the results."""
+        """Rank 0 collects the results."""
         return self.ranks.rank == 0
 
     def shared(self, found: S | None) -> S:
         """The results of rank 0, on every rank."""
         everywhere = self.ranks.bcast(found, root=0)
-        assert everywhere is not None  # rank 0 found something
+        assert everywhere is not None  # rank 0 raised an error
         return everywhere
 
     def run(self, work: Work, chunks: Iterable[int]) -> Iterator[Finished]:
-        """On rank 0 the chunks as they are finished; on all other ranks nothing, when rank 0 is done."""
+        """On rank 0 the chunks as they finish; on all other ranks nothing, once rank 0 is done."""
         ranks = self.ranks
         if ranks.size == 1:
             yield from Threads(1).run(work, chunks)
@@ -182,39 +182,38 @@ def _handed_out(pool: FuturesExecutor, waiting: Iterator[int], room: int) -> Ite
 
 
 def _table_on_rank(chunk: int) -> CaseTable:
-    """What a rank does."""
+    """The task of a rank."""
     return _present[-1].table(chunk)
 
 
-# A Dask cluster. The plan is sent to every worker once; a task is the number of a chunk, its result the chunk's rows.
-#
-# Dask runs the tasks of a worker that died elsewhere. Where the scheduler itself goes away, the chunks that were under
-# way are handed to the next scheduler at the same address.
+# A Dask cluster. The plan is sent to every worker once; a task is the number of a chunk, its result the rows of the
+# chunk. Dask repeats the tasks of a lost worker elsewhere. If the scheduler itself is lost, the chunks in progress go
+# to the next scheduler at the same address.
 
-_CHUNKS_PER_THREAD = 4  # chunks under way for each thread of the cluster: enough to keep it busy, few for the scheduler
-_RETRIES = 100  # a chunk may lose so many workers before it is given up
+_CHUNKS_PER_THREAD = 4  # chunks in progress per thread of the cluster: enough to keep it busy, few for the scheduler
+_RETRIES = 100  # a chunk may lose this many workers before it is given up
 _CONNECT = 10.0  # seconds to wait for a cluster
 
 
 class DaskFuture(Protocol):
-    """What is used of a task on the cluster."""
+    """The methods used of a task on the cluster."""
 
     key: str
     status: str
 
     def exception(self) -> BaseException:
-        """What the worker raised."""
+        """The exception raised by the worker."""
         ...
 
 
 class DaskScheduler(Protocol):
-    """What is used of a client's scheduler."""
+    """The methods used of a client's scheduler."""
 
     address: str
 
 
 class DaskClient(Protocol):
-    """What is used of `distributed.Client`."""
+    """The methods used of `distributed.Client`."""
 
     scheduler: DaskScheduler
     loop: object
@@ -224,15 +223,15 @@ class DaskClient(Protocol):
         ...
 
     def scatter(self, data: object, *, broadcast: bool, hash: bool) -> object:
-        """Send data to all workers; what stands for it in tasks."""
+        """Send data to all workers; returns its reference in tasks."""
         ...
 
     def submit(self, function: Callable[..., CaseTable], *arguments: object, pure: bool, retries: int) -> DaskFuture:
-        """Have a worker call a function."""
+        """Let a worker call a function."""
         ...
 
     def cancel(self, futures: list[DaskFuture]) -> object:
-        """Forget tasks."""
+        """Cancel tasks."""
         ...
 
     def close(self, timeout: float) -> object:
@@ -242,7 +241,8 @@ class DaskClient(Protocol):
 
 @dataclass(frozen=True)
 class DaskCluster(SerialDriver):
-    """The cluster at an address, or that of a `distributed.Client`; so many seconds a lost scheduler is waited for."""
+    """The cluster at an address, or that of a `distributed.Client`; `patience` is the time to wait for a lost
+    scheduler, in seconds."""
 
     cluster: str | DaskClient
     patience: float = 120.0
@@ -266,7 +266,7 @@ class DaskCluster(SerialDriver):
 
 
 class _Connection:
-    """A client that can be made anew."""
+    """A client that can reconnect."""
 
     def __init__(self, distributed: Foreign, cluster: str | DaskClient, patience: float) -> None:
         self.distributed, self.patience = distributed, patience
@@ -280,7 +280,7 @@ class _Connection:
             return found
         except (OSError, ValueError, TimeoutError) as error:
             raise StudyError(
-                f"there is no Dask cluster at {self.address!r} ({type(error).__name__})\n"
+                f"no Dask cluster found at {self.address!r} ({type(error).__name__})\n"
                 "  start one: `dask scheduler` and `dask worker ADDRESS`, and give --cluster tcp://HOST:8786"
             ) from None
 
@@ -295,14 +295,14 @@ class _Connection:
             except StudyError:
                 if monotonic() > ends:
                     raise StudyError(
-                        f"the scheduler at {self.address} went away and did not come back within "
-                        f"{self.patience:.0f} s\n  what was finished is kept: run the same study again to go on"
+                        f"the scheduler at {self.address} was lost and did not return within {self.patience:.0f} s\n"
+                        "  finished chunks are saved: run the same study again to continue"
                     ) from None
                 sleep(0.5)
 
     @property
     def threads(self) -> int:
-        """Of all workers."""
+        """The number of threads of all workers."""
         return sum(self.client.nthreads().values()) or 1
 
     def close(self) -> None:
@@ -311,7 +311,7 @@ class _Connection:
 
 
 class _Batch:
-    """Chunks under way on one scheduler; `lost` are those it forgot."""
+    """Chunks in progress on one scheduler; `lost` are those it lost."""
 
     def __init__(self, connection: _Connection, work: Work, waiting: Iterator[int], first: list[int]) -> None:
         self.connection, self.waiting, self.first = connection, waiting, first
@@ -320,7 +320,7 @@ class _Batch:
         self._under_way: dict[str, int] = {}
 
     def finished(self) -> Iterator[Finished]:
-        """Chunks as they are finished, until all are or the scheduler is lost."""
+        """Chunks as they finish, until all have or the scheduler is lost."""
         distributed = self.connection.distributed
         gone = (OSError, TimeoutError, distributed.client.FutureCancelledError)
         futures: Foreign = None
@@ -333,7 +333,7 @@ class _Batch:
             )  # fmt: skip
             for future, result in futures:
                 if future.status not in ("finished", "error"):
-                    raise ConnectionError("the scheduler forgot a chunk")
+                    raise ConnectionError("the scheduler lost a chunk")
                 chunk = self._under_way.pop(future.key)
                 yield chunk, self._checked(future, result, chunk)
                 futures.update(self._submitted(recipe, islice(self.waiting, 1)))
@@ -346,14 +346,14 @@ class _Batch:
     _futures: tuple[DaskFuture, ...] = ()
 
     def _checked(self, future: DaskFuture, result: CaseTable, chunk: int) -> CaseTable:
-        """The result; an error that a worker raised is raised here."""
+        """The result; an error raised by a worker is raised here."""
         if future.status == "finished":
             return result
         error = future.exception()
         if isinstance(error, self.connection.distributed.KilledWorker):
             raise StudyError(
                 f"chunk {chunk} ended every worker that ran it: it may need more memory than they have\n"
-                "  what was finished is kept: run the same study again with smaller chunks, or with more memory"
+                "  finished chunks are saved: run the same study again with smaller chunks, or with more memory"
             )
         raise error
 
@@ -368,17 +368,17 @@ class _Batch:
 
 
 def _table_on_worker(work: Work, chunk: int) -> CaseTable:
-    """What a worker does."""
+    """The task of a worker."""
     return work.table(chunk)
 
 
-# Which executor a user means.
+# The choice of executor.
 
 
 def chosen_executor(threads: int | None = None, cluster: str | DaskClient | None = None, mpi: bool = False) -> Executor:
     """Threads of this process, unless a Dask cluster or MPI is named."""
     if sum((threads is not None, cluster is not None, mpi)) > 1:
-        raise StudyError("give one of threads, cluster and mpi")
+        raise StudyError("give only one of threads, cluster and mpi")
     if cluster is not None:
         return DaskCluster(cluster)
     return Mpi() if mpi else Threads(threads)

@@ -24,8 +24,8 @@ from kinegraph.solve.ensemble import CaseRows
 
 # The columns of a table of cases.
 
-#: One entry for each case: numbers, words (`status`), or whether something holds. Who asks for a column by its name
-#: knows which of these; of a union everyone would have to convert it.
+#: One entry per case: numbers, text (`status`), or booleans. The name of a column determines which of these; with a
+#: union every use would need a conversion.
 Column: TypeAlias = NDArray[Any]
 
 
@@ -33,7 +33,7 @@ Column: TypeAlias = NDArray[Any]
 
 
 class OutputNames(StateNames):
-    """The same names, for the outputs of a study."""
+    """The names for the outputs of a study."""
 
     error: ClassVar[type[KinegraphError]] = StudyError
 
@@ -46,9 +46,9 @@ def output_graph(equations: Equations, texts: Sequence[str]) -> Graph:
     return builder.graph([Output("outputs", (len(nodes),), nodes)])
 
 
-# Reductions: what makes one number of a run. `max(tip.z)`, `time(touch)`, `at(touch, q1')`.
+# Reductions of a run to one number: `max(tip.z)`, `time(touch)`, `at(touch, q1')`.
 
-#: Reductions of a formula along the run, and the columns of `CaseRows` they are.
+#: Reductions of a formula along the run, and their columns of `CaseRows`.
 OVER_FORMULA = {
     "final": "last", "initial": "first", "max": "high", "min": "low", "time_of_max": "high_at", "time_of_min": "low_at",
     "integral": "area", "mean": "area",
@@ -56,7 +56,7 @@ OVER_FORMULA = {
 #: Reductions of an event, and of an event and a formula.
 OVER_EVENT = {"time": "first_at", "last_time": "last_at", "count": "count", "happened": "count", "stopped_by": ""}
 AT_EVENT = {"at": "at_first", "at_last": "at_last"}
-#: Those that need a look inside every step, and what is looked for.
+#: Reductions that need values inside every step, and which values.
 ALONG = {
     "max": "high", "time_of_max": "high", "min": "low", "time_of_min": "low", "integral": "area", "mean": "area",
 }  # fmt: skip
@@ -67,7 +67,7 @@ _WORD = re.compile(r"(?<![\w$.])(" + "|".join(sorted(WORDS, key=len, reverse=Tru
 
 @dataclass(frozen=True)
 class Reduction:
-    """One number of a run: the word, the formula it is taken of, and the event."""
+    """One number of a run: the reduction, its formula, and its event."""
 
     word: str
     formula: str = ""
@@ -75,14 +75,14 @@ class Reduction:
 
 
 def extracted(text: str) -> tuple[str, list[Reduction]]:
-    """The text with `@0`, `@1`, ... in place of its reductions, and these."""
+    """The text with `@0`, `@1`, ... instead of its reductions, and the reductions."""
     found: list[Reduction] = []
     pieces: list[str] = []
     place = 0
     while match := _WORD.search(text, place):
         end = _closing(text, match.end())
         arguments = _arguments(text[match.end() : end])
-        if len(arguments) == 2 and match[1] in ("max", "min"):  # the larger of two numbers, not of a run
+        if len(arguments) == 2 and match[1] in ("max", "min"):  # the larger of two numbers, not over a run
             pieces.append(text[place : match.end()])
             place = match.end()
             continue
@@ -93,13 +93,13 @@ def extracted(text: str) -> tuple[str, list[Reduction]]:
 
 
 def _closing(text: str, start: int) -> int:
-    """Where the parenthesis before `start` closes."""
+    """The index of the parenthesis that closes the one before `start`."""
     depth = 1
     for place in range(start, len(text)):
         depth += {"(": 1, ")": -1}.get(text[place], 0)
         if depth == 0:
             return place
-    raise StudyError(f"cannot read the outcome {text!r}: a parenthesis is not closed")
+    raise StudyError(f"cannot parse the outcome {text!r}: a parenthesis is not closed")
 
 
 def _arguments(text: str) -> list[str]:
@@ -116,7 +116,7 @@ def _reduction(word: str, arguments: list[str], text: str) -> Reduction:
     wanted = 2 if word in AT_EVENT else 1
     if len(arguments) != wanted or not all(arguments):
         usual = {1: f"{word}(q1)" if word in OVER_FORMULA else f"{word}(event)", 2: f"{word}(event, q1)"}[wanted]
-        raise StudyError(f"cannot read the outcome {text!r}: write {usual}")
+        raise StudyError(f"cannot parse the outcome {text!r}: write {usual}")
     if word in OVER_FORMULA:
         return Reduction(word, formula=arguments[0])
     return Reduction(word, event=arguments[0], formula=arguments[1] if wanted == 2 else "")
@@ -124,7 +124,7 @@ def _reduction(word: str, arguments: list[str], text: str) -> Reduction:
 
 @dataclass(frozen=True)
 class Reduced:
-    """Cases whose reductions can be asked for: the rows, what the outputs are called, and the events."""
+    """Cases with the data of their reductions: the rows, the names of the outputs, and the events."""
 
     rows: CaseRows
     outputs: Sequence[str]
@@ -151,15 +151,17 @@ class Reduced:
 
 
 def check_event(one: Reduction, events: Sequence[str], text: str) -> None:
-    """StudyError for a reduction of an event there is not."""
+    """StudyError for a reduction of an unknown event."""
     if one.event and one.event not in events:
         remedy = did_you_mean(one.event, events) or "the study has no events"
-        raise StudyError(f"the outcome {text!r} names no event of the study: {one.event!r}\n  {remedy}")
+        raise StudyError(
+            f"the outcome {text!r} names the event {one.event!r}, which the study does not have\n  {remedy}"
+        )
 
 
 # Outcomes as text: reductions of a run with arithmetic, comparisons, and, or, not. Nothing is ever executed.
 
-#: A number or a column of them.
+#: A number or a column of numbers.
 Value: TypeAlias = float | np.generic | Column
 _LONGEST = 10_000
 
@@ -181,7 +183,7 @@ _LOGIC: dict[str, Callable[..., Value]] = {"either": np.logical_or, "both": np.l
 
 @dataclass(frozen=True)
 class OutcomeFormula:
-    """A formula over the whole run, read: its text, its reductions, and the tree that joins them."""
+    """A parsed formula over the whole run: its text, its reductions, and the tree that joins them."""
 
     text: str
     reductions: tuple[Reduction, ...]
@@ -189,17 +191,17 @@ class OutcomeFormula:
 
     @property
     def names(self) -> frozenset[str]:
-        """Names that are no reductions: other outcomes, what is varied, classes."""
+        """Names that are not reductions: other outcomes, varied names, classes."""
         return frozenset(_written(token) for token in _tokens(self.tree) if token.type in ("NAME", "QUOTED"))
 
     def value(self, reductions: Sequence[Column], named: Mapping[str, Column], rows: int) -> Column:
-        """The outcome of all cases; what is not a number stays so, and a comparison with it is false."""
+        """The outcome of all cases; NaN stays NaN, and a comparison with it is false."""
         with np.errstate(all="ignore"):
             return np.broadcast_to(_evaluated(self.tree, reductions, named), rows)
 
 
 def read_outcome(text: str) -> OutcomeFormula:
-    """The outcome of a text; StudyError where it cannot be read."""
+    """The outcome of a text; StudyError if it cannot be parsed."""
     if not isinstance(text, str) or len(text) > _LONGEST:
         raise StudyError(f"an outcome is a formula of at most {_LONGEST} characters, not {text!r:.80}")
     spelled, reductions = extracted(text)
@@ -208,7 +210,8 @@ def read_outcome(text: str) -> OutcomeFormula:
     except LarkError:
         words = ", ".join(WORDS)
         raise StudyError(
-            f"cannot read the outcome {text!r}: write e.g. max(tip.z) > 0.5 and count(touch) > 0\n  reductions: {words}"
+            f"cannot parse the outcome {text!r}: write e.g. max(tip.z) > 0.5 and count(touch) > 0\n"
+            f"  reductions: {words}"
         ) from None
     for call in tree.find_data("call") if isinstance(tree, Tree) else ():
         _check_call(call, text)
@@ -218,8 +221,8 @@ def read_outcome(text: str) -> OutcomeFormula:
 def _check_call(call: Tree[Token], text: str) -> None:
     name = str(call.children[0])
     if name not in _FUNCTIONS:
-        raise StudyError(f"the outcome {text!r}: there is no function {name!r}\n  "
-                         f"{did_you_mean(name, (*_FUNCTIONS, *WORDS))}")  # fmt: skip
+        hint = did_you_mean(name, (*_FUNCTIONS, *WORDS))
+        raise StudyError(f"the outcome {text!r}: unknown function {name!r}\n  {hint}")
     if len(call.children) - 1 != _FUNCTIONS[name][0]:
         raise StudyError(f"the outcome {text!r}: {name} takes {_FUNCTIONS[name][0]} arguments")
 
@@ -264,9 +267,9 @@ def _evaluated(tree: Tree[Token] | Token, reductions: Sequence[Column], named: M
     return {**_ARITHMETIC, **_LOGIC}[tree.data](*values)
 
 
-# The outcomes, classes and success of a study, checked, and their columns for cases that have been run.
+# The outcomes, classes and success of a study, checked, and their columns for finished cases.
 
-#: Columns that every study has; no outcome may be called so.
+#: Columns of every study, which no outcome may use as its name.
 OWN_COLUMNS = ("case", "status", "reason", "end_time", "steps", "class", "success")
 #: Numbers of a run that need no formula.
 END_TIME, STEPS = "end_time", "steps"
@@ -275,7 +278,7 @@ UNCLASSED = "none"
 
 @dataclass(frozen=True)
 class OutcomeTable:
-    """Outcomes by name, classes (the first that holds names the case) and the condition of success."""
+    """Outcomes by name, classes (the first that holds is the class of the case) and the condition of success."""
 
     outcomes: Mapping[str, str]
     classes: Mapping[str, str]
@@ -285,17 +288,17 @@ class OutcomeTable:
 
     @cached_property
     def read(self) -> dict[str, OutcomeFormula]:
-        """All texts read, in the order in which they are computed; names are checked."""
+        """All texts parsed, in the order of computation, with names checked."""
         found: dict[str, OutcomeFormula] = {}
         known = {*self.varied, END_TIME, STEPS, "pi"}
         for name, text in self.outcomes.items():
             if name in OWN_COLUMNS or name in self.varied:
-                raise StudyError(f"no outcome can be called {name!r}: the table has a column of that name")
+                raise StudyError(f"outcome {name!r}: the table already has a column of that name, choose another")
             found[name] = self._checked(text, known)
             known.add(name)
         for name, text in self.classes.items():
             if name in known:
-                raise StudyError(f"no class can be called {name!r}: something else has that name")
+                raise StudyError(f"class {name!r}: the name is already in use, choose another")
             found[f"class {name}"] = self._checked(text, known)
         if self.success is not None:
             found["success"] = self._checked(self.success, known | {*self.classes})
@@ -307,24 +310,24 @@ class OutcomeTable:
             check_event(one, self.events, text)
         for name in outcome.names - known:
             remedy = did_you_mean(name, known)
-            hint = f"of the model write final({name}), max({name}), ..."
-            raise StudyError(f"the outcome {text!r}: there is no {name!r}\n  {remedy}; {hint}")
+            hint = f"for a variable of the model write final({name}), max({name}), ..."
+            raise StudyError(f"the outcome {text!r}: unknown name {name!r}\n  {remedy}; {hint}")
         return outcome
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        """The formulas that are looked at along runs."""
+        """The formulas evaluated along runs."""
         found = (one.formula for outcome in self.read.values() for one in outcome.reductions if one.formula)
         return tuple(dict.fromkeys(found))
 
     @property
     def along(self) -> tuple[frozenset[str], ...]:
-        """For each output, what is looked for inside steps: columns of `CaseRows`, "high", "low", "area"."""
+        """For each output, the values needed inside steps: columns of `CaseRows`, "high", "low", "area"."""
         wanted = [one for outcome in self.read.values() for one in outcome.reductions if one.word in ALONG]
         return tuple(frozenset(ALONG[one.word] for one in wanted if one.formula == text) for text in self.outputs)
 
     def columns(self, reduced: Reduced, varied: Mapping[str, Column], good: Column) -> dict[str, Column]:
-        """Outcomes, class and success of cases; a case that failed has no success, and the class `failed`."""
+        """Outcomes, class and success of cases; a failed case has no success, and the class `failed`."""
         rows = len(good)
         ends = np.array([end.time for end in reduced.rows.endings])
         named: dict[str, Column] = {**varied, END_TIME: ends, STEPS: reduced.rows.steps}
@@ -353,10 +356,10 @@ class OutcomeTable:
 
 
 def _as_numbers(column: Column) -> Column:
-    """Conditions stay so; all else is a double."""
+    """Booleans unchanged; everything else as doubles."""
     return np.array(column) if column.dtype == np.bool_ else np.array(column, dtype=float)
 
 
 def default_outcomes(names: Sequence[str]) -> dict[str, str]:
-    """Where nothing is asked for: all of the state at the end."""
+    """The default outcomes: the state at the end."""
     return {f"final({name})": f"final({name})" for name in names}

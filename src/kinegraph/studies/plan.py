@@ -1,4 +1,4 @@
-"""The plan of a study: everything that decides its results, made from a user's settings and sent to workers."""
+"""The plan of a study: everything that determines its results, made from the user's settings and sent to workers."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem import Event, Floats, Signals
 from kinegraph.solve.recording import Grid
 from kinegraph.studies.outcomes import OutcomeTable, default_outcomes, output_graph
-from kinegraph.studies.sampling import Design, Distribution, Law, Samples, read_distributions
+from kinegraph.studies.sampling import Design, Distribution, DistributionLike, Samples, read_distributions
 
-# The plan of a study: all that decides its results, and nothing of where it runs. It is what travels to workers.
+# The plan determines the results, but not where they are computed.
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A study. Names that are varied are parameters or initial values of the mechanism.
+    """A study. Varied names are parameters or initial values of the mechanism.
 
-    mechanism: with a parameter for every name that only the study knows.
-    sources: the parameters that differ from case to case, each with the varied name it takes its value from.
-    initial, parameters: formulas of what differs from the model, without what is varied.
-    grid: times at which states are stored; empty where none are. chunk: how many cases are one piece of work.
+    mechanism: with a parameter for every name that only the study uses.
+    sources: the parameters that vary between cases, each with the varied name of its value.
+    initial, parameters: formulas that differ from the model, without the varied ones.
+    grid: times at which states are stored; empty if none are. chunk: the number of cases in one piece of work.
     """
 
     mechanism: Mechanism
@@ -70,27 +70,29 @@ class Plan:
 
     @property
     def runtime(self) -> tuple[str, ...]:
-        """Parameters that differ from case to case: they are arguments of kernels."""
+        """Parameters that vary between cases: they are arguments of kernels."""
         return tuple(self.sources)
 
     def runtime_values(self, varied: Mapping[str, Floats]) -> dict[str, Floats]:
-        """Their values, from those of the names that are varied."""
+        """Their values, from those of the varied names."""
         return {name: varied[source] for name, source in self.sources.items()}
 
     def equations(self) -> Equations:
-        """The equations all cases share."""
+        """The equations that all cases share."""
         form = form_for(self.mechanism, self.solver)
         return form(self.mechanism, self.parameters, self.forces, self.runtime)
 
     @cached_property
     def facts(self) -> dict[str, object]:
-        """What must be the same for cases to belong to one study, in words for messages."""
+        """The data that must agree for cases to belong to one study, as text for messages."""
         samples = self.samples
         return {
             "model": digest(self.mechanism),
             "span": list(self.span),
-            "vary": {", ".join(names): repr(law)[:500] for names, law in samples.laws.items()},
-            "laws": digest(tuple(samples.laws.values())),
+            "vary": {
+                ", ".join(names): repr(distribution)[:500] for names, distribution in samples.distributions.items()
+            },
+            "laws": digest(tuple(samples.distributions.values())),
             "nominal": dict(samples.nominal),
             "design": samples.design.value,
             "seed": samples.seed,
@@ -110,11 +112,11 @@ class Plan:
 
     @property
     def chunks(self) -> int:
-        """How many pieces of work there are."""
+        """The number of chunks."""
         return -(-self.samples.total // self.chunk)
 
     def cases_of(self, chunk: int) -> tuple[int, int]:
-        """The cases first <= index < last of a piece of work."""
+        """The cases first <= index < last of a chunk."""
         return chunk * self.chunk, min((chunk + 1) * self.chunk, self.samples.total)
 
     def grid_times(self) -> Floats:
@@ -122,17 +124,17 @@ class Plan:
         return np.array(self.grid, dtype=float)
 
 
-# From what a user asks for to a plan: which names are parameters, initial values or inputs, and what is nominal.
+# From the user's settings to a plan: which names are parameters, initial values or inputs, and the nominal values.
 
-Vary: TypeAlias = "Mapping[str, Law] | Mapping[tuple[str, ...], Law]"
+Vary: TypeAlias = "Mapping[str, DistributionLike] | Mapping[tuple[str, ...], DistributionLike]"
 
-_FEW = 16  # cases that are over before a compiler would have begun
+_FEW = 16  # cases that finish before a compiler would have started
 _CHUNKS, _LARGEST_CHUNK = 100, 1000
 
 
 @dataclass(frozen=True)
 class StudySettings:
-    """What a user asks for, as it was written; see `study`."""
+    """The user's settings as given; see `study`."""
 
     mechanism: Mechanism
     duration: float
@@ -142,13 +144,13 @@ class StudySettings:
     classes: Mapping[str, str] = field(default_factory=dict)
     success: str | None = None
     events: Events = ()
-    initial: Mapping[str, Scalar] = field(default_factory=dict)
+    state: Mapping[str, Scalar] = field(default_factory=dict)
     parameters: Mapping[str, Scalar] = field(default_factory=dict)
     inputs: Mapping[str, Input] = field(default_factory=dict)
     method: str | Method | Solver = Method.DOP853
     control: Control = field(default_factory=Adaptive)
-    start: float = 0.0
-    trajectories: int | ArrayLike | None = None
+    t0: float = 0.0
+    times: int | ArrayLike | None = None
     design: str | Design = Design.RANDOM
     seed: int = 0
     chunk: int | None = None
@@ -161,22 +163,22 @@ class StudySettings:
 
 
 class _Planning:
-    """One plan in the making."""
+    """A plan under construction."""
 
     def __init__(self, settings: StudySettings) -> None:
         self.settings = settings
-        self.laws = read_distributions(settings.vary, settings.folder)
-        self.names = tuple(name for group in self.laws for name in group)
+        self.distributions = read_distributions(settings.vary, settings.folder)
+        self.names = tuple(name for group in self.distributions for name in group)
         if not self.names:
-            raise StudyError("vary: name at least one thing and its law, e.g. {'q1': 'uniform(-0.1, 0.1)'}")
+            raise StudyError("vary: give at least one name and its distribution, e.g. {'q1': 'uniform(-0.1, 0.1)'}")
         check_inputs(settings.inputs)
-        self.initial = {name: formula(value, name) for name, value in settings.initial.items()}
+        self.initial = {name: formula(value, name) for name, value in settings.state.items()}
         self.parameters = {name: formula(value, name) for name, value in settings.parameters.items()}
         self.events = read_events(settings.events)
 
     def plan(self) -> Plan:
         settings = self.settings
-        begin = seconds("start", settings.start)
+        begin = seconds("t0", settings.t0)
         span = begin, begin + seconds("duration", settings.duration)
         check_length(span, settings.control)
         sources, inputs, mechanism = self._sorted()
@@ -184,12 +186,12 @@ class _Planning:
         mechanism = with_given_inputs(mechanism, forces)
         design = settings.design if isinstance(settings.design, Design) else Design.named(settings.design)
         nominal = self._nominal(mechanism, sources)
-        samples = Samples(self.laws, nominal, settings.cases, design, settings.seed)
+        samples = Samples(self.distributions, nominal, settings.cases, design, settings.seed)
         wanted, solver = forced(settings.native), solver_of(settings.method)
         check_method(solver, mechanism, self.events)
         made = Plan(
             mechanism, span, samples, sources, self.initial, self.parameters, forces, signals, tuple(self.events),
-            self._outcome_table(mechanism), solver, solver.accept(settings.control), _grid(settings.trajectories, span),
+            self._outcome_table(mechanism), solver, solver.accept(settings.control), _grid(settings.times, span),
             settings.cases > _FEW if wanted is None else bool(settings.native), self._chunk(),
         )  # fmt: skip
         self._check(made)
@@ -198,7 +200,7 @@ class _Planning:
     def _chunk(self) -> int:
         given = self.settings.chunk
         if given is not None and given < 1:
-            raise StudyError(f"chunk is {given}: give at least one case")
+            raise StudyError(f"chunk is {given}: give at least 1 case")
         return given or min(max(self.settings.cases // _CHUNKS, 1), _LARGEST_CHUNK)
 
     def _outcome_table(self, mechanism: Mechanism) -> OutcomeTable:
@@ -209,7 +211,7 @@ class _Planning:
         return OutcomeTable(outcomes, dict(settings.classes), settings.success, self.names, events)
 
     def _sorted(self) -> tuple[dict[str, str], dict[str, Input], Mechanism]:
-        """Parameters that vary with the names they follow, inputs, and the mechanism with all parameters."""
+        """Varied parameters with the names of their values, inputs, and the mechanism with all parameters."""
         mechanism, inputs = self.settings.mechanism, dict(self.settings.inputs)
         sources: dict[str, str] = {}
         added: list[Parameter] = []
@@ -232,18 +234,19 @@ class _Planning:
         return sources, inputs, replace(mechanism, parameters=(*mechanism.parameters, *added))
 
     def _require_used(self, name: str, known: Sequence[str]) -> None:
-        """A name the model does not know must appear in a formula of the study."""
+        """StudyError for a name that is neither in the model nor in a formula of the study."""
         inputs = [formula(one) for one in self.settings.inputs.values() if isinstance(one, str | Expression)]
         conditions = [formula(event.condition) for event in self.events]
         resets = [formula(value) for event in self.events for value in event.reset.values()]
         used = (*self.initial.values(), *self.parameters.values(), *inputs, *conditions, *resets)
         if name == TIME or name_fault(name) or not any(name in names(one) for one in used):
-            where = f"{self.settings.mechanism.name} has no {name!r}, and no formula of the study uses it"
+            where = f"{self.settings.mechanism.name} has no variable {name!r}, and no formula of the study uses it"
             raise StudyError(f"vary: {where}\n  {did_you_mean(name, known)}")
 
     def _nominal(self, mechanism: Mechanism, sources: Mapping[str, str]) -> dict[str, float]:
-        """The values of the nominal case: what the model and the settings say, else the centre of the law."""
-        found = _centres(self.laws)
+        """The values of the nominal case: those of the model and the settings, otherwise the center of the
+        distribution."""
+        found = _centers(self.distributions)
         own = {parameter.name for parameter in self.settings.mechanism.parameters}
         new: dict[str, Scalar] = {name: found[source] for name, source in sources.items() if name not in own}
         valueless = {p.name for p in mechanism.parameters if p.value is None} - {*self.parameters}
@@ -262,7 +265,9 @@ class _Planning:
                 try:
                     found[name] = number(formula(given), values)
                 except KinegraphError:
-                    raise StudyError(f"{name} is varied: its nominal value {given!r} must be a number") from None
+                    raise StudyError(
+                        f"{name} is varied, so its nominal value must be a number, not {given!r}"
+                    ) from None
         return found
 
     def _nominal_state(self, mechanism: Mechanism, values: Mapping[str, Value]) -> dict[str, float]:
@@ -271,21 +276,21 @@ class _Planning:
         state |= zip(layout.velocities, initial_velocities(mechanism, values), strict=True)
         for name in self.initial:
             if name not in state:
-                raise StudyError(f"initial: {mechanism.name} has no {name!r}\n  {did_you_mean(name, state)}")
+                raise StudyError(f"state: {mechanism.name} has no variable {name!r}\n  {did_you_mean(name, state)}")
         state |= {name: number(given, values) for name, given in self.initial.items()}
         return {name: value for name, value in state.items() if name in self.names}
 
     def _check(self, plan: Plan) -> None:
-        """Outcomes and outputs that cannot be read are errors before anything runs."""
+        """Outcomes and outputs that cannot be parsed are errors before anything runs."""
         _ = plan.outcome_table.read
         if plan.outcome_table.outputs:
             output_graph(plan.equations(), plan.outcome_table.outputs)
 
 
-def _centres(laws: Mapping[tuple[str, ...], Distribution]) -> dict[str, float]:
+def _centers(distributions: Mapping[tuple[str, ...], Distribution]) -> dict[str, float]:
     found: dict[str, float] = {}
-    for group, law in laws.items():
-        found |= zip(group, law.centre(len(group)).tolist(), strict=True)
+    for group, distribution in distributions.items():
+        found |= zip(group, distribution.center(len(group)).tolist(), strict=True)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What a study gives: one row a case, statistics, and any case again by its index."""
+"""The result of a study: one row per case, statistics, and any case again by its index."""
 
 from __future__ import annotations
 
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 _GOOD = [status.name for status in Status if status.good]
 
 
+#: How many failures `Study.to_dict` lists.
+_MOST_FAILURES = 20
+
+
 @dataclass(frozen=True)
 class Failure:
     """A case that did not reach its end, and why."""
@@ -50,11 +54,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class Study(RichDisplay):
-    """The cases of a study as columns of one length; case 0 is the nominal one.
+    """The cases of a study as columns of equal length; case 0 is the nominal one.
 
-    complete: whether all cases that were asked for are there; False after Ctrl-C.
-    enough: the estimate that was narrow enough for the study to end early, if it did.
-    states: at the times of `plan.grid`, by case, time and entry. folder: where all is stored.
+    complete: whether all requested cases are there; False after Ctrl-C.
+    enough: the estimate that was narrow enough to end the study early, if it did.
+    states: at the times of `plan.grid`, by case, time and entry. folder: where everything is stored.
     """
 
     plan: Plan
@@ -70,7 +74,7 @@ class Study(RichDisplay):
         return len(self.columns["case"])
 
     def __getitem__(self, name: str) -> Column:
-        """A column, with the nominal case."""
+        """A column, including the nominal case."""
         if name not in self.columns:
             raise StudyError(f"the study has no column {name!r}\n  {did_you_mean(name, self.columns)}")
         return self.columns[name]
@@ -81,12 +85,12 @@ class Study(RichDisplay):
     # cases
 
     def case(self, index: int) -> Case:
-        """Any case of the plan by its index, to be looked at or run again; also one that was not run yet."""
+        """Any case of the plan by its index, to inspect or run again; also one that has not run yet."""
         return Case(self.plan, index)
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """Cases that did not reach their end as planned."""
+        """Cases that did not reach their end."""
         bad = np.flatnonzero(~np.isin(self.columns["status"], _GOOD))
         return tuple(
             Failure(int(self["case"][k]), str(self["status"][k]), str(self["reason"][k])) for k in bad
@@ -94,12 +98,13 @@ class Study(RichDisplay):
 
     @cached_property
     def assembled(self) -> str | None:
-        """Which declared initial values loops have moved in the nominal case, in words; None if all hold."""
+        """The declared initial values that were changed to close loops in the nominal case, as text; None if all
+        hold."""
         return nominal_note(self.plan)
 
     @cached_property
     def drawn(self) -> dict[str, Column]:
-        """The columns without the nominal case: what statistics are made of."""
+        """The columns without the nominal case, as used by statistics."""
         return {name: column[self.columns["case"] > 0] for name, column in self.columns.items()}
 
     @cached_property
@@ -114,13 +119,13 @@ class Study(RichDisplay):
         return tuple(self.plan.outcome_table.outcomes)
 
     def values(self, name: str) -> NDArray[np.float64]:
-        """An outcome of all drawn cases as numbers; NaN for cases that failed."""
+        """An outcome of all drawn cases as numbers; NaN for failed cases."""
         if name not in self.drawn:
             raise StudyError(f"the study has no column {name!r}\n  {did_you_mean(name, self.columns)}")
         try:
             numbers = np.asarray(self.drawn[name], dtype=float)
         except ValueError:
-            raise StudyError(f"the column {name!r} holds no numbers") from None
+            raise StudyError(f"column {name!r} does not contain numbers") from None
         return np.where(self._good, numbers, np.nan)
 
     def summary(self, name: str, confidence: float = 0.95) -> Summary:
@@ -133,20 +138,20 @@ class Study(RichDisplay):
         return quantile(values[np.isfinite(values)], level, confidence)
 
     def probability(self, confidence: float = 0.95, exact: bool = False) -> Estimate:
-        """The probability of success; cases that failed count as no success. exact: Clopper and Pearson's interval."""
+        """The probability of success; failed cases count as no success. exact: the interval of Clopper and Pearson."""
         if "success" not in self.columns:
-            raise StudyError("the study says nothing of success: give success='...' when it is made")
+            raise StudyError("the study has no success condition: give success='...' to study")
         held = self.drawn["success"].astype(bool)
         return (clopper_pearson if exact else wilson)(int(held.sum()), len(held), confidence)
 
     def classes(self, confidence: float = 0.95) -> dict[str, Estimate]:
         """The probability of every class."""
         if "class" not in self.columns:
-            raise StudyError("the study has no classes: give classes={name: condition} when it is made")
+            raise StudyError("the study has no classes: give classes={name: condition} to study")
         return class_probabilities(self.drawn["class"], confidence)
 
     def sensitivity(self, outcome: str, confidence: float = 0.95) -> Sensitivity:
-        """Which of the varied names an outcome depends on; `success` counts as 0 and 1."""
+        """The varied names that an outcome depends on; `success` counts as 0 and 1."""
         samples, values = self.plan.samples, self.values(outcome)
         if samples.design is Design.SALTELLI and self.complete:
             return sobol_indices(samples, outcome, values, confidence)
@@ -160,10 +165,10 @@ class Study(RichDisplay):
         return arrow_table(self.columns)
 
     def save(self, path: str | Path) -> Path:
-        """Write one row a case to a .parquet, .csv or .npz file."""
+        """Write one row per case to a .parquet, .csv or .npz file."""
         return save_columns(path, self.columns)
 
-    # to look at
+    # printing
 
     def __repr__(self) -> str:
         return f"<Study of {self}>"
@@ -173,11 +178,11 @@ class Study(RichDisplay):
         rate = (len(self) - self.resumed) / self.seconds if self.seconds else 0.0
         planned = self.plan.samples.total
         count = f"{len(self)} cases" if len(self) == planned else f"{len(self)} of {planned} cases"
-        lines = [f"{name}: {count} in {self.seconds:.3g} s ({rate:.3g} a second), {failed} failed"]
+        lines = [f"{name}: {count} in {self.seconds:.3g} s ({rate:.3g} per second), {failed} failed"]
         if self.assembled:
             lines.append(f"  {self.assembled}")
         if self.resumed:
-            lines.append(f"  {self.resumed} of them were there before")
+            lines.append(f"  {self.resumed} of them were already finished")
         if self.enough is not None:
             lines.append(f"  ended early: {self.enough} is narrow enough")
         if "success" in self.columns and len(self) > 1:
@@ -185,3 +190,24 @@ class Study(RichDisplay):
         if "class" in self.columns and len(self) > 1:
             lines += [f"  {one}: {found}" for one, found in self.classes().items()]
         return "\n".join(lines)
+
+    def to_dict(self) -> dict[str, object]:
+        """Statistics and the first failures as JSON can hold them; `table` has all cases."""
+        summaries = {name: self.summary(name) for name in self.numbers}
+        classes = self.classes() if "class" in self.columns else {}
+        return {
+            "model": self.plan.mechanism.name, "cases": len(self), "planned": self.plan.samples.total,
+            "complete": self.complete, "seconds": self.seconds, "resumed": self.resumed,
+            "success": self.probability().to_dict() if "success" in self.columns else None,
+            "classes": {name: one.to_dict() for name, one in classes.items()},
+            "outcomes": {
+                name: {
+                    "nominal": self[name][0].item(), "mean": one.mean.to_dict(), "deviation": one.deviation,
+                    "min": one.low, "max": one.high, "missing": one.missing,
+                    "quantiles": {f"{level:g}": value.to_dict() for level, value in one.quantiles.items()},
+                }
+                for name, one in summaries.items()
+            },
+            "failed": len(self.failures), "failures": [vars(one) for one in self.failures[:_MOST_FAILURES]],
+            "folder": None if self.folder is None else str(self.folder),
+        }  # fmt: skip

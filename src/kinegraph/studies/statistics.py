@@ -19,14 +19,14 @@ from kinegraph.studies.cases import CaseTable
 from kinegraph.studies.outcomes import Column, OutcomeTable
 from kinegraph.studies.sampling import Design, Samples
 
-# Intervals of confidence: of probabilities, means and quantiles.
+# Confidence intervals of probabilities, means and quantiles.
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """A number with the interval it lies in with some confidence."""
+    """A number with its confidence interval."""
 
     value: float
     low: float
@@ -36,16 +36,22 @@ class Estimate:
 
     @property
     def half_width(self) -> float:
-        """Half of the interval's length."""
+        """Half the length of the interval."""
         return 0.5 * (self.high - self.low)
 
     def __str__(self) -> str:
         interval = f"{self.low:.6g} to {self.high:.6g} with {100 * self.confidence:g} %"
         return f"{self.value:.6g} ({interval}, {self.count} cases)"
 
+    def to_dict(self) -> dict[str, object]:
+        """The estimate as JSON can hold it."""
+        return {
+            "value": self.value, "low": self.low, "high": self.high, "confidence": self.confidence, "cases": self.count,
+        }  # fmt: skip
+
 
 def check_confidence(confidence: float) -> float:
-    """StudyError unless it lies between 0 and 1."""
+    """StudyError unless it is between 0 and 1."""
     if not 0 < confidence < 1:
         raise StudyError(f"confidence is {confidence!r}: give a number between 0 and 1, such as 0.95")
     return confidence
@@ -67,7 +73,7 @@ def wilson(successes: int, trials: int, confidence: float = 0.95) -> Estimate:
 
 
 def clopper_pearson(successes: int, trials: int, confidence: float = 0.95) -> Estimate:
-    """A probability with the exact interval (Clopper and Pearson 1934): never less sure than it says."""
+    """A probability with the exact, conservative interval (Clopper and Pearson 1934)."""
     from scipy.special import betaincinv
 
     if trials == 0:
@@ -94,9 +100,10 @@ def mean(values: Floats, confidence: float = 0.95) -> Estimate:
 
 
 def quantile(values: Floats, level: float, confidence: float = 0.95) -> Estimate:
-    """A quantile with the interval of order statistics, which holds for every law (David and Nagaraja, 7.1)."""
+    """A quantile with the interval of order statistics, which holds for every distribution (David and Nagaraja,
+    7.1)."""
     if not 0 <= level <= 1:
-        raise StudyError(f"a quantile of {level!r}: give a number between 0 and 1")
+        raise StudyError(f"the level of a quantile is {level!r}: give a number between 0 and 1")
     count = len(values)
     if count == 0:
         return Estimate(float("nan"), -np.inf, np.inf, confidence, 0)
@@ -110,9 +117,9 @@ def quantile(values: Floats, level: float, confidence: float = 0.95) -> Estimate
 
 
 def _successes(probability: float, trials: int, chance: float) -> int:
-    """The quantile of the binomial law: the fewest successes to which this probability is reached.
+    """The quantile of the binomial distribution: the fewest successes that reach this probability.
 
-    SciPy's own is in `scipy.stats`, which takes longer to import than most studies to be summed up.
+    SciPy's own is in `scipy.stats`, whose import takes longer than most summaries.
     """
     from scipy.special import bdtr, bdtrik
 
@@ -122,16 +129,16 @@ def _successes(probability: float, trials: int, chance: float) -> int:
     return found - 1 if found > 0 and bdtr(found - 1, trials, chance) >= probability else found
 
 
-# Statistics of a study: summaries of outcomes, probabilities of classes, and which of the varied names matter.
+# Statistics of a study: summaries of outcomes, probabilities of classes, and sensitivity indices.
 
 _FEWEST_EXPLAINED, _MOST_BINS = 12, 24
-_FEWEST_FOR_INDICES = 65  # cases before indices mean anything: some for each of the frequencies that are looked at
+_FEWEST_FOR_INDICES = 65  # cases before indices are meaningful: some for each of the frequencies used
 QUANTILES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """One outcome over all cases that went well: how many have a value, its mean, spread, ends and quantiles."""
+    """One outcome over all successful cases: the number of values, mean, deviation, range and quantiles."""
 
     name: str
     count: int
@@ -144,7 +151,7 @@ class Summary:
 
 
 def summary(name: str, column: Column, confidence: float = 0.95) -> Summary:
-    """The summary of a column; what is not a number counts as missing."""
+    """The summary of a column; NaN counts as missing."""
     numbers = np.asarray(column, dtype=float)
     values = numbers[np.isfinite(numbers)]
     count = len(values)
@@ -155,7 +162,7 @@ def summary(name: str, column: Column, confidence: float = 0.95) -> Summary:
 
 
 def class_probabilities(classes: Column, confidence: float = 0.95) -> dict[str, Estimate]:
-    """How probable each class is, most frequent first."""
+    """The probability of each class, most frequent first."""
     found, counts = np.unique(classes, return_counts=True)
     order = np.argsort(-counts, kind="stable")
     return {str(found[k]): wilson(int(counts[k]), len(classes), confidence) for k in order}
@@ -163,10 +170,10 @@ def class_probabilities(classes: Column, confidence: float = 0.95) -> dict[str, 
 
 @dataclass(frozen=True)
 class Sensitivity:
-    """What an outcome depends on, a number for each varied name; `method` says by which indices.
+    """The dependence of an outcome on each varied name; `method` says by which indices.
 
-    rank: Spearman's correlation. first, total: the part of the outcome's variance that goes back to a name alone, and
-    with all others together; with half-widths of their intervals. Total indices need a Saltelli design.
+    rank: Spearman's correlation. first, total: the part of the outcome's variance due to a name alone, and including
+    its interactions; with half-widths of their intervals. Total indices need a Saltelli design.
     """
 
     outcome: str
@@ -180,7 +187,7 @@ class Sensitivity:
 
 
 def rank_correlations(inputs: Floats, outcome: Floats) -> Floats:
-    """Spearman's correlation of every column with the outcome; zero where one of them is constant."""
+    """Spearman's correlation of every column with the outcome; zero if one of them is constant."""
     if len(outcome) < 3:
         return np.zeros(inputs.shape[1])
     a, b = np.reshape([_ranks(column) for column in inputs.T], inputs.T.shape).T, _ranks(outcome)
@@ -190,9 +197,9 @@ def rank_correlations(inputs: Floats, outcome: Floats) -> Floats:
 
 
 def total_indices(samples: Samples, values: Floats) -> Floats | None:
-    """Sobol's total indices of a Saltelli design by the names that are varied (Jansen's estimate); None for others.
+    """Sobol's total indices of a Saltelli design by varied name (Jansen's estimate); None for other designs.
 
-    Names that are drawn together, in a disc, share the largest of their coordinates.
+    Names of a joint distribution, such as a disc, share the largest index of their coordinates.
     """
     size = samples.dimensions + 2
     whole = len(values) == samples.cases and len(values) % size == 0 and np.isfinite(values).all()
@@ -201,17 +208,17 @@ def total_indices(samples: Samples, values: Floats) -> Floats | None:
     table = values.reshape(-1, size)
     apart = np.mean((table[:, :1] - table[:, 1:-1]) ** 2, axis=0) / (2 * np.var(table[:, [0, -1]]))
     found, place = list[float](), 0
-    for names, law in samples.laws.items():
-        width = law.dimensions(len(names))
+    for names, distribution in samples.distributions.items():
+        width = distribution.dimensions(len(names))
         found += [float(np.max(apart[place : place + width]))] * len(names)
         place += width
     return np.array(found)
 
 
 def explained_variance(columns: Floats, values: Floats) -> float:
-    """The part of the variance of values that goes back to one or two columns, however they depend on them.
+    """The part of the variance of values explained by one or two columns, for any kind of dependence.
 
-    It is that between cells of equally many cases (the correlation ratio), less what chance would give.
+    It is the variance between cells with equal numbers of cases (the correlation ratio), corrected for chance.
     """
     count, sides = columns.shape
     if count < _FEWEST_EXPLAINED or not np.ptp(values) > 0:
@@ -229,7 +236,7 @@ def explained_variance(columns: Floats, values: Floats) -> float:
 
 
 def _ranks(values: Floats) -> Floats:
-    """The ranks of numbers, from one; equal ones share the middle of theirs, and what is no number leaves no ranks."""
+    """The ranks of numbers, from one; ties share the mean of their ranks, and NaN gives no ranks."""
     if np.isnan(values).any():
         return np.full(len(values), np.nan)
     _, place, count = np.unique(values, return_inverse=True, return_counts=True)
@@ -240,7 +247,8 @@ def sobol_indices(samples: Samples, outcome: str, values: Floats, confidence: fl
     """Sobol's first-order and total indices of a Saltelli design, by SALib (extra `studies`)."""
     if not np.isfinite(values).all():
         raise StudyError(
-            f"{outcome} has no value in {int((~np.isfinite(values)).sum())} cases: Sobol indices need all of them\n"
+            f"{outcome} has no value in {int((~np.isfinite(values)).sum())} cases, but Sobol indices need "
+            "all of them\n"
             "  choose an outcome that every case has, or another design"
         )
     axes = samples.axes
@@ -282,7 +290,7 @@ def _problem(names: Sequence[str]) -> dict[str, object]:
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """SALib draws from NumPy's global generator: who uses that finds it as it was."""
+    """Preserve NumPy's global generator, from which SALib draws."""
     state = np.random.get_state()  # noqa: NPY002
     try:
         with np.errstate(all="ignore"), warnings.catch_warnings():
@@ -292,12 +300,11 @@ def _undisturbed() -> Iterator[None]:
         np.random.set_state(state)  # noqa: NPY002
 
 
-# When a study has seen enough: an interval of confidence that is narrow enough.
-#
-# Chunks count in the order of their cases, whoever finishes first: where a study stops does not depend on where it ran.
+# Stopping rules: a sufficiently narrow confidence interval. Chunks count in the order of their cases, whichever
+# finishes first: the end of a study does not depend on where it ran.
 
 _TEXT = re.compile(r"\s*(.+?)\s*(?:\+-|±)\s*([0-9.eE+-]+)\s*(?:@\s*([0-9.]+)\s*)?")
-_FEWEST_FOR_INTERVAL = 30  # cases before an interval means anything
+_FEWEST_FOR_INTERVAL = 30  # cases before an interval is meaningful
 
 
 @dataclass(frozen=True)
@@ -314,17 +321,17 @@ class Until:
             raise StudyError(f"until: the half-width is {self.half_width!r}; give a positive number")
 
     def check(self, outcome_table: OutcomeTable) -> None:
-        """StudyError unless the study has what is named."""
+        """StudyError unless the study has the named column."""
         known = (
             *outcome_table.outcomes,
             *outcome_table.classes,
             *(["success"] if outcome_table.success is not None else []),
         )
         if self.what not in known:
-            raise StudyError(f"until: the study has no {self.what!r}\n  {did_you_mean(self.what, known)}")
+            raise StudyError(f"until: the study has no column {self.what!r}\n  {did_you_mean(self.what, known)}")
 
     def estimate(self, tables: list[CaseTable], outcome_table: OutcomeTable) -> Estimate:
-        """The estimate by these cases, the nominal one left out."""
+        """The estimate from these cases, without the nominal one."""
         if self.what in outcome_table.outcomes:
             values = np.concatenate([_drawn(table, self.what).astype(float) for table in tables])
             return mean(values[np.isfinite(values)], self.confidence)
@@ -349,8 +356,8 @@ def read_until(given: Until | str | None) -> Until | None:
         return given
     found = _TEXT.fullmatch(given)
     if found is None:
-        raise StudyError(f"until: cannot read {given!r}; write e.g. 'success +- 0.01' or 'success +- 0.01 @ 0.99'")
+        raise StudyError(f"until: cannot parse {given!r}; write e.g. 'success +- 0.01' or 'success +- 0.01 @ 0.99'")
     try:
         return Until(found[1], float(found[2]), float(found[3] or 0.95))
     except ValueError:
-        raise StudyError(f"until: cannot read {given!r}; write e.g. 'success +- 0.01'") from None
+        raise StudyError(f"until: cannot parse {given!r}; write e.g. 'success +- 0.01'") from None

@@ -25,10 +25,9 @@ from kinegraph.studies.outcomes import Column
 from kinegraph.studies.plan import Plan
 from kinegraph.studies.results import Study
 
-# The folder of a study: what it is a study of, and one file for every chunk that is finished.
-#
-# A chunk's file is written under another name and then renamed: killed at any moment, the folder holds whole chunks and
-# nothing else. Running the same study again runs the chunks that are missing.
+# The folder of a study: its description, and one file per finished chunk. A chunk is written under another name and
+# then renamed: if the process is killed at any moment, the folder contains only complete chunks. Running the same study
+# again runs the missing chunks.
 
 MANIFEST, CHUNKS, LOCK = "study.json", "chunks", "lock"
 _LARGEST_MANIFEST = 100_000_000
@@ -36,18 +35,18 @@ _SAVED, _COLUMN = "saved states", "column "
 
 
 class Storage(Protocol):
-    """Where finished chunks are stored."""
+    """Storage of finished chunks."""
 
     def finished(self) -> set[int]:
-        """The chunks that are there."""
+        """The stored chunks."""
         ...
 
     def put(self, chunk: int, table: CaseTable) -> None:
-        """Keep a chunk."""
+        """Store a chunk."""
         ...
 
     def get(self, chunk: int) -> CaseTable:
-        """A chunk that was stored before."""
+        """A stored chunk."""
         ...
 
 
@@ -58,15 +57,15 @@ class Memory:
         self._tables: dict[int, CaseTable] = {}
 
     def finished(self) -> set[int]:
-        """The chunks that are there."""
+        """The stored chunks."""
         return set(self._tables)
 
     def put(self, chunk: int, table: CaseTable) -> None:
-        """Keep a chunk."""
+        """Store a chunk."""
         self._tables[chunk] = table
 
     def get(self, chunk: int) -> CaseTable:
-        """A chunk that is there."""
+        """A stored chunk."""
         return self._tables[chunk]
 
 
@@ -81,24 +80,24 @@ class Folder:
             self._check_manifest()
 
     def finished(self) -> set[int]:
-        """The chunks that are there and whole; one that cannot be read is run again."""
+        """The complete stored chunks; an unreadable one is run again."""
         names = (path.name for path in (self.path / CHUNKS).glob("*.npz"))
         numbers = {int(name[:-4]) for name in names if name[:-4].isdecimal()}
         return {chunk for chunk in numbers if chunk < self.plan.chunks and self._whole(chunk)}
 
     def put(self, chunk: int, table: CaseTable) -> None:
-        """Keep a chunk: wholly, or not at all."""
+        """Store a chunk atomically."""
         write_chunk(self._file(chunk), table)
 
     def get(self, chunk: int) -> CaseTable:
-        """A chunk that is there."""
+        """A stored chunk."""
         with open_regular(self._file(chunk)) as file, np.load(file, allow_pickle=False) as archive:
             columns = {name.removeprefix(_COLUMN): archive[name] for name in archive.files if name != _SAVED}
             return CaseTable(self.plan.cases_of(chunk)[0], columns, archive[_SAVED])
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Run a block while nobody else works in this folder, which belongs to this study from then on."""
+        """Run a block with this folder locked for other processes; the folder belongs to this study from then on."""
         with (self.path / LOCK).open("a") as file:
             if sys.platform != "win32":
                 import fcntl
@@ -121,47 +120,47 @@ class Folder:
             return np.array_equal(table.columns["case"], np.arange(first, last)) and table.complete
         except (OSError, ValueError, KeyError, EOFError, RuntimeError):
             return False
-        except Exception as error:  # what a damaged archive raises has no common name
+        except Exception as error:  # a damaged archive may raise any exception
             if type(error).__module__ in ("zipfile", "zlib"):
                 return False
             raise
 
     def _claim(self) -> None:
-        """Describe this study in a new folder. Only who holds it does: of two that begin at once one would run under
-        the other's description."""
+        """Describe this study in a new folder. Requires the lock: of two studies that start at once, one would run
+        under the other's description."""
         path = self.path / MANIFEST
         if path.exists():
             self._check_manifest()
             return
         if any((self.path / CHUNKS).iterdir()):
-            raise StudyError(f"{self.path} holds results of an unknown study: choose another folder")
+            raise StudyError(f"{self.path} contains results of an unknown study: choose another folder")
         text = json.dumps({"format": 1, "name": self.plan.mechanism.name, "facts": self._facts()}, indent=1)
         write_whole(path, lambda file: file.write(text.encode()))
 
     def _facts(self) -> dict[str, object]:
-        """What the study is, as it is read back."""
+        """The description of the study, as read back from a file."""
         read: dict[str, object] = json.loads(json.dumps(self.plan.facts))
         return read
 
     def _check_manifest(self) -> None:
-        """The folder belongs to this study; StudyError says what is different where it does not."""
+        """StudyError if the folder belongs to another study, with the differences."""
         facts, known = self._facts(), _read_manifest(self.path / MANIFEST)
         different = sorted(name for name in {*facts, *known} if facts.get(name) != known.get(name))
         if different:
-            message = f"{self.path} holds another study: it differs in {', '.join(different)}"
-            raise StudyError(f"{message}\n  choose another folder, or ask for what is there")
+            message = f"{self.path} contains another study: it differs in {', '.join(different)}"
+            raise StudyError(f"{message}\n  choose another folder, or use the settings of the stored study")
 
 
 def _read_manifest(path: Path) -> Mapping[str, object]:
     try:
         facts = json.loads(read_input_text(path, _LARGEST_MANIFEST, "description of a study"))["facts"]
     except (ValueError, KeyError, TypeError):
-        raise StudyError(f"{path} is no description of a study: choose another folder") from None
+        raise StudyError(f"{path} is not a description of a study: choose another folder") from None
     return dict(facts)
 
 
 def write_chunk(path: Path, table: CaseTable) -> None:
-    """Write a chunk: wholly, or not at all."""
+    """Write a chunk atomically."""
     columns = {_COLUMN + name: column for name, column in table.columns.items()}
 
     def write(file: BinaryIO) -> None:
@@ -171,7 +170,7 @@ def write_chunk(path: Path, table: CaseTable) -> None:
 
 
 def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
-    """Write a file so that it appears whole or not at all, also if the machine stops."""
+    """Write a file atomically, even if the machine stops."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{get_ident()}")
     try:
         with explained(path):
@@ -188,16 +187,16 @@ def write_whole(path: Path, write: Callable[[BinaryIO], object]) -> None:
 
 @contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Errors of the disk in words; a full one loses nothing."""
+    """Disk errors as messages; a full disk loses nothing."""
     try:
         yield
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            why = "there is no space left on the disk"
+            why = "no space is left on the disk"
         else:
             why = error.strerror or str(error)
         raise StudyError(
-            f"cannot write {path}: {why}\n  what was finished before is whole: run the same study again to go on"
+            f"cannot write {path}: {why}\n  finished chunks are saved: run the same study again to continue"
         ) from None
 
 
@@ -206,18 +205,18 @@ def joined(tables: list[CaseTable]) -> dict[str, Column]:
     return {name: np.concatenate([table.columns[name] for table in tables]) for name in tables[0].columns}
 
 
-# The results of a study as files: one row a case (Parquet, or .npz without pyarrow), trajectories as a Zarr group.
+# The results of a study as files: one row per case (Parquet, or .npz without pyarrow), trajectories as a Zarr group.
 
 RESULTS, TRAJECTORIES = "results", "trajectories.zarr"
 
 
 def require_zarr() -> Foreign:
-    """Zarr; an error says how to install it."""
+    """Zarr; the error says how to install it."""
     return extra("zarr", "keeping trajectories of a study")
 
 
 def write_results(study: Study, folder: Path) -> Path:
-    """Write the table, and the trajectories if there are any; each appears whole."""
+    """Write the table, and the trajectories if there are any; each atomically."""
     ending = "parquet" if find_spec("pyarrow") else "npz"
     target, temporary = folder / f"{RESULTS}.{ending}", folder / f".{RESULTS}.{os.getpid()}.{ending}"
     with explained(target):
@@ -229,7 +228,7 @@ def write_results(study: Study, folder: Path) -> Path:
 
 
 def _write_trajectories(study: Study, folder: Path) -> None:
-    """`states` (case, time, entry), `case` and `t`; the attribute `names` says what the entries are."""
+    """`states` (case, time, entry), `case` and `t`; the attribute `names` lists the entries."""
     zarr = require_zarr()
     target, temporary = folder / TRAJECTORIES, folder / f".{TRAJECTORIES}.{os.getpid()}"
     shutil.rmtree(temporary, ignore_errors=True)

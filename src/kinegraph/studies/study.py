@@ -39,7 +39,7 @@ def study(
     classes: Mapping[str, str] | None = None,
     success: str | None = None,
     events: Events = (),
-    initial: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     method: str | Method | Solver = Method.DOP853,
@@ -47,8 +47,8 @@ def study(
     atol: Tolerance | None = None,
     step: float | None = None,
     control: Control | None = None,
-    start: float = 0.0,
-    trajectories: int | ArrayLike | None = None,
+    t0: float = 0.0,
+    times: int | ArrayLike | None = None,
     design: str | Design = Design.RANDOM,
     seed: int | None = None,
     chunk: int | None = None,
@@ -60,33 +60,36 @@ def study(
     native: Native = "auto",
     progress: bool | None = None,
 ) -> Study:
-    """Run many cases of a model that differ in what is varied; every case is given by the seed and its index.
+    """Run many cases of a model with varied parameters, initial values or inputs.
 
-    model: a mechanism, a model file or a name of the library; or a study file (.toml), which says all the rest.
-    vary: laws by name of a parameter, initial value or input: {"q1": "uniform(-0.1, 0.1)", "x, y": "disc(0.1)"}; a name
-        the model does not know may be used in the formulas of initial, parameters, inputs and events.
-    cases: how many, besides the nominal case 0. design: random, latin, sobol, halton, saltelli or table.
-    outcomes: formulas over the run by name: "max(tip.z)", "time(touch)"; none: the state at the end.
-    classes: conditions by name, the first that holds is the class of a case. success: a condition.
-    trajectories: times (or how many intervals) at which states of all cases are stored.
-    until: end when an interval is narrow enough: "success +- 0.01".
-    folder: where results are stored; a study that is there already is continued.
+    model: a Mechanism, a path, or a library name; or a study file (.toml), which holds all other arguments.
+    vary: distributions by name of a parameter, initial value or input:
+        {"q1": "uniform(-0.1, 0.1)", "x, y": "disc(0.1)"}.
+        Names that the model does not know may be used in the formulas of state, parameters, inputs and events.
+    cases: number of cases besides the nominal case 0. design: random, latin, sobol, halton, saltelli or table.
+    outcomes: formulas of the run by name: "max(tip.z)", "time(touch)"; by default the final state.
+    classes: conditions by name; the first that is true is the class of a case. success: a condition.
+    times: an array of times, or a number of equal intervals, at which the states of all cases are saved.
+    until: stop when an interval is narrow enough: "success +- 0.01".
+    folder: where to save results; an existing study there is continued.
     threads, cluster, executor: threads of this process, a Dask cluster (address or Client), or an executor.
-    The other arguments are those of `simulate`. native: "auto" compiles more than a few cases.
+    The other arguments are those of `simulate`. The seed and its index determine each case.
     """
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
     if isinstance(model, str | Path) and is_study_file(model):
         if duration is not None or vary is not None:
-            raise StudyError(f"{model} says what is studied: change the file, or give a model instead")
+            raise StudyError(
+                f"{model} already contains the settings of the study: change the file, or give a model instead"
+            )
         described, known = read_study_file(Path(model), cases, seed, chunk, native)
         return run_plan(
             described.plan(), until or known, folder, executor or chosen_executor(threads, cluster), progress
         )
     if duration is None or vary is None:
-        raise StudyError("a study needs a duration and what is varied: study(model, 10, vary={'q1': ...}, cases=100)")
+        raise StudyError("a study needs a duration and varied names: study(model, 10, vary={'q1': ...}, cases=100)")
     described = StudySettings(
         mechanism_of(model), duration, vary, 100 if cases is None else cases, outcomes or {}, classes or {}, success,
-        events, initial or {}, parameters or {}, inputs or {}, method, chosen, start, trajectories, design, seed or 0,
+        events, state or {}, parameters or {}, inputs or {}, method, chosen, t0, times, design, seed or 0,
         chunk, native,
     )  # fmt: skip
     return run_plan(described.plan(), until, folder, executor or chosen_executor(threads, cluster), progress)
@@ -99,7 +102,7 @@ def run_plan(
     executor: Executor | None = None,
     progress: bool | None = None,
 ) -> Study:
-    """Run a plan: what is in the folder already is taken from there, Ctrl-C keeps what is finished."""
+    """Run a plan. Finished chunks are taken from the folder; Ctrl-C keeps finished ones."""
     chosen = executor or Threads()
     wanted = read_until(until)
     if wanted is not None:
@@ -118,7 +121,7 @@ def run_plan(
 
 
 def _beside(plan: Plan, executor: Executor) -> Study:
-    """What a process does that does not lead: it works, and gets the results of the one that does."""
+    """A process that does not lead: it works, and receives the results of the leading one."""
     for _ in executor.run(StudyWork(plan), ()):
         pass
     nothing: Study | None = None
@@ -126,7 +129,7 @@ def _beside(plan: Plan, executor: Executor) -> Study:
 
 
 class _Driver:
-    """Hands out what is missing and keeps what comes back."""
+    """Distributes missing chunks and collects results."""
 
     def __init__(
         self, plan: Plan, storage: Storage, until: Until | None, executor: Executor, progress: bool | None
@@ -149,7 +152,7 @@ class _Driver:
         return self._study(perf_counter() - begun, before, folder)
 
     def _work(self) -> Iterator[int]:
-        """Run what is missing; gives how many cases there are."""
+        """Run missing chunks; returns the number of cases."""
         chunks = 0 if self._enough else self.plan.chunks
         missing = (chunk for chunk in range(chunks) if chunk not in self._tables)
         with closing(self.executor.run(StudyWork(self.plan), missing)) as running:  # type: ignore[type-var]
@@ -167,7 +170,7 @@ class _Driver:
         return sum(len(table) for table in self._tables.values())
 
     def _take(self, chunk: int, table: CaseTable) -> None:
-        """Chunks count for the end of the study in their order."""
+        """Store a chunk. Chunks count for the end of the study in their order."""
         self._tables[chunk] = table
         while not self._enough and len(self._prefix) in self._tables:
             self._prefix.append(self._tables[len(self._prefix)])
@@ -176,7 +179,7 @@ class _Driver:
     def _study(self, seconds: float, before: int, folder: Path | None) -> Study:
         tables = self._prefix if self._enough else [self._tables[chunk] for chunk in sorted(self._tables)]
         if not tables:
-            raise StudyError("the study was interrupted before the first of its chunks was finished: nothing to show")
+            raise StudyError("the study was interrupted before its first chunk was finished: no results")
         complete = self._enough or len(self._tables) == self.plan.chunks
         states = np.concatenate([table.saved for table in tables])
         enough = self.until.estimate(tables, self.plan.outcome_table) if self._enough and self.until else None

@@ -24,25 +24,27 @@ from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
 from kinegraph.solve.problem import Action, Direction, Event, Sampled
 from kinegraph.studies.plan import StudySettings
-from kinegraph.studies.sampling import Design, Law
+from kinegraph.studies.sampling import Design, DistributionLike
 from kinegraph.studies.statistics import Until, read_until
 
-#: What TOML may hold.
+#: The values of TOML.
 Toml: TypeAlias = "bool | int | float | str | date | time | list[Toml] | dict[str, Toml]"
 
 Missing = TypeVar("Missing", int, None)
 One = TypeVar("One", bound=Enum)
 
 _LARGEST = 10_000_000
-_NUMBERS = ("duration", "start", "rtol", "atol", "step")
+_NUMBERS = ("duration", "t0", "rtol", "atol", "step")
 _WORDS = ("model", "method", "design", "success", "until")
-_WHOLE = ("cases", "seed", "chunk", "trajectories")
-_TABLES = ("vary", "initial", "parameters", "inputs", "events", "outcomes", "classes")
+_WHOLE = ("cases", "seed", "chunk", "times")
+_TABLES = ("vary", "state", "parameters", "inputs", "events", "outcomes", "classes")
+#: Settings of earlier versions, and their names now.
+_RENAMED = {"initial": "state", "start": "t0", "trajectories": "times"}
 _EVENT = ("condition", "action", "direction", "reset", "holds")
 
 
 def is_study_file(path: str | Path) -> bool:
-    """Whether this names a study file, by its ending."""
+    """Whether this is the name of a study file, by its extension."""
     return str(path).lower().endswith(".toml")
 
 
@@ -53,24 +55,24 @@ def read_study_file(
     chunk: int | None = None,
     native: Native = "auto",
 ) -> tuple[StudySettings, Until | None]:
-    """What a study file asks for, and when it is to end; the arguments replace what it says."""
+    """The settings of a study file, and its stopping rule; the arguments override the file."""
     given = _Given(path, _parsed(path))
     described = StudySettings(
         mechanism=given.mechanism(),
         duration=given.number("duration", None),
-        vary={name: given.law(name, law) for name, law in given.table("vary").items()},
+        vary={name: given.distribution(name, distribution) for name, distribution in given.table("vary").items()},
         cases=cases if cases is not None else given.whole("cases", 100),
         outcomes=given.texts("outcomes"),
         classes=given.texts("classes"),
         success=given.word("success"),
         events=[given.event(name, one) for name, one in given.table("events").items()],
-        initial=given.scalars("initial"),
+        state=given.scalars("state"),
         parameters=given.scalars("parameters"),
         inputs={name: given.input(name, one) for name, one in given.table("inputs").items()},
         method=given.word("method") or "dop853",
         control=given.control(),
-        start=given.number("start", 0.0),
-        trajectories=given.whole("trajectories", None),
+        t0=given.number("t0", 0.0),
+        times=given.whole("times", None),
         design=given.word("design") or Design.RANDOM,
         seed=seed if seed is not None else given.whole("seed", 0),
         chunk=chunk if chunk is not None else given.whole("chunk", None),
@@ -84,24 +86,25 @@ def _parsed(path: Path) -> dict[str, Toml]:
     text = read_input_text(path, _LARGEST, "study file")
     try:
         given: dict[str, Toml] = tomllib.loads(text)
-    except (ValueError, RecursionError) as error:  # numbers of 5000 digits and lists 1000 deep are no TOML errors
-        raise StudyError(f"{path} is no TOML: {error}") from None
+    except (ValueError, RecursionError) as error:  # numbers of 5000 digits and lists 1000 deep are not TOML errors
+        raise StudyError(f"{path} is not valid TOML: {error}") from None
     known = (*_NUMBERS, *_WORDS, *_WHOLE, *_TABLES)
     for name in given:
         if name not in known:
-            raise StudyError(f"{path}: there is no setting {name!r}\n  {did_you_mean(name, known)}")
+            remedy = f"write {_RENAMED[name]}" if name in _RENAMED else did_you_mean(name, known)
+            raise StudyError(f"{path}: unknown setting {name!r}\n  {remedy}")
     return given
 
 
 @dataclass(frozen=True)
 class _Given:
-    """The settings of a file, each checked where it is asked for."""
+    """The settings of a file, each checked on access."""
 
     path: Path
     settings: Mapping[str, Toml]
 
     def mechanism(self) -> Mechanism:
-        """The model: a file beside the study file, or a name of the library."""
+        """The model: a file beside the study file, or a library name."""
         name = self.word("model")
         if name is None:
             raise self._fault("model is missing", "write model = 'double-pendulum', or the path of a model file")
@@ -124,7 +127,7 @@ class _Given:
         if found is None:
             return default
         if isinstance(found, bool) or not isinstance(found, int):
-            raise self._fault(f"{name} is {found!r}", "give a whole number")
+            raise self._fault(f"{name} is {found!r}", "give an integer")
         return found
 
     def word(self, name: str) -> str | None:
@@ -155,10 +158,10 @@ class _Given:
             raise self._fault(f"{name} is {value!r:.80}", "give a number, or a formula in quotes")
         return value
 
-    def law(self, name: str, law: Toml) -> Law:
-        if not isinstance(law, str | list):
-            raise self._fault(f"vary.{name} is {law!r:.80}", "write 'uniform(-0.1, 0.1)', or a list of values")
-        return cast("Law", law)  # whoever reads it says what is wrong with its entries
+    def distribution(self, name: str, distribution: Toml) -> DistributionLike:
+        if not isinstance(distribution, str | list):
+            raise self._fault(f"vary.{name} is {distribution!r:.80}", "write 'uniform(-0.1, 0.1)', or a list of values")
+        return cast("DistributionLike", distribution)  # the distribution checks its own entries
 
     def input(self, name: str, given: Toml) -> Input:
         if isinstance(given, dict):
@@ -175,7 +178,7 @@ class _Given:
         return Adaptive(self.number("rtol", 1e-8), atol)
 
     def event(self, name: str, given: Toml) -> Event:
-        """An event: a condition, or a table of it with action, direction and new values."""
+        """An event: a condition, or a table with condition, action, direction and new values."""
         if isinstance(given, str | int | float):
             return Event(name, given)
         if not isinstance(given, dict) or "condition" not in given:

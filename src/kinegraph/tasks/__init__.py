@@ -1,1 +1,1 @@
-"""The tasks of mechanics: each is one function, and one record that prints, plots and exports its result."""
+"""The tasks of mechanics. Each is one function, and one record that prints, plots and exports its result."""

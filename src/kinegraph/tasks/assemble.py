@@ -1,4 +1,4 @@
-"""`assemble`: a state that fits the constraints of a mechanism with loops."""
+"""`assemble`: a state that satisfies the constraints of a mechanism with loops."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from kinegraph.tasks.operating_point import named_values
 
 
 def assemble(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
     parameters: Mapping[str, Scalar] | None = None,
     t: float = 0.0,
 ) -> Assembly:
-    """Positions and velocities that fit the constraints, near the model's initial state with the values of `at`."""
-    mechanism = mechanism_of(mechanism)
-    return Assembler(mechanism, parameters).assemble(named_values(mechanism, at), t)
+    """Find positions and velocities that satisfy all loops and constraints, near the model's initial state.
+
+    state: values to keep where possible. t: the time.
+    """
+    mechanism = mechanism_of(model)
+    return Assembler(mechanism, parameters).assemble(named_values(mechanism, state), t)

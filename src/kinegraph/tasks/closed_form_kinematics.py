@@ -1,6 +1,5 @@
-"""Closed-form inverse kinematics of serial arms: find the subproblems of an arm and solve them as a graph of the
-pose.
-"""
+"""Closed-form inverse kinematics of serial arms: find the subproblems of an arm, and solve them as a graph of the
+pose."""
 
 from __future__ import annotations
 
@@ -31,17 +30,16 @@ from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.tasks.operating_point import Floats
 
-# A serial arm by its joint axes: a body's pose as a product of rotations and shifts, exp(x1 q1) ... exp(xn qn) home.
-#
-# The axes are those at q = 0, read from the Jacobian there; whether the product is the pose is checked at random
-# places, so it does not matter how the model describes the arm.
+# A serial arm by its joint axes: the pose of a body as a product of rotations and translations, exp(x1 q1) ... exp(xn
+# qn) home. The axes at q = 0 come from the Jacobian there. Random positions check that the product is the pose, so it
+# does not matter how the model describes the arm.
 
 _EXACT = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class ArmJoint:
-    """A joint by its axis at q = 0: a unit vector and, of a revolute one, a point."""
+    """A joint by its axis at q = 0: a unit vector and, for a revolute joint, a point."""
 
     kind: JointKind
     direction: Floats
@@ -53,7 +51,7 @@ class ArmJoint:
         return self.kind is JointKind.REVOLUTE
 
     def displacement(self, amount: float) -> Floats:
-        """The 4 x 4 matrix of a rotation or shift."""
+        """The 4 x 4 matrix of a rotation or translation."""
         found = np.eye(4)
         if not self.turns:
             found[:3, 3] = amount * self.direction
@@ -67,7 +65,7 @@ class ArmJoint:
 
 @dataclass(frozen=True, eq=False)
 class SerialArm:
-    """The joints that move a body, in order, and its pose at q = 0. moving: their places among the coordinates."""
+    """The joints that move a body, in order, and its pose at q = 0. moving: their indices among the coordinates."""
 
     joints: tuple[ArmJoint, ...]
     home: Floats
@@ -82,11 +80,11 @@ class SerialArm:
 
     @property
     def kinds(self) -> str:
-        """The kinds of its joints in order, as in `RRP`: R for revolute, P for prismatic."""
+        """The joint types in order, as in `RRP`: R for revolute, P for prismatic."""
         return "".join("R" if joint.turns else "P" for joint in self.joints)
 
     def reversed(self) -> SerialArm:
-        """The arm whose pose at -q, backwards, is the inverse: what the hand sees of the base."""
+        """The arm in reverse order, whose pose at -q is the inverse: the base as seen from the hand."""
         return SerialArm(self.joints[::-1], self.home, self.moving[::-1])
 
 
@@ -106,7 +104,7 @@ def serial_arm(kernel: Kernel, body: str) -> SerialArm | None:
 
 
 def _joint(column: Floats, place: Floats) -> ArmJoint | None:
-    """A joint from its column of the Jacobian; None if it is a screw, or by other than q itself."""
+    """A joint from its column of the Jacobian; None if it is a screw, or if its variable is not q itself."""
     velocity, turn = column[:3], column[3:]
     if abs(np.linalg.norm(turn) - 1) < _EXACT:
         direction = _clean(turn)
@@ -117,7 +115,7 @@ def _joint(column: Floats, place: Floats) -> ArmJoint | None:
 
 
 def _clean(values: Floats) -> Floats:
-    """Without the rounding of zeros and ones."""
+    """The values with rounding errors of zeros and ones removed."""
     near = np.round(values)
     return np.where(np.abs(values - near) < 1e-15, near, values)
 
@@ -131,10 +129,10 @@ def _is_product(arm: SerialArm, kernel: Kernel, body: str, size: int) -> bool:
     return True
 
 
-# Rotations about and shifts along known axes by unknown amounts, and the small problems of geometry that find them
-# (after Paden and Kahan). Everything is a graph: what a closed form computes is compiled as any other quantity.
+# Rotations about and translations along known axes by unknown amounts, and the geometric subproblems that find them
+# (after Paden and Kahan). Everything is a graph, so a closed form is compiled like any other quantity.
 
-#: Below this a direction is taken as none.
+#: A shorter vector has no direction.
 _NOTHING = Fraction(1, 10**24)
 
 
@@ -145,7 +143,7 @@ def constant(like: Scalar, values: Floats) -> Vector:
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn about a known axis, by the cosine and sine of its angle (up to a common positive factor of one)."""
+    """A rotation about a known axis, by the cosine and sine of its angle (up to a common positive factor)."""
 
     joint: ArmJoint
     cosine: Scalar
@@ -158,39 +156,39 @@ class Turn:
 
     @property
     def inverse(self) -> Turn:
-        """The turn back."""
+        """The inverse rotation."""
         return Turn(self.joint, self.cosine, -self.sine)
 
     def vector(self, a: Vector) -> Vector:
-        """A direction, turned (Rodrigues)."""
+        """A rotated direction (Rodrigues)."""
         axis = constant(self.cosine, self.joint.direction)
         along = times((1 - self.cosine) * dot(axis, a), axis)
         return plus(plus(times(self.cosine, a), times(self.sine, cross(axis, a))), along)
 
     def place(self, a: Vector) -> Vector:
-        """A point, turned."""
-        centre = constant(self.cosine, self.joint.point)
-        return plus(centre, self.vector(minus(a, centre)))
+        """A rotated point."""
+        center = constant(self.cosine, self.joint.point)
+        return plus(center, self.vector(minus(a, center)))
 
 
 @dataclass(frozen=True)
 class PrismaticMove:
-    """A shift along a known direction."""
+    """A translation along a known direction."""
 
     joint: ArmJoint
     amount: Scalar
 
     @property
     def inverse(self) -> PrismaticMove:
-        """The shift back."""
+        """The inverse translation."""
         return PrismaticMove(self.joint, -self.amount)
 
     def vector(self, a: Vector) -> Vector:
-        """Directions stay."""
+        """The direction itself: translations do not change it."""
         return a
 
     def place(self, a: Vector) -> Vector:
-        """A point, shifted."""
+        """A translated point."""
         return plus(a, times(self.amount, constant(self.amount, self.joint.direction)))
 
 
@@ -198,7 +196,7 @@ Move: TypeAlias = Turn | PrismaticMove
 
 
 def vector_back(moves: Sequence[Move], a: Vector) -> Vector:
-    """A direction before moves were made one after the other, the last of the sequence first."""
+    """A direction before a sequence of moves: their inverses are applied, the last first."""
     for move in moves:
         a = move.inverse.vector(a)
     return a
@@ -212,19 +210,20 @@ def place_back(moves: Sequence[Move], a: Vector) -> Vector:
 
 
 class Geometry:
-    """The small problems. margins: of each square root its argument by its scale; below zero there is no solution."""
+    """The geometric subproblems. margins: the argument of each square root relative to its scale; negative means
+    no solution."""
 
     def __init__(self, like: Scalar) -> None:
         self.like = like
         self.margins: list[Scalar] = []
 
     def root(self, square: Scalar, scale: Scalar) -> Scalar:
-        """A square root; of what is below zero, zero: forward kinematics will tell that this is no solution."""
+        """A square root; zero for a negative argument. Forward kinematics then shows that this is not a solution."""
         self.margins.append(square / scale)
         return square.apply("select", square, square.number(0)).apply("sqrt")
 
     def rotation_between(self, joint: ArmJoint, before: Vector, after: Vector) -> Turn:
-        """The turn that brings one direction to another; both count as seen along the axis."""
+        """The rotation that takes one direction to another, both projected along the axis."""
         axis = constant(self.like, joint.direction)
         x = dot(before, after) - dot(axis, before) * dot(axis, after)
         y = dot(axis, cross(before, after))
@@ -235,14 +234,14 @@ class Geometry:
         return Turn(joint, enough.apply("select", x * scale, one), enough.apply("select", y * scale, zero))
 
     def projecting(self, joint: ArmJoint, turned: Vector, onto: Vector, value: Scalar, sign: int = 1) -> list[Turn]:
-        """The two turns R (for sign = -1: their inverses) with onto . R turned = value."""
+        """The two rotations R (for sign = -1: their inverses) with onto . R turned = value."""
         axis = constant(self.like, joint.direction)
         along = dot(onto, axis) * dot(axis, turned)
         a, b = dot(onto, turned) - along, sign * dot(onto, cross(axis, turned))
         return self.summing(joint, a, b, value - along)
 
     def summing(self, joint: ArmJoint, a: Scalar, b: Scalar, c: Scalar) -> list[Turn]:
-        """The two turns with a cos + b sin = c."""
+        """The two rotations with a cos + b sin = c."""
         size = a * a + b * b
         root = self.root(size - c * c, size)
         return [Turn(joint, (a * c - b * r) / size, (b * c + a * r) / size) for r in (root, -root)]
@@ -274,13 +273,10 @@ def constant_of(like: Scalar, value: float) -> Scalar:
     return like.number(Fraction(float(value)))
 
 
-# Three joints that bring a point to a place, in closed form where two neighbouring axes are parallel or meet.
-#
-# With x the place after the second and third joint, x lies on a circle about the first axis and on one about the
-# second:
-#
-#     w1 . (x - p1) = w1 . (place - p1)       |x - p1| = |place - p1|
-#     w2 . (x - p2) = w2 . (f - p2)           |x - p2| = |f - p2|,   f where the third joint brings the point
+# Three joints that move a point to a target, in closed form if two adjacent axes are parallel or intersect. With x the
+# point after the second and third joint, x is on a circle about the first axis and on one about the second: w1 . (x -
+# p1) = w1 . (place - p1), |x - p1| = |place - p1|; and w2 . (x - p2) = w2 . (f - p2), |x - p2| = |f - p2|, where the
+# third joint moves the point to f.
 
 _CLOSE = 1e-10
 
@@ -288,7 +284,7 @@ Solve: TypeAlias = Callable[[Geometry, Vector], list[tuple[Move, ...]]]
 
 
 def place_solver(joints: Sequence[ArmJoint], point: Floats) -> Solve | None:
-    """How three joints bring a point (at q = 0) to a place; None if there is no closed form."""
+    """How three joints move a point (at q = 0) to a target; None if there is no closed form."""
     one, two, three = joints
     if not (one.turns and two.turns):
         return None
@@ -296,7 +292,7 @@ def place_solver(joints: Sequence[ArmJoint], point: Floats) -> Solve | None:
     if task.first_meets and not task.first_parallel and task.changes_distance_from(_nearest(one, two)[0]):
         return task.meeting_first
     if not three.turns or np.linalg.norm(np.cross(three.direction, point - three.point)) < _CLOSE:
-        return None  # the third joint does not move the point as it should
+        return None  # the third joint does not move the point as required
     if task.first_parallel and not task.first_meets and not task.last_parallel:
         return task.parallel_first
     if task.last_parallel and not task.first_parallel and task.changes_distance_from(two.point):
@@ -305,12 +301,12 @@ def place_solver(joints: Sequence[ArmJoint], point: Floats) -> Solve | None:
 
 
 def parallel(first: ArmJoint, second: ArmJoint) -> bool:
-    """Whether two axes have the same direction, or opposite ones."""
+    """Whether two axes are parallel or antiparallel."""
     return bool(np.linalg.norm(np.cross(first.direction, second.direction)) < _CLOSE)
 
 
 def _nearest(first: ArmJoint, second: ArmJoint) -> tuple[Floats, Floats]:
-    """Points of two axes that are nearest to each other."""
+    """The closest points of two axes."""
     if parallel(first, second):
         along = (second.point - first.point) @ first.direction
         return first.point + along * first.direction, second.point
@@ -321,7 +317,7 @@ def _nearest(first: ArmJoint, second: ArmJoint) -> tuple[Floats, Floats]:
 
 @dataclass(frozen=True, eq=False)
 class _PointProblem:
-    """One problem: two revolute joints, a third, and the point at q = 0."""
+    """One subproblem: two revolute joints, a third joint, and the point at q = 0."""
 
     one: ArmJoint
     two: ArmJoint
@@ -346,29 +342,29 @@ class _PointProblem:
         first, second = _nearest(self.two, self.three)
         return self.three.turns and bool(np.linalg.norm(first - second) < _CLOSE)
 
-    def changes_distance_from(self, centre: Floats) -> bool:
-        """Whether the third joint moves the point nearer to a centre or away from it."""
+    def changes_distance_from(self, center: Floats) -> bool:
+        """Whether the third joint changes the distance of the point from a center."""
         if not self.three.turns:
             return True
         axis = self.three.direction
-        return all(np.linalg.norm(np.cross(axis, end - self.three.point)) > _CLOSE for end in (centre, self.point))
+        return all(np.linalg.norm(np.cross(axis, end - self.three.point)) > _CLOSE for end in (center, self.point))
 
     def meeting_first(self, geometry: Geometry, place: Vector) -> list[tuple[Move, ...]]:
-        """Axes 1 and 2 meet: the third joint gives the distance, then the two circles lie on one sphere."""
-        centre, _ = _nearest(self.one, self.two)
-        arm = minus(place, constant(geometry.like, centre))
+        """Axes 1 and 2 intersect: the third joint gives the distance, and both circles are on one sphere."""
+        center, _ = _nearest(self.one, self.two)
+        arm = minus(place, constant(geometry.like, center))
         square, like = dot(arm, arm), geometry.like
         found: list[tuple[Move, ...]] = []
-        for third in self._at_distance(geometry, centre, square):
-            reach = minus(third.place(constant(like, self.point)), constant(like, centre))
+        for third in self._at_distance(geometry, center, square):
+            reach = minus(third.place(constant(like, self.point)), constant(like, center))
             axes = self.one.direction, self.two.direction
             heights = dot(constant(like, axes[0]), arm), dot(constant(like, axes[1]), reach)
             for x in geometry.line_and_sphere(axes, heights, square):
-                found.append(self._turned(geometry, plus(x, constant(like, centre)), place, third))
+                found.append(self._turned(geometry, plus(x, constant(like, center)), place, third))
         return found
 
     def parallel_first(self, geometry: Geometry, place: Vector) -> list[tuple[Move, ...]]:
-        """Axes 1 and 2 are parallel: the third joint gives the height, then circles in a plane meet."""
+        """Axes 1 and 2 are parallel: the third joint gives the height, and two circles in a plane intersect."""
         like, axis = geometry.like, self.one.direction
         start, end = _nearest(self.one, self.two)
         apart = end - start
@@ -383,7 +379,7 @@ class _PointProblem:
         return found
 
     def parallel_last(self, geometry: Geometry, place: Vector) -> list[tuple[Move, ...]]:
-        """Axes 2 and 3 are parallel: x keeps its height along them whatever the third joint does."""
+        """Axes 2 and 3 are parallel: the third joint does not change the height of x along them."""
         like, (start, _) = geometry.like, _nearest(self.one, self.two)
         arm = minus(place, constant(like, start))
         axes = self.one.direction, self.two.direction
@@ -397,44 +393,44 @@ class _PointProblem:
         return found
 
     def meeting_last(self, geometry: Geometry, place: Vector) -> list[tuple[Move, ...]]:
-        """Axes 2 and 3 meet: x keeps its distance from there whatever the third joint does."""
-        like, (centre, _), start = geometry.like, _nearest(self.two, self.three), self.one.point
-        arm, apart = minus(place, constant(like, start)), centre - start
-        fixed = float((self.point - centre) @ (self.point - centre))
+        """Axes 2 and 3 intersect: the third joint does not change the distance of x from the intersection."""
+        like, (center, _), start = geometry.like, _nearest(self.two, self.three), self.one.point
+        arm, apart = minus(place, constant(like, start)), center - start
+        fixed = float((self.point - center) @ (self.point - center))
         along = (dot(arm, arm) + constant_of(like, float(apart @ apart) - fixed)) / 2
         height = dot(constant(like, self.one.direction), arm)
         found: list[tuple[Move, ...]] = []
         for x in geometry.line_and_sphere((self.one.direction, apart), (height, along), dot(arm, arm)):
             at = plus(x, constant(like, start))
-            level = dot(constant(like, self.two.direction), minus(at, constant(like, centre)))
-            for third in self._at_height(geometry, self.two.direction, centre, level):
+            level = dot(constant(like, self.two.direction), minus(at, constant(like, center)))
+            for third in self._at_height(geometry, self.two.direction, center, level):
                 found.append(self._turned(geometry, at, place, third))
         return found
 
-    def _at_distance(self, geometry: Geometry, centre: Floats, square: Scalar) -> list[Turn] | list[PrismaticMove]:
-        """The third joint such that the point is at a distance, given squared, from a centre."""
+    def _at_distance(self, geometry: Geometry, center: Floats, square: Scalar) -> list[Turn] | list[PrismaticMove]:
+        """The third joint for a given squared distance of the point from a center."""
         like, three = geometry.like, self.three
         if not three.turns:
-            return self._prismatic_moves(geometry, centre, square)
-        apart, arm = three.point - centre, self.point - three.point
+            return self._prismatic_moves(geometry, center, square)
+        apart, arm = three.point - center, self.point - three.point
         rest = constant_of(like, float(apart @ apart + arm @ arm))
         return geometry.projecting(three, constant(like, arm), constant(like, 2 * apart), square - rest)
 
-    def _prismatic_moves(self, geometry: Geometry, centre: Floats, square: Scalar) -> list[PrismaticMove]:
-        like, apart = geometry.like, self.point - centre
+    def _prismatic_moves(self, geometry: Geometry, center: Floats, square: Scalar) -> list[PrismaticMove]:
+        like, apart = geometry.like, self.point - center
         along = constant_of(like, float(apart @ self.three.direction))
         across = constant_of(like, float(apart @ apart) - float(apart @ self.three.direction) ** 2)
         root = geometry.root(square - across, square)
         return [PrismaticMove(self.three, r - along) for r in (root, -root)]
 
     def _at_height(self, geometry: Geometry, axis: Floats, start: Floats, height: Scalar) -> list[Turn]:
-        """The third joint such that the point is at a height along an axis, measured from a point."""
+        """The third joint for a given height of the point along an axis, measured from a point."""
         like, three = geometry.like, self.three
         level = height - constant_of(like, float(axis @ (three.point - start)))
         return geometry.projecting(three, constant(like, self.point - three.point), constant(like, axis), level)
 
     def _turned(self, geometry: Geometry, x: Vector, place: Vector, third: Move) -> tuple[Move, ...]:
-        """The turns of joints 2 and 1 that lead through x."""
+        """The rotations of joints 2 and 1 through x."""
         like = geometry.like
         reach = third.place(constant(like, self.point))
         first, second = constant(like, self.one.point), constant(like, self.two.point)
@@ -443,22 +439,21 @@ class _PointProblem:
         return one, two, third
 
 
-# Closed forms of inverse kinematics: which arms have one, and all their solutions as a graph of the wanted pose.
-#
-# Spherical wrist: three axes that meet in one point. The point is placed by the other three joints, of which two
-# neighbours are parallel or meet; then the wrist turns. Three parallel axes (2, 3, 4) before two that meet (5, 6).
-# Either may stand at the other end of the arm: what the hand sees of the base is an arm, too.
+# Closed forms of inverse kinematics: which arms have one, and all their solutions as a graph of the requested pose.
+# Spherical wrist: three axes intersect in one point. The other three joints, of which two adjacent ones are parallel or
+# intersect, place this point; then the wrist rotates. Three parallel axes (2, 3, 4) before two that intersect (5, 6).
+# Either may be at the other end of the arm, because the base as seen from the hand is also an arm.
 
 SOLUTIONS, MARGINS = "solutions", "margins"
-#: The entries of the wanted displacement G = pose home^-1 by rows.
+#: The entries of the requested displacement G = pose home^-1 by rows.
 SYMBOLS = tuple(Symbol(Kind.INPUT, f"{name}{i}") for i in range(3) for name in ("x", "y", "z", "p"))
 
 
 @dataclass(frozen=True)
 class ClosedForm:
-    """The solutions of an arm as a graph of SYMBOLS; each a row of amounts, in the order of its joints.
+    """The solutions of an arm as a graph of SYMBOLS; each is a row of joint values, in the order of its joints.
 
-    backwards: SYMBOLS stand for the inverse displacement, and amounts are those of the reversed arm.
+    backwards: SYMBOLS are the inverse displacement, and the values are those of the reversed arm.
     """
 
     name: str
@@ -467,7 +462,7 @@ class ClosedForm:
 
     @property
     def branches(self) -> int:
-        """How many solutions there are at most."""
+        """The largest possible number of solutions."""
         return self.graph.output(SOLUTIONS).shape[0]
 
 
@@ -510,7 +505,7 @@ def _graph(geometry: Geometry, branches: list[tuple[Move, ...]]) -> Graph:
 
 
 def meeting_point(*joints: ArmJoint) -> Floats | None:
-    """Where the axes of revolute joints meet; None if they do not, or in more than one point."""
+    """The intersection of the axes of revolute joints; None if there is none, or more than one point."""
     if not all(joint.turns for joint in joints):
         return None
     across = [np.eye(3) - np.outer(joint.direction, joint.direction) for joint in joints]
@@ -524,14 +519,14 @@ def meeting_point(*joints: ArmJoint) -> Floats | None:
 
 
 def _spherical_wrist(arm: SerialArm) -> Graph | None:
-    centre = meeting_point(*arm.joints[3:]) if len(arm.joints) == 6 else None
-    if centre is None or any(parallel(*pair) for pair in pairwise(arm.joints[3:])):
+    center = meeting_point(*arm.joints[3:]) if len(arm.joints) == 6 else None
+    if center is None or any(parallel(*pair) for pair in pairwise(arm.joints[3:])):
         return None
-    solve = place_solver(arm.joints[:3], centre)
+    solve = place_solver(arm.joints[:3], center)
     if solve is None:
         return None
     geometry, turn, shift = _wanted()
-    place = plus(apply(turn, constant(geometry.like, centre)), shift)
+    place = plus(apply(turn, constant(geometry.like, center)), shift)
     branches: list[tuple[Move, ...]] = []
     for moves in solve(geometry, place):
         branches += [(*moves, *wrist) for wrist in _wrist(geometry, arm.joints[3:], turn, moves)]
@@ -541,7 +536,7 @@ def _spherical_wrist(arm: SerialArm) -> Graph | None:
 def _wrist(
     geometry: Geometry, joints: tuple[ArmJoint, ...], turn: Matrix, moves: tuple[Move, ...]
 ) -> list[tuple[Turn, Turn, Turn]]:
-    """The two ways to make what the moves before the wrist leave of a rotation."""
+    """The two wrist rotations that complete the rotation left by the moves before it."""
     first, second, third = joints
     onto, turned = constant(geometry.like, first.direction), constant(geometry.like, third.direction)
     aim = vector_back(moves, apply(turn, turned))
@@ -555,7 +550,7 @@ def _wrist(
 
 
 def _across(direction: Floats) -> Floats:
-    """A unit vector at right angles, along an axis where possible."""
+    """A perpendicular unit vector, along an axis if possible."""
     axis = np.eye(3)[int(np.argmin(np.abs(direction)))]
     found = axis - (axis @ direction) * direction
     return np.asarray(found / np.linalg.norm(found))
@@ -592,7 +587,7 @@ class _ParallelAxes:
         return _graph(self.geometry, branches)
 
     def _bases(self) -> list[Turn]:
-        """Where axes 5 and 6 meet keeps its height above the plane of the parallel joints."""
+        """The intersection of axes 5 and 6 keeps its height above the plane of the parallel joints."""
         joint = self.joints[0]
         place = plus(apply(self.turn, self._constant(self.meeting)), self.shift)
         arm = minus(place, self._constant(joint.point))

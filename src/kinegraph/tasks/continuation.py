@@ -25,7 +25,7 @@ from kinegraph.tasks.equilibria import (
     searched,
     steady_equations,
 )
-from kinegraph.tasks.linearize import linearised_at, period_of
+from kinegraph.tasks.linearize import linearised_at, period_of, real_and_imaginary
 from kinegraph.tasks.operating_point import Floats, named_values, operating_point
 from kinegraph.tasks.steady.balance import Balance, SteadyCircling, Varied, resting_matrix, varied_of
 from kinegraph.tasks.steady.bifurcations import Kind, Special, special_points
@@ -43,7 +43,7 @@ from kinegraph.tasks.steady.pseudo_arclength import (
     zero_dimensions,
 )
 
-# All branches that hang together: every start is followed both ways, every branch point is left in all directions.
+# Connected branches: every start is followed in both directions, every branch point in all directions.
 
 _LEAVING = (0.02, 0.05, 0.1)
 _MOST = 64
@@ -51,7 +51,7 @@ _MOST = 64
 
 @dataclass(frozen=True)
 class FollowedBranch:
-    """One branch as it was followed: its places in order, special points, and why it ends on both sides."""
+    """One branch as followed: its points in order, special points, and why it ends on each side."""
 
     places: tuple[BranchState, ...]
     special: tuple[Special, ...]
@@ -59,7 +59,7 @@ class FollowedBranch:
 
 
 class Explorer:
-    """Finds branches from starts and branch points; each is followed once."""
+    """Finds branches from starts and branch points, and follows each once."""
 
     def __init__(self, tracer: Tracer, metric: Floats) -> None:
         self.tracer = tracer
@@ -68,7 +68,7 @@ class Explorer:
         self._left: list[Floats] = []
 
     def start(self, y: Floats) -> None:
-        """Follow the branch through a solution, and what hangs on it, unless it is known."""
+        """Follow the branch through a solution, and all branches connected to it, unless it is known."""
         if self.known(y):
             return
         along = np.zeros_like(y)
@@ -85,11 +85,11 @@ class Explorer:
         self._add(FollowedBranch(tuple(places), (*reversed(before.special), *after.special), (beginning, end)))
 
     def known(self, y: Floats) -> bool:
-        """Whether a place lies on a branch that was followed."""
+        """Whether a point is on a branch already followed."""
         return any(self._lies_on(way, y) for way in self.followed)
 
     def places_at(self, value: float) -> list[Floats]:
-        """Where the followed branches have this value of the varied unknown."""
+        """The points of the followed branches at this value of the varied unknown."""
         found: list[Floats] = []
         for way in self.followed:
             places = np.array([place.y for place in way.places])
@@ -101,7 +101,7 @@ class Explorer:
         return found
 
     def _passed(self, steps: list[Step]) -> _Passed:
-        """The places after the first one, special points among them."""
+        """The points after the first one, including special points."""
         found = _Passed([], [])
         for step in steps:
             special = special_points(self.tracer, step)
@@ -135,7 +135,7 @@ class Explorer:
                 break
 
     def _directions(self, place: BranchState) -> Iterator[Floats]:
-        """Unit vectors across the known branch along which F is flat too."""
+        """Unit vectors transverse to the known branch along which F is also stationary."""
         curve = self.tracer.curve
         _, slope = curve.slope(place.y)
         sizes, rows = np.linalg.svd(slope)[1:]
@@ -149,7 +149,7 @@ class Explorer:
             yield -direction
 
     def _lies_on(self, way: FollowedBranch, y: Floats) -> bool:
-        """Whether a place is near the line through a branch's places, whole turns left out."""
+        """Whether a point is near the polygon of a branch's points, modulo whole turns."""
         places = np.array([place.y for place in way.places])
         if len(places) < 2:
             return self.tracer.distance(places[0], y) < 1e-6
@@ -171,15 +171,13 @@ def _turned(place: BranchState) -> BranchState:
     return BranchState(place.y, -place.tangent, place.spectrum)
 
 
-# `branches`: equilibria and steady motions as functions of one parameter, force, input or rate.
-#
-# Pseudo-arclength with exact derivatives; folds, branch points and Hopf points are found on the way, and every branch
-# point is left along all its branches.
+# `continuation`: pseudo-arclength with exact derivatives. Folds, branch points and Hopf points are detected, and every
+# branch point is left along all its branches.
 
 
 @dataclass(frozen=True)
 class SpecialPoint:
-    """A fold, branch point, Hopf point or divergence: where it is, and the frequency (rad/s) of what begins to grow."""
+    """A fold, branch point, Hopf point or divergence: where it is, and the frequency (rad/s) of the growing mode."""
 
     kind: Kind
     value: float
@@ -193,7 +191,7 @@ class SpecialPoint:
 class Branch:
     """One branch: a row of q, v and eigenvalues for every value; `unstable` counts growing eigenvalues.
 
-    Eigenvalues that are zero along the whole branch (cyclic coordinates and their momenta) are left out.
+    Eigenvalues that are zero along the whole branch (cyclic coordinates and their momenta) are omitted.
     """
 
     values: Floats
@@ -216,12 +214,13 @@ class Branch:
 
 @dataclass(frozen=True)
 class Branches(RichDisplay):
-    """All branches found, by the variable `over`."""
+    """All branches found, by the variable `over`, which begins at `low`."""
 
     model: str
     over: str
     coordinates: tuple[str, ...]
     branches: tuple[Branch, ...]
+    low: float
 
     def __len__(self) -> int:
         return len(self.branches)
@@ -234,7 +233,7 @@ class Branches(RichDisplay):
 
     @property
     def special(self) -> tuple[SpecialPoint, ...]:
-        """All special points, each once, by value."""
+        """All special points, each once, ordered by value."""
         found: list[SpecialPoint] = []
         for one in sorted((one for branch in self.branches for one in branch.special), key=lambda one: one.value):
             if not any(_same(one, other) for other in found):
@@ -248,40 +247,72 @@ class Branches(RichDisplay):
             lines += [f"   {one.kind} at {self.over} = {one.value:.12g}" for one in branch.special]
         return "\n".join(lines)
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them; `equilibria` are those at the start of the range."""
+        first = [
+            self._point(branch, index)
+            for branch in self.branches
+            for index in range(len(branch))
+            if branch.values[index] == self.low
+        ]
+        return {"over": self.over, "equilibria": first, "branches": [self._entry(one) for one in self.branches]}
 
-def branches(
-    mechanism: MechanismSource,
+    def _entry(self, branch: Branch) -> dict[str, object]:
+        special = [
+            {
+                "kind": one.kind, self.over: one.value, "q": dict(zip(self.coordinates, one.q.tolist(), strict=True)),
+                "frequency": one.frequency, "eigenvalues": [real_and_imaginary(value) for value in one.eigenvalues],
+            }
+            for one in branch.special
+        ]  # fmt: skip
+        points = [self._point(branch, index) for index in range(len(branch))]
+        return {"points": points, "special": special, "begins": branch.begins, "ends": branch.ends}
+
+    def _point(self, branch: Branch, index: int) -> dict[str, object]:
+        return {
+            self.over: float(branch.values[index]),
+            "q": dict(zip(self.coordinates, branch.q[index].tolist(), strict=True)),
+            "stable": bool(branch.stable[index]),
+            "eigenvalues": [real_and_imaginary(value) for value in branch.eigenvalues[index]],
+        }
+
+
+def continuation(
+    model: MechanismSource,
     over: str,
     low: float,
     high: float,
-    at: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     *,
-    within: Mapping[str, tuple[float, float]] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 200,
     seed: int = 0,
     points: int = 2000,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Branches:
-    """Branches of equilibria as a parameter, force (tau:q1), input or steady rate (psi') goes from low to high.
+    """Follow branches of equilibria while a parameter, force (tau:q1), input or steady rate (psi') varies.
 
-    Solutions are looked for at both ends and in the middle as `equilibria` does, from the state of `at` and from
-    `starts` others. points: the most that one branch may have.
+    over: the name to vary, from low to high.
+    state: the state to start from, as for `equilibria`. bounds: limits of the search by coordinate.
+    starts: number of random starts at both ends and in the middle of the range. seed: of the random starts.
+    points: the largest number of points of a branch.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     require_isolated(mechanism)
     _check_range(over, low, high, points)
     varied = varied_of(mechanism, over)
-    family = _Family(mechanism, varied, named_values(mechanism, at), dict(parameters or {}), low)
+    family = _Family(mechanism, varied, named_values(mechanism, state), dict(parameters or {}), low)
     starting = [
         (hit, value)
         for value in (low, high, (low + high) / 2)
-        for hit in family.hits_at(value, within or {}, starts, seed)
+        for hit in family.hits_at(value, bounds or {}, starts, seed)
     ]
     solutions = [np.append(hit.unknowns, value) for hit, value in starting]
     if not solutions:
         raise TaskError(
-            f"{mechanism.name}: no equilibrium was found for {over} = {low:g}, {(low + high) / 2:g} or {high:g}\n"
-            "  choose another range, widen `within`, or add starts"
+            f"{mechanism.name}: no equilibrium found for {over} = {low:g}, {(low + high) / 2:g} or "
+            f"{high:g}\n"
+            "  choose another range, widen `bounds`, or add starts"
         )
     explorer = family.explorer(solutions, (low, high), points, family.turns)
     family.require_constant(solutions)
@@ -289,11 +320,11 @@ def branches(
         if not (hit.dimension and family.is_beside(hit.unknowns, value, explorer)):
             explorer.start(one / explorer.tracer.curve.scales)
     found = [family.branch(way, explorer.tracer.curve.scales) for way in explorer.followed]
-    return Branches(mechanism.name, over, mechanism.layout.positions, tuple(found))
+    return Branches(mechanism.name, over, mechanism.layout.positions, tuple(found), low)
 
 
 class _Family:
-    """The equations of one mechanism with one variable that changes."""
+    """The equations of one mechanism with one varied variable."""
 
     def __init__(
         self,
@@ -313,19 +344,19 @@ class _Family:
         equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
         if isinstance(equations, SteadyCircling) and varied.group is not Variables.VELOCITIES:
             raise TaskError(
-                f"{mechanism.name}: motion in circles is followed over rates only, not over {varied.name}\n"
+                f"{mechanism.name}: circular motion can be continued over rates only, not over {varied.name}\n"
                 "  vary the rate of a cyclic coordinate, or use equilibria at single values"
             )
         self.equations = replace(equations, varied=varied)
 
     def hits_at(self, value: float, within: Mapping[str, tuple[float, float]], starts: int, seed: int) -> list[Hit]:
-        """What is found at one value; of a continuum one solution, the nearest to the given state."""
+        """The solutions at one value; for a continuum one solution, the nearest to the given state."""
         equations = self.equations_at(value)
         found = searched(self.mechanism, equations, within, starts, seed, self.parameters)
         return found.representatives(equations)
 
     def is_beside(self, unknowns: Floats, value: float, explorer: Explorer) -> bool:
-        """Whether a continuum leads from a solution to a branch that was followed: other headings are no branches."""
+        """Whether a continuum connects a solution to a known branch: other headings are not other branches."""
         scales = explorer.tracer.curve.scales
         others = [(y * scales)[:-1] for y in explorer.places_at(value / scales[-1])]
         if not others:
@@ -335,7 +366,7 @@ class _Family:
 
     @cached_property
     def turns(self) -> list[int]:
-        """The positions that are the same after a turn, by index."""
+        """The indices of positions that are periodic by a whole turn."""
         return repeating(self.mechanism, self.equations.point, self.parameters)
 
     def equations_at(self, value: float) -> Balance | SteadyCircling:
@@ -343,18 +374,19 @@ class _Family:
         return replace(self.equations, point=self.varied.at(self.equations.point, value), varied=None)
 
     def require_constant(self, solutions: list[Floats]) -> None:
-        """TaskError if the model depends on time in a way that matters for stability."""
+        """TaskError if the model depends on time in a way that affects stability."""
         if not depends_on_time(self.mechanism) or isinstance(self.equations, SteadyCircling):
             return
         for unknowns in solutions:
             if period_of(self.mechanism, self.equations.at(unknowns), self.parameters) is not None:
                 raise TaskError(
-                    f"{self.mechanism.name}: the model depends on time, so branches would need Floquet multipliers at "
-                    "every point\n  use `equilibria` or `modes` at single values, which give them"
+                    f"{self.mechanism.name}: the model depends on time, so stability would need Floquet multipliers "
+                    "at every point\n"
+                    "  use `equilibria` or `modes` at single values, which compute them"
                 )
 
     def explorer(self, solutions: list[Floats], span: tuple[float, float], points: int, turns: list[int]) -> Explorer:
-        """What follows the branches, in unknowns of comparable size."""
+        """The explorer of the branches, in unknowns of comparable size."""
         scales = self._scales(solutions, span)
         curve = curve_through(self.equations.missing, scales, [one / scales for one in solutions])
         regular = _regular(curve, [one / scales for one in solutions], (span[0] / scales[-1], span[1] / scales[-1]))
@@ -374,7 +406,7 @@ class _Family:
         return Explorer(tracer, metric)
 
     def _scales(self, solutions: list[Floats], span: tuple[float, float]) -> Floats:
-        """Positions as they are; multipliers and rates by their size; the variable by its range."""
+        """Positions unchanged; multipliers and rates by their size; the variable by its range."""
         largest = np.max(np.abs(solutions), axis=0)
         scales = 10 * np.maximum(largest, 1.0)
         scales[: self.equations.positions] = 1.0
@@ -382,7 +414,7 @@ class _Family:
         return np.asarray(scales)
 
     def _matrix(self, unknowns: Floats) -> Floats | None:
-        """The linear system at a place; None in a singular position, which has none."""
+        """The linear system at a point; None in a singular position."""
         point = self.equations.at(unknowns)
         try:
             if isinstance(self.equations, SteadyCircling):
@@ -392,7 +424,7 @@ class _Family:
             return None
 
     def branch(self, way: FollowedBranch, scales: Floats) -> Branch:
-        """What a user sees of a branch."""
+        """The branch as returned to the user."""
         rows = [place.y * scales for place in way.places]
         points = [self.equations.at(row) for row in rows]
         spectra = [place.spectrum for place in way.places]
@@ -413,7 +445,7 @@ class _Family:
 
 
 def _regular(curve: Curve, solutions: list[Floats], span: tuple[float, float]) -> list[Floats]:
-    """Places a little way along the branches: where a range begins there may be a branch point."""
+    """Points slightly along the branches: the start of a range may be a branch point."""
     inside = [np.clip(y[-1], span[0] + 1.7e-3, span[1] - 1.7e-3) for y in solutions]
     moved = [curve.at_value(y, float(value)) for y, value in zip(solutions, inside, strict=True)]
     return [y for y in moved if y is not None] or solutions
@@ -426,6 +458,6 @@ def _same(one: SpecialPoint, other: SpecialPoint) -> bool:
 
 def _check_range(over: str, low: float, high: float, points: int) -> None:
     if not (isfinite(high - low) and low < high):
-        raise TaskError(f"over: {over} goes from {low:g} to {high:g}; give two finite numbers, the lower first")
+        raise TaskError(f"over: {over} is from {low:g} to {high:g}; give two finite numbers, the lower first")
     if points < 2:
         raise TaskError(f"points is {points}: a branch needs at least 2")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.constraints.conditions import following_columns, row_rank
 from kinegraph.derive.constraints.redundancy import holonomic_rows
 from kinegraph.derive.dynamics.state_rate import Forces
@@ -24,6 +25,7 @@ from kinegraph.model.expressions import names as names_in
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.checks.diagnosis import named_ending
+from kinegraph.simulate.checks.first_integrals import ENERGY, MOMENTA
 from kinegraph.simulate.equations import row_values
 from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.inputs import (
@@ -31,15 +33,16 @@ from kinegraph.simulate.inputs import (
     check_inputs,
     initial_values,
     read_inputs,
+    span_of,
     starting_state,
     with_given_inputs,
 )
-from kinegraph.simulate.observation import ENERGY, KINETIC, MOMENTA, POTENTIAL
+from kinegraph.simulate.observation import KINETIC, POTENTIAL
 from kinegraph.simulate.run_task import Task
 from kinegraph.simulate.sensitivities import AdjointForm, StartDerivative, VariationalForm
 from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver, StateForm, solver_of
-from kinegraph.solve.methods.step_control import Control
+from kinegraph.solve.methods.step_control import Adaptive, Control, Tolerance
 from kinegraph.solve.problem import Signals
 from kinegraph.solve.recording import Run, Save, Statistics, Status
 from kinegraph.tasks.operating_point import (
@@ -54,17 +57,16 @@ from kinegraph.tasks.operating_point import (
     slope,
 )
 
-# Where a run of a mechanism with loops or constraints starts, and how that depends on parameters and initial values.
-#
-# Independent coordinates and velocities start as the model or the user says; the others follow from the constraints,
+# The initial state of a run with loops or constraints, and its derivatives by parameters and initial values.
+# Independent coordinates and velocities start as the model or the user says. The others follow from the constraints,
 # and so do their derivatives: J dq = -d(constraints)/dp, J dv = -d(rates)/dq dq - d(rates)/dp.
 
 
 class AssembledStart:
-    """The start of a StartDerivative, made to fit at the time t.
+    """The start of a StartDerivative, assembled at the time t.
 
-    held: names of positions and velocities that are given. Which others are independent is decided at the first state.
-    begun: where the run starts with the first values. All later starts are looked for beside it: near a dead point the
+    held: names of positions and velocities that are given. The first state decides which others are independent.
+    begun: the initial state for the first values. All later starts are searched near it: near a dead point the
     guesses of the model may lead to another branch than that of the run.
     """
 
@@ -81,7 +83,7 @@ class AssembledStart:
     ) -> None:
         if mechanism.layout.quaternions:
             raise TaskError(
-                f"{mechanism.name}: derivatives of loops with free rotations (quaternions) are not computed\n"
+                f"{mechanism.name}: derivatives are not available for loops with free rotations (quaternions)\n"
                 "  write the rotation with Rx, Ry, Rz"
             )
         self._mechanism, self._start, self._time = mechanism, start, t
@@ -103,12 +105,12 @@ class AssembledStart:
             if index not in independent:
                 free = ", ".join(name for name in place.independent if name in held) or "the other coordinates"
                 raise TaskError(
-                    f"{mechanism.name}: {names[index]}(0) cannot vary by itself: loops let it follow from {free}\n"
+                    f"{mechanism.name}: {names[index]}(0) is not independent: the loops determine it from {free}\n"
                     "  name as many initial values as there are degrees of freedom"
                 )
 
     def raw(self, parameters: Floats) -> Floats:
-        """q and v as they are written, moved by as much as the first ones were to fit."""
+        """q and v as written, shifted by the correction that closed the loops of the first ones."""
         return self._start.raw(parameters) + self._offset
 
     def at(self, parameters: Floats, given: Mapping[int, float]) -> tuple[Floats, Floats]:
@@ -138,7 +140,7 @@ class AssembledStart:
 
 
 class _Split:
-    """Which columns of a Jacobian are solved for, chosen once: those that are given are independent if they can be."""
+    """The dependent columns of a Jacobian, chosen once. Given values are independent if possible."""
 
     def __init__(self, jacobian: Floats, given: Sequence[int]) -> None:
         self._rows = list(row_rank(jacobian).independent)
@@ -154,7 +156,7 @@ class _Split:
         return found
 
 
-# Runs of a mechanism with the exact derivatives of their results, for many values of parameters and initial values.
+# Runs with exact derivatives of their results, for many values of parameters and initial values.
 
 #: Formulas by name, or formulas that are their own names.
 Results: TypeAlias = Mapping[str, Scalar] | Sequence[str] | str
@@ -164,7 +166,7 @@ _AT_START = "(0)"
 
 @dataclass(frozen=True)
 class RunSettings:
-    """How the runs are made: what `simulate` takes."""
+    """The settings of the runs, as for `simulate`."""
 
     control: Control
     method: str | Method | Solver = Method.DOP853
@@ -178,7 +180,7 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class DifferentiatedRows:
-    """Results by row of time, `derivatives[time, result, variable]`, and what the run cost."""
+    """Results by row of time, `derivatives[time, result, variable]`, and the cost of the run."""
 
     times: Floats
     values: Floats
@@ -189,8 +191,8 @@ class DifferentiatedRows:
 class DifferentiatedRun:
     """Equations of the motion and of its derivatives, compiled once; `at` runs them for values of the variables.
 
-    by: parameters (`m1`) and initial values (`q1(0)`, `q1'(0)`); an initial value that is named here does not depend
-    on parameters. results: formulas of the state, time, parameters, points, energies, momenta and integrals.
+    by: parameters (`m1`) and initial values (`q1(0)`, `q1'(0)`). An initial value named here does not depend on
+    parameters. results: formulas of the state, time, parameters, points, energies, momenta and integrals.
     """
 
     def __init__(
@@ -205,7 +207,7 @@ class DifferentiatedRun:
         self._settings = settings
         self._solver = solver_of(settings.method)
         if self._solver.capabilities.form is not StateForm.VELOCITIES:
-            raise TaskError("derivatives need a method in velocities: choose e.g. method='dop853'")
+            raise TaskError("derivatives need a method in velocities, e.g. method='dop853'")
         self.by = by
         check_inputs(settings.inputs)
         forces, self.signals = read_inputs(mechanism, settings.inputs)
@@ -221,10 +223,11 @@ class DifferentiatedRun:
     def _beginning(
         self, mechanism: Mechanism, settings: RunSettings
     ) -> tuple[StartDerivative | AssembledStart, Floats]:
-        """Where runs start, and the values of the variables that the model and the settings say."""
+        """The start of the runs, and the values of the variables in the model and the settings."""
         numbers = parameter_values(mechanism, settings.parameters)
         initial = initial_values(mechanism, settings.initial)
-        begun = np.concatenate(starting_state(mechanism, initial, numbers, settings.start))  # names what is wrong
+        # raises an error that names the unknown
+        begun = np.concatenate(starting_state(mechanism, initial, numbers, settings.start))
         known = float_values(numbers)
         start = StartDerivative(mechanism, initial, self.form.bound, self._parameters)
         parameters = np.array([known[name] for name in self._parameters])
@@ -248,7 +251,7 @@ class DifferentiatedRun:
 
     @cached_property
     def adjoint(self) -> AdjointForm:
-        """What results at the end owe to the motion, backwards in time."""
+        """The adjoint equations of results at the end, backward in time."""
         return AdjointForm(self.motion)
 
     @cached_property
@@ -296,27 +299,29 @@ class DifferentiatedRun:
         save: Save,
         parameters: Floats,
     ) -> Run:
-        """A run of any form of these equations that reaches its end; else TaskError."""
+        """A run of any form of these equations; TaskError if it does not reach its end."""
         settings, control = self._settings, self._settings.control
         if isinstance(form, AdjointForm) and control.adaptive:
-            control = replace(control, atol=control.common_atol)  # names of the state mean nothing to an adjoint
+            control = replace(control, atol=control.common_atol)  # names of the state have no meaning for an adjoint
         task = Task(form, self._solver, control, state, span, signals, (), save, settings.progress, parameters)
         run, _ = task.run(settings.native)
         if run.ending.status is Status.INTERRUPTED:
             raise KeyboardInterrupt
         if not run.ending.status.good:
             ending = run.ending if isinstance(form, AdjointForm) else named_ending(form, run, signals, parameters)
-            raise TaskError(f"{self.form.mechanism.name}: the run has no derivatives at its end: {ending}")
+            raise TaskError(
+                f"{self.form.mechanism.name}: the run stopped before its end, so there are no derivatives: {ending}"
+            )
         return run
 
     def tolerances(self, states: Floats) -> Floats:
-        """What the control lets every component of the motion be wrong by."""
+        """The tolerance of every component of the motion."""
         control = self._settings.control
         assert control.adaptive
         return np.asarray(control.absolute(self.motion.names) + control.rtol * np.abs(states).max(axis=0))
 
     def rows(self, run: Run, parameters: Floats) -> Floats:
-        """What all graphs take, row by row: state, time, inputs, parameters."""
+        """The arguments of all graphs by row: state, time, inputs, parameters."""
         count = len(run.times)
         return np.hstack(
             [run.states, run.times[:, None], self.signals.values(run.times), np.tile(parameters, (count, 1))]
@@ -324,13 +329,34 @@ class DifferentiatedRun:
 
 
 def require_continuous(form: VariationalForm, rows: Floats) -> None:
-    """TaskError if forces jump between rows of a run."""
+    """TaskError if forces are discontinuous between rows of a run."""
     time = form.jump(rows)
     if time is not None:
         raise TaskError(
-            f"{form.mechanism.name}: forces jump at about t = {time:.6g} (sign or select in a formula)\n"
-            "  derivatives across a jump are not computed: write a continuous law, e.g. tanh(v/0.01) for sign(v)"
+            f"{form.mechanism.name}: a force is discontinuous at about t = {time:.6g} (sign or select in a "
+            "formula)\n"
+            "  derivatives across a discontinuity are not available: use a continuous formula, e.g. "
+            "tanh(v/0.01) for sign(v)"
         )
+
+
+def run_request(
+    model: MechanismSource,
+    duration: float,
+    t0: float,
+    tolerances: tuple[float, Tolerance | None],
+    method: str | Method | Solver,
+    state: Mapping[str, Scalar] | ArrayLike | None,
+    parameters: Mapping[str, Scalar] | None,
+    inputs: Mapping[str, Input] | None,
+    native: Native,
+    progress: bool | None,
+) -> tuple[Mechanism, tuple[float, float], RunSettings]:
+    """The mechanism, the time span and the settings of a run, from the arguments of a task."""
+    control = Adaptive(*tolerances)
+    span = span_of(t0, duration, control)
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, progress, span[0])
+    return mechanism_of(model), span, settings
 
 
 def differentiated(
@@ -340,13 +366,13 @@ def differentiated(
     results: Results | None,
     integrals: Mapping[str, Scalar] | None,
 ) -> DifferentiatedRun:
-    """The run that a user asks for, with all names and formulas checked."""
+    """The requested run, with all names and formulas checked."""
     names = variables(mechanism, by)
-    return DifferentiatedRun(mechanism, names, settings, formulas(results, "results"), formulas(integrals, "integrals"))
+    return DifferentiatedRun(mechanism, names, settings, formulas(results, "outputs"), formulas(integrals, "integrals"))
 
 
 def variables(mechanism: Mechanism, by: Sequence[str] | str, what: str = "by") -> tuple[str, ...]:
-    """The parameters and initial values that a user names, checked."""
+    """The parameters and initial values that the user names, checked."""
     names = tuple(name.strip() for name in by.split(",")) if isinstance(by, str) else by
     if not isinstance(names, Iterable) or isinstance(names, Mapping):
         raise TaskError(f"{what} is {names!r:.80}: name parameters and initial values, e.g. ['m1', 'q1(0)']")
@@ -354,19 +380,22 @@ def variables(mechanism: Mechanism, by: Sequence[str] | str, what: str = "by") -
     state = (*mechanism.layout.positions, *mechanism.layout.velocities)
     known = (*(one.name for one in mechanism.parameters), *(name + _AT_START for name in state))
     if not names or names == ("",):
-        raise TaskError(f"{what} is empty: name parameters and initial values; there are {', '.join(known[:12])}")
+        raise TaskError(f"{what} is empty: name parameters and initial values, such as {', '.join(known[:12])}")
     for place, name in enumerate(names):
         if name in state:
-            raise TaskError(f"{what}: {name!r} is no parameter; its initial value is {name + _AT_START!r}")
+            raise TaskError(f"{what}: {name!r} is not a parameter; its initial value is {name + _AT_START!r}")
         if name not in known:
-            raise TaskError(f"{what}: {mechanism.name} has no {name!r}\n  {did_you_mean(str(name), known)}")
+            raise TaskError(
+                f"{what}: {mechanism.name} has no parameter or initial value {name!r}\n"
+                f"  {did_you_mean(str(name), known)}"
+            )
         if name in names[:place]:
-            raise TaskError(f"{what}: {name!r} is named twice")
+            raise TaskError(f"{what}: {name!r} is given twice")
     return names
 
 
 def formulas(given: Results | None, what: str) -> dict[str, Expression]:
-    """Formulas by name, from what a user gives."""
+    """The user's formulas by name."""
     if given is None:
         return {}
     if isinstance(given, str):
@@ -388,7 +417,7 @@ def _form(
     form = VariationalForm(mechanism, settings.parameters, forces, parameters, by, integrands)
     for name in integrands:
         if name in _own_names(form) or not name:
-            raise TaskError(f"integrals: {name!r} has a meaning already: choose another name")
+            raise TaskError(f"integrals: the name {name!r} is already in use: choose another")
     _check_formulas(form, integrands)
     return form
 
@@ -398,7 +427,7 @@ def _known_names(form: VariationalForm) -> set[str]:
 
 
 def _own_names(form: VariationalForm) -> set[str]:
-    """What formulas may contain, without the integrals that a user adds."""
+    """The names that formulas may contain, without the integrals that a user adds."""
     mechanism = form.mechanism
     known = {*mechanism.layout.positions, *mechanism.layout.velocities, TIME, PI, KINETIC, POTENTIAL, ENERGY, *MOMENTA}
     known |= {one.name for one in mechanism.parameters} | {one.name for one in named_expressions(mechanism)}
@@ -410,12 +439,12 @@ def _check_formulas(form: VariationalForm, wanted: Mapping[str, Expression]) -> 
     known = _known_names(form)
     for name, one in wanted.items():
         for used in sorted(names_in(one) - known):
-            raise TaskError(f"{name}: {form.mechanism.name} has no {used!r}\n  {did_you_mean(used, known)}")
+            raise TaskError(f"{name}: {form.mechanism.name} has no variable {used!r}\n  {did_you_mean(used, known)}")
 
 
 def _require_motion(mechanism: Mechanism) -> None:
     if not mechanism.layout.positions:
-        raise TaskError(f"{mechanism.name} has no coordinates: it does not move")
+        raise TaskError(f"{mechanism.name} has no coordinates, so it cannot move")
 
 
 # Derivatives at the end of a run, as text.
@@ -424,7 +453,7 @@ def _require_motion(mechanism: Mechanism) -> None:
 def derivative_table(
     title: str, results: Sequence[str], by: Sequence[str], derivatives: Floats, values: Floats | None = None
 ) -> str:
-    """A line for each variable, a column for each result; the values of the results before all, if they are given."""
+    """One line per variable, one column per result; the values of the results first, if given."""
     width = max(14, *(len(name) + 2 for name in (*results, *by)))
 
     def line(head: str, texts: Iterable[str]) -> str:

@@ -17,7 +17,14 @@ from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
-from kinegraph.tasks.linearize import Floquet, Linearisation, floquet, linearised_at, period_of
+from kinegraph.tasks.linearize import (
+    Floquet,
+    Linearization,
+    floquet,
+    linearised_at,
+    period_of,
+    real_and_imaginary,
+)
 from kinegraph.tasks.operating_point import (
     Floats,
     OperatingPoint,
@@ -40,13 +47,13 @@ from kinegraph.tasks.tangent_space import SingularPlace, apart, singular_places
 
 _STEPS = 60
 _LARGEST_STEP = 0.5
-#: Steps below this that do not become shorter are rounding.
+#: Steps below this that stop shrinking are rounding errors.
 _ROUNDING = 1e-11
-#: Along a continuum forces and rates follow positions, by so much more easily.
+#: Along a continuum, forces and rates change this much more easily than positions.
 _STAYING = 1e5
-#: Random places at which slopes are looked at.
+#: Random positions at which slopes are sampled.
 _SAMPLES = 24
-#: Seconds later at which an equilibrium of a model that depends on time is looked at again.
+#: An equilibrium of a time-dependent model is checked again this many seconds later.
 _LATER = (0.371, 1.093)
 
 
@@ -54,10 +61,10 @@ _LATER = (0.371, 1.093)
 class Equilibrium:
     """One position of rest, or steady motion with the velocities v; `unstable` counts growing eigenvalues.
 
-    stable in the linear sense: no eigenvalue grows. That decides nothing if linear forces vanish along some direction
+    stable in the linear sense: no eigenvalue grows. This is undecided if linear forces vanish along some direction
     (`neutral`), as at the origin of x^3 or -x^4, other than along a continuum of equilibria: `stable` is then None.
-    floquet: where the linear system is periodic in time; the eigenvalues are then Floquet's exponents. note: why
-    nothing is known of the stability.
+    floquet: the linear system is periodic in time, and the eigenvalues are Floquet exponents. note: why the
+    stability is unknown.
     """
 
     q: Floats
@@ -77,17 +84,24 @@ class Equilibrium:
 
     @property
     def stable(self) -> bool | None:
-        """True if no eigenvalue has a positive real part (in the linear sense); None if that does not decide."""
+        """True if no eigenvalue has a positive real part (in the linear sense); None if that is undecided."""
         if self.unstable:
             return False
         return None if self.note or self.neutral else True
 
+    @property
+    def undecided(self) -> str:
+        """Why stability is not decided; empty if it is."""
+        if self.stable is not None:
+            return ""
+        return self.note or "linear forces vanish along some direction, so eigenvalues do not decide"
+
 
 @dataclass(frozen=True)
 class Continuum:
-    """Equilibria that are not isolated: an example, in how many dimensions others lie beside it, and where some are.
+    """Equilibria that are not isolated: an example, the dimension of the continuum, and the range of some of them.
 
-    low, high: the smallest and largest positions among those that were found.
+    low, high: the smallest and largest positions among those found.
     """
 
     example: Equilibrium
@@ -99,10 +113,10 @@ class Continuum:
 
 @dataclass(frozen=True)
 class Equilibria(RichDisplay):
-    """All isolated ones that were found, in the order of q; `starts` says from how many places Newton set out.
+    """All isolated equilibria found, ordered by q; `starts` is the number of Newton starts.
 
-    singular: positions where searches ended but rows of loops depend on each other, or coordinates of a tree move
-    nothing: what rests there is not determined. continua: equilibria that are not isolated, each continuum once.
+    singular: positions where searches ended but loop rows are dependent, or coordinates of a tree are singular:
+    equilibrium is not determined there. continua: equilibria that are not isolated, each continuum once.
     """
 
     equilibria: tuple[Equilibrium, ...]
@@ -110,6 +124,7 @@ class Equilibria(RichDisplay):
     starts: int
     singular: tuple[SingularPlace, ...] = ()
     continua: tuple[Continuum, ...] = ()
+    velocities: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.equilibria)
@@ -120,30 +135,73 @@ class Equilibria(RichDisplay):
     def __iter__(self) -> Iterator[Equilibrium]:
         return iter(self.equilibria)
 
+    @property
+    def listed(self) -> tuple[Equilibrium, ...]:
+        """The isolated equilibria, then one of each continuum."""
+        return (*self.equilibria, *(one.example for one in self.continua))
+
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """The places of the velocities that are not zero in some steady motion."""
+        return tuple(k for k in range(len(self.velocities)) if any(one.v[k] for one in self.listed))
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        continua = [
+            {
+                **self._entry(one.example), "dimension": one.dimension, "found": one.found,
+                "low": self._by_name(one.low), "high": self._by_name(one.high),
+            }
+            for one in self.continua
+        ]  # fmt: skip
+        singular = [
+            {"q": self._by_name(one.q), "rows": one.rows, "coordinates": one.coordinates, "reason": str(one)}
+            for one in self.singular
+        ]
+        entries = [self._entry(one) for one in self.equilibria]
+        return {"equilibria": entries, "starts": self.starts, "singular": singular, "continua": continua}
+
+    def _by_name(self, values: Floats) -> dict[str, float]:
+        return dict(zip(self.coordinates, values.tolist(), strict=True))
+
+    def _entry(self, one: Equilibrium) -> dict[str, object]:
+        floquet, rates = one.floquet, {self.velocities[k]: float(one.v[k]) for k in self.moving}
+        multipliers = [real_and_imaginary(value) for value in floquet.multipliers] if floquet else []
+        return {
+            "q": self._by_name(one.q),
+            "stable": one.stable,
+            "eigenvalues": [real_and_imaginary(value) for value in one.eigenvalues],
+            **({"multipliers": multipliers, "period": floquet.period} if floquet else {}),
+            **({"note": one.undecided} if one.undecided else {}),
+            **({"rates": rates} if rates else {}),
+        }
+
 
 def equilibria(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
-    within: Mapping[str, tuple[float, float]] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 400,
     seed: int = 0,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Equilibria:
-    """Positions of rest under the given forces (`at`: tau:q1=..., inputs).
+    """Find equilibria and their stability from many starts.
 
-    A rate in `at` (psi'=3) asks for steady motions: the coordinate must be cyclic, and changes at this rate.
-    within: where to look, by coordinate; by default one turn for angles and -1..1 for lengths.
+    state: forces, inputs and a first guess (`tau:q1`, inputs, `q1`). A rate (psi'=3) asks for steady motions; its
+        coordinate must be cyclic.
+    bounds: limits of the search by coordinate; by default one turn for angles and -1..1 for lengths.
+    starts, seed: number and seed of the random starts.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     require_isolated(mechanism)
-    point = operating_point(mechanism, at, parameters, guess=True)
-    equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
-    found = searched(mechanism, equations, within or {}, starts, seed, parameters)
+    point = operating_point(mechanism, state, parameters, guess=True)
+    equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, state))
+    found = searched(mechanism, equations, bounds or {}, starts, seed, parameters)
     if not (found.isolated or found.continua or any(place.coordinates for place in found.singular)):
         ended = f" ({len(found.singular)} searches ended in singular positions)" if found.singular else ""
         raise TaskError(
-            f"{mechanism.name}: no equilibrium was found from {starts} starts{ended}; widen `within`, or add starts"
+            f"{mechanism.name}: no equilibrium found from {starts} starts{ended}; widen `bounds`, or add starts"
         )
     described: list[Equilibrium] = []
     continua: list[Continuum] = []
@@ -159,7 +217,9 @@ def equilibria(
             Continuum(one, hit.dimension, positions.min(axis=0), positions.max(axis=0), len(group)) for one in examples
         ]
     names = mechanism.layout.positions
-    return Equilibria(tuple(described), names, starts, (*found.singular, *untold), tuple(continua))
+    return Equilibria(
+        tuple(described), names, starts, (*found.singular, *untold), tuple(continua), mechanism.layout.velocities
+    )
 
 
 def _add(
@@ -170,7 +230,7 @@ def _add(
     hit: Hit,
     parameters: Mapping[str, Scalar] | None,
 ) -> None:
-    """The equilibrium of a hit; one position without a linear system does not take the others away."""
+    """The equilibrium of a solution. A position without a linear system does not discard the others."""
     try:
         one = _described(mechanism, equations, hit.unknowns, parameters)
         described.append(replace(one, neutral=hit.neutral - hit.dimension))
@@ -179,26 +239,26 @@ def _add(
 
 
 def _nearest(equations: Balance | SteadyCircling, group: Sequence[Hit]) -> Hit:
-    """Of the places of a continuum the one that is nearest to the state that was asked for."""
+    """The point of a continuum nearest to the requested state."""
     return min(group, key=lambda hit: float(np.linalg.norm(hit.unknowns[: equations.positions] - equations.point.q)))
 
 
 def require_isolated(mechanism: Mechanism) -> None:
-    """Something must be able to move, and equilibria of bodies that turn freely are not isolated points."""
+    """TaskError if nothing can move, or if free rotations make equilibria non-isolated."""
     if not mechanism.layout.positions:
-        raise TaskError(f"{mechanism.name} has no coordinates: it rests wherever it is")
+        raise TaskError(f"{mechanism.name} has no coordinates, so every position is an equilibrium")
     if mechanism.layout.quaternions:
-        raise TaskError("equilibria of free rotations are not isolated: write rotations with Rx, Ry, Rz here")
+        raise TaskError("equilibria of free rotations are not isolated: write the rotations with Rx, Ry, Rz")
 
 
 def rates_in(mechanism: Mechanism, at: Mapping[str, Scalar] | None) -> tuple[str, ...]:
-    """The velocities that `at` names."""
+    """The velocities that `state` names."""
     return tuple(name for name in at or {} if name in mechanism.layout.velocities)
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """What a search found: isolated solutions, those of each continuum, and singular positions."""
+    """The result of a search: isolated solutions, those of each continuum, and singular positions."""
 
     isolated: tuple[Hit, ...]
     continua: tuple[tuple[Hit, ...], ...]
@@ -217,7 +277,8 @@ def searched(
     seed: int,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> SearchResult:
-    """All solutions that Newton's method finds from many starts, each once; singular positions and continua apart."""
+    """All solutions that Newton's method finds from many starts, each once; singular positions and continua
+    separately."""
     box = search_box(mechanism, within, 1.0)
     random = generator(seed)
     first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
@@ -241,7 +302,7 @@ def searched(
 
 
 def _beside(equations: Balance | SteadyCircling, box: Floats, random: np.random.Generator) -> Floats:
-    """Random places at which slopes are as usual."""
+    """Random positions with typical slopes."""
     places = random.uniform(box[:, 0], box[:, 1], (_SAMPLES, len(box)))
     places[:, list(equations.cyclic)] = equations.point.q[list(equations.cyclic)]
     return places
@@ -253,7 +314,7 @@ def continuum_path(equations: Balance | SteadyCircling, turns: Sequence[int]) ->
 
 
 def difference_without(turns: Sequence[int]) -> Callable[[Floats, Floats], Floats]:
-    """The difference of rows, whole turns left out."""
+    """The difference of rows, modulo whole turns."""
 
     def difference(one: Floats, other: Floats) -> Floats:
         found = np.asarray(one - other)
@@ -264,9 +325,9 @@ def difference_without(turns: Sequence[int]) -> Callable[[Floats, Floats], Float
 
 
 def _missing(equations: Balance | SteadyCircling, unknowns: Floats) -> float:
-    """What is missing for balance beside the largest slope of forces, and for closed loops beside that of theirs.
+    """The force residual relative to the largest force slope, and the loop residual relative to the largest loop slope.
 
-    Near a singular position forces of constraints have no bound, and loops would count as closed beside them.
+    Near a singular position constraint forces are unbounded, and relative to them any loop would count as closed.
     """
     residual, slope = equations.missing(unknowns[None])
     parts = (slice(None, equations.positions), slice(equations.positions, None))
@@ -278,7 +339,7 @@ def _missing(equations: Balance | SteadyCircling, unknowns: Floats) -> float:
 
 
 def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
-    """Those that are solutions at other times too, where a model depends on time."""
+    """The solutions that also hold at other times, for a time-dependent model."""
     if not (depends_on_time(mechanism) and len(unknowns)):
         return unknowns
     retained = np.ones(len(unknowns), dtype=bool)
@@ -289,29 +350,30 @@ def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns
         retained &= np.max(np.abs(residual), axis=1, initial=0.0) <= 1e-8 * scale
     if not retained.any():
         raise TaskError(
-            f"{mechanism.name}: positions that balance now do not a moment later: what the model prescribes in time "
-            "moves it\n  equilibria need forces and motions that do not change with time"
+            f"{mechanism.name}: positions in balance now are not a moment later, because the model depends "
+            "on time\n"
+            "  equilibria need forces and motions that do not change with time"
         )
     return np.asarray(unknowns[retained])
 
 
 def _held_then(equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
-    """The same positions with the forces of constraints at another time: weight on a moving base changes them."""
+    """The same positions with the constraint forces at another time: an accelerating base changes them."""
     if isinstance(equations, Balance) and equations.rows and not equations.free:
         return equations.started(unknowns[:, : equations.positions])
     return unknowns
 
 
 def _newton(equations: Balance | SteadyCircling, q: Floats) -> Floats:
-    """Where Newton's method arrives, row by row; rows that do not arrive are left out."""
+    """The solutions of Newton's method by row; rows that do not converge are dropped."""
     found = _newton_rows(equations, equations.started(q))
     return found[np.all(np.isfinite(found), axis=1)]
 
 
 def _newton_rows(equations: Balance | SteadyCircling, unknowns: Floats, staying: float = 1.0) -> Floats:
-    """Where Newton's method arrives; rows that do not arrive are NaN.
+    """The solutions of Newton's method; rows that do not converge are NaN.
 
-    staying: how much more a change of positions counts than one of forces and rates where a slope leaves a choice.
+    staying: how much more a change of positions costs than one of forces and rates, where the slope leaves a choice.
     """
     unknowns = unknowns.copy()
     weights = np.ones(unknowns.shape[1])
@@ -338,7 +400,7 @@ def _newton_rows(equations: Balance | SteadyCircling, unknowns: Floats, staying:
 
 
 def _arrived(equations: Balance | SteadyCircling, unknowns: Floats) -> np.ndarray:
-    """At which rows next to nothing is missing."""
+    """Which rows have a negligible residual."""
     if not len(unknowns):
         return np.zeros(0, dtype=bool)
     residual, slope = equations.missing(unknowns)
@@ -348,7 +410,7 @@ def _arrived(equations: Balance | SteadyCircling, unknowns: Floats) -> np.ndarra
 
 
 def _distinct(unknowns: Floats, turns: Sequence[int], box: Floats, positions: int) -> list[Floats]:
-    """Each solution once. An angle is the same after a turn unless something depends on the angle itself."""
+    """Each solution once. Angles are equal modulo a turn unless something depends on the angle itself."""
     limits = np.where((box[:, 1] - box[:, 0] < 2 * np.pi + 1e-6)[:, None], box, [-np.pi, np.pi])
     found: list[Floats] = []
     for row in wrapped(unknowns, turns, limits):
@@ -358,7 +420,7 @@ def _distinct(unknowns: Floats, turns: Sequence[int], box: Floats, positions: in
 
 
 def repeating(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> list[int]:
-    """The angles, by index, that are the same after a turn: at random states no force and no constraint changes."""
+    """The indices of angles that are periodic by a turn: no force and no constraint changes at random states."""
     random = np.random.default_rng(9)
     size = len(point.q)
     kernels = [force_kernel(mechanism, parameters, point.runtime)]
@@ -381,7 +443,7 @@ def _turn(size: int, index: int) -> Floats:
 
 
 def _same(before: Mapping[str, Floats], after: Mapping[str, Floats]) -> bool:
-    """Whether all results are equal but for rounding; those without a value do not count."""
+    """Whether all results are equal up to rounding; those without a value are ignored."""
     for name, value in before.items():
         scale = max(float(np.max(np.abs(value), initial=0.0)), 1.0)
         if np.isfinite(scale) and not np.max(np.abs(value - after[name]), initial=0.0) <= 1e-9 * scale:
@@ -392,7 +454,7 @@ def _same(before: Mapping[str, Floats], after: Mapping[str, Floats]) -> bool:
 def steady_equations(
     mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None, rates: tuple[str, ...]
 ) -> Balance | SteadyCircling:
-    """The equations of rest or steady motion; those of motion in circles where a rate asks for it."""
+    """The equations of rest or steady motion; those of circular motion if a rate requires it."""
     if not rates or len(holonomic_rows(mechanism)) == len(row_names_of(mechanism)):
         return balance(mechanism, point, parameters, rates)
     forces, rows = (kernel(mechanism, parameters, point.runtime) for kernel in (force_kernel, row_kernel))
@@ -421,9 +483,9 @@ def _described(
 
 
 def _in_time(
-    mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
+    mechanism: Mechanism, point: OperatingPoint, linear: Linearization, parameters: Mapping[str, Scalar] | None
 ) -> Equilibrium:
-    """An equilibrium of a model that depends on time: by Floquet multipliers, unless the time cancels."""
+    """An equilibrium of a time-dependent model: by Floquet multipliers, unless the time cancels."""
     try:
         period = period_of(mechanism, point, parameters)
     except TaskError as trouble:

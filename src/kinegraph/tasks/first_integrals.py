@@ -43,13 +43,11 @@ from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.inputs import read_inputs, with_given_inputs
 from kinegraph.tasks.operating_point import Floats
 
-# Rates of quantities along the motion of a mechanism with constraints, whatever the constraints' forces are.
-#
-# The tree that is left without constraints moves under J^T lambda with lambda free. A rate that vanishes for every
-# state and every lambda vanishes along the motion; so does one that is a sum of the constraints' rates, which are zero
-# along it. Of the energies the power lambda . (J v) is taken off. Points that coincide are compared in axes that do not
-# turn with them: what turns about such a point is not moved by forces there. What is constant for another reason that
-# needs the positions to fit is not found.
+# Rates along the motion of a mechanism with constraints, for arbitrary constraint forces. The tree without constraints
+# moves under J^T lambda with lambda free. A rate that vanishes for every state and every lambda vanishes along the
+# motion; so does a combination of the constraint rates, which are zero along it. The power lambda . (J v) is subtracted
+# from energies. Coincident points are compared in axes that do not rotate with them, because forces at such a point
+# have no moment about it. Quantities that are constant only because positions satisfy the constraints are not found.
 
 _VALUE, _RATE, _SLOPE = "value", "rate", "slope"
 
@@ -61,7 +59,7 @@ def multiplier_names(mechanism: Mechanism) -> list[str]:
 
 @dataclass(frozen=True)
 class ConstraintRows:
-    """The rows as one graph: `value:NAME` of those that hold by position, `rate:NAME` and `slope:NAME` of all."""
+    """The rows as one graph: `value:NAME` of holonomic rows, `rate:NAME` and `slope:NAME` of all."""
 
     mechanism: Mechanism
     graph: Graph
@@ -81,12 +79,12 @@ class ConstraintRows:
 
     @property
     def values(self) -> tuple[Output, ...]:
-        """What is zero by position."""
+        """The constraint values by position."""
         return tuple(one for one in self.graph.outputs if one.name.startswith(f"{_VALUE}:"))
 
     @property
     def rates(self) -> tuple[Output, ...]:
-        """What is zero by velocity, row by row."""
+        """The constraint rates, row by row."""
         return tuple(one for one in self.graph.outputs if one.name.startswith(f"{_RATE}:"))
 
     @property
@@ -136,21 +134,17 @@ def _without(builder: GraphBuilder, output: Output, power: Node) -> Output:
     return output._replace(nodes=((Node(builder, output.nodes[0]) - power).index,))
 
 
-# `integrals`: what does not change along the motion, found among linear combinations of candidates and proved.
-#
-# Candidates are the energy, Jacobi's integral, the momentum of every coordinate, the components of linear and angular
-# momentum, spins of bodies about their own axes, and with them coordinates and time (p + b x is an integral of a cart
-# with ground damping b). Where the rate of a candidate is a sum of velocities times functions of the position, as that
-# of a charge in a magnetic field, or a function of time, products of coordinates, sines and cosines join them.
-#
-# The rates along the motion are exact graphs. Combinations that vanish are found by linear algebra in a prime field, so
-# coefficients are exact fractions, and are proved once more by themselves: what is not proved is not reported.
-# Integrals that follow from others with coefficients that are no fractions, as momenta along turned axes do, are left
-# out.
+# Search and proof. Candidates are the energy, Jacobi's integral, the momentum of every coordinate, the components of
+# linear and angular momentum, spins of bodies about their own axes, and coordinates and time (p + b x is a first
+# integral of a cart with ground damping b). If the rate of a candidate is a sum of velocities times functions of the
+# position, as for a charge in a magnetic field, or a function of time, then products of coordinates, sines and cosines
+# are added. The rates along the motion are exact graphs. Linear algebra in a prime field finds vanishing combinations
+# with exact rational coefficients. Each is then proved separately, and only proved ones are reported. Combinations with
+# irrational coefficients, such as momenta along rotated axes, are not found.
 
 Combination = Mapping[str, Fraction]
 _CONSTANT = "1"
-#: Spins of more bodies, and more products of coordinates, are not looked at.
+#: Spins of more bodies, and more products of coordinates, are not searched.
 _MOST_BODIES, _MOST_PRODUCTS = 12, 120
 _HIGHEST_DEGREE = 4
 _ROUNDING = 1e-9
@@ -158,7 +152,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Integral:
-    """One first integral: its name, what it is as a combination of candidates, and its graph."""
+    """One first integral: its name, its combination of candidates, and its graph."""
 
     name: str
     coefficients: Combination
@@ -176,32 +170,31 @@ class Integral:
 
 @dataclass(frozen=True)
 class Integrals(RichDisplay):
-    """All that were found; every one is proved."""
+    """All first integrals found; each is proved."""
 
     integrals: tuple[Integral, ...]
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What the integrals are called."""
+        """The names of the first integrals."""
         return tuple(one.name for one in self.integrals)
 
     def __str__(self) -> str:
         lines = [f"  {one.combination} (proved)" for one in self.integrals]
-        return "\n".join(["first integrals:", *lines] if lines else ["no first integral was found"])
+        return "\n".join(["first integrals:", *lines] if lines else ["no first integral found"])
 
 
-def integrals(
-    mechanism: MechanismSource,
+def first_integrals(
+    model: MechanismSource,
     *,
     inputs: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Integrals:
-    """The first integrals of a mechanism.
+    """Find and prove first integrals: energy, momenta, and their combinations.
 
-    inputs: values of its inputs, and of forces on coordinates (`tau:q1`), as formulas of time and state; without them
-        no forces act but those of the model.
+    inputs: values of inputs and of forces on coordinates (`tau:q1`) as formulas of time and state; zero by default.
     """
-    given = mechanism_of(mechanism)
+    given = mechanism_of(model)
     forces = _forces(given, inputs or {})
     given = with_given_inputs(given, forces)
     forces.check(given)
@@ -220,14 +213,15 @@ def integrals(
 def _forces(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Forces:
     for name, value in inputs.items():
         if not isinstance(value, str | int | float | Fraction | Expression):
-            raise TaskError(f"inputs: {name!r} is {value!r:.60}: integrals take formulas of time and state")
+            raise TaskError(f"inputs: {name!r} is {value!r:.60}: first_integrals takes formulas of time and state")
     return read_inputs(mechanism, {name: formula(value) for name, value in inputs.items()})[0]
 
 
 def _integrals(motion: _Motion, wanted: Graph, rates: Graph, known: Sequence[Combination]) -> list[Integral]:
-    """Combinations of a graph's outputs that are constant, and no combinations of those that are known."""
+    """Constant combinations of a graph's outputs that are independent of the known ones."""
     own = [output.name for output in wanted.outputs]
-    names = dict.fromkeys([*own, *(name for one in known for name in one)])  # Jacobi's may be energy and momentum
+    # Jacobi's integral may be a combination of energy and momentum
+    names = dict.fromkeys([*own, *(name for one in known for name in one)])
     independent = _Independent(list(names), known)
     new = []
     for whole in sorted(relations(rates, motion.quaternions), key=len):
@@ -244,7 +238,7 @@ def _integrals(motion: _Motion, wanted: Graph, rates: Graph, known: Sequence[Com
 
 
 class _Independent:
-    """Combinations of which none is a sum of multiples of others."""
+    """Linearly independent combinations."""
 
     def __init__(self, names: Sequence[str], known: Sequence[Combination]) -> None:
         self._names = list(names)
@@ -253,7 +247,7 @@ class _Independent:
             self.take(one)
 
     def take(self, combination: Combination) -> bool:
-        """Add one; False if it is a sum of multiples of those before it."""
+        """Add a combination; False if it depends linearly on earlier ones."""
         fractions = [combination.get(name, Fraction(0)) for name in self._names]
         rows = [*self._rows, [flint.fmpq(one.numerator, one.denominator) for one in fractions]]
         matrix = flint.fmpq_mat(len(rows), len(self._names), [entry for row in rows for entry in row])
@@ -265,7 +259,7 @@ class _Independent:
 
 @dataclass(frozen=True)
 class _Motion:
-    """A mechanism in motion under given forces: candidates, their rates, and what holds between them anyway."""
+    """A mechanism in motion under given forces: candidates, their rates, and identities between them."""
 
     mechanism: Mechanism
     bound: Mapping[str, Expression]
@@ -273,7 +267,7 @@ class _Motion:
 
     @cached_property
     def rows(self) -> ConstraintRows | None:
-        """Loops and constraints; None of a tree."""
+        """Loops and constraints; None for a tree."""
         return ConstraintRows.of(self.mechanism, self.bound) if is_constrained(self.mechanism) else None
 
     @property
@@ -282,7 +276,7 @@ class _Motion:
         return unit_quaternions(self.mechanism)
 
     def candidates(self) -> Graph:
-        """Energy, momenta, coordinates, time, spins: outputs of one entry."""
+        """Energy, momenta, coordinates, time, spins: outputs with one entry."""
         graph = candidates(self.mechanism, derive(self.mechanism, "energy,momentum", parameters=self.bound))
         bodies = [one.name for one in self.mechanism.bodies] if len(self.mechanism.bodies) <= _MOST_BODIES else []
         builder = GraphBuilder()
@@ -291,13 +285,13 @@ class _Motion:
         spins = []
         for name, one in zip(bodies, moved(motions.outputs, transfer(motions, builder)), strict=True):
             spins += [Output(f"spin:{name}.{axis}", (), (one.nodes[3 + k],)) for k, axis in enumerate("xyz")]
-        simple = (*self.mechanism.layout.positions, TIME)  # last: an integral is named after the others
+        simple = (*self.mechanism.layout.positions, TIME)  # last: the first integral is named after the others
         outputs = moved(graph.outputs, transfer(graph, builder))
         groups = [[one for one in outputs if (one.name in simple) is last] for last in (False, True)]
         return builder.graph([*groups[0], *spins, *groups[1]])
 
     def rates(self, wanted: Graph) -> Graph:
-        """Rates of candidates along the motion; with them, under names of their own, rates of constraints."""
+        """Rates of candidates along the motion, and rates of constraints under their own names."""
         if self.rows is None:
             motion = derive(self.mechanism, "qdd", parameters=self.bound)
             rate = state_rate(self.mechanism, motion, self.bound, self.forces, balances=())
@@ -306,7 +300,7 @@ class _Motion:
         return _side_by_side((rates, rates.outputs), (self.rows.graph, self.rows.rates))
 
     def identities(self, wanted: Graph) -> list[Combination]:
-        """Combinations that are constant wherever a mechanism is, in motion or not."""
+        """Combinations that are constant at every position, in motion or not."""
         builder = GraphBuilder()
         one = builder.graph([Output(_CONSTANT, (), (builder.one,))])
         parts = [(wanted, wanted.outputs), (one, one.outputs)]
@@ -317,8 +311,8 @@ class _Motion:
         return [{name: factor for name, factor in one.items() if name in own} for one in found]
 
     def independent(self, found: Sequence[Integral]) -> list[Integral]:
-        """Those that are no combinations of others before them and of what is zero by position, whatever the
-        coefficients: looked at in numbers."""
+        """The candidates that are not combinations of earlier ones and of constraint values, with any
+        coefficients: decided numerically."""
         states = random_states(self.mechanism)
         functions = IndependentFunctions(len(states[TIME]))
         if self.rows is not None and self.rows.values:
@@ -332,7 +326,8 @@ class _Motion:
         ]
 
     def with_products(self, wanted: Graph, rates: Graph) -> Graph | None:
-        """Candidates whose rates may be those of functions of position and time, with such functions; None if none."""
+        """Candidates whose rates may be those of functions of position and time, with such functions; None if
+        there are none."""
         names = self._of_functions(rates, [output.name for output in wanted.outputs])
         if not names:
             return None
@@ -340,7 +335,7 @@ class _Motion:
         outputs = [one for one in moved(wanted.outputs, transfer(wanted, builder)) if one.name in names]
         functions = dict(_functions(self.mechanism, rates, builder))
         fitting = [d for d in range(1, _HIGHEST_DEGREE + 1) if _products(len(functions), d) <= _MOST_PRODUCTS]
-        for degree in range(max(fitting, default=1), 0, -1):  # the simplest last: those above are written by them
+        for degree in range(max(fitting, default=1), 0, -1):  # the simplest last: the others are expressed by them
             for some in combinations_with_replacement(functions, degree):
                 product = Node(builder, builder.one)
                 for name in some:
@@ -349,8 +344,8 @@ class _Motion:
         return builder.graph(outputs)
 
     def _of_functions(self, rates: Graph, names: Sequence[str]) -> list[str]:
-        """Candidates whose rates are linear in velocities and at rest a function of time alone; not zero, and not those
-        of coordinates and time themselves."""
+        """Candidates whose rates are linear in velocities and, at rest, functions of time alone; without zero
+        rates and without coordinates and time themselves."""
         layout = self.mechanism.layout
         first, other = (self._states(seed) for seed in (1, 2))
         moving = {**first, **{name: first[name] for name in layout.velocities}}
@@ -382,7 +377,7 @@ def _side_by_side(*parts: tuple[Graph, Sequence[Output]]) -> Graph:
 
 
 def _functions(mechanism: Mechanism, rates: Graph, builder: GraphBuilder) -> Iterator[tuple[str, Node]]:
-    """Coordinates and time, and sines and cosines of them that the rates hold; by the names they are printed with."""
+    """Coordinates and time, and their sines and cosines in the rates, by printed name."""
     angles = _angles(rates)
     symbols = [Symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
     for symbol in (*symbols, Symbol(Kind.TIME, TIME)):
@@ -396,7 +391,7 @@ def _functions(mechanism: Mechanism, rates: Graph, builder: GraphBuilder) -> Ite
 
 
 def _angles(graph: Graph) -> dict[Symbol, set[tuple[Fraction, Fraction]]]:
-    """Of coordinates and time: the factors and phases with which they stand under sines and cosines."""
+    """For coordinates and time: the factors and phases inside sines and cosines."""
     found: dict[Symbol, set[tuple[Fraction, Fraction]]] = {}
     for node, live in zip(graph.nodes, graph.live, strict=True):
         if not (live and isinstance(node, Function) and node.name in ("sin", "cos")):
@@ -406,7 +401,7 @@ def _angles(graph: Graph) -> dict[Symbol, set[tuple[Fraction, Fraction]]]:
         for monomial, number in form.items():
             symbol = graph.nodes[monomial[0][0]] if len(monomial) == 1 and monomial[0][1] == 1 else None
             if isinstance(symbol, Symbol) and symbol.kind in (Kind.COORDINATE, Kind.TIME):
-                sign = 1 if number > 0 else -1  # of a sum each angle is one by itself, and the sum follows from them
+                sign = 1 if number > 0 else -1  # a sum of angles follows from its single angles
                 found.setdefault(symbol, set()).add(
                     (abs(Fraction(number)), sign * phase if len(form) == 1 else Fraction(0))
                 )
@@ -414,7 +409,7 @@ def _angles(graph: Graph) -> dict[Symbol, set[tuple[Fraction, Fraction]]]:
 
 
 def _products(count: int, degree: int) -> int:
-    """How many products of so many factors there are, up to a degree."""
+    """The number of products of so many factors, up to a degree."""
     total, term = 0, 1
     for k in range(1, degree + 1):
         term = term * (count + k - 1) // k
@@ -428,7 +423,7 @@ def _product_name(factors: Sequence[str]) -> str:
 
 
 def _combined(graph: Graph, combinations: Sequence[Combination]) -> Graph:
-    """Combinations of a graph's outputs: `integral`, or as many of them in one array."""
+    """Combinations of a graph's outputs: `integral`, or several in one array."""
     builder = GraphBuilder()
     place = {output.name: output for output in moved(graph.outputs, transfer(graph, builder))}
     totals = []

@@ -27,18 +27,17 @@ from kinegraph.tasks.least_squares import (
     MOST_STEPS,
     Problem,
     Solved,
-    place_of,
     require_determined,
     require_independent,
     require_inside,
     solved,
     variable_bounds,
 )
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.operating_point import Floats, name_index
 
-# Measured motion: times and columns, from arrays or a table of comma-separated values, checked.
+# Measured motion: times and columns, from arrays or a CSV table.
 
-#: Checked already; or columns by name, among them `t`; or the path of a CSV file with such a head.
+#: Checked already; or columns by name, including `t`; or the path of a CSV file with such a header.
 MeasurementSource: TypeAlias = "Measurements | Mapping[str, ArrayLike] | str | PathLike[str]"
 
 _LARGEST_TABLE = 200_000_000
@@ -55,7 +54,7 @@ class Measurements:
 
     @property
     def known(self) -> np.ndarray:
-        """Where there is a value."""
+        """Where a value exists."""
         return np.asarray(np.isfinite(self.values))
 
     def only(self, columns: Sequence[str]) -> Measurements:
@@ -67,7 +66,7 @@ class Measurements:
 
 
 def measurements(source: MeasurementSource) -> Measurements:
-    """What was measured, or a TaskError that says what is wrong with it."""
+    """The measurements; TaskError if they are malformed."""
     if isinstance(source, Measurements):
         return source
     if isinstance(source, str | PathLike):
@@ -79,16 +78,16 @@ def measurements(source: MeasurementSource) -> Measurements:
         raise TaskError(f"the data have no column t (times in seconds): {_REMEDY}")
     times = arrays.pop(TIME)
     if not arrays or not len(times):
-        raise TaskError(f"the data hold nothing that was measured: {_REMEDY}")
+        raise TaskError(f"the data contain no measured column: {_REMEDY}")
     if not np.all(np.isfinite(times)) or not np.all(np.diff(times) > 0):
         raise TaskError("the times of the data must increase and be finite numbers")
     for name, values in arrays.items():
         if len(values) != len(times):
-            raise TaskError(f"the column {name} has {len(values)} values, t has {len(times)}: give one for each time")
+            raise TaskError(f"column {name} has {len(values)} values, but t has {len(times)}: give one value per time")
         if np.isinf(values).any():
-            raise TaskError(f"the column {name} holds an infinite value: write nan where nothing was measured")
+            raise TaskError(f"column {name} contains an infinite value: write nan where nothing was measured")
         if np.isnan(values).all():
-            raise TaskError(f"the column {name} holds no value")
+            raise TaskError(f"column {name} contains no value")
     return Measurements(times, tuple(arrays), np.column_stack(list(arrays.values())))
 
 
@@ -96,26 +95,26 @@ def _array(name: str, values: object) -> Floats:
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        raise TaskError(f"the column {name} holds no numbers: {_REMEDY}") from None
+        raise TaskError(f"column {name} does not contain numbers: {_REMEDY}") from None
     if array.ndim != 1:
-        raise TaskError(f"the column {name} has shape {array.shape}: give one number for each time")
+        raise TaskError(f"column {name} has shape {array.shape}: give one number per time")
     return array
 
 
 def _table(path: str | PathLike[str]) -> dict[str, list[float]]:
-    """The columns of a file: names in the first line, then numbers; an empty field is no measurement."""
+    """The columns of a file: names in the first line, then numbers; an empty field is a missing measurement."""
     lines = read_input_text(path, _LARGEST_TABLE, "table of measurements").splitlines()
     rows = [row for row in csv.reader(lines) if row]
     if not rows:
-        raise TaskError(f"{path} is empty: write a line of names (t, q1, ...), then lines of numbers")
+        raise TaskError(f"{path} is empty: write a header line (t, q1, ...), then lines of numbers")
     head, *body = rows
     names = [name.strip() for name in head]
     if len(set(names)) < len(names):
-        raise TaskError(f"{path}: a column is named twice in {', '.join(names)}")
+        raise TaskError(f"{path}: duplicate column name in {', '.join(names)}")
     found: dict[str, list[float]] = {name: [] for name in names}
     for number, row in enumerate(body, 2):
         if len(row) != len(names):
-            raise TaskError(f"{path}: row {number} has {len(row)} fields, the first one has {len(names)}")
+            raise TaskError(f"{path}: row {number} has {len(row)} fields, but the header has {len(names)}")
         for name, text in zip(names, row, strict=True):
             found[name].append(_number(text, f"{path}: row {number}, {name}"))
     return found
@@ -128,21 +127,21 @@ def _number(text: str, place: str) -> float:
         raise TaskError(f"{place}: {text[:40]!r} is not a number") from None
 
 
-# `fit`: parameters and initial values from measured motion, by least squares with the exact Jacobian of the runs.
+# `fit`: least squares with the exact Jacobian of the runs.
 
-_ROUNDS = 20  # of estimating the noise of each column
+_ROUNDS = 20  # iterations of the noise estimate
 _SETTLED = 1e-3
-_IMPROBABLE = 1e-6  # chance of residuals as large as these, below which the stated noise is doubted
+_IMPROBABLE = 1e-6  # probability of residuals this large, below which the stated noise is doubted
 
 
 @dataclass(frozen=True)
 class Fit(RichDisplay):
-    """What the motion says about the unknowns.
+    """The unknowns identified from a motion.
 
     standard_errors: one standard deviation each; nan for an unknown that stopped at a bound.
     noise: the standard deviation of each column, as given or as estimated from the residuals.
-    residuals: measured less computed, by row of time and column; nan where nothing was measured.
-    runs: how many were needed.
+    residuals: measured minus computed, by row of time and column; nan where nothing was measured.
+    runs: how many runs were needed.
     """
 
     model: str
@@ -158,8 +157,8 @@ class Fit(RichDisplay):
     runs: int
 
     def __getitem__(self, name: str) -> float:
-        """The value that was found."""
-        return float(self.values[place_of(name, self.unknown)])
+        """The fitted value."""
+        return float(self.values[name_index(name, self.unknown, "parameter or initial value")])
 
     def __contains__(self, name: object) -> bool:
         return name in self.unknown
@@ -171,23 +170,23 @@ class Fit(RichDisplay):
 
     @property
     def degrees_of_freedom(self) -> int:
-        """Measured values less unknowns."""
+        """Measured values minus unknowns."""
         return int(np.isfinite(self.residuals).sum()) - len(self.unknown) + len(self.at_bounds)
 
     def interval(self, name: str, confidence: float = 0.95) -> tuple[float, float]:
-        """Where the true value lies with this probability, if the model is right and the noise is white."""
+        """The confidence interval, if the model is right and the noise is white."""
         from scipy.special import ndtri, stdtrit
 
         if not 0 < confidence < 1:
             raise TaskError(f"confidence is {confidence!r}: give a probability between 0 and 1, e.g. 0.95")
         tail = 0.5 + confidence / 2
         factor = float(stdtrit(self.degrees_of_freedom, tail) if self.noise_is_estimated else ndtri(tail))
-        half = factor * float(self.standard_errors[place_of(name, self.unknown)])
+        half = factor * float(self.standard_errors[name_index(name, self.unknown, "parameter or initial value")])
         return self[name] - half, self[name] + half
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """Why the error bars may not hold; empty if nothing speaks against them."""
+        """Why the error bars may be wrong; empty if there is no sign of it."""
         found = [f"{name} stopped at its bound" for name in self.at_bounds]
         for column, series, sigma in zip(self.columns, self.residuals.T, self.noise, strict=True):
             known = series[np.isfinite(series)]
@@ -204,45 +203,58 @@ class Fit(RichDisplay):
         noise = ", ".join(f"{name} {sigma:.3g}" for name, sigma in zip(self.columns, self.noise, strict=True))
         return "\n".join([*lines, f"  noise ({kind}): {noise}", *(f"  doubt: {one}" for one in self.doubts)])
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {
+            "values": dict(zip(self.unknown, self.values.tolist(), strict=True)),
+            "standard_errors": dict(zip(self.unknown, self.standard_errors.tolist(), strict=True)),
+            "intervals": {name: self.interval(name) for name in self.unknown},
+            "noise": dict(zip(self.columns, self.noise.tolist(), strict=True)),
+            "noise_is_estimated": self.noise_is_estimated,
+            "degrees_of_freedom": self.degrees_of_freedom,
+            "runs": self.runs,
+            "doubts": self.doubts,
+        }
+
 
 def fit(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     data: MeasurementSource,
     unknown: Sequence[str] | str,
     *,
     noise: float | Mapping[str, float] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    start: float = 0.0,
+    t0: float = 0.0,
     method: str | Method | Solver = Method.DOP853,
     rtol: float = 1e-9,
     atol: Tolerance | None = None,
     native: Native = True,
 ) -> Fit:
-    """Parameters (`m1`) and initial values (`q1(0)`) whose motion is nearest to what was measured.
+    """Estimate parameters (`m1`) and initial values (`q1(0)`) from measured motion, with standard errors.
 
     data: times `t` and columns by name: coordinates, velocities, points (`tip.x`) or other formulas of the state; or
-        a CSV file with such a head. NaN and empty fields are not measured.
-    unknown: what is to be found; the search begins at the values of the model, `parameters` and `initial`.
+        a CSV file with such names. NaN and empty fields are not measured.
+    unknown: names to estimate; the search starts at the values of the model, `parameters` and `state`.
     noise: standard deviations of the columns; estimated from the residuals if None.
-    bounds: by name of the unknown. start: the time of the initial values.
-    TaskError says by name which unknowns the motion does not determine.
+    bounds: limits of the search by name. t0: the time of the initial values.
+    TaskError names the unknowns that the motion does not determine.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     names = variables(mechanism, unknown, "unknown")
     measured = measurements(data)
-    beginning = seconds("start", start)
+    beginning = seconds("t0", t0)
     if measured.times[0] < beginning or measured.times[-1] <= beginning:
         raise TaskError(
-            f"the data go from t = {measured.times[0]:g} to {measured.times[-1]:g}, the run starts at {beginning:g}: "
-            "give start=, the time of the initial values"
+            f"the data are from t = {measured.times[0]:g} to {measured.times[-1]:g}, but the run starts at "
+            f"{beginning:g}: give t0=, the time of the initial values"
         )
     span = beginning, float(measured.times[-1])
     control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
     check_length(span, control)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False, span[0])
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, False, span[0])
     run = DifferentiatedRun(mechanism, names, settings, formulas(measured.columns, "data"))
     _require_enough(measured, names)
     given = None if noise is None else _noise(measured, noise)
@@ -271,21 +283,21 @@ def _noise(measured: Measurements, given: float | Mapping[str, float]) -> Floats
     by_name = given if isinstance(given, Mapping) else dict.fromkeys(measured.columns, given)
     for name in by_name:
         if name not in measured.columns:
-            raise TaskError(f"noise: there is no column {name!r}\n  {did_you_mean(name, measured.columns)}")
+            raise TaskError(f"noise: unknown column {name!r}\n  {did_you_mean(name, measured.columns)}")
     for name in measured.columns:
         value = by_name.get(name)
         if not isinstance(value, int | float) or not 0 < value < float("inf"):
-            raise TaskError(f"noise of {name} is {value!r}: give a standard deviation above zero")
+            raise TaskError(f"noise of {name} is {value!r}: give a positive standard deviation")
     return np.array([float(by_name[name]) for name in measured.columns])
 
 
 def _weighted(problem: Problem, begin: Floats, measured: Measurements, given: Floats | None) -> tuple[Solved, Floats]:
-    """The fit with given noise, or with the noise of each column estimated again until it settles."""
+    """The fit with given noise, or with the noise of each column estimated repeatedly until it converges."""
     if given is not None:
         return solved(problem, begin), given
     sizes = np.array([np.std(column[np.isfinite(column)]) for column in measured.values.T])
     largest = np.nanmax(np.abs(measured.values), axis=0)
-    smallest = problem.accuracy * (10 * largest + 0.01) + 1e-12  # what runs themselves are exact to
+    smallest = problem.accuracy * (10 * largest + 0.01) + 1e-12  # the accuracy of the runs themselves
     sigmas = np.maximum(np.where(sizes > 0, sizes, 1.0), smallest)
     found = solved(problem.weighted(sigmas), begin)
     for _ in range(_ROUNDS):
@@ -300,7 +312,7 @@ def _weighted(problem: Problem, begin: Floats, measured: Measurements, given: Fl
 
 
 def _estimated(residuals: Floats, unknowns: int) -> Floats:
-    """The standard deviation of each column; the unknowns take their share of the degrees of freedom."""
+    """The standard deviation of each column, with the degrees of freedom reduced by the unknowns."""
     known = np.isfinite(residuals)
     share = 1 - unknowns / known.sum()
     return np.asarray(np.sqrt(np.nansum(residuals**2, axis=0) / known.sum(axis=0) / share))
@@ -321,7 +333,7 @@ def _described(
 
 
 def _doubts(column: str, residuals: Floats, sigma: float | None) -> list[str]:
-    """What is strange about the residuals of one column."""
+    """Anomalies in the residuals of one column."""
     from scipy.special import chdtrc
 
     count, found = len(residuals), []
@@ -332,7 +344,7 @@ def _doubts(column: str, residuals: Floats, sigma: float | None) -> list[str]:
     together = float(np.sum(residuals[1:] * residuals[:-1])) / total if total > 0 else 0.0
     if count >= 10 and together > 5 / np.sqrt(count):
         found.append(
-            f"residuals of {column} follow each other (correlation {together:.2g}): the model lacks something, or "
-            "the search stopped at a local minimum; begin elsewhere (parameters=, initial=)"
+            f"residuals of {column} are correlated ({together:.2g}): the model is incomplete, or the search "
+            "stopped at a local minimum; start elsewhere (parameters=, state=)"
         )
     return found

@@ -1,4 +1,4 @@
-"""`follow` and `follow_by_spring`: the motion that leads points, coordinates, or bodies along a path."""
+"""`follow` and `follow_by_spring`: the motion that moves points, coordinates, or bodies along a path."""
 
 from __future__ import annotations
 
@@ -24,24 +24,37 @@ from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.run import simulate
 from kinegraph.solve.execution import Native
 from kinegraph.tasks.inverse_kinematics import inverse_kinematics
-from kinegraph.tasks.operating_point import Floats, called, called_rows, kernel_of, refuse_quaternions
+from kinegraph.tasks.operating_point import (
+    JACOBIAN,
+    RATE,
+    VALUE,
+    Floats,
+    called,
+    called_rows,
+    kernel_of,
+    parameter_slope,
+    refuse_quaternions,
+    slope,
+)
 from kinegraph.tasks.prescribed_motion import SampledMotion
 
-# A path as constraints of the mechanism that follows it: of points, coordinates, or poses of bodies over time.
+# A path as constraints: of points, coordinates, or poses of bodies over time.
 
 _PATH = "path "
 _LEADER = "leader of "
 
 
-def led(mechanism: Mechanism, path: Mapping[str, Scalar]) -> Mechanism:
-    """The mechanism without forces that is led along a path.
+def driven_along(mechanism: Mechanism, path: Mapping[str, Scalar]) -> Mechanism:
+    """The mechanism without forces, driven along a path.
 
-    path: what is led and how: `{"tip.x": "0.4*cos(t)"}` for a coordinate of a point, `{"q4": "0"}` for a coordinate of
-    the mechanism, `{"L6": "Sx(0.4), Rz(t)"}` for the pose of a body.
+    path: formulas of time by target: `{"tip.x": "0.4*cos(t)"}` for a coordinate of a point, `{"q4": "0"}` for a
+    coordinate of the mechanism, `{"L6": "Sx(0.4), Rz(t)"}` for the pose of a body.
     """
     if not isinstance(path, Mapping) or not path:
-        raise TaskError(f"the path is {path!r:.60}: give laws of time, e.g. {{'tip.x': '0.4*cos(t)', 'tip.z': '0.2'}}")
-    refuse_quaternions(mechanism, "a path leads")
+        raise TaskError(
+            f"the path is {path!r:.60}: give formulas of time, e.g. {{'tip.x': '0.4*cos(t)', 'tip.z': '0.2'}}"
+        )
+    refuse_quaternions(mechanism, "a path prescribes")
     bodies, loops, constraints = [*mechanism.bodies], [*mechanism.loops], [*mechanism.constraints]
     for subject, law in path.items():
         if subject in mechanism.body_by_name:
@@ -52,12 +65,12 @@ def led(mechanism: Mechanism, path: Mapping[str, Scalar]) -> Mechanism:
             constraints.append(
                 Constraint(_PATH + subject, _subject(mechanism, subject), _prescribed(mechanism, subject, law))
             )
-    ties = replace(mechanism, bodies=tuple(bodies), loops=tuple(loops), constraints=tuple(constraints))
-    return replace(ties, unknowns=(), elements=(), contacts=())
+    constrained = replace(mechanism, bodies=tuple(bodies), loops=tuple(loops), constraints=tuple(constraints))
+    return replace(constrained, unknowns=(), elements=(), contacts=())
 
 
-def leaders(mechanism: Mechanism) -> dict[str, str]:
-    """The bodies that are led, and what leads them."""
+def driven_bodies(mechanism: Mechanism) -> dict[str, str]:
+    """The driven bodies, and the frames that drive them."""
     return {name.removeprefix(_LEADER): name for name in mechanism.body_by_name if name.startswith(_LEADER)}
 
 
@@ -69,7 +82,7 @@ def _subject(mechanism: Mechanism, subject: str) -> Expression:
         part = component(name)
         if (part is None and name not in known) or (part and not (part.exists and part.point in points)):
             hint = did_you_mean(name.partition(".")[0], (*points, *known))
-            raise TaskError(f"the path leads {subject!r}, but {mechanism.name} has no {name!r}\n  {hint}")
+            raise TaskError(f"the path prescribes {subject!r}, but {mechanism.name} has no {name!r}\n  {hint}")
     return found
 
 
@@ -79,12 +92,12 @@ def _prescribed(mechanism: Mechanism, subject: str, law: Scalar) -> Expression:
     for name in names(found):
         if name not in known:
             hint = did_you_mean(name, known)
-            raise TaskError(f"the path of {subject} uses {name!r}; it may use t and parameters\n  {hint}")
+            raise TaskError(f"the path of {subject} uses {name!r}, but only t and parameters are allowed\n  {hint}")
     return found
 
 
 def _transforms(mechanism: Mechanism, subject: str, law: Scalar) -> tuple[Transform, ...]:
-    """The pose of a body, written as the transforms of a record."""
+    """The pose of a body, parsed as the transforms of a record."""
     if not isinstance(law, str):
         raise TaskError(f"the pose of {subject} is {law!r:.60}: write transforms of time, e.g. 'Sx(0.4), Rz(t)'")
     declared = ", ".join(parameter.name for parameter in mechanism.parameters)
@@ -92,11 +105,13 @@ def _transforms(mechanism: Mechanism, subject: str, law: Scalar) -> tuple[Transf
     try:
         (body,) = parse(f"{head}Body | {law} |;").bodies
     except (ModelError, ValueError) as error:
-        raise TaskError(f"cannot read the pose of {subject}, {law!r}: write e.g. 'Sx(0.4), Rz(t)'\n  {error}") from None
+        raise TaskError(
+            f"cannot parse the pose of {subject}, {law!r}: write e.g. 'Sx(0.4), Rz(t)'\n  {error}"
+        ) from None
     return body.transforms
 
 
-# Where a path begins: the position on it that is nearest to the one a user describes.
+# The start of a path: the position on it that is nearest to the given state.
 
 _CLOSE = 1e-6
 
@@ -108,37 +123,37 @@ def begin(
     time: float,
     parameters: Mapping[str, Scalar] | None,
 ) -> Floats:
-    """A position at the beginning of the path; `mechanism` is the one that is led, `underlying` the one as it was."""
+    """A position at the start of the path. `mechanism` is the driven mechanism, `underlying` the original one."""
     assembler = Assembler(mechanism, parameters)
     try:
         q, v = assembler.start(start)
     except AssemblyError as error:
         raise TaskError(str(error)) from error
-    followed = leaders(mechanism)
+    followed = driven_bodies(mechanism)
     if followed and not is_constrained(underlying):
         q = _nearest(underlying, mechanism, q, time, parameters)
     try:
         found = assembler.assembled(q, v, (), time).q
     except AssemblyError as error:
-        raise TaskError(f"the path cannot be reached at its beginning, t = {time:.6g}: {error}") from error
+        raise TaskError(f"the path cannot be reached at its start, t = {time:.6g}: {error}") from error
     for body, leader in followed.items():
         apart = _poses(mechanism, found, time, (body, leader), parameters)
         if np.max(np.abs(apart[body] - apart[leader])) > _CLOSE:
-            raise TaskError(f"{body} did not find its pose at t = {time:.6g}: give start=, a position nearer to it")
+            raise TaskError(f"{body} did not reach its pose at t = {time:.6g}: give state=, a position nearer to it")
     return found
 
 
 def _nearest(
     underlying: Mechanism, mechanism: Mechanism, q: Floats, time: float, parameters: Mapping[str, Scalar] | None
 ) -> Floats:
-    """Of all positions with the pose of the first body that is led, the one nearest to q."""
-    body, leader = next(iter(leaders(mechanism).items()))
+    """Of all positions with the pose of the first driven body, the one nearest to q."""
+    body, leader = next(iter(driven_bodies(mechanism).items()))
     wanted = _poses(mechanism, q, time, (leader,), parameters)[leader]
     found = inverse_kinematics(underlying, body, wanted, parameters=parameters, limits=False)
     if not found.solutions:
         raise TaskError(
-            f"the path cannot be reached at its beginning, t = {time:.6g}: {body} misses its pose by "
-            f"{found.nearest.error:.3g} at least"
+            f"the path cannot be reached at its start, t = {time:.6g}: {body} misses its pose by at least "
+            f"{found.nearest.error:.3g}"
         )
     angles = angle_names(underlying)
     turns = np.array([name in angles for name in underlying.layout.positions])
@@ -154,29 +169,27 @@ def _poses(
     return {body: found[f"pose:{body}"] for body in bodies}
 
 
-# `follow`: the motion that leads points, coordinates or bodies along a path, exact to the second derivative.
-#
-# The path is a set of constraints Phi(q, t) = 0. Positions follow by Newton's method from one time to the next, so that
-# the mechanism stays on its branch; velocities and accelerations solve the differentiated constraints,
-#
-#     J v = -Phi_t,        J a = -(J v + Phi_t)_q v - (J v + Phi_t)_t.
+# `follow`: the path is a set of constraints Phi(q, t) = 0. Newton's method takes positions from one time to the next,
+# so the mechanism stays on its branch. Velocities and accelerations solve the differentiated constraints, J v = -Phi_t
+# and J a = -(J v + Phi_t)_q v - (J v + Phi_t)_t.
 
-_VALUES, _JACOBIAN, _RATES = "constraints", "constraint_jacobian", "constraint_rates"
-_BY_POSITION, _BY_TIME = f"d({_RATES})/d(all:dq)", f"d({_RATES})/d(t)"
+_BY_POSITION, _BY_TIME = slope(RATE, "dq"), parameter_slope(RATE, TIME)
 _CLOSED = 1e-13
 _NEWTON_STEPS = 12
-#: By how much positions may differ from what velocities and accelerations foretell.
+#: Allowed difference between positions and their prediction from velocities and accelerations.
 _SURPRISE = 0.1
 _SHORTEST = 2.0**-16
-#: The path is nearly singular where singular values of the Jacobian are this far apart.
+#: The path is nearly singular where the ratio of singular values of the Jacobian is below this.
 NEAR_SINGULAR = 1e-3
 
 
 @dataclass(frozen=True)
 class PathMotion(RichDisplay):
-    """The motion along a path. conditioning: the smallest by the largest singular value of the Jacobian at each time.
+    """The motion along a path. conditioning: the ratio of the smallest to the largest singular value of the Jacobian at
+    each time.
 
-    near_singular: times at which that is small; crossings: pairs of times between which a singular position is passed.
+    near_singular: times at which this is small. crossings: pairs of times between which a singular position is
+    crossed.
     """
 
     coordinates: tuple[str, ...]
@@ -190,7 +203,10 @@ class PathMotion(RichDisplay):
         coordinate = name.rstrip("'")
         order = len(name) - len(coordinate)
         if coordinate not in self.coordinates or order > 2:
-            raise TaskError(f"the motion has no {name!r}; there are {', '.join(self.coordinates)}, with ' and ''")
+            raise TaskError(
+                f"the motion has no coordinate {name!r}; choose from {', '.join(self.coordinates)}, with ' or '' "
+                "for derivatives"
+            )
         rows = (self.motion.q, self.motion.v, self.motion.a)[order]
         return np.asarray(rows[:, self.coordinates.index(coordinate)])
 
@@ -202,31 +218,32 @@ class PathMotion(RichDisplay):
         lines = [f"{len(times)} times from {times[0]:.6g} to {times[-1]:.6g} s"]
         for name in self.coordinates:
             lines.append(f"  {name} from {self[name].min():.6g} to {self[name].max():.6g}")
-        lines.append(f"  nearest to a singular position at t = {times[worst]:.6g} ({self.conditioning[worst]:.2g})")
-        lines += [f"  passes a singular position between t = {a:.6g} and {b:.6g}" for a, b in self.crossings]
+        lines.append(f"  closest to a singular position at t = {times[worst]:.6g} ({self.conditioning[worst]:.2g})")
+        lines += [f"  crosses a singular position between t = {a:.6g} and {b:.6g}" for a, b in self.crossings]
         return "\n".join(lines)
 
 
 def follow(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     path: Mapping[str, Scalar],
     times: Sequence[float] | Floats,
     *,
-    start: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> PathMotion:
-    """Positions, velocities and accelerations along a path, on trees and loops.
+    """Compute positions, velocities and accelerations along a path, for trees and loops.
 
     path: `{"tip.x": "0.4*cos(t)", "q4": "0"}` for points and coordinates, `{"L6": "Sx(0.4), Rz(t)"}` for a body's pose.
-        It must leave nothing free: lock other coordinates, or lead them too.
-    start: near which position to begin, in place of the model's: it chooses among several ways to follow.
+        It must determine the whole motion: lock other coordinates, or prescribe them.
+    times: an array of times.
+    state: where to start; it selects one of several solutions. By default the model's initial state.
     """
-    given_mechanism = mechanism_of(mechanism)
-    mechanism = led(given_mechanism, path)
+    given_mechanism = mechanism_of(model)
+    mechanism = driven_along(given_mechanism, path)
     at = np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or np.any(np.diff(at) <= 0):
-        raise TaskError("times of a path must be finite numbers that increase")
-    begun = begin(given_mechanism, mechanism, start or {}, float(at[0]), parameters)
+        raise TaskError("the times of a path must be finite and increasing")
+    begun = begin(given_mechanism, mechanism, state or {}, float(at[0]), parameters)
     return _Follower(mechanism, parameters).along(at, begun)
 
 
@@ -236,8 +253,8 @@ class _Follower:
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> None:
         timed = [_BY_TIME] if depends_on_time(mechanism) else []
         self.mechanism = mechanism
-        self.places: Kernel = kernel_of(mechanism, [_VALUES, _JACOBIAN], parameters)
-        self.slopes: Kernel = kernel_of(mechanism, [_JACOBIAN, _RATES, _BY_POSITION, *timed], parameters)
+        self.places: Kernel = kernel_of(mechanism, [VALUE, JACOBIAN], parameters)
+        self.slopes: Kernel = kernel_of(mechanism, [JACOBIAN, RATE, _BY_POSITION, *timed], parameters)
         self.none = np.zeros(len(mechanism.layout.inputs))
 
     def along(self, times: Floats, q: Floats) -> PathMotion:
@@ -265,7 +282,7 @@ class _Follower:
         )
 
     def _next(self, state: tuple[Floats, Floats, Floats], before: float, time: float, part: float) -> _State:
-        """The state at the next time; in two halves where the way is not clear."""
+        """The state at the next time; the step is halved if the branch is ambiguous."""
         q, v, a = state
         step = time - before
         foretold = q + v * step + a * (step * step / 2)
@@ -277,7 +294,9 @@ class _Follower:
             if part < _SHORTEST:
                 raise
         if part < _SHORTEST:
-            raise TaskError(f"at t = {time:.6g} the path runs into a singular position, where ways to follow it meet")
+            raise TaskError(
+                f"at t = {time:.6g} the path reaches a singular position, where branches of the motion meet"
+            )
         middle = before + step / 2
         return self._next(self._next(state, before, middle, part / 2), middle, time, part / 2)
 
@@ -285,29 +304,29 @@ class _Follower:
         """The position on the path near another one."""
         for _ in range(_NEWTON_STEPS):
             found = called(self.places, {"q": q, "t": time, "u": self.none})
-            miss = found[_VALUES]
+            miss = found[VALUE]
             if not np.isfinite(miss).all():
                 break
             size = float(np.max(np.abs(miss), initial=0.0))
-            step = np.linalg.lstsq(found[_JACOBIAN], -miss, rcond=1e-12)[0]
+            step = np.linalg.lstsq(found[JACOBIAN], -miss, rcond=1e-12)[0]
             q = q + step
             if size < _CLOSED or (size < 1e-9 and np.max(np.abs(step), initial=0.0) < 1e-14):
                 return q
-        residual = float(np.max(np.abs(called(self.places, {"q": q, "t": time, "u": self.none})[_VALUES])))
+        residual = float(np.max(np.abs(called(self.places, {"q": q, "t": time, "u": self.none})[VALUE])))
         if residual < 1e-10:
             return q
-        raise TaskError(f"at t = {time:.6g} the path cannot be followed: it stays out of reach by {residual:.3g}")
+        raise TaskError(f"at t = {time:.6g} the path is out of reach by {residual:.3g}")
 
     def _rates(self, q: Floats, time: float) -> _State:
         values: dict[str, Floats | float] = {"q": q, "t": time, "u": self.none, "v": np.zeros(len(self._velocities))}
         found = called(self.slopes, values)
-        v = self._solved(found[_JACOBIAN], -found[_RATES], time)
+        v = self._solved(found[JACOBIAN], -found[RATE], time)
         found = called(self.slopes, values | {"v": v})
         bias = found[_BY_POSITION] @ v + found.get(_BY_TIME, 0.0)
-        return q, v, self._solved(found[_JACOBIAN], -bias, time)
+        return q, v, self._solved(found[JACOBIAN], -bias, time)
 
     def _jacobian(self, q: Floats, time: float) -> Floats:
-        return np.asarray(called(self.places, {"q": q, "t": time, "u": self.none})[_JACOBIAN])
+        return np.asarray(called(self.places, {"q": q, "t": time, "u": self.none})[JACOBIAN])
 
     @property
     def _velocities(self) -> tuple[str, ...]:
@@ -321,29 +340,31 @@ class _Follower:
             why = (
                 "the position is singular, or the path leaves" if len(right) >= jacobian.shape[1] else "the path leaves"
             )
-            raise TaskError(f"at t = {time:.6g} {why} {free} of {names} free: lock coordinates, or lead more of them")
+            raise TaskError(
+                f"at t = {time:.6g} {why} {free} of {names} free: lock coordinates, or prescribe more of them"
+            )
         missing = float(np.max(np.abs(jacobian @ found - right), initial=0.0))
         if missing > 1e-8 * (1 + float(np.max(np.abs(right), initial=0.0))):
-            raise TaskError(f"at t = {time:.6g} the mechanism cannot move along the path: {missing:.3g} are missing")
+            raise TaskError(
+                f"at t = {time:.6g} the mechanism cannot move along the path: the velocity residual is {missing:.3g}"
+            )
         return np.asarray(found, dtype=float)
 
 
 _State = tuple[Floats, Floats, Floats]
 
 
-# `follow_by_spring`: inverse kinematics by dynamics (KiDyM): fictitious springs and dampers pull points along a path.
-#
-# The mechanism moves without weight and other forces, pulled by k (path - point) + c (path - point)'. It lags behind by
-# about its inertia times its acceleration over k: what the springs allow is in `deviation`, and halves as k doubles.
+# `follow_by_spring`: inverse kinematics by dynamics (KiDyM). The mechanism moves without gravity and other forces,
+# pulled by k (path - point) + c (path - point)'. It lags by about its inertia times its acceleration over k: this is
+# `deviation`, and halves as k doubles.
 
-_SPRING_JACOBIAN = "constraint_jacobian"
-#: How long the beginning of a path is looked at, in seconds.
+#: The duration of the start of a path that is evaluated, in seconds.
 _SHORTLY = 1e-5
 
 
 @dataclass(frozen=True)
 class SpringMotion(RichDisplay):
-    """A motion found by springs. deviation: the largest distance from the path, by what is led."""
+    """A motion found by springs. deviation: the largest distance from the path, by target."""
 
     coordinates: tuple[str, ...]
     motion: SampledMotion
@@ -357,37 +378,37 @@ class SpringMotion(RichDisplay):
 
 
 def follow_by_spring(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     path: Mapping[str, Scalar],
     times: Sequence[float] | Floats,
     *,
     stiffness: float = 1e7,
     damping: float | None = None,
-    start: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     native: Native = "auto",
 ) -> SpringMotion:
-    """The motion along a path, as springs between points and path cause it; the path is given as for `follow`.
+    """Compute the motion along a path, pulled by springs between points and path; `path` is given as for `follow`.
 
-    damping: of the dampers beside the springs; by default about critical for the mass that is moved.
-    start: near which position to begin.
+    stiffness, damping: of the springs and dampers; damping is about critical by default.
+    state: where to start.
     """
-    given_mechanism = mechanism_of(mechanism)
+    given_mechanism = mechanism_of(model)
     for name, value in (("stiffness", stiffness), ("damping", 1.0 if damping is None else damping)):
         if not 0 < value < float("inf"):
-            raise TaskError(f"{name} is {value!r}: give a number above zero")
+            raise TaskError(f"{name} is {value!r}: give a positive number")
     at = np.atleast_1d(np.asarray(times, dtype=float))
-    rows = led(given_mechanism, path)
+    rows = driven_along(given_mechanism, path)
     if len(rows.loops) > len(given_mechanism.loops):
-        raise TaskError("springs lead points and coordinates; of a body, lead three of its points")
-    first = follow(given_mechanism, path, [at[0], at[0] + _SHORTLY], start=start, parameters=parameters)
+        raise TaskError("springs can drive points and coordinates only; for a body, drive three of its points")
+    first = follow(given_mechanism, path, [at[0], at[0] + _SHORTLY], state=state, parameters=parameters)
     free = replace(given_mechanism, elements=(), unknowns=(), inputs=(), contacts=(), gravity=(ZERO, ZERO, ZERO))
     beginning = _Beginning(free, rows, first, parameters)
     chosen = float(damping or 2 * np.sqrt(stiffness * beginning.mass))
     pulled = replace(free, elements=_pulls(given_mechanism, rows, stiffness, chosen))
     initial = beginning.state(stiffness, chosen)
     run = simulate(
-        pulled, float(at[-1] - at[0]), start=float(at[0]), grid=at, initial=initial, parameters=parameters,
+        pulled, float(at[-1] - at[0]), t0=float(at[0]), times=at, state=initial, parameters=parameters,
         rtol=1e-11, method="bdf" if stiffness > 1e9 else "dop853", native=native, progress=False,
     )  # fmt: skip
     q, v = run.array(*run.positions), run.array(*run.velocities)
@@ -415,7 +436,7 @@ def _pulls(mechanism: Mechanism, rows: Mechanism, stiffness: float, damping: flo
 
 
 class _Beginning:
-    """Where to begin so that springs and dampers pull at once as the path wants: without that the motion rings."""
+    """The initial state in which springs and dampers already pull as the path requires: otherwise the motion rings."""
 
     def __init__(
         self, free: Mechanism, rows: Mechanism, first: PathMotion, parameters: Mapping[str, Scalar] | None
@@ -423,14 +444,14 @@ class _Beginning:
         motion = first.motion
         values: dict[str, Floats | float] = {"q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times}
         found = called_rows(kernel_of(free, ["tau", "H"], parameters), values)
-        jacobians = called_rows(kernel_of(rows, _SPRING_JACOBIAN, parameters), values)[_SPRING_JACOBIAN]
+        jacobians = called_rows(kernel_of(rows, JACOBIAN, parameters), values)[JACOBIAN]
         self._motion, self._inverse = motion, np.linalg.pinv(jacobians)
         pulls = [np.linalg.lstsq(j.T, f, rcond=None)[0] for j, f in zip(jacobians, found["tau"], strict=True)]
         self._pull, self._growth = pulls[0], (pulls[1] - pulls[0]) / _SHORTLY
         self.mass = float(np.max(np.linalg.eigvalsh(self._inverse[0].T @ found["H"][0] @ self._inverse[0])))
 
     def state(self, stiffness: float, damping: float) -> Floats:
-        """Positions and velocities that lag behind the path as they will."""
+        """Positions and velocities with the steady lag behind the path."""
         lag = (self._pull - damping / stiffness * self._growth) / stiffness
         inverse, inverse_later = self._inverse
         slower = inverse @ self._growth + (inverse_later - inverse) @ self._pull / _SHORTLY

@@ -1,4 +1,4 @@
-"""The equations A X = B of unknown forces: form them as one graph and solve them at many times."""
+"""The equations A X = B of unknown forces: form them as one graph, and solve them at many times."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import numpy as np
 from scipy.linalg import null_space
 
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.compiler.stored import derived
 from kinegraph.derive.constraints.conditions import row_rank
 from kinegraph.derive.elements.forces import Elements
 from kinegraph.derive.plan import Plan
@@ -30,10 +30,9 @@ from kinegraph.passes.pipeline import reduce
 from kinegraph.tasks.operating_point import Floats
 from kinegraph.tasks.tangent_space import solved_columns
 
-# A X = B, the equations of forces marked unknown, as one graph that is formed in two ways (KiDyM).
-#
-# The old way derives the finished equations U(q, v, a, X) and differentiates them: B = U at X = 0, A = -dU/dX. The new
-# way sorts while the elements are walked: those that hold an unknown go to A = W^T dR/dX, everything else goes to B.
+# A X = B as one graph, formed by one of two methods (KiDyM). The old method derives the complete equations U(q, v, a,
+# X) and differentiates them: B = U at X = 0, A = -dU/dX. The new method sorts the elements: those with an unknown
+# contribute to A = W^T dR/dX, all others to B.
 
 MATRIX, KNOWN = "A", "B"
 _TAU = Quantity.parse("tau")
@@ -47,7 +46,7 @@ class Formation(Enum):
 
 
 def with_inputs(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
-    """Unknowns become inputs: values that arrive from outside for those that are named, zero for the others."""
+    """The model with unknowns as inputs: free inputs for the named ones, zero for the others."""
     declared = (Input(one.name, None if one.name in names else ZERO) for one in mechanism.unknowns)
     return replace(mechanism, inputs=(*mechanism.inputs, *declared), unknowns=())
 
@@ -61,11 +60,11 @@ def force_graph(
 ) -> Graph:
     """The outputs A, a row for every velocity and a column for every unknown, and B, of a tree.
 
-    names: inputs without a value, and forces on coordinates (`tau:q1`). B of the old way is U: it has the unknowns as
-    inputs, which must be zero. plan: how to derive; by default the cheapest for `tau`.
+    names: inputs without a value, and forces on coordinates (`tau:q1`). B of the old method is U: it has the
+    unknowns as inputs, which must be zero. plan: how to derive; by default the cheapest for `tau`.
     """
     request = request_of(mechanism, "tau", numeric=True, parameters=parameters)
-    plan = plan or Chain(request).derived.plan
+    plan = plan or derived(request).plan
     inputs = [name for name in names if name in mechanism.layout.inputs]
     form = _finished if way is Formation.OLD else _sorted
     graph = form(mechanism, names, inputs, request.parameters, plan)
@@ -96,7 +95,7 @@ def _finished(
     bound: Mapping[str, Expression],
     plan: Plan,
 ) -> Graph:
-    """The old way."""
+    """The old method."""
     derivation = Derivation(mechanism, bound, plan)
     equations = derivation.output(_TAU)
     slopes = _slopes(derivation, equations.nodes, inputs)
@@ -111,7 +110,7 @@ def _sorted(
     bound: Mapping[str, Expression],
     plan: Plan,
 ) -> Graph:
-    """The new way: an element that holds unknowns is walked for A; in B these are zero."""
+    """The new method: elements with unknowns contribute to A; in B the unknowns are zero."""
     driven = tuple(one for one in mechanism.elements if any(mentions(one, name) for name in inputs))
     absent = tuple(replace(one, value=ZERO) if one.name in inputs else one for one in mechanism.inputs)
     derivation = Derivation(replace(mechanism, inputs=absent), bound, plan)
@@ -130,7 +129,7 @@ def _slopes(derivation: Derivation, nodes: Sequence[int], inputs: Sequence[str])
 def _graph(
     derivation: Derivation, names: Sequence[str], inputs: Sequence[str], slopes: list[list[int]], known: Sequence[int]
 ) -> Graph:
-    """A has the columns of inputs and of forces on coordinates, in the order of the names."""
+    """A with the columns of inputs and of forces on coordinates, in the order of the names."""
     builder = derivation.builder
     forces = derivation.mechanism.layout.forces
     entries = []
@@ -151,31 +150,31 @@ def _require_linear(graph: Graph, inputs: Sequence[str]) -> None:
             continue
         if isinstance(node, Symbol) and node.kind is Kind.INPUT and node.name in inputs:
             raise TaskError(
-                f"the equations are not linear in {node.name}: an unknown may be multiplied by known values only\n"
-                "  find it by kg.fit, or take the force itself as unknown"
+                f"the equations are not linear in {node.name}: an unknown may be multiplied by known values "
+                "only\n"
+                "  find it by kg.fit, or make the force itself the unknown"
             )
         below.update(children(node))
 
 
-# A X = B at many times: what is determined, and by how much A is singular.
-#
-# Whether A is singular is judged by its entries as parts of the largest of their column (and, over several times, of
-# their row) at any time: a column that vanishes at one time is small there, and not because of its unit.
+# Solution of A X = B at many times: which unknowns are determined, and how singular A is. Entries of A are judged
+# relative to the largest of their column (and, over several times, of their row) at any time: a column that vanishes at
+# one time is then small, whatever its unit.
 
-#: Singular values below this part of the largest count as zero.
+#: Singular values below this fraction of the largest count as zero.
 _RANK = 1e-10
-#: A is called near-singular at times where its singular values are this far apart.
+#: A is near-singular at times where the ratio of its singular values is below this.
 NEAR_SINGULAR = 1e-3
-#: Equations are violated where more is missing than this part of their terms.
+#: Equations are violated if the residual exceeds this fraction of their terms.
 _MISSING = 1e-8
 
 
 @dataclass(frozen=True, eq=False)
 class ForceEquations:
-    """A and B of a tree at every time; with loops, J dq = 0 at every time, along the motions these allow.
+    """A and B of a tree at every time; with loops, projected onto the motions with J dq = 0.
 
-    measured: the coordinates whose equations are kept. With loops they are independent, and forces on them do the same
-    work as forces on all: what is missing in an equation is missing on that coordinate.
+    measured: the coordinates whose equations are used. With loops they are independent, and forces on them do the
+    same work as forces on all: a residual belongs to that coordinate.
     """
 
     times: Floats
@@ -186,7 +185,7 @@ class ForceEquations:
 
     @cached_property
     def pair(self) -> tuple[Floats, Floats]:
-        """A and B by the coordinates that are measured."""
+        """A and B by measured coordinate."""
         if self.jacobians is None:
             return self.full_a, self.full_b
         both = np.concatenate([self.full_a, self.full_b[:, :, None]], axis=2)
@@ -198,7 +197,7 @@ class ForceEquations:
 
     @cached_property
     def scaled(self) -> tuple[Floats, Floats]:
-        """A whose columns and rows have no units, in orthonormal directions; and the sizes of the columns."""
+        """A with dimensionless columns and rows, in orthonormal directions; and the sizes of the columns."""
         columns = _sizes(self.full_a, axis=(0, 1))
         even = self.full_a / columns
         rows = _sizes(even, axis=(0, 2)) if len(self.times) > 1 else np.ones(even.shape[1])
@@ -210,12 +209,12 @@ class ForceEquations:
 
 
 def tangents(jacobians: Floats) -> list[Floats]:
-    """Orthonormal bases of the motions that rows allow, each with the sense of the one before."""
+    """Orthonormal bases of the motions that rows allow, with consistent signs."""
     found: list[Floats] = []
     for rows in jacobians:
         basis = np.asarray(null_space(rows, rcond=1e-9))
         if found and basis.shape != found[-1].shape:
-            raise TaskError("the motion passes a singular position of the loops: leave its time out")
+            raise TaskError("the motion crosses a singular position of the loops: omit this time")
         if found and basis.size and np.linalg.det(found[-1].T @ basis) < 0:
             basis[:, 0] *= -1
         found.append(basis)
@@ -223,7 +222,7 @@ def tangents(jacobians: Floats) -> list[Floats]:
 
 
 def independent_coordinates(jacobian: Floats, first: list[int]) -> tuple[int, ...]:
-    """Coordinates that determine all motions the rows allow: as many of the first as do, then others."""
+    """Coordinates that determine all motions the rows allow: as many of the first as possible, then others."""
     order = list(dict.fromkeys([*first, *solved_columns(jacobian)[0], *range(jacobian.shape[1])]))
     basis = np.asarray(null_space(jacobian, rcond=1e-9))
     return tuple(order[k] for k in row_rank(basis[order], tolerance=1e-9).independent)
@@ -236,7 +235,8 @@ def _sizes(values: Floats, axis: tuple[int, int]) -> Floats:
 
 @dataclass(frozen=True)
 class Missing:
-    """The time at which most is missing beside the terms of its equation; singular: whether A has less rank there."""
+    """The time with the largest residual relative to the terms of its equation; singular: whether A loses rank
+    there."""
 
     time: float
     singular: bool
@@ -244,10 +244,11 @@ class Missing:
 
 @dataclass(frozen=True)
 class Solved:
-    """X at every time; determinate: by unknown; residual: the largest |A X - B|; missing: None if that is rounding.
+    """X at every time. determinate: by unknown. residual: the largest |A X - B|. missing: None if that is a rounding
+    error.
 
-    near_singular: times at which A is nearly singular, or next to which it becomes singular; crossings: pairs of times
-    between which it becomes singular.
+    near_singular: times at or next to which A is singular or nearly so. crossings: pairs of times between which it
+    becomes singular.
     """
 
     values: Floats
@@ -261,11 +262,12 @@ class Solved:
         """TaskError if no X satisfies the equations."""
         if self.missing is None or least_squares:
             return
-        remedy = "mark more forces as unknown, e.g. tau:NAME for every driven coordinate, or ask for least squares"
+        remedy = "mark more forces as unknown, e.g. tau:NAME for every driven coordinate, or request least squares"
         if self.missing.singular:
-            remedy = "the position is singular for these unknowns: leave this time out, or choose others"
+            remedy = "the position is singular for these unknowns: omit this time, or choose other unknowns"
         raise TaskError(
-            f"these unknowns cannot cause this motion: {self.residual:.3g} N (N m) are missing in some equation\n"
+            f"these unknowns cannot cause this motion: an equation has a residual of {self.residual:.3g} N "
+            "(N m)\n"
             f"  at t = {self.missing.time:.6g}; {remedy}"
         )
 
@@ -273,7 +275,7 @@ class Solved:
 def solved(equations: ForceEquations, least_norm: bool) -> Solved:
     """Solutions of least squares and least norm; NaN where X is not determined, unless least_norm.
 
-    Least squares: of what is missing on the coordinates that are measured. Least norm: of X in its own units.
+    Least squares: of the residuals on the measured coordinates. Least norm: of X in its own units.
     """
     times, (a, b), (scaled, columns) = equations.times, equations.pair, equations.scaled
     size = a.shape[2]
@@ -299,13 +301,13 @@ def solved(equations: ForceEquations, least_norm: bool) -> Solved:
 
 
 def _usual_size(sizes: Floats) -> float:
-    """What singular values are compared with: the largest at any time; at a single time no less than a whole column."""
+    """The reference for singular values: the largest at any time; at a single time at least a whole column."""
     largest = float(np.max(sizes, initial=0.0))
     return max(largest, 1.0 if len(sizes) == 1 else 1e-300)
 
 
 def _shortest(solution: Floats, seen: Floats, columns: Floats) -> Floats:
-    """The solution without its part in the directions that A does not see."""
+    """The solution without its part in the null space of A."""
     unseen = null_space((seen * columns[:, None]).T, rcond=1e-12)
     return np.asarray(solution - unseen @ (unseen.T @ solution))
 
@@ -313,7 +315,7 @@ def _shortest(solution: Floats, seen: Floats, columns: Floats) -> Floats:
 def _near_singular(
     times: Floats, scaled: Floats, sizes: Floats, rank: int
 ) -> tuple[Floats, tuple[tuple[float, float], ...]]:
-    """Times at which A nearly loses rank; and steps of time in which a square A changes its sign, and so loses it."""
+    """Times at which A nearly loses rank; and time steps in which the determinant of a square A changes sign."""
     near = np.zeros(len(times), dtype=bool)
     if rank:
         near = sizes[:, rank - 1] < NEAR_SINGULAR * _usual_size(sizes)

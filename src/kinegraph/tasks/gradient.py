@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expressions import Scalar
 from kinegraph.simulate.equations import row_values
-from kinegraph.simulate.inputs import Input, span_of
+from kinegraph.simulate.inputs import Input
 from kinegraph.simulate.run import save_at
 from kinegraph.simulate.sensitivities import (
     at_knots,
@@ -26,25 +26,25 @@ from kinegraph.simulate.sensitivities import (
 from kinegraph.simulate.stabilization import without_drift
 from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver
-from kinegraph.solve.methods.step_control import Adaptive, Tolerance
+from kinegraph.solve.methods.step_control import Tolerance
 from kinegraph.solve.problem import Signals
 from kinegraph.solve.recording import Grid, OwnSteps, Run
 from kinegraph.tasks.differentiated_run import (
     DifferentiatedRun,
     Results,
-    RunSettings,
     derivative_table,
     differentiated,
     require_continuous,
+    run_request,
 )
-from kinegraph.tasks.least_squares import place_of
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.operating_point import Floats, name_index
 
-#: At most how many checkpoints a run has.
+#: The maximum number of checkpoints of a run.
 INTERVALS = 20
 
-_FEW_STEPS = 100  # of the integrator need no checkpoint between them
-# A motion is written as polynomials to so many tolerances of the run; steps are halved so often, to this part of a run.
+_FEW_STEPS = 100  # steps of the integrator without a checkpoint between them
+# Polynomials represent the motion to so many tolerances of the run; steps are halved at most so often, to this fraction
+# of a run.
 _SMALL, _MOST_HALVINGS, _SHORTEST = 10.0, 6, 1e-9
 
 
@@ -54,7 +54,7 @@ class Gradient(RichDisplay):
 
     model: str
     time: float
-    results: tuple[str, ...]
+    outputs: tuple[str, ...]
     by: tuple[str, ...]
     values: Floats
     derivatives: Floats
@@ -62,43 +62,50 @@ class Gradient(RichDisplay):
 
     def derivative(self, result: str, by: str) -> float:
         """The derivative of one result by one variable."""
-        return float(self.derivatives[place_of(result, self.results), place_of(by, self.by)])
+        return float(self.derivatives[name_index(result, self.outputs, "output"), name_index(by, self.by, "variable")])
 
     def __str__(self) -> str:
-        title = f"{self.model}: derivatives at t = {self.time:.9g}, backwards in time"
-        return derivative_table(title, self.results, self.by, self.derivatives)
+        title = f"{self.model}: derivatives at t = {self.time:.9g}, by the adjoint equations"
+        return derivative_table(title, self.outputs, self.by, self.derivatives)
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them: those of `Sensitivities.to_dict` at one time."""
+        return {
+            "t": [self.time], "outputs": self.outputs, "by": self.by, "at": self.at.tolist(),
+            "values": [self.values.tolist()], "derivatives": [self.derivatives.tolist()],
+        }  # fmt: skip
 
 
 def gradient(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     by: Sequence[str] | str,
     *,
-    results: Results | None = None,
+    outputs: Results | None = None,
     integrals: Mapping[str, Scalar] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    intervals: int = INTERVALS,
-    start: float = 0.0,
+    checkpoints: int = INTERVALS,
+    t0: float = 0.0,
     method: str | Method | Solver = Method.DOP853,
     rtol: float = 1e-10,
     atol: Tolerance | None = None,
     native: Native = "auto",
     progress: bool | None = None,
 ) -> Gradient:
-    """Like `sensitivities`, at the end of the run only and backwards in time: for few results of many variables.
+    """Compute derivatives of a run's final outputs by the adjoint method: for few outputs and many variables.
 
-    intervals: at most how many checkpoints the run has; between two of them the whole motion is kept in memory.
+    checkpoints: the largest number of checkpoints; between two of them the whole motion is kept in memory.
+    The other arguments are those of `sensitivities`.
     """
-    mechanism = mechanism_of(mechanism)
-    if intervals < 1:
-        raise TaskError(f"intervals is {intervals}: give at least 1")
-    control = Adaptive(rtol, atol)
-    span = span_of(start, duration, control)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress, span[0])
-    run = differentiated(mechanism, by, settings, results, integrals)
-    found = backwards(run, span, intervals)
+    if checkpoints < 1:
+        raise TaskError(f"checkpoints is {checkpoints}: give at least 1")
+    mechanism, span, settings = run_request(
+        model, duration, t0, (rtol, atol), method, state, parameters, inputs, native, progress
+    )
+    run = differentiated(mechanism, by, settings, outputs, integrals)
+    found = backwards(run, span, checkpoints)
     return Gradient(mechanism.name, span[1], run.results, run.by, found.values, found.derivatives, run.values)
 
 
@@ -112,7 +119,7 @@ class BackwardRun:
 
 
 def backwards(run: DifferentiatedRun, span: tuple[float, float], intervals: int) -> BackwardRun:
-    """The run once forwards, then from checkpoint to checkpoint forwards again and backwards for each result."""
+    """One forward run, then from checkpoint to checkpoint forward again and backward for each result."""
     parameters, state, columns = run.started(run.values)
     first = np.concatenate([state, np.zeros(len(run.form.integrands))])
     saved = run.integrated(run.motion, first, span, run.signals, OwnSteps(), parameters)
@@ -136,7 +143,7 @@ def backwards(run: DifferentiatedRun, span: tuple[float, float], intervals: int)
 
 @dataclass(frozen=True)
 class _Motion:
-    """The motion between two checkpoints as signals, backwards in time, and the seconds its runs took."""
+    """The motion between two checkpoints as signals, backward in time, and the run time in seconds."""
 
     signals: Signals
     span: tuple[float, float]
@@ -144,7 +151,7 @@ class _Motion:
 
 
 def _recomputed(run: DifferentiatedRun, state: Floats, steps: Floats, parameters: Floats) -> _Motion:
-    """The motion from a checkpoint on, as polynomials between steps, which are halved where these do not suffice."""
+    """The motion from a checkpoint on, as polynomials between steps, which are halved until accurate."""
     inputs, span, seconds = run.signals, (float(steps[0]), float(steps[-1])), 0.0
     inside = (inputs.knots > span[0]) & (inputs.knots < span[1])
     knots = np.unique(np.concatenate([steps, inputs.knots[inside]]))
@@ -161,7 +168,7 @@ def _recomputed(run: DifferentiatedRun, state: Floats, steps: Floats, parameters
 
 
 def _closed(run: DifferentiatedRun, saved: Run, parameters: Floats) -> Floats:
-    """The states of a run; what was saved between its steps is taken onto loops and constraints."""
+    """The states of a run; those saved between its steps are projected onto loops and constraints."""
     if not run.motion.closes:
         return saved.states
     q, v = run.motion.unpack(saved.states, parameters)
@@ -170,7 +177,8 @@ def _closed(run: DifferentiatedRun, saved: Run, parameters: Floats) -> Floats:
 
 
 def _back(run: DifferentiatedRun, motion: _Motion, slope: Floats, parameters: Floats) -> float:
-    """Carry the adjoint and the gradient of a result back to the checkpoint, in place; returns the seconds it took."""
+    """Integrate the adjoint and the gradient of a result back to the checkpoint, in place; returns the run time in
+    seconds."""
     size = len(slope) - len(parameters)
     scale = float(np.abs(slope[:size]).max(initial=0.0))
     if scale == 0.0:

@@ -23,21 +23,21 @@ from kinegraph.seeds import generator
 from kinegraph.tasks.operating_point import Floats, kernel_of, refuse_quaternions, search_box
 from kinegraph.tasks.pose_solver import REACHED, NoClosedForm, PoseSearch, PoseSolver, target
 
-#: What is said of solutions that were searched for.
+#: The method of solutions found by search.
 SEARCH = "search"
-#: A position may be beyond a limit by this much: rounding.
+#: Tolerance of limits, for rounding.
 _AT_LIMIT = 1e-9
-#: Lengths without limits are searched for up to here.
+#: The search range of lengths without limits.
 _LENGTH = 2.0
-#: So many solutions that differ by whole turns are listed at most.
+#: The maximum number of listed solutions that differ by whole turns.
 _MOST = 4096
 
 
 @dataclass(frozen=True)
 class PoseSolution:
-    """One solution: positions and how far the pose is missed (metres, radians; the larger counts).
+    """One solution: positions, and the pose error (meters, radians; the larger counts).
 
-    `isolated`: the mechanism cannot move from there while the body stays.
+    `isolated`: the mechanism cannot move from there while the body is fixed.
     """
 
     q: Floats
@@ -47,14 +47,14 @@ class PoseSolution:
 
 @dataclass(frozen=True)
 class PoseSolutions(RichDisplay):
-    """All solutions that were found within the limits, each once but for whole turns unless they are asked for.
+    """All solutions found within the limits. Solutions that differ by whole turns count once unless requested.
 
-    Empty: no position within the limits has the pose; `nearest` is the closest that was found, by the least sum of
-    squares of metres and radians. `outside` are positions that have the pose and exceed the limits.
-    `family`: the mechanism can move while the body stays (it has more joints than the pose fixes, or is singular
-    there), so there are infinitely many solutions; `isolated` of each says which are examples of these.
-    `method`: the closed form that gave them, so that they are all there are, or `search`.
-    `with_turns`: how many solutions there are within the limits if those that differ by whole turns are counted apart.
+    Empty: no position within the limits has the pose; `nearest` is the closest one found, by the least sum of squares
+        of meters and radians. `outside` are positions with the pose that exceed the limits.
+    `family`: the mechanism can move while the body is fixed (it is redundant for the pose, or singular there), so there
+        are infinitely many solutions; `isolated` of each says which are examples of these.
+    `method`: the closed form that gave them, in which case they are complete, or `search`.
+    `with_turns`: the number of solutions within the limits if whole turns count as different.
     """
 
     solutions: tuple[PoseSolution, ...]
@@ -71,7 +71,7 @@ class PoseSolutions(RichDisplay):
 
     @property
     def complete(self) -> bool:
-        """Whether there are no further solutions, for sure, but for whole turns where `with_turns` counts more."""
+        """Whether there are certainly no further solutions, except for whole turns where `with_turns` counts more."""
         return self.method != SEARCH and not self.family
 
     def __str__(self) -> str:
@@ -88,7 +88,7 @@ class PoseSolutions(RichDisplay):
 
     @property
     def remark(self) -> str:
-        """What is to be said beside the solutions: those outside the limits, and further turns."""
+        """Remarks on the solutions: those outside the limits, and further turns."""
         beyond = f", {len(self.outside)} more outside the limits" if self.outside else ""
         turned = self.with_turns if self.with_turns > len(self) else 0
         return beyond + (f", {turned} if whole turns count" if turned else "")
@@ -99,12 +99,13 @@ class PoseSolutions(RichDisplay):
         missed = f"misses it by {self.nearest.error:.3g}"
         if not self.outside:
             within = " within the limits" if self._limited else ""
-            return f"the pose is not reached{within} ({self.method}): the nearest position found {missed}"
+            return f"the pose cannot be reached{within} ({self.method}): the nearest position found {missed}"
         count = len(self.outside)
-        first = "position has the pose and exceeds" if count == 1 else "positions have the pose, and each exceeds"
+        first = "position with the pose exceeds" if count == 1 else "positions with the pose each exceed"
         return (
-            f"the pose is not reached within the limits: {count} {first} a limit ({self._exceeded(self.outside[0])}"
-            f"{', ...' if count > 1 else ''}); the nearest position within them {missed}"
+            f"the pose cannot be reached within the limits: {count} {first} a limit "
+            f"({self._exceeded(self.outside[0])}{', ...' if count > 1 else ''}); the nearest position within "
+            f"them {missed}"
         )
 
     @property
@@ -120,13 +121,29 @@ class PoseSolutions(RichDisplay):
     def _place(self, solution: PoseSolution) -> str:
         return ", ".join(f"{name} = {x:.9g}" for name, x in zip(self.coordinates, solution.q, strict=True))
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        rows, outside = (
+            [
+                {
+                    "q": dict(zip(self.coordinates, one.q.tolist(), strict=True)),
+                    "error": one.error,
+                    "isolated": one.isolated,
+                }
+                for one in solutions
+            ]
+            for solutions in (self.solutions, self.outside)
+        )
+        data = {"solutions": rows, "family": self.family, "nearest": self.nearest.error, "outside_limits": outside}
+        return {**data, "with_turns": self.with_turns, "method": self.method, "complete": self.complete}
+
 
 def inverse_kinematics(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     body: str,
     pose: Floats | Sequence[float],
     *,
-    within: Mapping[str, tuple[float, float]] | None = None,
+    bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 256,
     seed: int = 0,
     parameters: Mapping[str, Scalar] | None = None,
@@ -134,18 +151,18 @@ def inverse_kinematics(
     limits: bool = True,
     turns: bool | None = None,
 ) -> PoseSolutions:
-    """Positions at which `body` (or an output point) has the pose: a 4 x 4 matrix, or three numbers for a point.
+    """Find all positions at which `body` (or an output point) has a pose: a 4 x 4 matrix, or three numbers for a point.
 
-    within: limits by coordinate, in place of those of the robot file. limits: whether the file's count for the others.
-    Coordinates without limits: angles take one turn, lengths are searched for in -2..2.
-    starts, seed: of the search, where there is no closed form (or `closed_form` is False).
-    turns: whether solutions that differ by whole turns are listed apart; by default for coordinates in `within`.
+    bounds: limits by coordinate instead of those of the robot file. limits: respect the file's limits for the others.
+        Without limits, angles cover one turn, and lengths are searched in -2..2.
+    starts, seed: number and seed of random starts, where the arm has no closed form (or `closed_form` is False).
+    turns: list solutions that differ by whole turns separately; by default for coordinates in `bounds`.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     _require_open_tree(mechanism)
     wanted = target(pose)
-    search_box(mechanism, within or {}, _LENGTH)  # says what is wrong with `within`
-    ends = _limits(mechanism, within or {}, limits, parameters)
+    search_box(mechanism, bounds or {}, _LENGTH)  # checks `bounds`
+    ends = _limits(mechanism, bounds or {}, limits, parameters)
     solver = _solver(mechanism, body, wanted, parameters) if closed_form else None
     kernel = kernel_of(mechanism, [f"pose:{body}", f"jacobian:{body}"], parameters)
     search = PoseSearch(kernel, body, wanted)
@@ -164,13 +181,13 @@ def inverse_kinematics(
             q = np.concatenate([q, more])
     method = solver.name if solver else SEARCH
     names = mechanism.layout.positions
-    apart = frozenset(within or ()) if turns is None else frozenset(names if turns else ())
+    apart = frozenset(bounds or ()) if turns is None else frozenset(names if turns else ())
     found = collector.collected(q, method, apart)
     if found.solutions:
         return found
     begin = np.concatenate([q[np.isfinite(q).all(axis=1)], random.uniform(box[:, 0], box[:, 1], (64, len(box)))])
     near, errors = search.nearest(begin, ends)
-    inside = near[errors <= REACHED][:4]  # of infinitely many, those that are known may all be outside the limits
+    inside = near[errors <= REACHED][:4]  # the known ones of infinitely many may all be outside the limits
     if len(inside):
         return collector.collected(np.concatenate([q, inside]), method, apart)
     return replace(found, nearest=collector.nearest(near, errors))
@@ -180,7 +197,7 @@ def _limits(
     mechanism: Mechanism, within: Mapping[str, tuple[float, float]], limits: bool,
     parameters: Mapping[str, Scalar] | None,
 ) -> Floats:  # fmt: skip
-    """From and to by coordinate, infinite where there is no limit."""
+    """Lower and upper limits by coordinate, infinite where there is no limit."""
     values = parameter_values(mechanism, parameters)
     stated = coordinate_limits(mechanism, values) if limits else {}
     ends = {**stated, **within}
@@ -188,7 +205,7 @@ def _limits(
 
 
 def _box(mechanism: Mechanism, ends: Floats) -> Floats:
-    """Where a search begins: within the limits, and one turn or a usual length where there are none."""
+    """The search box: the limits, or one turn or a usual length where there are none."""
     usual = search_box(mechanism, {}, _LENGTH)
     low, high, width = ends[:, 0], ends[:, 1], usual[:, 1] - usual[:, 0]
     least = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - width, usual[:, 0]))
@@ -197,7 +214,7 @@ def _box(mechanism: Mechanism, ends: Floats) -> Floats:
 
 
 def _periodic(mechanism: Mechanism, kernel: Kernel, body: str) -> list[int]:
-    """The coordinates, by index, of which a whole turn changes nothing: not half a turn, as for Rz(q/2)."""
+    """The indices of coordinates that are periodic by a whole turn: not those with half turns, as in Rz(q/2)."""
     names, angles = mechanism.layout.positions, angle_names(mechanism)
     places = [k for k, name in enumerate(names) if name in angles]
     somewhere = np.random.default_rng(1).uniform(-1, 1, len(names))
@@ -208,11 +225,11 @@ def _periodic(mechanism: Mechanism, kernel: Kernel, body: str) -> list[int]:
 
 
 def _require_open_tree(mechanism: Mechanism) -> None:
-    refuse_quaternions(mechanism, "inverse kinematics takes")
+    refuse_quaternions(mechanism, "inverse kinematics supports")
     if is_constrained(mechanism):
         raise TaskError(
-            f"{mechanism.name} has loops or constraints: inverse kinematics is for trees\n"
-            "  kg.follow leads a point of it along a path, kg.assemble closes it with coordinates held; "
+            f"{mechanism.name} has loops or constraints, but inverse kinematics supports only trees\n"
+            "  kg.follow moves a point along a path, kg.assemble closes loops with given coordinates; "
             "kg.load(file, equalities=False) reads a robot file as a tree"
         )
 
@@ -220,7 +237,7 @@ def _require_open_tree(mechanism: Mechanism) -> None:
 def _solver(
     mechanism: Mechanism, body: str, wanted: Floats, parameters: Mapping[str, Scalar] | None
 ) -> PoseSolver | None:
-    """The closed form; None if there is none, or if other coordinates are free beside it."""
+    """The closed form; None if there is none, or if other coordinates are free."""
     try:
         solver = PoseSolver(mechanism, body, wanted.ndim == 1, parameters)
     except NoClosedForm:
@@ -230,7 +247,7 @@ def _solver(
 
 @dataclass(frozen=True)
 class _Collector:
-    """Tells apart what a search or a closed form found; `turns` are the coordinates that are angles, by index."""
+    """Separates the results of a search or a closed form; `turns` are the indices of coordinates that are angles."""
 
     mechanism: Mechanism
     search: PoseSearch
@@ -238,7 +255,7 @@ class _Collector:
     turns: Sequence[int]
 
     def collected(self, q: Floats, method: str, apart: Set[str]) -> PoseSolutions:
-        """The solutions among rows of positions; `apart`: the angles of which whole turns make several solutions."""
+        """The solutions among rows of positions; `apart`: the angles whose whole turns count as different solutions."""
         names = self.mechanism.layout.positions
         errors = self.search.errors(q)
         reached = errors <= REACHED
@@ -257,7 +274,9 @@ class _Collector:
                 continue
             listed = [every if name in apart else [x] for name, (x, every) in zip(names, choices, strict=True)]
             if len(found) + prod(map(len, listed)) > _MOST:
-                raise TaskError(f"more than {_MOST} solutions differ by whole turns: narrow `within`, or turns=False")
+                raise TaskError(
+                    f"more than {_MOST} solutions differ by whole turns: narrow `bounds`, or give turns=False"
+                )
             found += [PoseSolution(np.array(row), one.error, not moves) for row in product(*listed)]
         best = int(np.nanargmin(errors)) if np.isfinite(errors).any() else 0
         return PoseSolutions(
@@ -267,9 +286,9 @@ class _Collector:
         )  # fmt: skip
 
     def freely_moving(self, q: Floats, starts: Floats) -> Floats:
-        """A few positions that can move while the body stays, where a closed form has none among its branches.
+        """A few positions that can move while the body is fixed, if none of the branches of a closed form can.
 
-        Where an angle is free, a closed form takes any, with which the rest of the arm may not reach the pose.
+        If an angle is free, a closed form takes any value, with which the rest of the arm may not reach the pose.
         """
         reached = q[self.search.errors(q) <= REACHED]
         if len(reached) and self.search.can_move(reached).any():
@@ -280,13 +299,13 @@ class _Collector:
         return np.array(list(islice(moving, 4))).reshape(-1, q.shape[1])
 
     def nearest(self, q: Floats, errors: Floats) -> PoseSolution:
-        """The best of positions within the limits, as it is nearest to their middle."""
+        """The best of the positions within the limits, turned nearest to their center."""
         best = int(np.argmin(errors))
         usual = np.array([self._turned(k, x)[0] for k, x in enumerate(q[best])])
         return PoseSolution(usual, float(errors[best]))
 
     def _different(self, q: Floats, errors: Floats) -> list[PoseSolution]:
-        """Each solution once, those that are nearer first: of several at one place the most exact is kept."""
+        """Each solution once, the more exact first: of several at one position the most exact is kept."""
         found: list[PoseSolution] = []
         for row in np.argsort(errors, kind="stable"):
             if not is_among(q[row], [other.q for other in found], self.turns):
@@ -294,7 +313,7 @@ class _Collector:
         return found
 
     def _turned(self, place: int, x: float) -> tuple[float, list[float]]:
-        """A coordinate as it is nearest to the middle of its limits, and all its values within them."""
+        """A coordinate turned nearest to the center of its limits, and all its values within them."""
         low, high = self.limits[place] + (-_AT_LIMIT, _AT_LIMIT)
         if place not in self.turns:
             return float(x), [float(x)] if low <= x <= high else []
@@ -308,7 +327,7 @@ class _Collector:
 
 
 def _around(middle: float, x: float) -> float:
-    """The angle within half a turn of a middle; rounding does not move one from half a turn to minus half a turn."""
+    """The angle within half a turn of a center; rounding does not flip it from half a turn to minus half a turn."""
     high = middle + pi + _AT_LIMIT
     return float(high - np.mod(high - x, 2 * pi))
 

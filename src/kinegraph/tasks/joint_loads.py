@@ -1,4 +1,4 @@
-"""`joint_loads`: the loads of joints along a run or a prescribed motion, with their peaks and when these occur."""
+"""`joint_loads`: the loads of joints along a run or a prescribed motion, with their peaks and the times of these."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.solve.solution import Solution
 from kinegraph.tasks.force_equations import with_inputs
-from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of
-from kinegraph.tasks.prescribed_motion import JACOBIAN, SampledMotion
+from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of
+from kinegraph.tasks.prescribed_motion import SampledMotion
 from kinegraph.tasks.reactions import (
     JointPlace,
     LoadView,
@@ -38,10 +38,9 @@ from kinegraph.tasks.reactions import (
 from kinegraph.tasks.run_states import Driving, between, run_model, run_states
 from kinegraph.tasks.unknown_forces import ForceProblem, UnknownForces
 
-# What joints carry in a given motion under given forces: those of the tree by the principle of release.
-#
-# No accelerations are solved for, so bodies without mass are welcome. With loops the multipliers of their rows are
-# those that, beside the given forces, cause the motion: J^T lambda = tau needed - tau given.
+# Joint loads in a given motion under given forces, by the principle of release. No accelerations are solved for, so
+# massless bodies are allowed. With loops, the multipliers are those that cause the motion together with the given
+# forces: J^T lambda = tau needed - tau given.
 
 _SIX = len(RELEASED)
 _SMALL = 1e-9
@@ -49,7 +48,7 @@ _SMALL = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class MotionLoads:
-    """A motion of a mechanism and the forces on coordinates, tau, and inputs, u, that act in it."""
+    """A motion of a mechanism, and the forces on coordinates, tau, and inputs, u, that act in it."""
 
     mechanism: Mechanism
     parameters: Mapping[str, Scalar] | None
@@ -58,12 +57,13 @@ class MotionLoads:
     u: Floats
 
     def reactions(self, joints: Sequence[str], view: LoadView) -> tuple[Reaction, ...]:
-        """What parents exert on bodies through their joints, and first frames of loops on second; rows are times."""
+        """The loads that parents exert on bodies through their joints, and first frames of loops on second ones;
+        rows are times."""
         loops = {one.name for one in self.mechanism.loops if isinstance(one, Loop)}
         for name in joints:
             if name not in self.mechanism.body_by_name and name not in loops:
                 known = (*self.mechanism.body_by_name, *loops)
-                raise TaskError(f"there is no body or loop {name!r}\n  {did_you_mean(name, known)}")
+                raise TaskError(f"unknown body or loop {name!r}\n  {did_you_mean(name, known)}")
         values = self._values(padded=False)
         places = joint_places(self.mechanism, {name: name for name in joints}, view, values, self.parameters)
         return tuple((self._of_loop if name in loops else self._reaction)(name, view, places[name]) for name in joints)
@@ -116,7 +116,7 @@ class MotionLoads:
 
 
 def motion_loads(problem: ForceProblem, motion: SampledMotion, values: Floats) -> MotionLoads:
-    """A motion with the unknown forces that were found for it; rows are times."""
+    """A motion with the unknown forces found for it; rows are times."""
     mechanism = with_inputs(problem.mechanism, problem.names)
     acting = dict(zip(problem.names, values.T, strict=True))
     nothing = np.zeros(len(motion.times))
@@ -135,12 +135,10 @@ def _constraint_loads(mechanism: Mechanism) -> Mechanism:
     return replace(mechanism, elements=())
 
 
-# `joint_loads`: what joints carry along a run or a given motion, with the worst of it and when that is.
-#
-# The largest loads are searched for between the times, too: within each step at some places, and about the largest of
-# these as closely as it takes.
+# `joint_loads`: the largest loads are also searched between the times, at some points within each step, and refined
+# around the largest of these.
 
-#: Places within a step, peaks that are looked at closely, and how: so many places, so many times.
+#: Points within a step, peaks to refine, points per refinement, and number of refinements.
 _LOOKS, _PEAKS, _CLOSELY, _TIMES = 3, 2, 9, 5
 
 
@@ -148,7 +146,8 @@ _LOOKS, _PEAKS, _CLOSELY, _TIMES = 3, 2, 9, 5
 class WorstLoad:
     """The largest force and moment in a joint, and when they occur.
 
-    determinate: whether the motion determines all of the force, and of the moment; else these are the least it can be.
+    determinate: whether the motion determines the force, and the moment, completely; otherwise these are lower
+    bounds.
     """
 
     joint: str
@@ -161,10 +160,10 @@ class WorstLoad:
 
 @dataclass(frozen=True)
 class JointLoads(RichDisplay):
-    """What joints carry at many times; a `Reaction` of rows for each joint, and the worst of each.
+    """Joint loads at many times: a `Reaction` with rows for each joint, and the worst of each.
 
-    searched: the part of the steps from one time to the next within which the worst loads were searched for; in the
-    others (rows of a run that events or coarse steps separate, motions that are samples) times themselves count.
+    searched: the fraction of the time steps in which the worst loads were searched; in the others (rows of a run
+    separated by events or coarse steps, sampled motions) only the times themselves count.
     """
 
     model: str
@@ -176,7 +175,7 @@ class JointLoads(RichDisplay):
 
     @property
     def axes(self) -> Axes:
-        """In whose axes forces and moments are."""
+        """The axes in which forces and moments are expressed."""
         return self.view.axes
 
     def __getitem__(self, joint: str) -> Reaction:
@@ -184,7 +183,7 @@ class JointLoads(RichDisplay):
         for one in self.reactions:
             if one.body == joint:
                 return one
-        raise TaskError(f"{joint!r} is none of the joints {', '.join(one.body for one in self.reactions)}")
+        raise TaskError(f"unknown joint {joint!r}; choose from {', '.join(one.body for one in self.reactions)}")
 
     def __contains__(self, name: object) -> bool:
         return name in {one.body for one in self.reactions}
@@ -209,6 +208,11 @@ class JointLoads(RichDisplay):
             notes.append(f"{1 - self.searched:.1%} of the steps were not searched between their ends")
         return notes
 
+    def to_dict(self) -> dict[str, object]:
+        """Times and the largest loads as JSON can hold them."""
+        worst = [vars(one) for one in self.worst]
+        return {**self.view.to_dict(), "t": self.times.tolist(), "worst": worst, "searched": self.searched}
+
 
 def joint_loads(
     motion: Solution | UnknownForces,
@@ -218,7 +222,7 @@ def joint_loads(
     point: Point = None,
     drives: bool = True,
 ) -> JointLoads:
-    """The reactions in joints along a run, or along a motion whose forces `inverse_dynamics` found.
+    """Compute the reactions in joints along a run, or along a motion with forces from `unknown_forces`.
 
     joints: bodies, for the joints that carry them, and loops; by default all. axes, point, drives: as in `reactions`.
     """
@@ -226,12 +230,12 @@ def joint_loads(
     if isinstance(motion, Solution):
         return _of_run(motion, joints, view)
     if not isinstance(motion, UnknownForces):
-        raise TaskError(f"joint_loads takes a run or what inverse_dynamics found, not {motion!r:.60}")
+        raise TaskError(f"joint_loads takes a run or a result of unknown_forces, not {motion!r:.60}")
     return _of_forces(motion, joints, view)
 
 
 def all_joints(mechanism: Mechanism) -> tuple[str, ...]:
-    """Every body, for the joint that carries it, and every loop of two frames."""
+    """Every body, for its joint, and every loop of two frames."""
     loops = (one.name for one in mechanism.loops if isinstance(one, Loop))
     return (*(body.name for body in mechanism.bodies), *loops)
 
@@ -258,7 +262,9 @@ def _of_run(run: Solution, joints: Sequence[str], view: LoadView) -> JointLoads:
 
 def _of_forces(found: UnknownForces, joints: Sequence[str], view: LoadView) -> JointLoads:
     if not np.isfinite(found.values).all():
-        raise TaskError("the motion does not determine all unknown forces, so the joints' loads are unknown too")
+        raise TaskError(
+            "the motion does not determine all unknown forces, so the joint loads are not determined either"
+        )
     mechanism = found.problem.mechanism
     names = tuple(joints) or all_joints(mechanism)
 
@@ -267,12 +273,12 @@ def _of_forces(found: UnknownForces, joints: Sequence[str], view: LoadView) -> J
 
     rows = loads(found)
     times, sizes = found.times, _sizes(rows)
-    if len(times) < 2 or not found.laws or np.any(np.diff(times) <= 0):
+    if len(times) < 2 or not found.prescribed or np.any(np.diff(times) <= 0):
         return _loads(mechanism, times, view, rows, _largest(times, sizes), float(len(times) < 2))
     steps = [(a, b) for a, b in pairwise(times.tolist()) if (a, b) not in found.crossings]
     try:
         worst = _searched(times, sizes, steps, lambda places: _sizes(loads(found.between(places))))
-    except TaskError:  # times too far apart to follow loops from one to the next, or forces that have no value between
+    except TaskError:  # times too far apart to follow loops between them, or forces without values between them
         return _loads(mechanism, times, view, rows, _largest(times, sizes), 0.0)
     return _loads(mechanism, times, view, rows, worst, len(steps) / (len(times) - 1))
 
@@ -288,12 +294,12 @@ def _loads(
 
 
 def _sizes(rows: Sequence[Reaction]) -> Floats:
-    """Force and moment of every joint: rows are times."""
+    """Force and moment of every joint; rows are times."""
     return np.column_stack([part for one in rows for part in (one.force_size, one.moment_size)])
 
 
 def _largest(times: Floats, sizes: Floats) -> Floats:
-    """For every column its largest value, with the time before it."""
+    """The largest value of every column, with the time before it."""
     at = np.argmax(np.where(np.isfinite(sizes), sizes, -1.0), axis=0)
     return np.column_stack([times[at], sizes[at, np.arange(sizes.shape[1])]])
 
@@ -301,7 +307,7 @@ def _largest(times: Floats, sizes: Floats) -> Floats:
 def _searched(
     times: Floats, sizes: Floats, steps: Sequence[tuple[float, float]], at: Callable[[Floats], Floats]
 ) -> Floats:
-    """The same, searched for within steps."""
+    """The same, searched within steps."""
     best = _largest(times, sizes)
     if not steps:
         return best
@@ -341,7 +347,7 @@ def _tops(values: Floats) -> NDArray[np.int64]:
 
 
 def _within(near: Floats, ends: Floats, middles: Floats) -> Floats:
-    """Places that lie in a step; others are taken back to the middle they were looked for about."""
+    """Points within a step; others are moved back to the center of their refinement."""
     k = np.clip(np.searchsorted(ends[:, 0], near, side="right") - 1, 0, None)
     inside = (near >= ends[k, 0]) & (near <= ends[k, 1])
     return np.where(inside, near, middles[:, None])

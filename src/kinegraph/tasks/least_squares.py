@@ -8,23 +8,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from kinegraph.errors import KinegraphError, TaskError
-from kinegraph.model.names import did_you_mean
 from kinegraph.tasks.differentiated_run import DifferentiatedRows
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.operating_point import Floats, name_index
 
-#: Of one run: values that need more lead nowhere.
+#: Steps of one run: values that need more are rejected.
 MOST_STEPS = 100_000
 
 _MOST_RUNS = 100
-_BESIDE = 0.01  # relative distance of a second point where dependencies are looked for
-_DEPENDENT = 1e-7  # of the largest singular value: directions that leave the motion as it is
+_BESIDE = 0.01  # relative distance of a second point at which dependencies are tested
+_DEPENDENT = 1e-7  # of the largest singular value: directions that leave the motion unchanged
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Find x so that the results of `run` come near the targets, each column in units of its scale.
+    """Find x so that the results of `run` match the targets, each column in units of its scale.
 
-    targets: by row of time and column; nan where nothing is wanted. accuracy: of the runs, relative.
+    targets: by row of time and column; nan where nothing is requested. accuracy: the relative accuracy of the runs.
     """
 
     names: tuple[str, ...]
@@ -41,7 +40,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solved:
-    """Where the search ended: residuals are targets less results; jacobian[time, column, variable] of the results."""
+    """The end of a search: residuals are targets minus results; jacobian[time, column, variable] of the results."""
 
     x: Floats
     residuals: Floats
@@ -51,7 +50,8 @@ class Solved:
 
 
 class _Runs:
-    """Runs at the points of a search, the last one remembered: values and derivatives are asked for one by one."""
+    """Runs at the points of a search. The last one is cached, because values and derivatives are requested
+    separately."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
@@ -71,7 +71,7 @@ class _Runs:
         return self._rows
 
     def residuals(self, x: Floats) -> Floats:
-        """Not a number where a run fails: the search then takes a shorter step."""
+        """The residuals; NaN if a run fails, so that the search takes a shorter step."""
         rows, wanted = self.at(x), np.isfinite(self.problem.targets)
         if rows is None:
             return np.full(int(wanted.sum()), np.nan)
@@ -84,12 +84,12 @@ class _Runs:
 
 
 def solved(problem: Problem, begin: Floats) -> Solved:
-    """The search from a point; TaskError if it does not arrive."""
+    """The search from a point; TaskError if it does not converge."""
     from scipy.optimize import least_squares
 
     runs = _Runs(problem)
     if not np.isfinite(runs.residuals(begin)).all():
-        raise TaskError(f"the search cannot begin: {runs.failure or 'the first run has no finite results'}")
+        raise TaskError(f"the search cannot start: {runs.failure or 'the first run has no finite results'}")
     found = least_squares(
         runs.residuals, begin, runs.jacobian, problem.bounds, x_scale="jac", max_nfev=_MOST_RUNS,
         ftol=1e-13, xtol=1e-11, gtol=1e-13,
@@ -97,15 +97,17 @@ def solved(problem: Problem, begin: Floats) -> Solved:
     rows = runs.at(found.x)
     if rows is None or found.status <= 0:
         why = f"; the last failure: {runs.failure}" if runs.failure else ""
-        raise TaskError(f"the search did not come to an end in {runs.count} runs{why}: begin nearer, or give bounds")
+        raise TaskError(
+            f"the search did not converge in {runs.count} runs{why}: start nearer to the solution, or give bounds"
+        )
     residuals = np.where(np.isfinite(problem.targets), problem.targets - rows.values, np.nan)
     return Solved(np.asarray(found.x), residuals, rows.derivatives, np.asarray(found.active_mask != 0), runs.count)
 
 
 def require_independent(problem: Problem, begin: Floats) -> None:
-    """TaskError for unknowns that depend on each other where a search would begin and beside it: so everywhere.
+    """TaskError for unknowns that are dependent at the start of a search and near it, and so everywhere.
 
-    At one point alone it may be chance: a pendulum that begins at rest says nothing of its length.
+    At a single point it may be a coincidence: a pendulum that starts at rest says nothing about its length.
     """
     beside = begin + _BESIDE * np.where(begin == 0, 1.0, begin) * np.cos(1 + np.arange(len(begin)))
     runs = _Runs(problem)
@@ -120,14 +122,14 @@ def require_independent(problem: Problem, begin: Floats) -> None:
 
 
 def require_determined(problem: Problem, found: Solved) -> None:
-    """TaskError that names the unknowns which the results do not determine where the search ended."""
+    """TaskError that names the unknowns which the results do not determine at the end of the search."""
     message = _undetermined(problem, found.x, found.jacobian)
     if message:
         raise TaskError(message)
 
 
 def _undetermined(problem: Problem, x: Floats, jacobian: Floats) -> str | None:
-    """What the results do not determine, by the rank of their Jacobian; None if they determine all."""
+    """The unknowns that the results do not determine, by the rank of their Jacobian; None if they determine all."""
     weighted = (jacobian / problem.scales[None, :, None])[np.isfinite(problem.targets)]
     size = np.maximum(np.abs(x), 1.0)
     effects = np.linalg.norm(weighted, axis=0) * size
@@ -135,7 +137,7 @@ def _undetermined(problem: Problem, x: Floats, jacobian: Floats) -> str | None:
     idle = effects <= 100 * problem.accuracy * level
     if idle.any():
         names = ", ".join(name for name, without in zip(problem.names, idle, strict=True) if without)
-        return f"the motion does not depend on {names} noticeably: take it out of the unknowns"
+        return f"the motion hardly depends on {names}: remove it from the unknowns"
     normal = weighted / np.linalg.norm(weighted, axis=0)
     _, singular, directions = np.linalg.svd(normal, full_matrices=False)
     loose = singular < max(_DEPENDENT, 100 * problem.accuracy) * singular[0]
@@ -145,42 +147,35 @@ def _undetermined(problem: Problem, x: Floats, jacobian: Floats) -> str | None:
 
 
 def _dependent(names: Sequence[str], x: Floats, directions: Floats) -> str:
-    """The message that names all unknowns which change together without a change of the motion."""
+    """The message that names all unknowns which can change together without changing the motion."""
     relative = np.abs(directions) / np.maximum(np.abs(x), 1e-300)
     part = (relative > 1e-3 * relative.max(axis=1, keepdims=True)).any(axis=0)
     involved = ", ".join(name for name, inside in zip(names, part, strict=True) if inside)
     count = len(directions)
-    message = f"the motion does not determine {involved}: they can change together and it stays the same"
+    message = f"the motion does not determine {involved}: they can change together without changing it"
     if count == 1:
         ratio = directions[0][part] / max(directions[0][part], key=abs)
         message += f" (in the ratio {' : '.join(f'{value:.4g}' for value in ratio)})"
     held = "one of them" if count == 1 else f"{count} of them"
-    return f"{message}\n  take {held} out of the unknowns, or measure something else"
+    return f"{message}\n  remove {held} from the unknowns, or measure something else"
 
 
 def variable_bounds(names: Sequence[str], bounds: Mapping[str, tuple[float, float]]) -> tuple[Floats, Floats]:
     """Lower and upper bounds of all variables, infinite where none are given."""
     low, high = np.full(len(names), -np.inf), np.full(len(names), np.inf)
     for name, pair in bounds.items():
-        place = place_of(name, names)
+        place = name_index(name, names)
         try:
             low[place], high[place] = (float(value) for value in pair)
         except (TypeError, ValueError):
             raise TaskError(f"bounds of {name} are {pair!r:.60}: give two numbers, e.g. (0, 2)") from None
         if not low[place] < high[place]:
-            raise TaskError(f"bounds of {name} are {pair!r:.60}: the first must be below the second")
+            raise TaskError(f"bounds of {name} are {pair!r:.60}: the first must be smaller than the second")
     return low, high
 
 
 def require_inside(problem: Problem, begin: Floats) -> None:
-    """TaskError for a search that would begin outside its bounds."""
+    """TaskError if the search would start outside its bounds."""
     for name, value, low, high in zip(problem.names, begin, *problem.bounds, strict=True):
         if not low <= value <= high:
-            raise TaskError(f"{name} begins at {value:g}, outside its bounds {low:g} to {high:g}")
-
-
-def place_of(name: str, names: Sequence[str]) -> int:
-    """Where a name stands, or an error that proposes another."""
-    if name not in names:
-        raise TaskError(f"there is no {name!r} here\n  {did_you_mean(name, names)}")
-    return names.index(name)
+            raise TaskError(f"{name} starts at {value:g}, outside its bounds {low:g} to {high:g}")

@@ -40,6 +40,7 @@ from kinegraph.tasks.operating_point import (
     OperatingPoint,
     called,
     kernel_of,
+    name_index,
     operating_point,
     row_kernel,
 )
@@ -51,21 +52,25 @@ from kinegraph.tasks.tangent_space import (
     tangent,
 )
 
-# `linearise`: x' = A x + B w, y = C x + D w about an equilibrium or a steady motion, from exact derivatives.
-#
-# x holds one displacement for every velocity (for a quaternion the rotation about its turned axes), then the
-# velocities; with loops and constraints the independent ones of both. w holds the forces on the coordinates and the
-# declared inputs; y is what the user asks for.
+# `linearize`: x' = A x + B w, y = C x + D w about an equilibrium or a steady motion, from exact derivatives. x contains
+# one displacement per velocity (for a quaternion the rotation about its body axes), then the velocities; with loops and
+# constraints the independent ones of both. w contains the forces on the coordinates and the declared inputs; y contains
+# the requested outputs.
 
-#: Accelerations larger than this part of the largest one that a single force makes are no steady motion.
+#: A motion is steady if accelerations are below this fraction of the largest one that a single force causes.
 STEADY = 1e-7
-#: Singular values of A below this part of the largest are zero.
+#: Singular values of A below this fraction of the largest count as zero.
 _ZERO = 1e-14
 
 
+def real_and_imaginary(value: complex) -> list[float]:
+    """A complex number as JSON can hold it."""
+    return [float(value.real), float(value.imag)]
+
+
 @dataclass(frozen=True)
-class Linearisation(RichDisplay):
-    """The matrices, what their rows and columns are, and the point they belong to."""
+class Linearization(RichDisplay):
+    """The matrices, the names of their rows and columns, and the point they belong to."""
 
     A: Floats
     B: Floats
@@ -78,15 +83,15 @@ class Linearisation(RichDisplay):
 
     @property
     def eigenvalues(self) -> np.ndarray:
-        """Of A, slowest first."""
+        """The eigenvalues of A, slowest first."""
         values = np.linalg.eigvals(self.A)
         return np.asarray(values[np.lexsort((values.imag, values.real, np.abs(values)))])
 
     @property
     def stable(self) -> bool | None:
-        """True if no eigenvalue has a positive real part beyond rounding; None if some are zero and decide nothing.
+        """True if no eigenvalue has a positive real part beyond rounding; None if zero eigenvalues leave it undecided.
 
-        Eigenvalues are zero where a coordinate may drift, and where forces are of higher order than linear.
+        Eigenvalues are zero if a coordinate may drift, or if forces have no linear part.
         """
         values = self.eigenvalues
         if np.any(values.real > 1e-9 * max(1.0, float(np.max(np.abs(values), initial=0.0)))):
@@ -94,23 +99,30 @@ class Linearisation(RichDisplay):
         sizes = np.linalg.svd(self.A, compute_uv=False)
         return None if len(sizes) and sizes[-1] <= _ZERO * sizes[0] else True
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        matrices = {name: getattr(self, name).tolist() for name in "ABCD"}
+        names = {"states": self.states, "inputs": self.inputs, "outputs": self.outputs}
+        return matrices | names | {"eigenvalues": [real_and_imaginary(value) for value in self.eigenvalues]}
 
-def linearise(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+
+def linearize(
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
     outputs: Quantities = (),
     parameters: Mapping[str, Scalar] | None = None,
     steady: bool = True,
-) -> Linearisation:
-    """The linear system about a state.
+) -> Linearization:
+    """Compute the linear system x' = A x + B w, y = C x + D w about a state.
 
-    at: the state (`q1`, `q1'`, `tau:q1`, inputs, `t`); what is not named has the model's initial value. outputs:
-    quantities such as `pose:tip`; the state itself if none. steady=False also takes states that accelerate, and the
-    matrices of one moment where they change with time or along a steady spin.
+    state: `q1`, `q1'`, `tau:q1`, inputs, `t`; other values are the model's initial ones.
+    outputs: quantities such as `pose:tip`; by default the state itself.
+    steady: require an equilibrium or a steady motion. With False, accelerating states are allowed, and the matrices
+        hold for one moment if they change with time or along a steady spin.
     """
-    mechanism = mechanism_of(mechanism)
-    point = operating_point(mechanism, at, parameters)
+    mechanism = mechanism_of(model)
+    point = operating_point(mechanism, state, parameters)
     found = linearised_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
     if steady:
         require_constant(mechanism, point, parameters)
@@ -124,8 +136,8 @@ def linearised_at(
     outputs: Quantities = (),
     parameters: Mapping[str, Scalar] | None = None,
     steady: bool = True,
-) -> Linearisation:
-    """Like linearise, at a point that is known already."""
+) -> Linearization:
+    """Like linearize, at a known point."""
     layout = mechanism.layout
     refuse_singular(mechanism, point, parameters, "the linear system")
     motion = acceleration_slopes(mechanism, point, parameters)
@@ -141,12 +153,12 @@ def linearised_at(
     displaced, moving = list(space.displaced), list(space.moving)
     a = np.vstack([rates[displaced], accelerations[moving]])
     if not np.isfinite(a).all():
-        raise TaskError(f"{mechanism.name}: derivatives here are not finite numbers: try a state beside this one")
+        raise TaskError(f"{mechanism.name}: derivatives are not finite here: choose a nearby state")
     b = np.vstack([np.zeros((len(displaced), gains.shape[1])), gains[moving]])
     names = state_names(mechanism, space)
     observed = _observed(mechanism, point, outputs, parameters, np.hstack([accelerations, gains]), state)
     c, d, seen = observed or (np.eye(len(a)), np.zeros((len(a), b.shape[1])), names)
-    return Linearisation(a, b, c, d, names, (*layout.forces, *layout.inputs), seen, point)
+    return Linearization(a, b, c, d, names, (*layout.forces, *layout.inputs), seen, point)
 
 
 def _state_derivative(space: Tangent) -> Floats:
@@ -166,7 +178,7 @@ def state_names(mechanism: Mechanism, space: Tangent) -> tuple[str, ...]:
 
 
 def require_steady(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None) -> None:
-    """TaskError if something accelerates at a state."""
+    """TaskError if a state accelerates."""
     motion = acceleration_slopes(mechanism, point, parameters)
     _require_rest(mechanism, motion.accelerations, motion.by_force)
 
@@ -179,14 +191,15 @@ def _require_rest(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> None
     if qdd.size and abs(qdd[worst]) > STEADY * max(1.0, scale):
         name = mechanism.layout.accelerations[worst]
         raise TaskError(
-            f"{mechanism.name}: this state is neither an equilibrium nor a steady motion: {name} = {qdd[worst]:.3g}\n"
-            "  find one with `equilibria` and take it by --equilibrium N (in Python: its q as `at`), or give the "
-            "forces that hold it (tau:NAME=...)"
+            f"{mechanism.name}: this state is neither an equilibrium nor a steady motion: {name} = "
+            f"{qdd[worst]:.3g}\n"
+            "  find one with `equilibria` and use it with --equilibrium N (in Python: its q as `state`), or "
+            "give the forces that hold it (tau:NAME=...)"
         )
 
 
 def _rotating(mechanism: Mechanism, point: OperatingPoint) -> Floats:
-    """What displacements do to each other: rotations seen in axes that turn themselves, d' = w - w0 x d."""
+    """The coupling of displacements: rotations in axes that rotate themselves, d' = w - w0 x d."""
     layout = mechanism.layout
     matrix = np.zeros((len(layout.velocities),) * 2)
     for start in angular_velocities(mechanism):
@@ -196,7 +209,7 @@ def _rotating(mechanism: Mechanism, point: OperatingPoint) -> Floats:
 
 
 def angular_velocities(mechanism: Mechanism) -> list[int]:
-    """Where in v the angular velocity of each quaternion begins."""
+    """The index in v at which the angular velocity of each quaternion starts."""
     layout = mechanism.layout
     return [start - number for number, start in enumerate(layout.quaternions)]
 
@@ -247,21 +260,18 @@ def _depends(quantity: Quantity, by: str, mechanism: Mechanism) -> bool:
 
 
 def indices(names: Sequence[str], wanted: Sequence[str]) -> list[int]:
-    """The places of names in a list, or an error that says which there are."""
-    for name in wanted:
-        if name not in names:
-            raise TaskError(f"there is no {name!r}; there are {', '.join(names)}")
-    return [names.index(name) for name in wanted]
+    """The indices of names in a list; TaskError if one is unknown."""
+    return [name_index(name, names) for name in wanted]
 
 
-# At which rates a formula repeats in time: those of the sines, cosines and rotations that hold the time.
+# Angular rates at which a formula is periodic in time: those of the sines, cosines and rotations that contain the time.
 
 _PERIODIC = frozenset({"sin", "cos", "tan"})
 
 
 @dataclass(frozen=True)
 class _Part:
-    """slope * t and something that repeats at some rates; slope is None where the time goes otherwise."""
+    """slope * t plus a function that is periodic at some rates; slope is None if the time enters otherwise."""
 
     slope: float | None = 0.0
     rates: frozenset[float] = frozenset()
@@ -275,9 +285,9 @@ class _Part:
 def time_rates(
     formula: Expression, parameters: Mapping[str, Value], rotating: Mapping[str, float], *, angle: bool = False
 ) -> set[float]:
-    """The rates (rad/s, positive). rotating: steady rates of coordinates; angle: of a rotation.
+    """The rates (rad/s, positive). rotating: steady rates of coordinates. angle: the angle of a rotation.
 
-    Parts that grow with time, or depend on it in other ways, have no rates: whether they matter is seen in numbers.
+    Parts that grow with time, or depend on it otherwise, have no rates: a numerical test shows whether they matter.
     """
     if not names(formula) & {TIME, *rotating}:
         return set()
@@ -360,25 +370,25 @@ def _number(here: Expression, parameters: Mapping[str, Value]) -> float | None:
         return None
 
 
-# Linear systems that change along a steady motion: whether they do, with which period, and Floquet's multipliers.
-#
-# A model that depends on time, or a spin about a body's unequal axes, makes x' = A(t) x. If A repeats after a period T,
-# the solution X(T) with X(0) = 1 (the monodromy matrix) says what disturbances do: its eigenvalues are the multipliers,
-# their logarithms over T the exponents. A comes from exact derivatives, so X(T) is exact up to the integrator.
+# Linear systems that change along a steady motion. A time-dependent model, or a spin about a body with unequal
+# inertias, gives x' = A(t) x. If A has a period T, the solution X(T) with X(0) = 1 (the monodromy matrix) determines
+# the growth of disturbances: its eigenvalues are the Floquet multipliers, their logarithms over T the exponents. A
+# comes from exact derivatives, so X(T) is exact up to the integrator.
 
-#: Parts of a period (seconds, where none is known) at which the linear system is looked at again.
+#: Fractions of a period (seconds, if none is known) at which the linear system is compared.
 _PARTS = (0.1309, 0.2871, 0.6180, 0.9021)
-#: Entries that differ by less than the first part of themselves, or the second of the largest, are the same: a soft
-#: spring that changes with time counts beside a stiff one that does not.
+#: Entries that differ by less than the first fraction of themselves, or the second of the largest, are equal: a soft
+#: time-dependent spring counts beside a stiff constant one.
 _SAME, _ROUNDING = 1e-7, 1e-13
 #: Rates have a common period if their ratios are fractions of numbers up to the first, within the second.
 _LARGEST_RATIO, _COMMON = 200, 1e-9
-#: Parts of a period that may be periods themselves, and where that is looked at: jumps take up little time.
+#: Fractions of a period that may be periods themselves, and where this is tested: jumps take little time.
 _SHORTER = (12, 8, 6, 5, 4, 3, 2)
 _MANY_PARTS = tuple((0.0713 + 0.6180339887 * k) % 1.0 for k in range(32))
 _LOOPS_OPEN = 1e-8
 _TOLERANCE = 1e-12
-#: Multipliers whose absolute value exceeds one by less are rounding: double ones split by the root of X(T)'s error.
+#: Absolute values of multipliers that exceed one by less are rounding errors: double ones split by the root of X(T)'s
+#: error.
 GROWING = 1e-5
 
 
@@ -392,7 +402,7 @@ class Floquet:
 
     @property
     def multipliers(self) -> np.ndarray:
-        """The eigenvalues of X(T), largest first: what is left of a disturbance after a period."""
+        """The eigenvalues of X(T), largest first: the growth of a disturbance over one period."""
         values = np.linalg.eigvals(self.monodromy)
         return np.asarray(values[np.lexsort((values.imag, -np.abs(values)))])
 
@@ -408,19 +418,20 @@ class Floquet:
 
 
 def exponents_of(multipliers: np.ndarray, period: float) -> np.ndarray:
-    """Floquet's exponents; a multiplier of zero has none that is finite."""
+    """The Floquet exponents; a multiplier of zero has none that is finite."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(multipliers.astype(complex)) / period)
 
 
 def require_constant(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> None:
-    """TaskError where the linear system about a state changes along the motion: its matrices are not constant."""
+    """TaskError if the linear system about a state changes along the motion, so its matrices are not constant."""
     period = period_of(mechanism, point, parameters, driven=True)
     if period is not None:
         raise TaskError(
-            f"{mechanism.name}: the linear system about this state changes with a period of {period:.9g} s, so it has "
-            "no constant matrices\n  `modes` gives its Floquet multipliers; "
-            "steady=False (--anywhere) takes the matrices of one moment"
+            f"{mechanism.name}: the linear system about this state changes with a period of {period:.9g} s, "
+            "so it has no constant matrices\n"
+            "  `modes` gives its Floquet multipliers; steady=False (--anywhere) gives the matrices at one "
+            "instant"
         )
 
 
@@ -429,8 +440,8 @@ def period_of(
 ) -> float | None:
     """The period of the linear system along the steady motion through a point; None if it is constant.
 
-    TaskError if the motion is not steady a moment later, or if its linear system changes without a period. driven: B,
-    the matrix of forces and inputs, counts too.
+    TaskError if the motion is not steady a moment later, or if its linear system changes without a period. driven:
+    B, the matrix of forces and inputs, also counts.
     """
     if not (depends_on_time(mechanism) or np.any(point.v)):
         return None
@@ -472,7 +483,7 @@ def floquet(
         max_step=period / 8, t_eval=[period],
     )  # fmt: skip
     if not run.success or not np.isfinite(run.y).all():
-        raise TaskError(f"{mechanism.name}: disturbances cannot be followed over a period of {period:.9g} s")
+        raise TaskError(f"{mechanism.name}: disturbances cannot be integrated over a period of {period:.9g} s")
     return Floquet(run.y[:, -1].reshape(size, size), period, first.states)
 
 
@@ -485,20 +496,20 @@ class _Course:
     parameters: Mapping[str, Scalar] | None
     driven: bool
 
-    def at(self, seconds: float) -> Linearisation:
-        """The linear system so much later."""
+    def at(self, seconds: float) -> Linearization:
+        """The linear system after so many seconds."""
         return linearised_at(self.mechanism, self._later(seconds), parameters=self.parameters, steady=False)
 
     def stays(self, times: Iterable[float]) -> bool:
-        """Whether the linear system is the same at these times as in the beginning; TaskError as `repeats`."""
+        """Whether the linear system at these times equals the initial one; TaskError as for `repeats`."""
         first = self._steady(0.0)
         return all(self._same(first, self._steady(seconds)) for seconds in times)
 
     def repeats(self, times: Iterable[float], later: Iterable[float]) -> bool:
-        """Whether the linear system is the same at pairs of times; TaskError if the motion is not steady there."""
+        """Whether the linear system is equal at pairs of times; TaskError if the motion is not steady there."""
         return all(self._same(self._steady(one), self._steady(other)) for one, other in zip(times, later, strict=True))
 
-    def _steady(self, seconds: float) -> Linearisation:
+    def _steady(self, seconds: float) -> Linearization:
         """The linear system, if the motion is still steady then and constraints hold."""
         point = self._later(seconds)
         try:
@@ -509,7 +520,7 @@ class _Course:
                 raise
             require_steady(self.mechanism, self.point, self.parameters)
             raise TaskError(
-                f"{self.mechanism.name}: this state is steady now but not {seconds:.3g} s later: "
+                f"{self.mechanism.name}: this state is steady now, but not {seconds:.3g} s later: "
                 f"{str(trouble).partition(': ')[2] or trouble}"
             ) from None
 
@@ -518,9 +529,9 @@ class _Course:
             return
         rows = called(row_kernel(self.mechanism, self.parameters, point.runtime), point.arguments())
         if max(float(np.max(np.abs(rows[word]), initial=0.0)) for word in (VALUE, RATE)) > _LOOPS_OPEN:
-            raise TaskError(f"{self.mechanism.name}: its constraints do not hold in steady motion")
+            raise TaskError(f"{self.mechanism.name}: the constraints do not hold in steady motion")
 
-    def _same(self, one: Linearisation, other: Linearisation) -> bool:
+    def _same(self, one: Linearization, other: Linearization) -> bool:
         if one.states != other.states:
             return False
         pairs = [(one.A, other.A), *([(one.B, other.B)] if self.driven else [])]
@@ -534,7 +545,7 @@ class _Course:
         return replace(point, q=moved_positions(self.mechanism, point.q, turned), t=point.t + seconds)
 
     def _displacement(self, seconds: float) -> Floats:
-        """The displacement in steady motion; of a quaternion the one that turns it by an angle exactly."""
+        """The displacement in steady motion; for a quaternion the one that rotates it by an angle exactly."""
         found = self.point.v * seconds
         for start in angular_velocities(self.mechanism):
             turn = found[start : start + 3]
@@ -545,7 +556,7 @@ class _Course:
 
 
 def _rates(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> list[float]:
-    """Angular rates (rad/s) at which something may repeat: in formulas of time, and of coordinates that turn."""
+    """Angular rates (rad/s) of possible periods: in formulas of time, and of rotating coordinates."""
     values = {**(parameters or {}), **dict(point.given)}
     numbers = parameter_values(mechanism, values)
     rotating = {name: float(rate) for name, rate in _coordinate_rates(mechanism, point)}
@@ -569,7 +580,7 @@ def _coordinate_rates(mechanism: Mechanism, point: OperatingPoint) -> Iterable[t
 
 
 def _common_rate(rates: list[float]) -> float | None:
-    """The largest rate of which all are whole multiples; None if there is none."""
+    """The largest rate of which all are integer multiples; None if there is none."""
     if not rates:
         return None
     largest = max(rates)
@@ -583,7 +594,8 @@ def _common_rate(rates: list[float]) -> float | None:
 def _no_period(mechanism: Mechanism, reason: str) -> TaskError:
     why = f": {reason}" if reason else ""
     return TaskError(
-        f"{mechanism.name}: the linear system about this state changes with time, and no period was found{why}, so it "
-        "has neither eigenvalues nor Floquet multipliers\n  simulate it with a small disturbance, or use "
-        "`sensitivities`; `linearise` with steady=False (--anywhere) takes the matrices of one moment"
+        f"{mechanism.name}: the linear system about this state changes with time, and no period was "
+        f"found{why}, so it has neither eigenvalues nor Floquet multipliers\n"
+        "  simulate it with a small disturbance, or use `sensitivities`; `linearize` with steady=False "
+        "(--anywhere) gives the matrices at one instant"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,15 @@ from kinegraph.display import RichDisplay
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.tasks.linearize import Floquet, Linearisation, exponents_of, floquet, linearised_at, period_of
+from kinegraph.tasks.linearize import (
+    Floquet,
+    Linearization,
+    exponents_of,
+    floquet,
+    linearised_at,
+    period_of,
+    real_and_imaginary,
+)
 from kinegraph.tasks.operating_point import (
     FORCE,
     INERTIA,
@@ -26,17 +34,17 @@ from kinegraph.tasks.operating_point import (
 )
 from kinegraph.tasks.tangent_space import tangent
 
-#: Entries below this part of the largest are rounding.
+#: Entries below this fraction of the largest are rounding errors.
 ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
 class Mode:
-    """One way to move: every displacement as shape * exp(eigenvalue t).
+    """One mode: every displacement as shape * exp(eigenvalue t).
 
-    frequency: of the undamped motion, |eigenvalue| in rad/s; damping: the ratio to critical damping. The largest entry
-    of the shape is one. multiplier: if the linear system is periodic, what is left of the mode after a period; the
-    eigenvalue is then Floquet's exponent, and the shape that of the first moment.
+    frequency: of the undamped motion, |eigenvalue| in rad/s. damping: the ratio to critical damping. The largest
+    entry of the shape is one. multiplier: if the linear system is periodic, the growth of the mode over one period;
+    the eigenvalue is then the Floquet exponent, and the shape that at the initial time.
     """
 
     eigenvalue: complex
@@ -58,46 +66,63 @@ class Mode:
         """Whether the eigenvalue has an imaginary part."""
         return self.eigenvalue.imag != 0.0
 
+    def to_dict(self, displacements: Sequence[str]) -> dict[str, object]:
+        """The numbers as JSON can hold them; the shape by displacement."""
+        shape = {name: real_and_imaginary(entry) for name, entry in zip(displacements, self.shape, strict=True)}
+        multiplier = {} if self.multiplier is None else {"multiplier": real_and_imaginary(self.multiplier)}
+        return {
+            "eigenvalue": real_and_imaginary(self.eigenvalue), "frequency": self.frequency, "damping": self.damping,
+            "shape": shape, **multiplier,
+        }  # fmt: skip
+
 
 @dataclass(frozen=True)
 class Modes(RichDisplay):
-    """All modes, slowest first; of a conjugate pair the one with a positive frequency stands for both.
+    """All modes, slowest first; a conjugate pair is represented by the one with positive frequency.
 
-    floquet: if the linear system is periodic, its monodromy matrix; `linearisation` is then that of the first moment.
+    floquet: if the linear system is periodic, its monodromy matrix; `linearization` is then that at the initial
+    time.
     """
 
     modes: tuple[Mode, ...]
     displacements: tuple[str, ...]
-    linearisation: Linearisation
+    linearization: Linearization
     floquet: Floquet | None = None
 
     @property
     def frequencies(self) -> Floats:
-        """Of the modes that oscillate, rad/s."""
+        """The frequencies of oscillating modes, rad/s."""
         return np.array([mode.frequency for mode in self.modes if mode.oscillates])
 
     @property
     def stable(self) -> bool | None:
-        """Whether no mode grows; None if eigenvalues are zero and decide nothing."""
-        return self.linearisation.stable if self.floquet is None else self.floquet.unstable == 0
+        """Whether no mode grows; None if zero eigenvalues leave it undecided."""
+        return self.linearization.stable if self.floquet is None else self.floquet.unstable == 0
+
+    def to_dict(self) -> dict[str, object]:
+        """The result as data for JSON."""
+        period = {} if self.floquet is None else {"period": self.floquet.period}
+        modes = [mode.to_dict(self.displacements) for mode in self.modes]
+        return {"modes": modes, "stable": self.stable, **period}
 
 
 def modes(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Modes:
-    """Frequencies, damping ratios and shapes about a state (`at`; what is not named has the model's initial value).
+    """Compute frequencies, damping ratios and shapes about an equilibrium or steady motion.
 
-    Where the linear system repeats after a period, by time or by a steady spin: Floquet multipliers and exponents.
+    state: values that differ from the model's initial ones.
+    If the linear system is periodic in time or along a steady spin: Floquet multipliers and exponents.
     """
-    mechanism = mechanism_of(mechanism)
-    return modes_at(mechanism, operating_point(mechanism, at, parameters), parameters=parameters)
+    mechanism = mechanism_of(model)
+    return modes_at(mechanism, operating_point(mechanism, state, parameters), parameters=parameters)
 
 
 def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping[str, Scalar] | None = None) -> Modes:
-    """Like modes, at a point that is known already."""
+    """Like modes, at a known point."""
     linear = linearised_at(mechanism, point, parameters=parameters)
     size = len(tangent(mechanism, point, parameters).displaced)
     period = period_of(mechanism, point, parameters)
@@ -109,9 +134,9 @@ def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping
 
 
 def _undamped(
-    mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
+    mechanism: Mechanism, point: OperatingPoint, linear: Linearization, parameters: Mapping[str, Scalar] | None
 ) -> list[Mode] | None:
-    """The modes of a symmetric problem; None where it is not one."""
+    """The modes of a symmetric problem; None if it is not symmetric."""
     if np.any(point.v):
         return None
     if is_constrained(mechanism):
@@ -127,9 +152,9 @@ def _undamped(
 
 
 def _undamped_on_constraints(
-    mechanism: Mechanism, point: OperatingPoint, linear: Linearisation, parameters: Mapping[str, Scalar] | None
+    mechanism: Mechanism, point: OperatingPoint, linear: Linearization, parameters: Mapping[str, Scalar] | None
 ) -> list[Mode] | None:
-    """The same in independent displacements, where the linear system says what stiffness and damping they have."""
+    """The same in independent displacements, with the stiffness and damping of the linear system."""
     space = tangent(mechanism, point, parameters)
     if space.displaced != space.moving:
         return None
@@ -143,7 +168,7 @@ def _undamped_on_constraints(
 
 
 def _symmetric_modes(mass: Floats, stiffness: Floats, rounding: float) -> list[Mode] | None:
-    """The modes of K x = w^2 M x; None if K is not symmetric beyond rounding."""
+    """The modes of K x = w^2 M x; None if K is not symmetric up to rounding."""
     if np.any(np.abs(stiffness - stiffness.T) > rounding):
         return None
     squares, shapes = scipy.linalg.eigh((stiffness + stiffness.T) / 2, mass)
@@ -158,7 +183,7 @@ def _symmetric_modes(mass: Floats, stiffness: Floats, rounding: float) -> list[M
     return sorted(found_modes, key=_order)
 
 
-def _general(linear: Linearisation, size: int) -> list[Mode]:
+def _general(linear: Linearization, size: int) -> list[Mode]:
     values, vectors = np.linalg.eig(linear.A)
     largest = float(np.max(np.abs(values), initial=0.0))
     found = []
@@ -170,7 +195,7 @@ def _general(linear: Linearisation, size: int) -> list[Mode]:
 
 
 def _floquet_modes(repeating: Floquet, size: int) -> list[Mode]:
-    """One mode for every multiplier; of a conjugate pair the one with a positive imaginary part."""
+    """One mode per multiplier; a conjugate pair is represented by the one with positive imaginary part."""
     values, vectors = np.linalg.eig(repeating.monodromy)
     exponents = exponents_of(values, repeating.period)
     found = [

@@ -1,8 +1,8 @@
-"""The state a task works at, and the kernels that tasks evaluate there."""
+"""The operating point of a task, and the kernels that tasks evaluate there."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import isfinite
@@ -32,14 +32,14 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.passes.effort import AT_ONCE
 from kinegraph.simulate.formulas import formula
 
-# The state a task looks at: positions, velocities, forces, inputs and time as arrays in the layout's order.
+# The operating point: positions, velocities, forces, inputs and time as arrays in the order of the layout.
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """One state of a mechanism with what drives it; `given` are parameters that kernels take when they run."""
+    """One state of a mechanism with its forces and inputs; `given` are parameters that kernels take at run time."""
 
     q: Floats
     v: Floats
@@ -50,11 +50,11 @@ class OperatingPoint:
 
     @property
     def runtime(self) -> tuple[str, ...]:
-        """The names of the parameters that the point gives."""
+        """The names of the parameters given by the point."""
         return tuple(name for name, _ in self.given)
 
     def arguments(self, accelerations: Floats | None = None) -> dict[str, Floats | float]:
-        """Everything a kernel may take, by the name of the argument."""
+        """All possible arguments of a kernel, by name."""
         a = np.zeros_like(self.v) if accelerations is None else accelerations
         p = np.array([value for _, value in self.given], dtype=float)
         return {"q": self.q, "v": self.v, "a": a, "tau": self.tau, "u": self.u, "t": self.t, "p": p}
@@ -70,15 +70,16 @@ def operating_point(
     parameters: Mapping[str, Scalar] | None = None,
     guess: bool = False,
 ) -> OperatingPoint:
-    """The model's initial state with the values of `at` instead: `q1`, `q1'`, `tau:q1`, an input's name, `t`.
+    """The model's initial state with the given values instead: `q1`, `q1'`, `tau:q1`, an input's name, `t`.
 
-    With loops, values that contradict them are refused; a `guess`, where a search begins, is taken to the nearest fit.
+    With loops, values that contradict them are an error. A `guess`, where a search starts, is moved to the nearest
+    assembled position.
     """
     values = parameter_values(mechanism, parameters)
     state = _starting_values(mechanism, values)
     for name, value in named_values(mechanism, at).items():
         if name not in state:
-            raise TaskError(f"{mechanism.name} has no {name!r}\n  {did_you_mean(name, state)}")
+            raise TaskError(f"{mechanism.name} has no variable {name!r}\n  {did_you_mean(name, state)}")
         state[name] = number(formula(value, name), values)
     layout = mechanism.layout
     q, v, tau, u = (
@@ -92,11 +93,11 @@ def operating_point(
 
 
 def named_values(mechanism: Mechanism, at: Mapping[str, Scalar] | None) -> Mapping[str, Scalar]:
-    """What a user gives as a state, if it has names."""
+    """The user's state, if it is given by name."""
     if at is None or isinstance(at, Mapping):
         return at or {}
     first = next(iter(mechanism.layout.positions), "q")
-    raise TaskError(f"at: a state is given by name, such as {{{first!r}: 0.1}}; this is a {type(at).__name__}")
+    raise TaskError(f"state: give values by name, such as {{{first!r}: 0.1}}, not a {type(at).__name__}")
 
 
 def fitting(
@@ -107,7 +108,7 @@ def fitting(
     declared: tuple[str, ...] = (),
     guess: bool = False,
 ) -> OperatingPoint:
-    """The point with positions and velocities that fit the constraints; those that are held stay, or it is refused."""
+    """The point with positions and velocities that satisfy the constraints. Held values stay, or TaskError."""
     known = (*mechanism.layout.positions, *mechanism.layout.velocities)
     named = tuple(name for name in held if name in known)
     assembler = Assembler(mechanism, parameters)
@@ -130,11 +131,18 @@ def _unit_quaternions(mechanism: Mechanism, q: Floats) -> Floats:
     return q
 
 
-# Tasks that take coordinates alone say what to do with quaternions.
+def name_index(name: str, names: Sequence[str], kind: str = "name") -> int:
+    """The index of a name; TaskError with a suggestion if it is unknown."""
+    if name not in names:
+        raise TaskError(f"unknown {kind} {name!r}\n  {did_you_mean(name, names)}")
+    return names.index(name)
+
+
+# Tasks that support coordinates alone say what to do with quaternions.
 
 
 def refuse_quaternions(mechanism: Mechanism, task: str) -> None:
-    """TaskError with the two ways on: hold the body that turns freely, or turn it by three angles."""
+    """TaskError with the two remedies: lock the freely rotating body, or rotate it by three angles."""
     layout = mechanism.layout
     if not layout.quaternions:
         return
@@ -142,31 +150,31 @@ def refuse_quaternions(mechanism: Mechanism, task: str) -> None:
     names = layout.positions[start : start + 4]
     held = ", ".join(f"'{name}'" for name in names)
     raise TaskError(
-        f"{mechanism.name} has the quaternion ({', '.join(names)}), and {task} only coordinates\n"
-        f"  hold the body it turns where it stands, kg.lock(model, {held}) or --lock {','.join(names)}, "
-        f"or turn it by three angles, Rz(a) Ry(b) Rx(c) in place of Q({','.join(names)})"
+        f"{mechanism.name} has the quaternion ({', '.join(names)}), but {task} only coordinates\n"
+        f"  lock the body at its position, kg.lock(model, {held}) or --lock {','.join(names)}, or rotate "
+        f"it by three angles, Rz(a) Ry(b) Rx(c) instead of Q({','.join(names)})"
     )
 
 
-# Where tasks look for positions: an interval for every coordinate.
+# The search range of every coordinate.
 
 
 def search_box(mechanism: Mechanism, within: Mapping[str, tuple[float, float]], length: float) -> Floats:
-    """A row (from, to) for every coordinate: what `within` says, else one turn for angles and +-length for others."""
+    """A row (from, to) for every coordinate: from `bounds`, otherwise one turn for angles and +-length for others."""
     names = mechanism.layout.positions
     for name, (least, most) in within.items():
         if name not in names:
-            raise TaskError(f"there is no coordinate {name!r}; there are {', '.join(names)}")
+            raise TaskError(f"unknown coordinate {name!r} in bounds; choose from {', '.join(names)}")
         if not (isfinite(most - least) and least <= most):
-            raise TaskError(f"within: {name} goes from {least:g} to {most:g}; give two finite numbers, the lower first")
+            raise TaskError(f"bounds: {name} is from {least:g} to {most:g}; give two finite numbers, the lower first")
     angles = angle_names(mechanism)
     usual = {name: (-np.pi, np.pi) if name in angles else (-length, length) for name in names}
     return np.array([within.get(name, usual[name]) for name in names], dtype=float).reshape(-1, 2)
 
 
-# Kernels as tasks use them: written out straight, and called with everything that is known.
+# Kernels of tasks: quickly reduced, and called with all known arguments.
 
-#: Equations of so few bodies would be written out to save operations. Kernels of tasks are called some thousand times:
+#: Equations of few bodies could be written out to save operations. Kernels of tasks are called a few thousand times:
 #: that saves less than it takes.
 _FEW = 8
 
@@ -177,7 +185,7 @@ def kernel_of(
     parameters: Mapping[str, Scalar] | None = None,
     runtime: tuple[str, ...] = (),
 ) -> Kernel:
-    """Machine code for quantities, with numbers for all parameters but those of `runtime`, which it takes as p."""
+    """Machine code for quantities, with numbers for all parameters except those of `runtime`, which it takes as p."""
     wanted = _words(tuple(quantities) if isinstance(quantities, list) else quantities)
     given = tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
     return _remembered(mechanism, wanted, given, runtime)
@@ -185,7 +193,7 @@ def kernel_of(
 
 @lru_cache(maxsize=256)
 def _words(quantities: Quantities) -> tuple[str, ...]:
-    """Quantities as they are written; reading them takes longer than calling a kernel."""
+    """The quantities parsed, and cached: parsing takes longer than calling a kernel."""
     return tuple(str(quantity) for quantity in quantities_of(quantities))
 
 
@@ -196,13 +204,13 @@ def _remembered(
     parameters: tuple[tuple[str, Expression], ...],
     runtime: tuple[str, ...],
 ) -> Kernel:
-    """A task at many states, a search for a critical speed, asks for one kernel over and over."""
+    """The kernel, cached: a task at many states, such as a search for a critical speed, uses one kernel repeatedly."""
     passes = AT_ONCE if len(mechanism.bodies) <= _FEW else ""
     return compile(mechanism, quantities, parameters=dict(parameters), runtime=runtime, loops=False, passes=passes)
 
 
 def taken(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Floats | float]:
-    """Of all that is known, what the kernel takes."""
+    """The arguments of a kernel among all known values."""
     return {argument.name: values[argument.name] for argument in kernel.arguments}
 
 
@@ -214,7 +222,7 @@ def called(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[str, Fl
 def called_at(
     mechanism: Mechanism, quantities: Quantities, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None
 ) -> dict[str, Floats]:
-    """All results at one point, by name; TaskError naming the rows where a singular position leaves no values."""
+    """All results at one point, by name; TaskError names the rows if a singular position has no values."""
     kernel = kernel_of(mechanism, quantities, parameters)
     found = called(kernel, point.arguments())
     lost = [name for name, values in found.items() if not np.isfinite(values).all()]
@@ -230,7 +238,7 @@ def called_rows(kernel: Kernel, values: Mapping[str, Floats | float]) -> dict[st
     return dict(kernel.by_name(kernel.batch(**taken(kernel, values))))
 
 
-# The equations of motion in numbers: forces of the tree and rows of the constraints, with exact slopes.
+# The equations of motion in numbers: forces of the tree and constraint rows, with exact slopes.
 
 FORCE, INERTIA = "tau", "H"
 VALUE, JACOBIAN, RATE, ACCELERATION = (
@@ -244,14 +252,14 @@ def slope(quantity: str, by: str) -> str:
 
 
 def parameter_slope(quantity: str, name: str) -> str:
-    """The derivative of a quantity by one parameter."""
+    """The derivative of a quantity by one parameter, or by the time."""
     return f"d({quantity})/d({name})"
 
 
 def force_kernel(
     mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, runtime: tuple[str, ...] = ()
 ) -> Kernel:
-    """The forces of the tree that is left when all loops and constraints are taken away, and their slopes."""
+    """The forces of the spanning tree without loops and constraints, and their slopes."""
     by = ["dq", "v", *(["u"] if mechanism.layout.inputs else [])]
     wanted = [FORCE, INERTIA, *(slope(FORCE, item) for item in by)]
     wanted += [parameter_slope(FORCE, name) for name in runtime]
@@ -260,12 +268,12 @@ def force_kernel(
 
 @lru_cache(maxsize=32)
 def _tree(mechanism: Mechanism) -> Mechanism:
-    """The mechanism without loops and constraints; one object, which is found again sooner than an equal one."""
+    """The mechanism without loops and constraints; cached, so that the same object is found in other caches."""
     return replace(mechanism, loops=(), constraints=())
 
 
 def row_kernel(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, runtime: tuple[str, ...] = ()) -> Kernel:
-    """What loops and constraints miss by position, velocity and acceleration, and the slopes of all of it."""
+    """The residuals of loops and constraints by position, velocity and acceleration, and all their slopes."""
     wanted = [VALUE, JACOBIAN, RATE, ACCELERATION, slope(JACOBIAN, "dq"), slope(RATE, "dq")]
     wanted += [slope(ACCELERATION, "dq"), slope(ACCELERATION, "v")]
     wanted += [parameter_slope(quantity, name) for name in runtime for quantity in (VALUE, JACOBIAN, RATE)]

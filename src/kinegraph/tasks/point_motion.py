@@ -26,7 +26,7 @@ _OWN = "point of point_motion"
 
 @dataclass(frozen=True)
 class PointMotion(RichDisplay):
-    """Of a point and its body, in fixed axes; rows are times if there are several.
+    """The motion of a point and its body, in fixed axes; rows are times if there are several.
 
     pose: 4 x 4 matrix. velocity, acceleration of the point; angular_velocity, angular_acceleration of its body.
     """
@@ -40,7 +40,7 @@ class PointMotion(RichDisplay):
 
     @property
     def place(self) -> Floats:
-        """Where the point is."""
+        """The position of the point."""
         return np.asarray(self.pose[..., :3, 3])
 
     def __str__(self) -> str:
@@ -49,37 +49,42 @@ class PointMotion(RichDisplay):
             return f"{self.point}: up to {speeds.max():.6g} m/s and {accelerations.max():.6g} m/s^2"
         lines = [self.point]
         for name, value in (
-            ("place [m]", self.place), ("velocity [m/s]", self.velocity), ("acceleration [m/s^2]", self.acceleration),
-            ("angular velocity [rad/s]", self.angular_velocity),
+            ("position [m]", self.place), ("velocity [m/s]", self.velocity),
+            ("acceleration [m/s^2]", self.acceleration), ("angular velocity [rad/s]", self.angular_velocity),
             ("angular acceleration [rad/s^2]", self.angular_acceleration),
         ):  # fmt: skip
             lines.append(f"  {name}: {', '.join(f'{x:.9g}' for x in value)}")
         return "\n".join(lines)
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {name: value.tolist() for name, value in vars(self).items() if name != "point"}
+
 
 def point_motion(
-    source: MechanismSource | Solution,
+    model: MechanismSource | Solution,
     point: PointLike,
-    at: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     *,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> PointMotion:
-    """The motion of a point at a state of a mechanism, as it moves under its forces, or along a run.
+    """Compute pose, velocity and acceleration of a point, at a state or along a run.
 
+    model: a Mechanism, a path, a library name, or a solution.
     point: a body or an output by name, or ("Body", (x, y, z)) for any point of a body.
-    at: the state, as for `reactions`: `q1`, `q1'`, `tau:q1`, an input, `t`.
+    state: `q1`, `q1'`, `tau:q1`, an input, `t`, as for `reactions`.
     """
-    if isinstance(source, Solution):
-        states = run_states(source)
+    if isinstance(model, Solution):
+        states = run_states(model)
         mechanism, name, word = _with_point(states.mechanism, point)
         forward = called_rows(kernel_of(states.mechanism, "qdd", states.parameters), states.arguments)["qdd"]
         found = called_rows(_kernel(mechanism, word, states.parameters), {**states.arguments, "a": forward})
     else:
-        given_mechanism = mechanism_of(source)
+        given_mechanism = mechanism_of(model)
         mechanism, name, word = _with_point(given_mechanism, point)
-        state = operating_point(given_mechanism, at, parameters)
-        forward = called(kernel_of(given_mechanism, "qdd", parameters), state.arguments())["qdd"]
-        found = called(_kernel(mechanism, word, parameters), state.arguments(forward))
+        place = operating_point(given_mechanism, state, parameters)
+        forward = called(kernel_of(given_mechanism, "qdd", parameters), place.arguments())["qdd"]
+        found = called(_kernel(mechanism, word, parameters), place.arguments(forward))
     velocity, acceleration = found[f"velocity:{word}"], found[f"acceleration:{word}"]
     return PointMotion(
         name, found[f"pose:{word}"], velocity[..., :3], acceleration[..., :3], velocity[..., 3:], acceleration[..., 3:]
@@ -91,16 +96,16 @@ def _kernel(mechanism: Mechanism, word: str, parameters: Mapping[str, Scalar] | 
 
 
 def _with_point(mechanism: Mechanism, point: PointLike) -> tuple[Mechanism, str, str]:
-    """The mechanism that has the point, the point's name for people, and its name in the mechanism."""
+    """The mechanism with the point, the point's printed name, and its name in the mechanism."""
     known = (*mechanism.body_by_name, *(one.name for one in mechanism.points))
     body = point if isinstance(point, str) else point[0]
     if body not in known or (not isinstance(point, str) and body not in mechanism.body_by_name):
-        raise TaskError(f"there is no body or point {body!r}\n  {did_you_mean(str(body), known)}")
+        raise TaskError(f"unknown body or point {body!r}\n  {did_you_mean(str(body), known)}")
     if isinstance(point, str):
         return mechanism, point, point
     try:
         x, y, z = (expression(value) for value in point[1])
     except (TypeError, ValueError):
-        raise TaskError(f"a point of {body} has three numbers, not {point[1]!r:.40}") from None
+        raise TaskError(f"a point of {body} needs three numbers, not {point[1]!r:.40}") from None
     point_text = ", ".join(str(value) for value in point[1])
     return replace(mechanism, points=(*mechanism.points, Point(_OWN, body, (x, y, z)))), f"{body}({point_text})", _OWN

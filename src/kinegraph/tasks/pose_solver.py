@@ -29,11 +29,11 @@ from kinegraph.tasks.closed_form_kinematics import (
 )
 from kinegraph.tasks.operating_point import Floats, kernel_of, refuse_quaternions
 
-# Wanted poses, checked, and by how much poses miss them.
+# Requested poses, checked, and the errors of poses.
 
 
 def target(pose: ArrayLike) -> Floats:
-    """One wanted pose: a 4 x 4 matrix, or three numbers for a point."""
+    """One requested pose: a 4 x 4 matrix, or three numbers for a point."""
     wanted = _numbers(pose)
     if wanted.shape == (3,):
         return wanted
@@ -43,12 +43,12 @@ def target(pose: ArrayLike) -> Floats:
 
 
 def targets(poses: ArrayLike, rows: int) -> Floats:
-    """Rows of wanted poses (rows = 6), or of points (3)."""
+    """Rows of requested poses (rows = 6), or of points (3)."""
     wanted = _numbers(poses)
     shape = (4, 4) if rows == 6 else (3,)
     if wanted.shape[1:] != shape:
         words = "4 x 4 matrices" if rows == 6 else "points of three numbers"
-        raise TaskError(f"poses are rows of {words}; these have shape {wanted.shape}")
+        raise TaskError(f"poses must be rows of {words}; these have shape {wanted.shape}")
     if rows == 6:
         turn = wanted[:, :3, :3]
         defects = np.abs(turn @ np.swapaxes(turn, 1, 2) - np.eye(3)).max(axis=(1, 2), initial=0.0)
@@ -56,7 +56,7 @@ def targets(poses: ArrayLike, rows: int) -> Floats:
         if len(wrong):
             place = f" {wrong[0]}" if len(wanted) > 1 else ""
             raise TaskError(
-                f"the upper left 3 x 3 part of the pose{place} is no rotation: its rows must be orthonormal"
+                f"the upper left 3 x 3 part of the pose{place} is not a rotation: its rows must be orthonormal"
             )
     return wanted
 
@@ -67,12 +67,12 @@ def _numbers(values: ArrayLike) -> Floats:
     except (TypeError, ValueError):
         raise TaskError("a pose is a 4 x 4 matrix of numbers, or three numbers for a point") from None
     if not np.isfinite(found).all():
-        raise TaskError("the pose has entries that are no finite numbers")
+        raise TaskError("the pose has entries that are not finite")
     return found
 
 
 def pose_errors(pose: Floats, wanted: Floats, rows: int) -> Floats:
-    """What is missing, row by row: a shift, and for poses (rows = 6) the vector of a turn."""
+    """The errors by row: a translation, and for poses (rows = 6) a rotation vector."""
     if rows == 3:
         return np.asarray(wanted - pose[:, :3, 3])
     shift = wanted[..., :3, 3] - pose[:, :3, 3]
@@ -80,7 +80,7 @@ def pose_errors(pose: Floats, wanted: Floats, rows: int) -> Floats:
 
 
 def sizes(errors: Floats) -> Floats:
-    """How much is missing, row by row: the distance, or for poses the angle if that is more."""
+    """The size of the errors by row: the distance, or for poses the angle if that is larger."""
     parts = [np.linalg.norm(errors[:, start : start + 3], axis=1) for start in range(0, errors.shape[1], 3)]
     return np.asarray(np.max(parts, axis=0))
 
@@ -101,16 +101,15 @@ def rotation_vectors(turns: Floats) -> Floats:
     return np.asarray(usual)
 
 
-# The search for positions with a pose: Levenberg-Marquardt steps with the exact Jacobian, many rows at once.
-#
-# Also what comes nearest to a pose that is out of reach, and whether a position can move while the body stays.
+# The search for positions with a pose: Levenberg-Marquardt steps with the exact Jacobian, many rows at once. It also
+# finds the nearest position to a pose out of reach, and whether a position can move while the body is fixed.
 
-#: A pose is reached if it is missed by no more than this (metres and radians).
+#: A pose is reached if its error is not larger than this (meters and radians).
 REACHED = 1e-10
 _STEPS = 80
 _STEPS_TO_NEAREST = 300
 _LARGEST_STEP = 0.6
-#: How far a position is moved along directions that do not move the body, to see whether it comes back.
+#: The distance of test positions along directions that do not move the body.
 _ASIDE = 0.05
 
 
@@ -123,7 +122,7 @@ class PoseSearch:
         self._rows = 3 if wanted.shape == (3,) else 6
 
     def arrive(self, q: Floats) -> tuple[Floats, Floats]:
-        """Positions and remaining errors. Rows that have arrived are left alone, so most steps are for few rows."""
+        """Positions and remaining errors. Converged rows are skipped, so most steps are for few rows."""
         q = q.copy()
         active = np.arange(len(q))
         for _ in range(_STEPS):
@@ -138,10 +137,10 @@ class PoseSearch:
         return q, sizes(error)
 
     def nearest(self, q: Floats, limits: Floats) -> tuple[Floats, Floats]:
-        """Positions within limits (from, to by coordinate) that come nearest to the pose from these, and their errors.
+        """Positions within limits (from, to by coordinate) nearest to the pose from these starts, and their errors.
 
-        Nearest is the least sum of squares: of the distance, and for poses of the length of the chord between the
-        rotations, which is the angle where it is small.
+        Nearest is the least sum of squares: of the distance, and for poses of the chord between the rotations, which
+        is the angle if it is small.
         """
         low, high = limits[:, 0], limits[:, 1]
         q = np.clip(q, low, high)
@@ -163,10 +162,10 @@ class PoseSearch:
         return q, self.errors(q)
 
     def can_move(self, q: Floats) -> NDArray[np.bool_]:
-        """Of positions that have the pose: whether the mechanism can move from there while the body stays.
+        """For positions with the pose: whether the mechanism can move from there while the body is fixed.
 
-        More coordinates than independent rows do. Where rows are dependent, that alone says nothing (an arm stretched
-        out): positions a little aside along free directions either come back, or arrive elsewhere.
+        It can if there are more coordinates than rows. Dependent rows alone decide nothing (an arm stretched out):
+        positions slightly aside along free directions either return, or converge elsewhere.
         """
         count = q.shape[1]
         jacobian = self._at(q)[1]
@@ -184,11 +183,11 @@ class PoseSearch:
         return found
 
     def errors(self, q: Floats) -> Floats:
-        """By how much positions miss the pose: metres or radians, whichever is more."""
+        """The pose errors of positions: meters or radians, whichever is larger."""
         return sizes(self._at(q)[0])
 
     def _residuals(self, q: Floats) -> tuple[Floats, Floats]:
-        """What is missing as smooth functions of q (a distance, and entries of the rotation), and their derivatives."""
+        """The residuals as smooth functions of q (a distance, and entries of the rotation), and their derivatives."""
         found = self.kernel.batch(q=q)
         pose, jacobian = found[self._pose], found[self._jacobian]
         shift = pose[:, :3, 3] - (self.wanted if self._rows == 3 else self.wanted[:3, 3])
@@ -205,12 +204,12 @@ class PoseSearch:
         error = pose_errors(found[self._pose], self.wanted, self._rows)
         jacobian = found[self._jacobian][:, : self._rows]
         without_value = ~(np.isfinite(error).all(axis=1) & np.isfinite(jacobian).all(axis=(1, 2)))
-        error[without_value], jacobian[without_value] = np.inf, 0.0  # a start that leads nowhere
+        error[without_value], jacobian[without_value] = np.inf, 0.0  # a start that does not converge
         return error, jacobian
 
 
 def _damped_steps(jacobian: Floats, error: Floats, size: Floats) -> Floats:
-    """Damping fades as the error does, so the end is Newton's."""
+    """Damping decreases with the error, so the last steps are Newton's."""
     gram = jacobian @ np.swapaxes(jacobian, 1, 2)
     damping = 1e-3 * np.minimum(size, 1.0) ** 2 + 1e-14
     gram = gram + damping[:, None, None] * np.eye(gram.shape[1])
@@ -222,14 +221,12 @@ def _limited(step: Floats) -> Floats:
     return np.asarray(step * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300)))
 
 
-# `pose_solver`: inverse kinematics in closed form for many poses at once, certified by forward kinematics.
-#
-# The closed form is compiled as a kernel. Its solutions are put through the mechanism's own forward kinematics; where
-# rounding has grown near a singular position, Newton's steps with the exact Jacobian take it away.
+# `pose_solver`: the closed form is compiled as a kernel. Its solutions are checked by the mechanism's own forward
+# kinematics; near a singular position, Newton steps with the exact Jacobian remove amplified rounding errors.
 
-#: Errors above this are worth a Newton step, those above the other are no solutions.
+#: Errors above the first get a Newton step; those above the second are not solutions.
 _POLISHED, _NEAR = 2e-14, 1e-4
-#: Two branches may be one where the square root between them is this small, by its scale.
+#: Two branches may coincide if the relative square root between them is this small.
 _AT_BOUNDARY = 1e-6
 
 
@@ -237,8 +234,8 @@ _AT_BOUNDARY = 1e-6
 class PoseBatch:
     """Solutions of many poses: q[pose, branch, coordinate], errors[pose, branch]; `reached` says which are solutions.
 
-    Branches that touch each other (an arm stretched out) are reached once. `singular` says at which poses branches do:
-    there joints may be free to turn while the body stays, and the branches are no more than examples.
+    Branches that touch (an arm stretched out) are reached once. `singular` says at which poses they do: joints may
+    be free to rotate there while the body is fixed, and the branches are only examples.
     """
 
     q: Floats
@@ -274,7 +271,7 @@ class PoseSolver:
 
     @property
     def name(self) -> str:
-        """What makes the arm solvable."""
+        """The geometry that makes the arm solvable."""
         return self.form.name
 
     def batch(self, poses: ArrayLike) -> PoseBatch:
@@ -295,7 +292,8 @@ class PoseSolver:
         return PoseBatch(q, errors, reached, at_boundary)
 
     def candidates(self, wanted: Floats) -> tuple[Floats, Floats]:
-        """What the closed form says, not certified, and its margins; coordinates that move nothing stay zero."""
+        """The solutions of the closed form before certification, and their margins; coordinates that move nothing
+        stay zero."""
         found = self.kernel.batch(self._displacements(wanted))
         amounts = found[SOLUTIONS]
         if self.form.backwards:
@@ -305,7 +303,7 @@ class PoseSolver:
         return q, found[MARGINS]
 
     def _displacements(self, wanted: Floats) -> Floats:
-        """From the pose at q = 0 to the wanted one, or back; of points, themselves."""
+        """The displacement from the pose at q = 0 to the requested one, or its inverse; points unchanged."""
         if self.rows == 3:
             found = np.tile(np.eye(4)[:3], (len(wanted), 1, 1))
             found[:, :, 3] = wanted
@@ -321,13 +319,13 @@ class PoseSolver:
         return np.ascontiguousarray(moved[:, :3]).reshape(-1, 12)
 
     def _misses(self, pose: Floats, wanted: Floats) -> Floats:
-        """By how much each branch misses its pose: entries of the matrix, close to metres and radians."""
+        """The pose error of each branch: entries of the matrix, close to meters and radians."""
         if self.rows == 3:
             return np.asarray(np.abs(pose[:, :, :3, 3] - wanted[:, None]).max(axis=2))
         return np.asarray(np.abs(pose[:, :, :3] - wanted[:, None, :3]).max(axis=(2, 3)))
 
     def _polish(self, flat: Floats, errors: Floats, wanted: Floats) -> None:
-        """Newton's steps, in place, for solutions with rounding; a step that makes it worse is not taken."""
+        """Newton steps, in place, for solutions with rounding errors; a step that increases the error is rejected."""
         branches = errors.shape[1]
         for _ in range(3):
             chosen = np.flatnonzero((errors.ravel() > _POLISHED) & (errors.ravel() < _NEAR))
@@ -349,32 +347,36 @@ class PoseSolver:
 
 
 class NoClosedForm(TaskError):
-    """An arm that no closed form is known for; `inverse_kinematics` searches instead."""
+    """No closed form is known for an arm; `inverse_kinematics` searches instead."""
 
 
 def pose_solver(
-    mechanism: MechanismSource, body: str, *, points: bool = False, parameters: Mapping[str, Scalar] | None = None
+    model: MechanismSource, body: str, *, points: bool = False, parameters: Mapping[str, Scalar] | None = None
 ) -> PoseSolver:
-    """All solutions of inverse kinematics for many poses at once, where the arm has a closed form.
+    """Return a solver of inverse kinematics for many poses at once, if the arm has a closed form.
 
-    points: the place of a point by three joints, in place of a pose by six.
+    points: solve for the position of a point with three joints instead of a pose with six.
     """
-    mechanism = mechanism_of(mechanism)
-    refuse_quaternions(mechanism, "inverse kinematics takes")
+    mechanism = mechanism_of(model)
+    refuse_quaternions(mechanism, "inverse kinematics supports")
     return PoseSolver(mechanism, body, points, parameters)
 
 
 def _reason(mechanism: Mechanism, body: str, arm: SerialArm | None) -> str:
     if arm is None:
-        return f"{mechanism.name}: before {body} is no chain of revolute and prismatic joints by one coordinate each"
+        return (
+            f"{mechanism.name}: the joints before {body} are not a chain of revolute and prismatic joints "
+            "with one coordinate each"
+        )
     return (
-        f"{mechanism.name}: no closed form is known for the {arm.kinds} arm before {body}; it needs axes that meet or "
-        "are parallel\n  use inverse_kinematics, which searches"
+        f"{mechanism.name}: no closed form is known for the {arm.kinds} arm before {body}; it needs axes "
+        "that intersect or are parallel\n"
+        "  use inverse_kinematics, which searches"
     )
 
 
 def _repeated(q: Floats, reached: NDArray[np.bool_], revolute: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Which solutions are an earlier one again, but for whole turns."""
+    """Which solutions repeat an earlier one, modulo whole turns."""
     found = np.zeros_like(reached)
     for later in range(1, q.shape[1]):
         apart = np.abs(q[:, :later] - q[:, later : later + 1])

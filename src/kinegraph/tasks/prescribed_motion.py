@@ -26,24 +26,30 @@ from kinegraph.model.expressions import TIME, Scalar, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.formulas import formula
-from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of, refuse_quaternions
+from kinegraph.tasks.operating_point import (
+    JACOBIAN,
+    RATE,
+    Floats,
+    called_rows,
+    kernel_of,
+    parameter_slope,
+    refuse_quaternions,
+    slope,
+)
 
-# Measured coordinates: a smoothing spline whose derivatives have error bands.
-#
-# Differentiating samples is ill-posed (Tikhonov). The spline minimises the squared misfits and lambda times the
-# integral of a squared derivative, the third or the fourth. The order, lambda, and the noise where it is not given,
-# make the data most likely (restricted maximum likelihood).
-#
-# How well position, velocity and acceleration are known is the mean square of what noise does to the spline and of what
-# smoothing takes away, estimated by smoothing the spline once more. The spline is also the mean of a Gaussian process,
-# whose covariance would be simpler; motions are smoother than that process, and bands of accelerations would be 1.6
-# times too wide. It counts near the ends, where smoothing once more says too little.
+# Measured coordinates: a smoothing spline whose derivatives have error bands. Differentiating samples is ill-posed
+# (Tikhonov). The spline minimizes the squared misfits plus lambda times the integral of a squared derivative, the third
+# or the fourth. The order, lambda, and the noise if it is not given, maximize the restricted likelihood. The error of
+# position, velocity and acceleration is the mean square of the noise's effect and of the smoothing bias, estimated by
+# smoothing the spline once more. The spline is also the mean of a Gaussian process, whose covariance would be simpler;
+# but motions are smoother than that process, and its acceleration bands would be 1.6 times too wide. It is used near
+# the ends, where smoothing once more gives too little.
 
-#: Which derivative is rough: the fourth suits smooth motions, the third those whose acceleration has corners.
+#: The penalized derivative: the fourth suits smooth motions, the third those whose acceleration has corners.
 _ORDERS = (3, 4)
 _MOST_PIECES = 200
 _FEWEST = 12
-#: Logarithms of lambda to search, beyond that at which misfit and roughness weigh the same.
+#: Logarithms of lambda to search, relative to that at which misfit and roughness weigh the same.
 _SEARCH = (-28.0, 14.0)
 
 
@@ -56,18 +62,20 @@ class Measured:
     noise: float | None = None
 
     def smoothed(self, name: str = "the coordinate") -> SmoothingSpline:
-        """The most likely motion; TaskError if the samples cannot tell it."""
+        """The most likely motion; TaskError if the samples do not determine it."""
         try:
             times, values = np.asarray(self.times, dtype=float), np.asarray(self.values, dtype=float)
         except (TypeError, ValueError):
-            raise TaskError(f"samples of {name} are no numbers: give an array of times and one of values") from None
+            raise TaskError(
+                f"samples of {name} are not numbers: give an array of times and an array of values"
+            ) from None
         if times.ndim != 1 or times.shape != values.shape or len(times) < _FEWEST:
             message = f"samples of {name} have times of shape {times.shape} and values of shape {values.shape}"
-            raise TaskError(f"{message}: give two arrays of one length, at least {_FEWEST}")
+            raise TaskError(f"{message}: give two arrays of equal length, with at least {_FEWEST} samples")
         if not (np.isfinite(times).all() and np.isfinite(values).all() and (np.diff(times) > 0).all()):
-            raise TaskError(f"times of the samples of {name} must increase, and all values must be finite numbers")
+            raise TaskError(f"the times of the samples of {name} must increase, and all values must be finite")
         if self.noise is not None and not 0 < self.noise < float("inf"):
-            raise TaskError(f"the noise of {name} is {self.noise}: give a standard deviation above zero, or None")
+            raise TaskError(f"the noise of {name} is {self.noise}: give a positive standard deviation, or None")
         fits = [_fitted(name, times, values, self.noise, order) for order in _ORDERS]
         return min(fits, key=lambda one: one.cost)
 
@@ -76,7 +84,7 @@ class Measured:
 class SmoothingSpline:
     """The most likely motion; noise is the standard deviation of a sample, given or estimated.
 
-    covariance: of the coefficients; at_ends: what is added at the ends, and less and less within their reach.
+    covariance: of the coefficients. at_ends: the addition at the ends, which decreases within their reach.
     """
 
     name: str
@@ -94,7 +102,7 @@ class SmoothingSpline:
         return np.asarray(self._rows(times) @ self.spline.c)
 
     def covariances(self, times: Floats) -> Floats:
-        """Of position, velocity and acceleration, a 3 x 3 matrix for each time."""
+        """The covariances of position, velocity and acceleration, a 3 x 3 matrix for each time."""
         rows = self._rows(times)
         at = (times - self.start) / self.length
         near = np.clip(1 - np.minimum(at, 1 - at) / self.reach, 0.0, 1.0)[:, None, None]
@@ -102,14 +110,16 @@ class SmoothingSpline:
         return np.asarray(next(parts) + near * next(parts))
 
     def standard_errors(self, times: Floats) -> Floats:
-        """Of position, velocity and acceleration: rows are times."""
+        """The standard errors of position, velocity and acceleration: rows are times."""
         return np.sqrt(np.diagonal(self.covariances(times), axis1=1, axis2=2))
 
     def _rows(self, times: Floats) -> Floats:
         at = (times - self.start) / self.length
         if np.any((at < -1e-9) | (at > 1 + 1e-9)):
             first, last = self.start, self.start + self.length
-            raise TaskError(f"{self.name} was measured from t = {first:.6g} to {last:.6g} alone: ask for times between")
+            raise TaskError(
+                f"{self.name} was measured only from t = {first:.6g} to {last:.6g}: request times in this range"
+            )
         at, basis = np.clip(at, 0.0, 1.0), _basis(self.spline.t, self.spline.k)
         return np.stack([np.asarray(basis(at, nu=order)) / self.length**order for order in range(3)], axis=1)
 
@@ -132,14 +142,14 @@ def _fitted(name: str, times: Floats, values: Floats, noise: float | None, order
 
 
 def _knots(at: Floats, degree: int) -> Floats:
-    """Fewer pieces than half the samples, so that these determine them for every lambda."""
+    """Fewer pieces than half the samples, so that the samples determine them for every lambda."""
     pieces = max(1, min(len(at) // 2 - degree, _MOST_PIECES))
     inner = np.interp(np.linspace(0, len(at) - 1, pieces + 1), np.arange(len(at)), at)
     return np.concatenate([np.zeros(degree), inner, np.ones(degree)])
 
 
 def _penalty(basis: BSpline, order: int) -> Floats:
-    """The integral of products of derivatives: polynomials that as many points as the order integrate exactly."""
+    """The integral of products of derivatives: polynomials that Gauss quadrature of this order integrates exactly."""
     inner = np.unique(basis.t)
     places, weights = np.polynomial.legendre.leggauss(order)
     half = np.diff(inner)[:, None] / 2
@@ -150,7 +160,7 @@ def _penalty(basis: BSpline, order: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Likelihood:
-    """How likely the data are for a lambda: the basis at the times, the values, the penalty and its order."""
+    """The likelihood of the data for a lambda: the basis at the times, the values, the penalty and its order."""
 
     basis: Floats
     values: Floats
@@ -163,14 +173,14 @@ class _Likelihood:
 
     @property
     def _degrees_of_freedom(self) -> int:
-        """Polynomials below the order are not penalised: they take as many data to themselves."""
+        """Polynomials below the order are not penalized and use up as many data."""
         return len(self.values) - self.order
 
     def _weight(self, logarithm: float) -> float:
         return float(np.exp(logarithm) * np.trace(self._normal) / np.trace(self.penalty))
 
     def solved(self, logarithm: float) -> tuple[Floats, tuple[Floats, bool], float]:
-        """Coefficients, the factorised matrix, and the most likely variance of the noise."""
+        """Coefficients, the factorized matrix, and the most likely variance of the noise."""
         weight = self._weight(logarithm)
         factor = cho_factor(self._normal + weight * self.penalty, lower=True)
         coefficients = cho_solve(factor, self.basis.T @ self.values)
@@ -181,13 +191,14 @@ class _Likelihood:
     def mean_squares(
         self, coefficients: Floats, factor: tuple[Floats, bool], variance: float
     ) -> tuple[Floats, Floats, float]:
-        """Of the coefficients' errors: those of noise and of smoothing; what the Gaussian process expects of smoothing
-        beyond; and how far the ends reach, as a part of the whole: what a coefficient of the smooth curve takes."""
+        """Mean squares of the coefficients' errors, from noise and smoothing; the additional smoothing error
+        expected by the Gaussian process; and the reach of the ends, as a fraction of the whole: the width of
+        one coefficient of the smooth curve."""
         effect = cho_solve(factor, self._normal)
         whole = cho_solve(factor, np.eye(len(coefficients)))
         spread = effect @ whole
         spread = (spread + spread.T) / 2
-        restored = 2 * coefficients - effect @ coefficients  # what smoothing once took away is given back
+        restored = 2 * coefficients - effect @ coefficients  # restore the part removed by smoothing once
         bias = effect @ restored - restored
         covariance = variance * spread + np.outer(bias, bias)
         return covariance, variance * (whole - spread), 1 / max(float(np.trace(effect)), 1.0)
@@ -205,20 +216,20 @@ class _Likelihood:
 
     @cached_property
     def _prior_size(self) -> float:
-        """The logarithm of the determinant of the penalty beyond the polynomials it leaves out."""
+        """The logarithm of the determinant of the penalty on the complement of its null space."""
         sizes = np.linalg.eigvalsh(self.penalty)[self.order :]
         return float(np.sum(np.log(np.maximum(sizes, 1e-300))))
 
 
-# Motion given by laws of time or by samples: positions, velocities and accelerations, and what lies between these.
+# Motion given by formulas of time or by samples: positions, velocities and accelerations, and interpolation.
 
-#: A law of time, differentiated exactly, or samples, smoothed.
-Law: TypeAlias = "Scalar | Measured"
+#: A formula of time, differentiated exactly, or samples, smoothed.
+PrescribedMotion: TypeAlias = "Scalar | Measured"
 
 
 @dataclass(frozen=True)
 class SampledMotion:
-    """q, v and a at given times, one row a time, in the order of the coordinates."""
+    """q, v and a at given times, one row per time, in the order of the coordinates."""
 
     times: Floats
     q: Floats
@@ -227,7 +238,7 @@ class SampledMotion:
 
 
 def _places(rows: Floats, times: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """For every time the row before it, the part of the way to the next, and how long that way is."""
+    """For every time: the row before it, the fraction of the step to the next, and the length of that step."""
     k = np.clip(np.searchsorted(rows, times, side="right") - 1, 0, len(rows) - 2)
     step = np.diff(rows)[k, None]
     return k, (times[:, None] - rows[k, None]) / step, step
@@ -238,7 +249,7 @@ def quintic(rows: Floats, times: Floats, y: Floats, rate: Floats, second: Floats
     k, u, step = _places(rows, times)
     y0, y1, d0, d1 = y[k], y[k + 1], rate[k] * step, rate[k + 1] * step
     c0, c1 = second[k] * step**2, second[k + 1] * step**2
-    rise, slope, curve = y1 - y0 - d0 - c0 / 2, d1 - d0 - c0, c1 - c0  # what the higher powers have to give at the end
+    rise, slope, curve = y1 - y0 - d0 - c0 / 2, d1 - d0 - c0, c1 - c0  # the part of the higher powers at the end
     a, b, c = 10 * rise - 4 * slope + curve / 2, -15 * rise + 7 * slope - curve, 6 * rise - 3 * slope + curve / 2
     value = y0 + u * (d0 + u * (c0 / 2 + u * (a + u * (b + u * c))))
     return np.asarray(value), np.asarray(d0 + u * (c0 + u * (3 * a + u * (4 * b + u * 5 * c)))) / step
@@ -251,22 +262,25 @@ def cubic(rows: Floats, times: Floats, y: Floats, rate: Floats) -> Floats:
     return np.asarray(y0 + u * (d0 + u * (3 * rise - 2 * d0 - d1 + u * (d0 + d1 - 2 * rise))))
 
 
-def require_all_prescribed(mechanism: Mechanism, laws: Mapping[str, Law]) -> None:
-    """TaskError for a coordinate without law."""
+def require_all_prescribed(mechanism: Mechanism, laws: Mapping[str, PrescribedMotion]) -> None:
+    """TaskError for a coordinate without a prescribed motion."""
     missing = [name for name in mechanism.layout.positions if name not in laws]
     if missing:
-        raise TaskError(f"no law of motion for {', '.join(missing)}; give motion={{'{missing[0]}': '...'}}")
+        raise TaskError(f"no motion given for {', '.join(missing)}; give motion={{'{missing[0]}': '...'}}")
 
 
 def prescribed_functions(
-    mechanism: Mechanism, laws: Mapping[str, Law], times: Floats, parameters: Mapping[str, Scalar] | None = None
+    mechanism: Mechanism,
+    laws: Mapping[str, PrescribedMotion],
+    times: Floats,
+    parameters: Mapping[str, Scalar] | None = None,
 ) -> SampledMotion:
-    """The same for some coordinates alone, in the order of the laws."""
+    """The same for some coordinates alone, in the order of the formulas."""
     layout = mechanism.layout
-    refuse_quaternions(mechanism, "laws of motion are for")
+    refuse_quaternions(mechanism, "prescribed motions support")
     for name in laws:
         if name not in layout.positions:
-            raise TaskError(f"there is no coordinate {name!r}\n  {did_you_mean(name, layout.positions)}")
+            raise TaskError(f"unknown coordinate {name!r} in motion\n  {did_you_mean(name, layout.positions)}")
     values = float_values(parameter_values(mechanism, parameters))
     formulas = {name: law for name, law in laws.items() if not isinstance(law, Measured)}
     found = interpret(_graph(mechanism, formulas), values | {TIME: times})
@@ -280,11 +294,11 @@ def prescribed_functions(
     return SampledMotion(times, *rows)
 
 
-def _require_finite(laws: Mapping[str, Law], times: Floats, rows: Floats) -> None:
+def _require_finite(laws: Mapping[str, PrescribedMotion], times: Floats, rows: Floats) -> None:
     for place, name in enumerate(laws):
         wrong = ~np.isfinite(rows[:, :, place]).all(axis=0)
         if wrong.any():
-            raise TaskError(f"the law of {name} has no finite value or derivative at t = {times[wrong][0]:.6g}")
+            raise TaskError(f"the motion of {name} has no finite value or derivative at t = {times[wrong][0]:.6g}")
 
 
 def _graph(mechanism: Mechanism, laws: Mapping[str, Scalar]) -> Graph:
@@ -298,7 +312,7 @@ def _graph(mechanism: Mechanism, laws: Mapping[str, Scalar]) -> Graph:
         for used in names(law):
             if used not in known:
                 hint = did_you_mean(used, known)
-                raise TaskError(f"the law of {name} uses {used!r}; it may use t and parameters\n  {hint}")
+                raise TaskError(f"the motion of {name} uses {used!r}, but only t and parameters are allowed\n  {hint}")
         node = meaning.scalar(law).index
         for row in rows:
             row.append(node)
@@ -306,11 +320,9 @@ def _graph(mechanism: Mechanism, laws: Mapping[str, Scalar]) -> Graph:
     return builder.graph([Output(name, (len(row),), tuple(row)) for name, row in zip("qva", rows, strict=True)])
 
 
-# The motion of a mechanism with loops whose independent coordinates follow laws of time.
+# The motion of a mechanism with loops whose independent coordinates are prescribed.
 
-JACOBIAN = "constraint_jacobian"
-_RATES = "constraint_rates"
-_BY_POSITION, _BY_TIME = f"d({_RATES})/d(all:dq)", f"d({_RATES})/d(t)"
+_BY_POSITION, _BY_TIME = slope(RATE, "dq"), parameter_slope(RATE, TIME)
 _SMALL = 1e-9
 
 
@@ -321,10 +333,10 @@ def completed(
     parameters: Mapping[str, Scalar] | None = None,
     near: SampledMotion | None = None,
 ) -> SampledMotion:
-    """The motion of all coordinates, from that of those that are named.
+    """The motion of all coordinates, from that of the named ones.
 
-    Between one time and the next the mechanism stays on its branch, so times should not lie far apart. near: the same
-    motion at other times, in between which the given ones may lie anywhere.
+    The mechanism stays on its branch from one time to the next, so times should not be far apart. near: the same
+    motion at other times; the given times may be anywhere between these.
     """
     driven = [mechanism.layout.positions.index(name) for name in names]
     begun = None if near is None else quintic(near.times, given.times, near.q, near.v, near.a)[0]
@@ -341,7 +353,7 @@ def _followed(
     parameters: Mapping[str, Scalar] | None,
     begun: Floats | None,
 ) -> tuple[Floats, Floats]:
-    """Positions and velocities, each time from those of the time before, or from where it is begun."""
+    """Positions and velocities, each from those of the time before, or from the start."""
     assembler = Assembler(mechanism, parameters)
     q, v = assembler.start({})
     held = (*names, *(mechanism.layout.velocities[k] for k in driven))
@@ -366,14 +378,14 @@ def _assembled(assembler: Assembler, q: Floats, v: Floats, held: tuple[str, ...]
         raise TaskError(f"at t = {t:.6g} the loops cannot follow this motion: {error}") from error
     moved = [name for name, change in found.changed.items() if abs(change) > _SMALL]
     if moved:
-        raise TaskError(f"at t = {t:.6g} the loops cannot follow this motion: {', '.join(moved)} had to give way")
+        raise TaskError(f"at t = {t:.6g} the loops cannot follow this motion: {', '.join(moved)} would have to deviate")
     return found.q, found.v
 
 
 def _accelerations(
     mechanism: Mechanism, driven: list[int], motion: SampledMotion, parameters: Mapping[str, Scalar] | None
 ) -> Floats:
-    """The rows differentiated twice, solved for the accelerations that no law gives."""
+    """The rows differentiated twice, solved for the accelerations that are not prescribed."""
     wanted = [JACOBIAN, _BY_POSITION, *([_BY_TIME] if depends_on_time(mechanism) else [])]
     layout = mechanism.layout
     values: dict[str, Floats | float] = {
@@ -390,8 +402,8 @@ def _accelerations(
         solution, _, rank, _ = np.linalg.lstsq(jacobian[:, others], -gamma - jacobian @ row, rcond=_SMALL)
         if rank < len(others):
             raise TaskError(
-                f"at t = {time:.6g} these laws leave {len(others) - rank} of "
-                f"{', '.join(layout.positions[k] for k in others)} free: give laws for more coordinates"
+                f"at t = {time:.6g} this motion leaves {len(others) - rank} of "
+                f"{', '.join(layout.positions[k] for k in others)} free: prescribe more coordinates"
             )
         row[others] = solution
     return a

@@ -22,24 +22,22 @@ from kinegraph.model.constraints import Frame, Loop, is_constrained
 from kinegraph.model.expressions import Scalar, expression
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Quaternion, Shift
 from kinegraph.model.names import did_you_mean
-from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of, operating_point
-from kinegraph.tasks.prescribed_motion import JACOBIAN
+from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of, operating_point
 from kinegraph.tasks.run_states import RunStates
 
-# Where joints are: their points on both sides, the axes of their motion, and the axes their loads are asked for in.
-#
-# The frames are bodies without mass that are added for their poses; loads themselves come from elsewhere, as force and
-# moment in world axes about the joint's point on the body's side.
+# Joint frames: points on both sides, the axes of motion, and the axes of the requested loads. The frames are massless
+# bodies, added for their poses. The loads come from elsewhere, as force and moment in world axes about the joint's
+# point on the body's side.
 
-#: The point moments are about: None for the joint's own on the body's side, `parent` for the parent's side, the name of
-#: a body or an output point, or three numbers in the fixed frame.
+#: The reference point of moments: None for the joint's own on the body's side, `parent` for the parent's side, the name
+#: of a body or an output point, or three numbers in the fixed frame.
 Point: TypeAlias = "str | Sequence[float] | None"
 PARENT = "parent"
 
 
 @dataclass(frozen=True)
 class LoadView:
-    """How loads are looked at: in whose axes, about which point, and whether drives on the joint's motion count."""
+    """How loads are expressed: in which axes, about which point, and with or without drives on the joint's motion."""
 
     axes: Axes = Axes.WORLD
     point: Point = None
@@ -47,15 +45,20 @@ class LoadView:
 
     @property
     def words(self) -> str:
-        """What the numbers are."""
+        """A description of the numbers."""
         where = {None: "the joint's point on the body", PARENT: "the joint's point on the parent"}
         point = self.point if self.point is None or isinstance(self.point, str) else f"({_listed(self.point)})"
         drives = f"{'with' if self.drives else 'without'} drives and springs on its own coordinates"
         return f"{self.axes.value} axes, moments about {where.get(point, point)}, {drives}"
 
+    def to_dict(self) -> dict[str, object]:
+        """Axes, point and drives as JSON can hold them."""
+        point = self.point if self.point is None or isinstance(self.point, str) else list(self.point)
+        return {"axes": self.axes.value, "point": point or "joint", "drives": self.drives}
+
 
 def load_view(axes: Axes | str, point: Point, drives: bool) -> LoadView:
-    """A view as it is asked for; TaskError for axes or points that are none."""
+    """The requested view; TaskError for unknown axes or points."""
     if isinstance(point, str) or point is None:
         return LoadView(_axes(axes), point, drives)
     try:
@@ -72,7 +75,7 @@ def _axes(axes: Axes | str) -> Axes:
         return Axes(getattr(axes, "value", axes))
     except ValueError:
         known = ", ".join(one.value for one in Axes)
-        raise TaskError(f"axes: there are no axes {axes!r:.60}; write one of {known}") from None
+        raise TaskError(f"axes: unknown axes {axes!r:.60}; choose from {known}") from None
 
 
 def _listed(numbers: Sequence[float]) -> str:
@@ -81,9 +84,10 @@ def _listed(numbers: Sequence[float]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class JointPlace:
-    """One joint at many states, in the fixed frame: its point, the point that is asked for, axes as rows of a matrix.
+    """One joint at many states, in the fixed frame: its point, the requested point, axes as rows of a matrix.
 
-    directions: of its motion, unit vectors by state, motion and component, through `origins`. turns: which are turns.
+    directions: of its motion, unit vectors by state, motion and component, through `origins`. turns: which are
+    rotations.
     """
 
     point: Floats
@@ -95,7 +99,7 @@ class JointPlace:
     drives: bool
 
     def seen(self, wrenches: Floats) -> Floats:
-        """Forces and moments (by state, six components, and any number side by side) as they are asked for."""
+        """Forces and moments (by state, six components, and any number of columns) as requested."""
         if not self.drives and self.turns:
             wrenches = self._without_drives(wrenches)
         force, moment = wrenches[:, :3], wrenches[:, 3:]
@@ -103,7 +107,8 @@ class JointPlace:
         return np.concatenate([self.axes @ force, self.axes @ moment], axis=1)
 
     def _without_drives(self, wrenches: Floats) -> Floats:
-        """Less the couples about turning axes and forces along sliding ones that do the work of the joint's motion."""
+        """The loads without couples about rotation axes and forces along sliding axes that do work on the joint's
+        motion."""
         nothing = np.zeros_like(self.directions)
         arms = np.cross(self.directions, self.point[:, None] - self.origins)
         rotary = np.array(self.turns)[None, :, None]
@@ -124,7 +129,7 @@ def joint_places(
     values: Mapping[str, Floats | float],
     parameters: Mapping[str, Scalar] | None,
 ) -> dict[str, JointPlace]:
-    """Places of joints by the names they are asked for; joints: the body or loop each name stands for."""
+    """The joint places by requested name; joints: the body or loop of each name."""
     marks = {name: _Marks.of(mechanism, target, f"{k}") for k, (name, target) in enumerate(joints.items())}
     tree = replace(mechanism, loops=(), constraints=(), elements=(), contacts=(), unknowns=())
     bodies = (*tree.bodies, *(mark for one in marks.values() for mark in one.bodies))
@@ -132,7 +137,7 @@ def joint_places(
     for name in named:
         known = (*mechanism.body_by_name, *(one.name for one in mechanism.points))
         if name not in known:
-            raise TaskError(f"point: there is no body or output {name!r}\n  {did_you_mean(name, (PARENT, *known))}")
+            raise TaskError(f"point: unknown body or output {name!r}\n  {did_you_mean(name, (PARENT, *known))}")
     words = [f"pose:{mark.name}" for one in marks.values() for mark in one.bodies] + [f"pose:{name}" for name in named]
     found = called_rows(kernel_of(replace(tree, bodies=bodies), list(dict.fromkeys(words)), parameters), values)
     poses = {word.removeprefix("pose:"): pose for word, pose in found.items()}
@@ -141,7 +146,7 @@ def joint_places(
 
 @dataclass(frozen=True)
 class _Marks:
-    """Frames of a joint: of both sides, at its point, and behind every transform of its motion, with their axes."""
+    """Frames of a joint: of both sides, at its point, and after every transform of its motion, with their axes."""
 
     parent: Body
     begin: Body
@@ -200,25 +205,25 @@ def _place(marks: _Marks, view: LoadView, poses: Mapping[str, Floats]) -> JointP
     )  # fmt: skip
 
 
-# `reactions`: the force and moment in a joint, at a state or along a run.
+# `reactions`.
 
-#: Rows whose singular values are below this part of the largest say nothing new.
+#: Rows whose singular values are below this fraction of the largest are dependent.
 _RANK = 1e-9
 COMPONENTS = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
 @dataclass(frozen=True)
 class Reaction(RichDisplay):
-    """What the parent exerts on the body through their joint; a loop's first frame on its second.
+    """The load that the parent exerts on the body through their joint; for a loop, its first frame on its second.
 
-    force in N, moment in N m; rows are states if there are several. view: in whose axes they are, about which point
-    moments are (that of the joint on the body's side: the pin, what slides), and whether forces on the joint's own
-    coordinates (drives, springs `on(s)`) count: they are the moment about a revolute axis, the force along a prismatic
-    one. about: the point in the fixed frame.
+    force in N, moment in N m; rows are states if there are several. view: the axes, the reference point of moments
+    (by default that of the joint on the body's side), and whether forces on the joint's own coordinates (drives,
+    springs `on(s)`) count: they are the moment about a revolute axis, the force along a prismatic one. about: the
+    point in the fixed frame.
 
-    determinate: of each component of force and moment, whether the motion determines it. Where rows of loops are
-    redundant it may not; what is not determined is NaN. force_size, moment_size: lengths of what is determined, so the
-    least that the joint carries.
+    determinate: for each component of force and moment, whether the motion determines it. If loop rows are redundant
+    it may not; undetermined components are NaN. force_size, moment_size: the norms of the determined parts, which
+    are lower bounds of the joint's load.
     """
 
     body: str
@@ -232,7 +237,7 @@ class Reaction(RichDisplay):
 
     @property
     def axes(self) -> Axes:
-        """In whose axes force and moment are."""
+        """The axes in which force and moment are expressed."""
         return self.view.axes
 
     @property
@@ -243,7 +248,7 @@ class Reaction(RichDisplay):
 
     @property
     def undetermined(self) -> str:
-        """The components that the motion does not determine: `Fz, Mx`; nothing if there are none."""
+        """The components that the motion does not determine: `Fz, Mx`; empty if there are none."""
         return ", ".join(name for name, sure in zip(COMPONENTS, self.determinate, strict=True) if not sure)
 
     @property
@@ -261,26 +266,33 @@ class Reaction(RichDisplay):
         unsure = f" ({self.undetermined} not determined: loops have redundant rows)" if self.undetermined else ""
         return f"joint of {self.body}: {', '.join(parts)}{unsure}"
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {
+            "force": self.force.tolist(), "moment": self.moment.tolist(), "about": self.about.tolist(),
+            "determinate": list(self.determinate),
+        }  # fmt: skip
+
 
 def reactions(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     joint: str,
-    at: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     *,
     axes: Axes | str = Axes.WORLD,
     point: Point = None,
     drives: bool = True,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Reaction:
-    """The reaction in a joint, as the mechanism moves from the state `at` under its forces.
+    """Compute the force and moment in a joint at a state of the moving mechanism.
 
-    joint: the body it carries, a coordinate that moves it alone, or a loop.
-    axes: `world`, `parent` or `body`.
-    point: about which moments are: None for the joint's point on the body's side, `parent` for that on the parent's,
-        the name of a body or output, or three numbers in the fixed frame.
-    drives: whether forces on the joint's own coordinates count; without them there is what its bearing carries.
+    joint: the body that it carries, a coordinate that moves it alone, or a loop.
+    state: `q1`, `q1'`, `tau:q1`, an input, `t`. axes: `world`, `parent` or `body`.
+    point: reference point of moments. None is the joint's point on the body's side, `parent` that on the parent's side;
+        or the name of a body or output, or three numbers in the fixed frame.
+    drives: include forces on the joint's own coordinates; without them, only the load of the bearing.
     """
-    (found,) = reactions_at(mechanism_of(mechanism), (joint,), at, load_view(axes, point, drives), parameters)
+    (found,) = reactions_at(mechanism_of(model), (joint,), state, load_view(axes, point, drives), parameters)
     return found
 
 
@@ -324,22 +336,22 @@ def reaction_rows(states: RunStates, joints: Sequence[str], view: LoadView) -> t
 
 
 def _targets(mechanism: Mechanism, joints: Sequence[str]) -> dict[str, str]:
-    """The body or loop that each joint stands for."""
+    """The body or loop of each joint."""
     loops = {one.name for one in mechanism.loops}
     return {name: name if name in loops else supported_body(mechanism, Quantity("reaction", name)) for name in joints}
 
 
 def independent_count(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> int | None:
-    """How many rows are independent wherever the mechanism is assembled; None if that is not known."""
+    """How many rows are independent in assembled positions; None if that is unknown."""
     found = mobility(mechanism, {name: expression(value, name) for name, value in (parameters or {}).items()})
     return None if found.dof is None else found.velocities - found.dof
 
 
 @dataclass(frozen=True, eq=False)
 class SelfStresses:
-    """Multipliers that do nothing, by state, row and number; zeros where a state has fewer than others.
+    """Multipliers without effect on the motion, by state, row and number; zeros if a state has fewer than others.
 
-    part: what they pass to a joint below this is nothing.
+    part: smaller transmitted loads count as zero.
     """
 
     ways: Floats
@@ -347,10 +359,10 @@ class SelfStresses:
 
 
 def self_stresses(jacobians: Floats, independent: int | None = None) -> SelfStresses:
-    """The self-stresses of loops from their rows by state; independent: how many rows are, if that is known.
+    """The self-stresses of loops from their rows by state; independent: the number of independent rows, if known.
 
-    Rows that follow from others but for rounded numbers of a model are redundant: these numbers would share the load
-    among them, not the motion.
+    Rows that are dependent except for rounded numbers of a model are redundant: these rounding errors, not the
+    motion, would distribute the load among them.
     """
     size = jacobians.shape[1]
     good = np.where(np.isfinite(jacobians), jacobians, 0.0)
@@ -369,7 +381,8 @@ def seen_reaction(
 ) -> Reaction:
     """A reaction from force and moment at the joint's point in world axes, by state.
 
-    passed: what multipliers of 1 add to it. What a self-stress of the loops changes, the motion does not determine.
+    passed: the contribution of unit multipliers. The motion does not determine what a self-stress of the loops
+    changes.
     """
     seen = place.seen(wrenches[:, :, None])[:, :, 0]
     sure, open_ways = np.ones(seen.shape, dtype=bool), np.zeros((*seen.shape, 0))
@@ -385,7 +398,7 @@ def seen_reaction(
 
 
 def _determined_size(vectors: Floats, ways: Floats) -> Floats:
-    """Lengths of vectors without their parts along ways that are open."""
+    """Norms of vectors without their parts along undetermined directions."""
     if ways.shape[2] and ways.any():
         left, sizes, _ = np.linalg.svd(ways, full_matrices=False)
         left = left * (sizes > _RANK * np.maximum(np.max(sizes, axis=1), 1e-300)[:, None])[:, None, :]

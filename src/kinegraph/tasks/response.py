@@ -12,7 +12,7 @@ from kinegraph.compiler.request import Quantities
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expressions import Scalar
-from kinegraph.tasks.linearize import Linearisation, indices, linearise
+from kinegraph.tasks.linearize import Linearization, indices, linearize
 from kinegraph.tasks.operating_point import Floats
 
 
@@ -24,43 +24,48 @@ class Response(RichDisplay):
     transfer: np.ndarray
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
-    linearisation: Linearisation
+    linearization: Linearization
 
     @property
     def amplitude(self) -> Floats:
-        """How much each output swings for a unit input."""
+        """The amplitude of each output for a unit input."""
         return np.asarray(np.abs(self.transfer))
 
     @property
     def phase(self) -> Floats:
-        """Radians; positive: the output is ahead of the input."""
+        """The phase in radians; positive: the output leads the input."""
         return np.asarray(np.angle(self.transfer))
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        names = {"frequencies": self.frequencies.tolist(), "inputs": self.inputs, "outputs": self.outputs}
+        return {**names, "amplitude": self.amplitude.tolist(), "phase": self.phase.tolist()}
 
 
 def response(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
     frequencies: Sequence[float] | Floats | None = None,
     inputs: Sequence[str] = (),
     outputs: Quantities = (),
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Response:
-    """The answer to harmonic inputs about an equilibrium.
+    """Compute the response to harmonic inputs about an equilibrium.
 
-    frequencies: in rad/s; by default 400 around the eigenvalues. inputs: names of forces or inputs; all if none.
+    frequencies: in rad/s; by default 400 around the eigenvalues. inputs: names of forces or inputs; by default all.
     """
-    mechanism = mechanism_of(mechanism)
-    linear = linearise(mechanism, at, outputs=outputs, parameters=parameters)
+    mechanism = mechanism_of(model)
+    linear = linearize(mechanism, state, outputs=outputs, parameters=parameters)
     columns = indices(linear.inputs, inputs) if inputs else list(range(len(linear.inputs)))
     if not columns:
-        raise TaskError(f"{mechanism.name} has nothing to drive it: it has no coordinates")
+        raise TaskError(f"{mechanism.name} has no coordinates, so nothing can drive it")
     grid = np.asarray(frequencies if frequencies is not None else _grid(linear), dtype=float)
     transfer = transfer_function(linear, grid)[:, :, columns]
     return Response(grid, transfer, tuple(linear.inputs[k] for k in columns), linear.outputs, linear)
 
 
-def transfer_function(linear: Linearisation, frequencies: Floats) -> np.ndarray:
+def transfer_function(linear: Linearization, frequencies: Floats) -> np.ndarray:
     """C (i w - A)^-1 B + D at every frequency."""
     unit = np.eye(len(linear.A))
     found = []
@@ -72,7 +77,7 @@ def transfer_function(linear: Linearisation, frequencies: Floats) -> np.ndarray:
     return np.array(found)
 
 
-def _grid(linear: Linearisation) -> Floats:
+def _grid(linear: Linearization) -> Floats:
     sizes = np.abs(linear.eigenvalues)
     sizes = sizes[sizes > 1e-6]
     low, high = (float(sizes.min()) / 10, float(sizes.max()) * 10) if sizes.size else (0.1, 10.0)

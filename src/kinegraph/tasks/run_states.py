@@ -23,17 +23,17 @@ from kinegraph.solve.solution import SimulatedModel, Solution
 from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of
 from kinegraph.tasks.prescribed_motion import cubic, quintic
 
-#: Accelerations halfway may differ from the equations' by this part.
+#: Allowed relative difference between interpolated and computed accelerations in the middle of a step.
 _DEFECT = 1e-5
-#: Of integrating again, and by what part its end may miss the next row.
+#: The tolerance of repeated integration, and the allowed relative difference of its end from the next row.
 _TOLERANCE, _MISSED = 1e-10, 1e-4
-#: Steps that take more evaluations, of all together, are left out: equations may be stiff.
+#: Steps beyond this total number of evaluations are skipped: equations may be stiff.
 _MOST_EVALUATIONS, _MOST_TOGETHER = 3000, 200_000
 
 
 @dataclass(frozen=True)
 class RunStates:
-    """Rows of states with the forces that act."""
+    """Rows of states with the acting forces."""
 
     mechanism: Mechanism
     parameters: Mapping[str, Scalar] | None
@@ -45,7 +45,7 @@ class RunStates:
 
     @property
     def arguments(self) -> dict[str, Floats | float]:
-        """What kernels take, by name."""
+        """The arguments of kernels, by name."""
         return {"q": self.q, "v": self.v, "tau": self.tau, "u": self.u, "t": self.times}
 
 
@@ -59,9 +59,9 @@ def run_states(run: Solution) -> RunStates:
 
 
 def run_model(run: Solution) -> SimulatedModel:
-    """What was run; TaskError if that is not known."""
+    """The model of a run; TaskError if it is unknown."""
     if run.simulated is None:
-        raise TaskError("a run that was read from a file does not know its mechanism: simulate again")
+        raise TaskError("a run read from a file does not contain its mechanism: simulate again")
     return run.simulated
 
 
@@ -77,14 +77,14 @@ class Driving:
 
     @property
     def of_states(self) -> bool:
-        """Whether formulas are of time, positions and velocities alone."""
+        """Whether formulas depend on time, positions and velocities alone."""
         layout = self.simulated.mechanism.layout
         known = {TIME, *layout.positions, *layout.velocities}
         nodes = () if self._formulas is None else self._formulas.nodes
         return all(node.name in known for node in nodes if isinstance(node, Symbol) and node.kind is not Kind.CONSTANT)
 
     def states(self, times: Floats, q: Floats, v: Floats, columns: Mapping[str, Floats] | None = None) -> RunStates:
-        """States with what acts at them; columns: what else formulas may name."""
+        """States with the acting forces; columns: further names that formulas may use."""
         mechanism = self.simulated.mechanism
         layout = mechanism.layout
         driving = {name: np.zeros(len(times)) for name in (*layout.forces, *layout.inputs)} | self._given(
@@ -130,7 +130,7 @@ class BetweenStates:
 
 
 def between(states: RunStates, driving: Driving) -> BetweenStates:
-    """What lies between the rows of a run."""
+    """The interpolation between the rows of a run."""
     motion = _Motion(states, driving)
     found = motion.known(states)
     rough = set(np.flatnonzero(~motion.smooth(found)).tolist())
@@ -148,7 +148,7 @@ def between(states: RunStates, driving: Driving) -> BetweenStates:
 
 
 class _TooManyEvaluations(Exception):
-    """Integrating a step again takes too long."""
+    """Repeating the integration of a step takes too long."""
 
 
 class _Motion:
@@ -166,7 +166,7 @@ class _Motion:
         return builder.graph([Output("rates", (len(rates),), tuple(rate.index for rate in rates))])
 
     def position_rates(self, q: Floats, v: Floats) -> Floats:
-        """The rates of positions: velocities, but for those of quaternions."""
+        """The rates of positions: velocities, except for quaternions."""
         layout = self.states.mechanism.layout
         if not layout.quaternions:
             return v
@@ -178,7 +178,7 @@ class _Motion:
         return called_rows(self.kernel, states.arguments)["qdd"]
 
     def known(self, states: RunStates) -> BetweenStates:
-        """Rows with what their polynomials need."""
+        """Rows with the data of their polynomials."""
         a = self.accelerations(states)
         rates = self.position_rates(states.q, states.v)
         curvatures = self.position_rates(states.q, a)
@@ -189,7 +189,7 @@ class _Motion:
         return BetweenStates(states, self.driving, rates, curvatures, a, np.ones(len(states.times) - 1, dtype=bool))
 
     def smooth(self, found: BetweenStates) -> NDArray[np.bool_]:
-        """For each step, whether the polynomials satisfy the equations halfway."""
+        """For each step, whether the polynomials satisfy the equations in the middle."""
         rows, a = found.states, found.accelerations
         step = np.diff(rows.times)[:, None]
         supposed = 1.5 * np.diff(rows.v, axis=0) / step - 0.25 * (a[:-1] + a[1:])
@@ -199,7 +199,7 @@ class _Motion:
         return np.asarray(np.max(np.abs(supposed - exact), axis=1, initial=0.0) <= _DEFECT * size)
 
     def integrated(self, k: int) -> Floats | None:
-        """Times and states between a row and the next; None if the motion from the one does not lead to the other."""
+        """Times and states between a row and the next; None if integration from one does not lead to the other."""
         rows = self.states
         width, span = rows.q.shape[1], (float(rows.times[k]), float(rows.times[k + 1]))
         start, end = (np.concatenate([rows.q[i], rows.v[i]]) for i in (k, k + 1))
@@ -228,7 +228,7 @@ class _Motion:
 
 
 def _coordinates(mechanism: Mechanism) -> tuple[list[int], list[int]]:
-    """Positions and velocities of coordinates that are no quaternions."""
+    """Positions and velocities of coordinates that are not quaternions."""
     layout = mechanism.layout
     both = [
         (layout.positions.index(one.name), layout.velocities.index(one.name + "'"))

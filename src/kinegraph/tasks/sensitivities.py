@@ -8,33 +8,32 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource
 from kinegraph.display import RichDisplay
 from kinegraph.model.expressions import Scalar
-from kinegraph.simulate.inputs import Input, span_of
+from kinegraph.simulate.inputs import Input
 from kinegraph.simulate.run import save_at
 from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver
-from kinegraph.solve.methods.step_control import Adaptive, Tolerance
+from kinegraph.solve.methods.step_control import Tolerance
 from kinegraph.solve.recording import Statistics
-from kinegraph.tasks.differentiated_run import Results, RunSettings, derivative_table, differentiated
-from kinegraph.tasks.least_squares import place_of
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.differentiated_run import Results, derivative_table, differentiated, run_request
+from kinegraph.tasks.operating_point import Floats, name_index
 
-#: Into how many equal intervals a run is saved.
+#: The default number of equal intervals to save.
 INTERVALS = 100
 
 
 @dataclass(frozen=True)
 class Sensitivities(RichDisplay):
-    """Results by row of time, and `derivatives[time, result, variable]`, in the units of result over variable.
+    """Results by row of time, and `derivatives[time, result, variable]`, in units of result over variable.
 
-    at: the values of the variables that the derivatives belong to.
+    at: the values of the variables at which the derivatives are taken.
     """
 
     model: str
     times: Floats
-    results: tuple[str, ...]
+    outputs: tuple[str, ...]
     by: tuple[str, ...]
     values: Floats
     derivatives: Floats
@@ -43,14 +42,15 @@ class Sensitivities(RichDisplay):
 
     def __getitem__(self, result: str) -> Floats:
         """One result over time."""
-        return np.asarray(self.values[:, place_of(result, self.results)])
+        return np.asarray(self.values[:, name_index(result, self.outputs, "output")])
 
     def __contains__(self, name: object) -> bool:
-        return name in self.results
+        return name in self.outputs
 
     def derivative(self, result: str, by: str) -> Floats:
         """The derivative of one result by one variable, over time."""
-        return np.asarray(self.derivatives[:, place_of(result, self.results), place_of(by, self.by)])
+        row, column = name_index(result, self.outputs, "output"), name_index(by, self.by, "variable")
+        return np.asarray(self.derivatives[:, row, column])
 
     @property
     def final(self) -> Floats:
@@ -59,40 +59,46 @@ class Sensitivities(RichDisplay):
 
     def __str__(self) -> str:
         title = f"{self.model}: derivatives at t = {self.times[-1]:.9g}"
-        return derivative_table(title, self.results, self.by, self.final, self.values[-1])
+        return derivative_table(title, self.outputs, self.by, self.final, self.values[-1])
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {
+            "t": self.times.tolist(), "outputs": self.outputs, "by": self.by, "at": self.at.tolist(),
+            "values": self.values.tolist(), "derivatives": self.derivatives.tolist(),
+        }  # fmt: skip
 
 
 def sensitivities(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     duration: float,
     by: Sequence[str] | str,
     *,
-    results: Results | None = None,
+    outputs: Results | None = None,
     integrals: Mapping[str, Scalar] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    grid: int | ArrayLike | None = INTERVALS,
-    start: float = 0.0,
+    times: int | ArrayLike | None = INTERVALS,
+    t0: float = 0.0,
     method: str | Method | Solver = Method.DOP853,
     rtol: float = 1e-10,
     atol: Tolerance | None = None,
     native: Native = "auto",
     progress: bool | None = None,
 ) -> Sensitivities:
-    """The derivatives of a run's results by parameters (`m1`) and initial values (`q1(0)`, `q1'(0)`).
+    """Compute exact derivatives of a run by parameters (`m1`) and initial values (`q1(0)`, `q1'(0)`).
 
-    results: formulas of the state, time, parameters, points (`tip.x`), energies and momenta; the state if none.
-    integrals: formulas by name whose integrals over time are results too.
+    outputs: formulas of the state, time, parameters, points (`tip.x`), energies and momenta; by default the state.
+    integrals: formulas by name; their integrals over time are outputs too.
     Initial values that the model writes as formulas of parameters change with these, unless they are named in `by` or
-    given in `initial` as numbers. The other arguments are those of `simulate`.
+    given in `state` as numbers. The other arguments are those of `simulate`.
     """
-    mechanism = mechanism_of(mechanism)
-    control = Adaptive(rtol, atol)
-    span = span_of(start, duration, control)
-    save = save_at(grid, span)
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, progress, span[0])
-    run = differentiated(mechanism, by, settings, results, integrals)
+    mechanism, span, settings = run_request(
+        model, duration, t0, (rtol, atol), method, state, parameters, inputs, native, progress
+    )
+    save = save_at(times, span)
+    run = differentiated(mechanism, by, settings, outputs, integrals)
     rows = run.at(run.values, span, save)
     return Sensitivities(
         mechanism.name, rows.times, run.results, run.by, rows.values, rows.derivatives, run.values, rows.statistics

@@ -15,7 +15,7 @@ from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.force_equations import solved
 from kinegraph.tasks.joint_loads import motion_loads
-from kinegraph.tasks.operating_point import Floats, OperatingPoint, operating_point
+from kinegraph.tasks.operating_point import Floats, OperatingPoint, name_index, operating_point
 from kinegraph.tasks.prescribed_motion import SampledMotion
 from kinegraph.tasks.reactions import LoadView, Point, Reaction, load_view
 from kinegraph.tasks.tangent_space import refuse_singular, tangent
@@ -24,11 +24,11 @@ from kinegraph.tasks.unknown_forces import ForceProblem, require_values, unknown
 
 @dataclass(frozen=True)
 class Statics(RichDisplay):
-    """The balancing forces, NaN where rest does not determine them.
+    """The balancing forces; NaN if equilibrium does not determine them.
 
-    q: where the mechanism rests. residual: what is missing for balance, the largest over all equations.
-    reactions: what the joints that were asked for carry. near_singular: whether the position nearly is one in which the
-    forces have no hold on the mechanism, so that they are large.
+    q: the equilibrium position. residual: the largest residual of all equations. reactions: the loads of the
+    requested joints. near_singular: whether the position is nearly singular for these forces, so that they are
+    large.
     """
 
     model: str
@@ -43,9 +43,7 @@ class Statics(RichDisplay):
 
     def __getitem__(self, name: str) -> float:
         """One balancing force."""
-        if name not in self.unknowns:
-            raise TaskError(f"{name!r} is none of the unknowns {', '.join(self.unknowns)}")
-        return float(self.values[self.unknowns.index(name)])
+        return float(self.values[name_index(name, self.unknowns, "force")])
 
     def __contains__(self, name: object) -> bool:
         return name in self.unknowns
@@ -54,15 +52,24 @@ class Statics(RichDisplay):
         place = ", ".join(f"{name} = {value:.6g}" for name, value in zip(self.coordinates, self.q, strict=True))
         lines = [f"{self.model} at rest at {place}"]
         for name, value, known in zip(self.unknowns, self.values, self.determinate, strict=True):
-            lines.append(f"  {name} = {value:.9g}" + ("" if known else " (rest does not determine it)"))
+            lines.append(f"  {name} = {value:.9g}" + ("" if known else " (equilibrium does not determine it)"))
         lines += ["  nearly a singular position for these forces"] if self.near_singular else []
         lines += [f"  {one}" for one in self.reactions]
         return "\n".join(lines)
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {
+            "q": dict(zip(self.coordinates, self.q.tolist(), strict=True)),
+            "forces": dict(zip(self.unknowns, self.values.tolist(), strict=True)),
+            "determinate": list(self.determinate),
+            "reactions": {one.body: one.to_dict() for one in self.reactions},
+        }
+
 
 def statics(
-    mechanism: MechanismSource,
-    at: Mapping[str, Scalar] | None = None,
+    model: MechanismSource,
+    state: Mapping[str, Scalar] | None = None,
     *,
     unknown: Sequence[str] = (),
     inputs: Mapping[str, Scalar] | None = None,
@@ -73,17 +80,17 @@ def statics(
     parameters: Mapping[str, Scalar] | None = None,
     least_norm: bool = False,
 ) -> Statics:
-    """The forces that hold a mechanism at rest, against weight, springs and all other elements.
+    """Find the forces that hold a mechanism at rest against weight, springs and all other elements.
 
-    at: positions that differ from the model's; with loops the others follow. Velocities count as zero.
-    unknown: as in `inverse_dynamics`; by default what the model declares unknown, else the forces on the independent
-        coordinates. inputs: values of the other inputs.
-    joints: bodies and loops whose joints' reactions are wanted. axes, point, drives: as in `reactions`.
-    least_norm: where rest does not determine the forces, those whose squares have the smallest sum, instead of NaN.
+    state: positions that differ from the model's; with loops, dependent positions follow. Velocities count as zero.
+    unknown: as in `unknown_forces`; by default the model's unknowns, else forces on the independent coordinates.
+    inputs: values of the other inputs.
+    joints: bodies and loops whose joint reactions to compute. axes, point, drives: as in `reactions`.
+    least_norm: if rest does not determine the forces, choose those with the smallest sum of squares instead of NaN.
     """
-    mechanism = with_values(mechanism_of(mechanism), inputs or {})
-    _require_positions(mechanism, at or {})
-    place = operating_point(mechanism, at, parameters)
+    mechanism = with_values(mechanism_of(model), inputs or {})
+    _require_positions(mechanism, state or {})
+    place = operating_point(mechanism, state, parameters)
     place = replace(place, v=np.zeros_like(place.v))
     refuse_singular(mechanism, place, parameters, "forces at rest")
     names = unknown_names(mechanism, unknown or _usual(mechanism, place, parameters))
@@ -103,7 +110,7 @@ def statics(
 def _require_positions(mechanism: Mechanism, at: Mapping[str, Scalar]) -> None:
     for name in at:
         if name not in (*mechanism.layout.positions, "t"):
-            raise TaskError(f"at: {name!r} is no coordinate; at rest there are {', '.join(mechanism.layout.positions)}")
+            raise TaskError(f"state: {name!r} is not a coordinate; choose from {', '.join(mechanism.layout.positions)}")
 
 
 def _usual(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> tuple[str, ...]:
@@ -116,8 +123,11 @@ def _usual(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str,
 def _transmitted(
     problem: ForceProblem, motion: SampledMotion, values: Floats, joints: Sequence[str], view: LoadView
 ) -> tuple[Reaction, ...]:
-    """The reactions in joints while the forces that were found act."""
+    """The reactions in joints while the balancing forces act."""
     if joints and not np.isfinite(values).all():
-        raise TaskError("rest does not determine all forces, so reactions are unknown: ask for fewer, or least_norm")
+        raise TaskError(
+            "equilibrium does not determine all forces, so reactions are unknown: request fewer joints, or "
+            "use least_norm"
+        )
     loads = motion_loads(problem, motion, values[None])
     return tuple(one.single for one in loads.reactions(joints, view)) if joints else ()

@@ -1,6 +1,5 @@
-"""`synthesize` and `synthesize_path`: find dimensions within bounds for a wanted result of a run, or for a wanted
-path.
-"""
+"""`synthesize` and `synthesize_path`: find dimensions within bounds for a target result of a run, or for a target
+path."""
 
 from __future__ import annotations
 
@@ -38,20 +37,20 @@ from kinegraph.solve.methods.method import Method, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Tolerance
 from kinegraph.solve.recording import Grid, Statistics
 from kinegraph.tasks.differentiated_run import DifferentiatedRows, DifferentiatedRun, RunSettings, formulas, variables
-from kinegraph.tasks.least_squares import MOST_STEPS, Problem, Solved, place_of, solved, variable_bounds
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.least_squares import MOST_STEPS, Problem, Solved, solved, variable_bounds
+from kinegraph.tasks.operating_point import Floats, name_index
 from kinegraph.tasks.prescribed_motion import require_all_prescribed
 
-# `synthesise`: dimensions within bounds for a wanted result of a run, by least squares with exact derivatives.
+# `synthesize`: least squares over runs with exact derivatives.
 
 _INTERVALS = 100
 
 
 @dataclass(frozen=True)
 class Synthesis(RichDisplay):
-    """The best that was found; deviations[time, wanted] are results less what was wanted.
+    """The best design found; deviations[time, target] are results minus targets.
 
-    at_bounds: variables that stopped at a bound. starts: from how many places the search set out.
+    at_bounds: variables that stopped at a bound. starts: the number of starts of the search.
     """
 
     model: str
@@ -65,15 +64,15 @@ class Synthesis(RichDisplay):
     runs: int
 
     def __getitem__(self, name: str) -> float:
-        """The value that was found."""
-        return float(self.values[place_of(name, self.free)])
+        """The value found."""
+        return float(self.values[name_index(name, self.free)])
 
     def __contains__(self, name: object) -> bool:
         return name in self.free
 
     def largest_deviation(self, wanted: str) -> float:
-        """How far a result stays from what was wanted, at worst."""
-        return float(np.nanmax(np.abs(self.deviations[:, place_of(wanted, self.wanted)])))
+        """The largest deviation of a result from its target."""
+        return float(np.nanmax(np.abs(self.deviations[:, name_index(wanted, self.wanted)])))
 
     def __str__(self) -> str:
         width = max(len(name) for name in self.free)
@@ -84,19 +83,28 @@ class Synthesis(RichDisplay):
             [*lines, *(f"  {one}: off by {self.largest_deviation(one):.3g} at most" for one in self.wanted)]
         )
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        return {
+            "values": dict(zip(self.free, self.values.tolist(), strict=True)),
+            "at_bounds": self.at_bounds,
+            "largest_deviations": {name: self.largest_deviation(name) for name in self.wanted},
+            "runs": self.runs,
+        }
 
-def synthesise(
-    mechanism: MechanismSource,
+
+def synthesize(
+    model: MechanismSource,
     duration: float,
     wanted: Mapping[str, Scalar],
     bounds: Mapping[str, tuple[float, float]],
     *,
     integrals: Mapping[str, Scalar] | None = None,
-    initial: Mapping[str, Scalar] | ArrayLike | None = None,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
-    grid: int | ArrayLike = _INTERVALS,
-    start: float = 0.0,
+    times: int | ArrayLike = _INTERVALS,
+    t0: float = 0.0,
     starts: int = 1,
     seed: int = 0,
     method: str | Method | Solver = Method.DOP853,
@@ -104,25 +112,25 @@ def synthesise(
     atol: Tolerance | None = None,
     native: Native = True,
 ) -> Synthesis:
-    """Parameters and initial values within bounds whose run comes nearest to what is wanted.
+    """Find parameters and initial values within bounds that bring a run closest to wanted outputs.
 
-    wanted: formulas of results (`tip.x`, `energy`, names of integrals) and what they should be: numbers or formulas
-        of time, state and parameters. Squares of the deviations are added as they are: multiply to weigh.
-    bounds: what is free, with its lower and upper bound; the search begins at the model's values inside the bounds.
-    grid: at how many intervals the results count, or at which times: [duration] for the end alone.
-    starts: further searches begin at random places between finite bounds; the best one is taken.
+    wanted: formulas of outputs (`tip.x`, `energy`, names of integrals) and their wanted values: numbers or formulas of
+        time, state and parameters. The sum of squared deviations is minimized; multiply to weight.
+    bounds: free names with lower and upper bounds; the search starts at the model's values inside the bounds.
+    times: an array of times to compare at, or a number of equal intervals; [duration] compares at the end alone.
+    starts: number of starts; further ones are random places between finite bounds, and the best result is returned.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     for what, given in (("wanted", wanted), ("bounds", bounds)):
         if not isinstance(given, Mapping) or not given:
             raise TaskError(f"{what} is {given!r:.60}: give values by name, e.g. {{'tip.x': 0.3}}, {{'l1': (0.5, 2)}}")
     names = variables(mechanism, tuple(bounds), "bounds")
     control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
-    span = span_of(start, duration, control)
-    save = save_at(grid, span)
+    span = span_of(t0, duration, control)
+    save = save_at(times, span)
     if not isinstance(save, Grid):
-        raise TaskError("grid is None: give times, or into how many intervals the run is divided")
-    settings = RunSettings(control, method, initial, parameters or {}, inputs or {}, native, False, span[0])
+        raise TaskError("times is None: give times, or the number of equal intervals")
+    settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, False, span[0])
     deviations = {name: Operation("-", (formula(name), formula(target))) for name, target in wanted.items()}
     run = DifferentiatedRun(mechanism, names, settings, deviations, formulas(integrals, "integrals"))
     problem = Problem(
@@ -141,12 +149,12 @@ def synthesise(
 
 
 def best_of(problem: Problem, begin: Floats, starts: int, seed: int) -> Solved:
-    """The end of the best search; one that fails is left out unless all do."""
+    """The end of the best search; failed searches are ignored unless all fail."""
     low, high = problem.bounds
     if not isinstance(starts, int) or starts < 1:
         raise TaskError(f"starts is {starts!r}: give at least 1")
     if starts > 1 and not np.isfinite(high - low).all():
-        raise TaskError("several starts lie between the bounds: give finite ones")
+        raise TaskError("several starts need finite bounds")
     random = generator(seed)
     places = [begin, *(random.uniform(low, high) for _ in range(starts - 1))]
     found: list[Solved] = []
@@ -157,20 +165,18 @@ def best_of(problem: Problem, begin: Floats, starts: int, seed: int) -> Solved:
         except TaskError as error:
             failure = error
     if not found:
-        raise failure or TaskError("no search arrived")
+        raise failure or TaskError("no search converged")
     best = min(found, key=lambda one: float(np.nansum(one.residuals**2)))
     return replace(best, runs=sum(one.runs for one in found))
 
 
-# `synthesise_path`: dimensions within bounds for a wanted path, by least squares with exact derivatives.
-#
-# The motion is given by laws of time, so no run is needed: results are functions of time and of the dimensions.
+# `synthesize_path`: the motion is prescribed, so no run is needed: results are functions of time and of the dimensions.
 
 _ACCURACY = 1e-12
 
 
-def synthesise_path(
-    mechanism: MechanismSource,
+def synthesize_path(
+    model: MechanismSource,
     motion: Mapping[str, Scalar],
     wanted: Mapping[str, Scalar],
     bounds: Mapping[str, tuple[float, float]],
@@ -181,17 +187,17 @@ def synthesise_path(
     starts: int = 1,
     seed: int = 0,
 ) -> Synthesis:
-    """Parameters within bounds whose mechanism comes nearest to a wanted path as it moves.
+    """Find parameters within bounds that bring a mechanism closest to a wanted path.
 
-    motion: a law of time for every coordinate.
-    wanted: formulas of points and coordinates (`F.y`, `2*F.x`) and what they should be at the times: numbers or
-        formulas of time, parameters and further names that `bounds` has, such as a level that is free itself.
-    only_at: results that count at some of the times only.
-    starts: further searches begin at random places between the bounds; the best one is taken.
+    motion: a formula of time for every coordinate.
+    wanted: formulas of points and coordinates (`F.y`, `2*F.x`) and their wanted values: numbers or formulas of time,
+        parameters and further names in `bounds`, such as a free level.
+    only_at: outputs that count at some of the times only.
+    starts: number of starts; further ones are random places between the bounds, and the best result is returned.
     """
-    underlying = mechanism_of(mechanism)
+    underlying = mechanism_of(model)
     if is_constrained(underlying):
-        raise TaskError(f"{underlying.name} has loops: write its angles by triangles, as the library's `crane` does")
+        raise TaskError(f"{underlying.name} has loops: write its angles by triangles, as in the library model `crane`")
     for what, given in (("wanted", wanted), ("bounds", bounds)):
         if not isinstance(given, Mapping) or not given:
             raise TaskError(
@@ -211,36 +217,36 @@ def synthesise_path(
 
 
 def _with_names(mechanism: Mechanism, free: Sequence[str], middle: Floats) -> Mechanism:
-    """The mechanism with parameters for names that only the wishes use."""
+    """The mechanism with parameters for names that only the targets use."""
     known = {parameter.name for parameter in mechanism.parameters}
     others = {*mechanism.layout.positions, *mechanism.layout.velocities, *mechanism.layout.inputs}
     new = []
     for name, value in zip(free, middle.tolist(), strict=True):
         if name in others:
-            raise TaskError(f"{name} is no parameter: free are parameters, and names of your own in `wanted`")
+            raise TaskError(f"{name} is not a parameter: bounds may name parameters, and names of your own in `wanted`")
         if name not in known:
             new.append(Parameter(name, expression(value if np.isfinite(value) else 0.0)))
     return replace(mechanism, parameters=(*mechanism.parameters, *new))
 
 
 def _targets(wanted: tuple[str, ...], times: Floats, only_at: Mapping[str, Sequence[float]]) -> Floats:
-    """Deviations should be zero; NaN where a result does not count."""
+    """Zero deviations; NaN where a result does not count."""
     found = np.zeros((len(times), len(wanted)))
     for name, some in only_at.items():
         if name not in wanted:
-            raise TaskError(f"only_at: {name!r} is not wanted\n  {did_you_mean(name, wanted)}")
+            raise TaskError(f"only_at: {name!r} is not in `wanted`\n  {did_you_mean(name, wanted)}")
         distances = np.abs(times[:, None] - np.asarray(some, dtype=float)[None, :])
         missing = distances.min(axis=0) > 1e-9 * (1 + np.abs(times).max())
         if missing.any():
             raise TaskError(
-                f"only_at: {name} counts at t = {np.asarray(some)[missing][0]:g}, which is none of the times"
+                f"only_at: {name} counts at t = {np.asarray(some)[missing][0]:g}, which is not one of the times"
             )
         found[distances.min(axis=1) > 1e-9 * (1 + np.abs(times).max()), wanted.index(name)] = np.nan
     return found
 
 
 class _PathRows:
-    """Deviations from what is wanted, and their derivatives by the free names, compiled."""
+    """Deviations from the targets, and their derivatives by the free names, compiled."""
 
     def __init__(
         self,
@@ -261,7 +267,7 @@ class _PathRows:
         self._kernel = compile_graph(reduce(graph, Effort.QUICK).graph, arguments, fixed)
 
     def at(self, values: Floats) -> DifferentiatedRows:
-        """All times; TaskError where a triangle does not close."""
+        """All times; TaskError if a triangle does not close."""
         found = self._kernel.batch(self._times, np.tile(values, (len(self._times), 1)))
         if not np.isfinite(found["deviations"]).all():
             time = self._times[~np.isfinite(found["deviations"]).all(axis=1)][0]
@@ -284,7 +290,7 @@ def _deviations(
 
 
 def _along(deviations: Graph, mechanism: Mechanism, motion: Mapping[str, Scalar], free: tuple[str, ...]) -> Graph:
-    """The graph with laws of time in place of coordinates, and the derivatives."""
+    """The graph with formulas of time instead of coordinates, and the derivatives."""
     builder = GraphBuilder()
     meaning = Names(builder, mechanism, {})
     moving = {name: meaning.scalar(formula(motion[name])).index for name in mechanism.layout.positions}
@@ -307,4 +313,4 @@ def _require_known(mechanism: Mechanism, used: frozenset[str]) -> None:
         part = component(name)
         if name not in known and (part is None or not part.exists or part.point not in points):
             hint = did_you_mean(name.partition(".")[0], (*points, *known))
-            raise TaskError(f"wanted: there is no {name!r}\n  {hint}")
+            raise TaskError(f"wanted: unknown name {name!r}\n  {hint}")

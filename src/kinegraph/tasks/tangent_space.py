@@ -33,10 +33,8 @@ from kinegraph.tasks.operating_point import (
     slope,
 )
 
-# The motions that constraints leave near a state: displacements and velocities by the independent ones.
-#
-# With J v = 0 for all rows and J d = 0 for those that hold by position, the dependent entries are solved for. For a
-# tree everything is independent.
+# Displacements and velocities that constraints allow near a state, by the independent ones. With J v = 0 for all rows
+# and J d = 0 for position constraints, the dependent entries are solved for. In a tree everything is independent.
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ class Tangent:
 
 
 def tangent(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None) -> Tangent:
-    """The tangent space at a state that fits the constraints."""
+    """The tangent space at a state that satisfies the constraints."""
     size = len(mechanism.layout.velocities)
     every = tuple(range(size))
     if not is_constrained(mechanism):
@@ -74,7 +72,7 @@ def tangent(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str
 
 
 def solved_columns(jacobian: Floats, names: Sequence[str] = ()) -> tuple[tuple[int, ...], Floats]:
-    """The independent columns, and all columns by them where the rows are zero; names: of the rows of a mechanism."""
+    """The independent columns, and all columns by them where the rows vanish; names: of the rows of a mechanism."""
     size = jacobian.shape[1]
     rows = list(row_rank(jacobian, names).independent)
     dependent = list(dependent_columns(jacobian[rows])) if rows else []
@@ -86,10 +84,9 @@ def solved_columns(jacobian: Floats, names: Sequence[str] = ()) -> tuple[tuple[i
     return tuple(independent), basis
 
 
-# Accelerations and their derivatives by displacements, velocities, forces and inputs, at one state.
-#
-# With loops and constraints H a + h(q, v) = tau + J^T lambda, and the rows' accelerations are zero. The derivatives of
-# a follow from these equations by implicit differentiation: nothing that is solved for is differentiated as a formula.
+# Accelerations and their derivatives by displacements, velocities, forces and inputs. With loops and constraints H a +
+# h(q, v) = tau + J^T lambda, and the accelerations of the rows are zero. The derivatives of a follow by implicit
+# differentiation: no solved quantity is differentiated as a formula.
 
 
 @dataclass(frozen=True)
@@ -168,15 +165,16 @@ def _require_finite(mechanism: Mechanism, arrays: tuple[Floats, ...]) -> None:
 
 
 def _independent_rows(mechanism: Mechanism, jacobian: Floats, parameters: Mapping[str, Scalar] | None) -> list[int]:
-    """The rows that restrict the motion: as many as anywhere, else the position is singular."""
+    """The independent rows. Their number is the usual one, otherwise the position is singular."""
     rows = list(row_rank(jacobian, row_names_of(mechanism)).independent)
     usual = _usual_rank(
         mechanism, tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
     )
     if usual is not None and len(rows) < usual:
         raise TaskError(
-            f"{mechanism.name}: the position is singular: {len(rows)} rows of the constraints are independent here, "
-            f"{usual} elsewhere, so accelerations are not determined\n  choose a state beside this one"
+            f"{mechanism.name}: the position is singular: {len(rows)} constraint rows are independent here, "
+            f"{usual} elsewhere, so accelerations are not determined\n"
+            "  choose a nearby state"
         )
     return rows
 
@@ -187,12 +185,11 @@ def _usual_rank(mechanism: Mechanism, parameters: tuple[tuple[str, Expression], 
     return None if found.dof is None else found.velocities - found.dof
 
 
-# Singular positions in tasks: where rows of loops depend on each other, or coordinates of a tree move nothing.
-#
-# Nothing that follows from accelerations is told there.
+# Singular positions: dependent loop rows, or singular coordinates of a tree. Results that depend on accelerations are
+# not given there.
 
-#: So near to a singular position Newton's method ends with forces that grow without bound and loops that stay open,
-#: and has not arrived where so much is missing beside the largest slope; nearer than the first nothing arrives.
+#: This close to a singular position Newton's method ends with unbounded forces and open loops, and has not converged if
+#: the residual relative to the largest slope is larger than this; closer than the first nothing converges.
 _AT, _NEAR, _ARRIVED = 1e-4, 1e-2, 1e-13
 #: Inertia matrices with a larger condition number have no inverse.
 _REGULAR = 1e14
@@ -200,10 +197,10 @@ _REGULAR = 1e14
 
 @dataclass(frozen=True)
 class SingularPlace:
-    """A position where rows follow from others, or near which a search ended: what rests there is not determined.
+    """A position with dependent rows, or near which a search ended: equilibrium is not determined there.
 
-    coordinates: those that move nothing there; forces on them vanish whether it rests or not. reason: why
-    nothing is told of the position, if it is neither of both.
+    coordinates: the singular ones; forces on them vanish at rest or not. reason: why the position has no result, if
+    it is neither of both.
     """
 
     q: Floats
@@ -213,9 +210,12 @@ class SingularPlace:
 
     def __str__(self) -> str:
         if self.rows:
-            return f"{', '.join(self.rows)} follows from other rows, rest is not determined there"
+            return f"{', '.join(self.rows)} depends on other rows, so equilibrium is not determined there"
         if self.coordinates:
-            return f"the coordinates are singular there ({', '.join(self.coordinates)}), rest is not determined in them"
+            return (
+                f"the coordinates are singular there ({', '.join(self.coordinates)}), so equilibrium is not "
+                "determined in them"
+            )
         return self.reason
 
 
@@ -247,7 +247,7 @@ def refuse_singular_coordinates(
 def singular_places(
     mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, places: Sequence[tuple[OperatingPoint, float]]
 ) -> list[SingularPlace | None]:
-    """For every point that a search found, with what is missing there: the singular position it is, or None."""
+    """For every point found by a search, with its residual: the singular position it is, or None."""
     if not places:
         return []
     assembler = None
@@ -266,7 +266,7 @@ def singular_places(
 
 
 def pivots_beside(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> PivotMeasure:
-    """The pivots at positions beside a point, and the usual ones."""
+    """The pivots at positions near a point, and the usual ones."""
     given = tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
     resting = replace(point, v=np.zeros_like(point.v))
     usual = _usual(mechanism, given, _PointKey(resting))
@@ -275,7 +275,7 @@ def pivots_beside(mechanism: Mechanism, point: OperatingPoint, parameters: Mappi
 
 
 class _PointKey:
-    """A point that is no part of a key: pivots are usual by the first point that asks for them."""
+    """A point that does not count in a cache key: the first point determines the usual pivots."""
 
     def __init__(self, point: OperatingPoint) -> None:
         self.point = point
@@ -298,9 +298,9 @@ def _usual(mechanism: Mechanism, parameters: tuple[tuple[str, Expression], ...],
 def _tree_compliance(
     mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None, rows: Floats
 ) -> Floats:
-    """The same for the tree without its loops: these only take compliance away, at any position, assembled or not.
+    """The same for the spanning tree: loops only reduce compliance, in any position, assembled or not.
 
-    Where bodies without mass hang on loops there is none, and nothing is judged.
+    If loops carry massless bodies there is none, and nothing is judged.
     """
     kernel = force_kernel(mechanism, parameters, point.runtime)
     found = np.full((len(rows), len(point.v)), np.nan)
@@ -314,7 +314,7 @@ def _tree_compliance(
 def _compliance(
     mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None, rows: Floats
 ) -> Floats:
-    """The diagonal of H^-1 for rows of positions; NaN where there is none."""
+    """The diagonal of H^-1 for rows of positions; NaN where it does not exist."""
     found = np.full((len(rows), len(point.v)), np.nan)
     for index, q in enumerate(rows):
         with np.errstate(all="ignore"), suppress(TaskError):
@@ -323,7 +323,7 @@ def _compliance(
 
 
 def apart(places: Sequence[SingularPlace]) -> tuple[SingularPlace, ...]:
-    """Each singular position once: searches end around it."""
+    """Each singular position once: several searches end near it."""
     found: list[SingularPlace] = []
     for place in places:
         if all(np.max(np.abs(np.sin((place.q - other.q) / 2))) > 2 * _NEAR for other in found):

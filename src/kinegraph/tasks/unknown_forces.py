@@ -10,9 +10,9 @@ import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.compiler.stored import derived
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError, one_of
 from kinegraph.graph.build import bind
@@ -39,23 +39,22 @@ from kinegraph.tasks.force_equations import (
     solved,
     with_inputs,
 )
-from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of
+from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of, name_index
 from kinegraph.tasks.prescribed_motion import (
-    JACOBIAN,
-    Law,
     Measured,
+    PrescribedMotion,
     SampledMotion,
     completed,
     prescribed_functions,
     require_all_prescribed,
 )
 
-# `inverse_dynamics`: forces marked unknown, from a given motion: A X = B, one equation for every coordinate.
+# `unknown_forces`: A X = B, one equation for every coordinate.
 
 
 @dataclass(frozen=True)
 class ForceProblem:
-    """A mechanism and which forces are unknown in it."""
+    """A mechanism and its unknown forces."""
 
     mechanism: Mechanism
     names: tuple[str, ...]
@@ -63,15 +62,16 @@ class ForceProblem:
     way: Formation = Formation.NEW
 
     def whole(self, driven: tuple[str, ...], given: SampledMotion, near: SampledMotion | None = None) -> SampledMotion:
-        """The motion of all coordinates, from that of those with laws; near: as it is at other times."""
+        """The motion of all coordinates, from that of the prescribed ones; near: the motion at other times."""
         if not is_constrained(self.mechanism):
             return given
-        return completed(self._ties, driven, given, self.parameters, near)
+        return completed(self._constraints, driven, given, self.parameters, near)
 
     def equations(self, motion: SampledMotion, driven: tuple[str, ...] = ()) -> ForceEquations:
         """A and B at every time; with loops along the motions they allow, in which their forces do no work.
 
-        driven: coordinates whose equations are kept of loops, as far as they are independent; then those of others.
+        driven: coordinates whose equations are preferred with loops, as far as they are independent; then those of
+        others.
         """
         tree = replace(with_inputs(self.mechanism, self.names), loops=(), constraints=())
         kernel = force_kernel(tree, self.names, self.way, self.parameters)
@@ -84,16 +84,16 @@ class ForceProblem:
         _require_finite(motion.times, a, b)
         if not is_constrained(self.mechanism):
             return ForceEquations(motion.times, a, b, None, tuple(range(a.shape[1])))
-        jacobians = called_rows(kernel_of(self._ties, JACOBIAN, self.parameters), values)[JACOBIAN]
-        assembler = Assembler(self._ties, self.parameters)
+        jacobians = called_rows(kernel_of(self._constraints, JACOBIAN, self.parameters), values)[JACOBIAN]
+        assembler = Assembler(self._constraints, self.parameters)
         if assembler.is_rounded:  # redundant rows that contradict each other would allow no motion
             jacobians = np.array([one[list(assembler.carrying_rows(one))] for one in jacobians])
         first = [self.mechanism.layout.positions.index(name) for name in driven]
         return ForceEquations(motion.times, a, b, jacobians, independent_coordinates(jacobians[0], first))
 
     @property
-    def _ties(self) -> Mechanism:
-        """What restricts the motion, without the forces."""
+    def _constraints(self) -> Mechanism:
+        """The constraints of the motion, without the forces."""
         return replace(self.mechanism, unknowns=(), elements=(), contacts=())
 
 
@@ -101,12 +101,13 @@ class ForceProblem:
 class UnknownForces(RichDisplay):
     """X at every time, NaN where the motion does not determine it.
 
-    determinate: by unknown, true if it is determined at all times. residual: what the unknowns cannot provide, the
-    largest over all equations. near_singular: times at which A is nearly singular, or next to which it becomes
-    singular; crossings: pairs of times between which it does, where forces grow without bound. A, B: the equations, one
-    for every coordinate in `equations`: of a tree all, with loops independent ones, first those whose motion is given.
-    errors: standard errors of the values, acceleration_errors those of the accelerations of measured coordinates by
-    name; None and empty where the motion is known exactly. problem: what was asked, with the laws of the motion.
+    determinate: by unknown, true if it is determined at all times. residual: the largest residual of all equations,
+    which the unknowns cannot provide. near_singular: times at or next to which A is singular or nearly so.
+    crossings: pairs of times between which it becomes singular, where forces grow without bound. A, B: the
+    equations, one for every coordinate in `equations`: of a tree all, with loops independent ones, prescribed ones
+    first. errors: standard errors of the values; acceleration_errors: those of the accelerations of measured
+    coordinates by name; None and empty if the motion is known exactly. problem: the mechanism with its unknowns and
+    prescribed motions.
     """
 
     times: Floats
@@ -123,30 +124,26 @@ class UnknownForces(RichDisplay):
     motion: SampledMotion
     errors: Floats | None
     acceleration_errors: Mapping[str, Floats]
-    laws: Mapping[str, Law]
+    prescribed: Mapping[str, PrescribedMotion]
 
     def __getitem__(self, name: str) -> Floats:
         """One unknown over time."""
-        return np.asarray(self.values[:, self._place(name)])
+        return np.asarray(self.values[:, name_index(name, self.unknowns, "force")])
 
     def __contains__(self, name: object) -> bool:
         return name in self.unknowns
 
     def between(self, times: Floats) -> UnknownForces:
-        """The same at other times, within those it was found for; without errors. The motion must be given by laws."""
-        given = prescribed_functions(self.problem.mechanism, self.laws, times, self.problem.parameters)
-        whole = self.problem.whole(tuple(self.laws), given, self.motion)
-        found = solved(self.problem.equations(whole, tuple(self.laws)), False)
+        """The same at other times within the range, without errors. The motion must be given by formulas."""
+        given = prescribed_functions(self.problem.mechanism, self.prescribed, times, self.problem.parameters)
+        whole = self.problem.whole(tuple(self.prescribed), given, self.motion)
+        found = solved(self.problem.equations(whole, tuple(self.prescribed)), False)
         return replace(self, times=times, values=found.values, motion=whole, errors=None)
 
     def error(self, name: str) -> Floats:
-        """The standard error of one unknown over time; zero where the motion is known exactly."""
-        return np.zeros(len(self.times)) if self.errors is None else np.asarray(self.errors[:, self._place(name)])
-
-    def _place(self, name: str) -> int:
-        if name not in self.unknowns:
-            raise TaskError(f"{name!r} is none of the unknowns {', '.join(self.unknowns)}")
-        return self.unknowns.index(name)
+        """The standard error of one unknown over time; zero if the motion is known exactly."""
+        place = name_index(name, self.unknowns, "force")
+        return np.zeros(len(self.times)) if self.errors is None else np.asarray(self.errors[:, place])
 
     def __str__(self) -> str:
         lines = [f"unknown forces at {len(self.times)} times, {self.times[0]:.6g} to {self.times[-1]:.6g} s"]
@@ -162,9 +159,20 @@ class UnknownForces(RichDisplay):
             lines += [f"  {line}" for line in singular_lines(self)]
         return "\n".join(lines)
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        data: dict[str, object] = {"t": self.times.tolist()}
+        data |= {name: self[name].tolist() for name in self.unknowns}
+        data |= {"determinate": list(self.determinate), "near_singular": self.near_singular.tolist()}
+        data |= {"crossings": self.crossings, "residual": self.residual, "equations": list(self.equations)}
+        if self.errors is not None:
+            data["errors"] = {name: self.error(name).tolist() for name in self.unknowns}
+            data["acceleration_errors"] = {name: column.tolist() for name, column in self.acceleration_errors.items()}
+        return data
+
 
 def singular_lines(found: UnknownForces) -> list[str]:
-    """What to say of the times at which A is singular or nearly so."""
+    """Remarks on the times at which A is singular or nearly so."""
     lines = [f"singular between t = {a:.6g} and {b:.6g}: forces grow without bound" for a, b in found.crossings[:5]]
     beside = [time for time in found.near_singular.tolist() if not any(time in pair for pair in found.crossings)]
     if beside:
@@ -172,35 +180,36 @@ def singular_lines(found: UnknownForces) -> list[str]:
     return lines
 
 
-def inverse_dynamics(
-    mechanism: MechanismSource,
-    motion: Mapping[str, Law] | SampledMotion,
+def unknown_forces(
+    model: MechanismSource,
+    motion: Mapping[str, PrescribedMotion] | SampledMotion,
     times: Sequence[float] | Floats | None = None,
     *,
     unknown: Sequence[str] = (),
     inputs: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
-    way: Formation | str = Formation.NEW,
+    method: Formation | str = Formation.NEW,
     least_norm: bool = False,
     least_squares: bool = False,
 ) -> UnknownForces:
-    """The unknown forces for a motion.
+    """Find unknown forces from a given motion.
 
-    motion: for every coordinate (with loops, for as many as leave nothing free) a law of time, differentiated exactly,
-        or `Measured` samples, smoothed; or the motion that `follow` found.
-    times: where to find the forces; by default those of the samples or of the motion.
-    unknown: names of `unknown` statements, free inputs, or forces on coordinates (`tau:q1`); by default all that the
-        model declares unknown. Of those that are declared, the ones that are not named do not act.
+    motion: a formula of time or `Measured` samples for every coordinate (with loops, for the independent ones); or the
+        motion from `follow`. Formulas are differentiated exactly, samples are smoothed.
+    times: an array of times; by default those of the samples or of the motion.
+    unknown: names of `unknown` statements, free inputs, or forces on coordinates (`tau:q1`); by default all unknowns of
+        the model. Unknowns of the model that are not named are zero.
     inputs: values of the other inputs, as formulas of time.
-    least_norm: where the motion does not determine the values, those whose squares have the smallest sum (N and N m
-        count alike), instead of NaN.
-    least_squares: where the unknowns cannot cause the motion, the values that leave the smallest sum of squares of
-        forces missing on the coordinates in `equations`, instead of an error.
+    method: how the equations are formed: new or old; both are proved equal.
+    least_norm: if the motion does not determine the values, choose those with the smallest sum of squares (N and N m
+        count alike) instead of NaN.
+    least_squares: if the unknowns cannot cause the motion, minimize the missing forces on the coordinates in
+        `equations` instead of raising an error.
     """
-    mechanism = with_values(mechanism_of(mechanism), inputs or {})
+    mechanism = with_values(mechanism_of(model), inputs or {})
     names = unknown_names(mechanism, unknown)
     require_values(mechanism, names)
-    problem = ForceProblem(mechanism, names, parameters, one_of(Formation, way, "way", TaskError))
+    problem = ForceProblem(mechanism, names, parameters, one_of(Formation, method, "method", TaskError))
     if isinstance(motion, SampledMotion):
         return _forces(problem, motion, motion, {}, least_norm, least_squares)
     at = _times(motion, times)
@@ -216,7 +225,7 @@ def _forces(
     problem: ForceProblem,
     whole: SampledMotion,
     given: SampledMotion,
-    laws: Mapping[str, Law],
+    laws: Mapping[str, PrescribedMotion],
     least_norm: bool,
     least_squares: bool,
 ) -> UnknownForces:
@@ -237,18 +246,18 @@ def _forces(
 
 
 def unknown_names(mechanism: Mechanism, wanted: Sequence[str]) -> tuple[str, ...]:
-    """The unknowns that are asked for (a single one may be given as it is), or all that the model declares."""
+    """The requested unknowns (a single name is allowed), or all that the model declares."""
     wanted = (wanted,) if isinstance(wanted, str) else wanted
     declared = [one.name for one in mechanism.unknowns]
     known = [*declared, *mechanism.layout.inputs, *mechanism.layout.forces]
     for name in wanted:
         if name not in known:
-            raise TaskError(f"there is no unknown {name!r} in the equations\n  {did_you_mean(name, known)}")
+            raise TaskError(f"unknown force {name!r}: it is not in the equations\n  {did_you_mean(name, known)}")
     if len(set(wanted)) < len(wanted):
-        raise TaskError(f"an unknown is named twice in {', '.join(wanted)}")
+        raise TaskError(f"an unknown is given twice in {', '.join(wanted)}")
     names = tuple(wanted) or tuple(declared)
     if not names:
-        raise TaskError("nothing is unknown: write `unknown S;` in the model, or name forces such as tau:q1")
+        raise TaskError("no force is marked unknown: write `unknown S;` in the model, or name forces such as tau:q1")
     return names
 
 
@@ -257,7 +266,7 @@ def with_values(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Mechanism
     known = [one.name for one in mechanism.inputs]
     for name in inputs:
         if name not in known:
-            raise TaskError(f"there is no input {name!r}\n  {did_you_mean(name, known)}")
+            raise TaskError(f"unknown input {name!r}\n  {did_you_mean(name, known)}")
     given = tuple(
         replace(one, value=formula(inputs[one.name])) if one.name in inputs else one for one in mechanism.inputs
     )
@@ -268,18 +277,18 @@ def require_values(mechanism: Mechanism, names: Sequence[str]) -> None:
     """TaskError for an input that is neither unknown nor has a value."""
     for name in mechanism.layout.inputs:
         if name not in names:
-            raise TaskError(f"the input {name!r} has no value: name it as unknown, or give inputs={{'{name}': '...'}}")
+            raise TaskError(f"input {name!r} has no value: name it as unknown, or give inputs={{'{name}': '...'}}")
 
 
-def _times(laws: Mapping[str, Law], times: Sequence[float] | Floats | None) -> Floats:
+def _times(laws: Mapping[str, PrescribedMotion], times: Sequence[float] | Floats | None) -> Floats:
     if times is None:
         measured = [np.asarray(law.times, dtype=float) for law in laws.values() if isinstance(law, Measured)]
         if not measured:
-            raise TaskError("times are missing: laws of time hold at all times, so say which")
+            raise TaskError("give times: a motion given by formulas has no times of its own")
         times = measured[0]
     at = np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all():
-        raise TaskError("times must be finite numbers, one or more")
+        raise TaskError("times must be finite numbers, at least one")
     return at
 
 
@@ -287,8 +296,9 @@ def _require_finite(times: Floats, a: Floats, b: Floats) -> None:
     wrong = ~(np.isfinite(a).all(axis=(1, 2)) & np.isfinite(b).all(axis=1))
     if wrong.any():
         raise TaskError(
-            f"the equations have no finite value at t = {times[wrong][0]:.6g}: the motion leaves what the geometry "
-            "allows\n  (a triangle that does not close, a length below zero): check the law of motion"
+            f"the equations have no finite value at t = {times[wrong][0]:.6g}: the motion is outside the "
+            "range of the geometry\n"
+            "  (a triangle that does not close, a negative length): check the prescribed motion"
         )
 
 
@@ -310,7 +320,7 @@ def _errors(
 
 
 def _nudged(problem: ForceProblem, driven: tuple[str, ...], given: SampledMotion, place: int, by: Floats) -> Floats:
-    """The unknowns for a motion that differs in one coordinate."""
+    """The unknowns for a motion perturbed in one coordinate."""
     q, v, a = (part.copy() for part in (given.q, given.v, given.a))
     for part, change in zip((q, v, a), by.T, strict=True):
         part[:, place] += change
@@ -319,19 +329,19 @@ def _nudged(problem: ForceProblem, driven: tuple[str, ...], given: SampledMotion
 
 
 def _square_roots(covariances: Floats) -> Floats:
-    """Matrices whose squares the covariances are; scaled, for accelerations are much less certain than positions."""
+    """Square roots of the covariances; scaled, because accelerations are much less certain than positions."""
     scale = np.sqrt(np.maximum(np.diagonal(covariances, axis1=1, axis2=2), 1e-300))
     sizes, vectors = np.linalg.eigh(covariances / (scale[:, :, None] * scale[:, None, :]))
     root = vectors * np.sqrt(np.maximum(sizes, 0.0))[:, None, :]
     return np.asarray(scale[:, :, None] * root)
 
 
-# The two ways to form A X = B side by side: operations, times, and the proof that they are equal.
+# Comparison of the two methods of forming A X = B: operations, times, and the proof that they are equal.
 
 
 @dataclass(frozen=True)
 class Formed:
-    """A and B formed in one way: seconds to form them, operations as formed and after a quick reduction."""
+    """A and B formed by one method: seconds to form them, operations as formed and after a quick reduction."""
 
     way: Formation
     seconds: float
@@ -342,7 +352,7 @@ class Formed:
 
 @dataclass(frozen=True)
 class FormationsCompared:
-    """Both ways; proved: their A and B are the same functions."""
+    """Both methods; proved: their A and B are the same functions."""
 
     model: str
     old: Formed
@@ -351,17 +361,17 @@ class FormationsCompared:
 
 
 def compare_formations(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     unknown: Sequence[str] = (),
     *,
     parameters: Mapping[str, Scalar] | None = None,
     repeats: int = 20,
 ) -> FormationsCompared:
-    """Form A X = B both ways by the same plan; of the seconds the shortest of several."""
-    mechanism = mechanism_of(mechanism)
+    """Form A X = B by both methods with the same plan; each time is the shortest of several."""
+    mechanism = mechanism_of(model)
     names = unknown_names(mechanism, unknown)
     tree = replace(with_inputs(mechanism, names), loops=(), constraints=())
-    plan = Chain(request_of(tree, "tau", numeric=True, parameters=parameters)).derived.plan
+    plan = derived(request_of(tree, "tau", numeric=True, parameters=parameters)).plan
     shortest, graphs = dict.fromkeys(Formation, float("inf")), dict[Formation, Graph]()
     for _ in range(repeats):
         for way in Formation:

@@ -1,4 +1,4 @@
-"""Things to look at: plots and pages of solutions."""
+"""Plots and pages of solutions, mechanisms and studies."""
 
 from __future__ import annotations
 

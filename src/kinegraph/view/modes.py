@@ -1,4 +1,4 @@
-"""Modes as a page: every mode is shown in turn, at one pace, swinging about the state it belongs to."""
+"""Modes as a page: every mode is shown in turn, at the same pace, oscillating about its state."""
 
 from __future__ import annotations
 
@@ -22,33 +22,35 @@ from kinegraph.tasks.modes import Mode, Modes
 from kinegraph.tasks.tangent_space import tangent
 from kinegraph.view.page import page
 
-#: Seconds and swings that each mode is shown, and pictures of it.
+#: Seconds and cycles shown per mode, and its number of frames.
 _SECONDS, _SWINGS, _PICTURES = 4.0, 2.0, 120
 
 
 def modes_page(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     modes: Modes,
     path: str | Path,
     *,
     amplitude: float = 0.3,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Path:
-    """Write the page; amplitude: how far the coordinate that moves most goes (radians, metres)."""
-    mechanism = mechanism_of(mechanism)
+    """Write the page; amplitude: the largest displacement of a coordinate (radians, meters)."""
+    mechanism = mechanism_of(model)
     if not modes.modes:
         raise TaskError(f"{mechanism.name} has no modes: nothing moves")
     if modes.floquet is not None:
-        raise TaskError(f"{mechanism.name}: the shapes of its modes change within a period, and a page shows one each")
+        raise TaskError(
+            f"{mechanism.name}: its mode shapes change within a period, but a page shows only one shape per mode"
+        )
     if not (0 < amplitude < float("inf")):
-        raise TaskError(f"amplitude is {amplitude!r}: give a positive number of radians or metres")
+        raise TaskError(f"amplitude is {amplitude!r}: give a positive number of radians or meters")
     return page(_swinging(mechanism, modes, amplitude, parameters), path)
 
 
 def _swinging(
     mechanism: Mechanism, modes: Modes, amplitude: float, parameters: Mapping[str, Scalar] | None
 ) -> Solution:
-    """The modes one after the other as a run: pictures in time, velocities of the pictures."""
+    """The modes one after the other as a run: frames over time, and velocities of the frames."""
     parts = [_pictures(mechanism, modes, mode, amplitude, parameters) for mode in modes.modes]
     positions = np.vstack(parts)
     times = np.arange(len(positions), dtype=np.float64) * (_SECONDS / _PICTURES)
@@ -64,7 +66,7 @@ def _swinging(
 
 
 def _velocities(mechanism: Mechanism, parts: list[Floats]) -> Floats:
-    """At the pace of the pictures; nothing where positions are not coordinates one by one (quaternions)."""
+    """Velocities at the pace of the frames; empty if positions are not single coordinates (quaternions)."""
     if mechanism.layout.quaternions:
         return np.zeros((_PICTURES * len(parts), len(mechanism.layout.velocities)))
     return np.vstack([np.gradient(part, _SECONDS / _PICTURES, axis=0) for part in parts])
@@ -73,7 +75,7 @@ def _velocities(mechanism: Mechanism, parts: list[Floats]) -> Floats:
 def _pictures(
     mechanism: Mechanism, modes: Modes, mode: Mode, amplitude: float, parameters: Mapping[str, Scalar] | None
 ) -> Floats:
-    point = modes.linearisation.point
+    point = modes.linearization.point
     space = tangent(mechanism, point, parameters)
     assembler = Assembler(mechanism, parameters) if is_constrained(mechanism) else None
     names = [mechanism.layout.velocities[k].removesuffix("'") for k in space.displaced]
@@ -86,7 +88,7 @@ def _pictures(
 
 
 def _course(mode: Mode) -> np.ndarray:
-    """exp(eigenvalue t) over two swings; what does not swing fades, grows or drifts within the time it is shown."""
+    """exp(eigenvalue t) over two cycles; modes that do not oscillate decay, grow or drift within the time shown."""
     part = np.arange(_PICTURES) / _PICTURES
     if mode.oscillates:
         phase = 2 * np.pi * _SWINGS * part
@@ -100,7 +102,7 @@ def _course(mode: Mode) -> np.ndarray:
 
 
 def _closed(assembler: Assembler | None, q: Floats, held: list[str]) -> Floats:
-    """Positions that fit loops; as they are where they cannot be closed that far from the state."""
+    """Positions that close loops; unchanged if loops cannot be closed that far from the state."""
     if assembler is None:
         return q
     try:

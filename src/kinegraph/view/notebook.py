@@ -1,6 +1,6 @@
 """Mechanisms, equations, counts and solutions in a notebook: small tables, formulas and plots.
 
-Names come from model files, so all text is escaped: nothing a model says becomes markup.
+Names come from model files, so all text is escaped: nothing in a model becomes markup.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from kinegraph.simulate.sweep import Sweep
 from kinegraph.solve.solution import Solution
 from kinegraph.view.plot import figure
 
-_MOST_TYPESET = 600  # operations of equations that are still worth reading
+_MOST_TYPESET = 600  # operations of equations that are still readable
 _MOST_ROWS = 40
 _COMMENT = re.compile(r"^%.*\n", re.MULTILINE)
 
 
 @singledispatch
 def html(item: object) -> str | None:
-    """An object as HTML; None if it has none."""
+    """An object as HTML; None if it has no such form."""
     return None
 
 
 @singledispatch
 def latex(item: object) -> str | None:
-    """An object as LaTeX that MathJax understands; None if it has none."""
+    """An object as LaTeX for MathJax; None if it has no such form."""
     return None
 
 
@@ -62,7 +62,7 @@ def _equations(item: Graph) -> str | None:
 
 @html.register
 def _large_graph(item: Graph) -> str | None:
-    """Only where equations are too long to be typeset: a notebook would show this instead of them."""
+    """Only for equations that are too long to typeset: a notebook would show this instead of them."""
     operations = count(item)
     if operations.total <= _MOST_TYPESET:
         return None
@@ -112,7 +112,7 @@ def _solution(item: Solution) -> str:
 
 
 def _picture(solution: Solution) -> str:
-    """The plot as SVG within the page; matplotlib escapes the names."""
+    """The plot as inline SVG; matplotlib escapes the names."""
     target = io.StringIO()
     figure(solution).savefig(target, format="svg")
     return target.getvalue()[target.getvalue().index("<svg") :]

@@ -23,24 +23,24 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# The energies of a solution as curves that can be read.
+# The energies of a solution as readable curves.
 
 _ENERGIES = ("kinetic", "potential", "energy")
 _TRANSFERRED = ("work", "dissipated", "supplied")
-#: A potential this many times larger than all changes of energy would make every curve a straight line.
+#: A potential energy larger than all energy changes by this factor would flatten every curve.
 _FAR = 3.0
 
 
 @dataclass(frozen=True)
 class Energies:
-    """Curves by name; the potential and the total energy are counted from `level`, in joules."""
+    """Curves by name; potential and total energy are relative to `level`, in joules."""
 
     curves: Mapping[str, Floats]
     level: float
 
 
 def energies(solution: Solution) -> Energies:
-    """Energies and what was transferred, from the start of the potential where its level would flatten all curves."""
+    """Energies and transferred work; relative to the initial potential energy if its level would flatten all curves."""
     level = _far_level(solution)
     curves = {}
     for name in (*_ENERGIES, *_TRANSFERRED):
@@ -51,7 +51,7 @@ def energies(solution: Solution) -> Energies:
 
 
 def _far_level(solution: Solution) -> float:
-    """The potential at the start if it is far from zero compared with how much energies change; else zero."""
+    """The initial potential energy if it is large compared with the energy changes; otherwise zero."""
     curves = [solution[name] for name in _ENERGIES if name in solution and len(solution[name])]
     if len(curves) < len(_ENERGIES):
         return 0.0
@@ -62,7 +62,7 @@ def _far_level(solution: Solution) -> float:
 
 # Plots of a solution: coordinates, velocities, energies and the phase plane, as PNG or SVG.
 
-# Okabe and Ito's colours: told apart by everyone, also in print.
+# the colors of Okabe and Ito: distinguishable by everyone, also in print
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000")
 _STYLE: dict[str, object] = {
     "font.family": "sans-serif", "font.size": 9.0, "axes.titlesize": 10.0, "axes.titleweight": "bold",
@@ -86,17 +86,17 @@ def plot(solution: Solution, path: str | Path, columns: Sequence[str] = ()) -> P
 
 
 def picture_path(path: str | Path, error: type[KinegraphError]) -> Path:
-    """Where a picture goes; an error of this kind unless it ends in .png, .svg or .pdf and its folder is there."""
+    """The path of a picture; an error of this kind unless it ends in .png, .svg or .pdf and its folder exists."""
     path = Path(path)
     if path.suffix.lower() not in (".png", ".svg", ".pdf"):
-        raise error(f"cannot draw {path.name}: the ending must be .png, .svg or .pdf")
+        raise error(f"cannot draw {path.name}: the file name must end in .png, .svg or .pdf")
     if not path.absolute().parent.is_dir():
-        raise error(f"cannot draw {path}: there is no folder {path.parent}")
+        raise error(f"cannot draw {path}: the folder {path.parent} does not exist")
     return path
 
 
 def styled() -> AbstractContextManager[None]:
-    """All pictures look the same inside."""
+    """The common style of all pictures."""
     import matplotlib
     from cycler import cycler
 
@@ -137,19 +137,19 @@ def _curves(panel: Axes, solution: Solution, names: Sequence[str], title: str, k
 
 
 def _energies(panel: Axes, solution: Solution) -> None:
-    """Energies; from the start of the potential where its level would make all curves flat."""
+    """Energies; relative to the initial potential energy if its level would flatten all curves."""
     found = energies(solution)
     panel.set_title("Energies")
     for name, column in found.curves.items():
         panel.plot(solution.t, column, label=name)
     panel.set_xlabel("t / s")
-    panel.set_ylabel("J" if found.level == 0 else f"J, potential from {found.level:.4g} J")
+    panel.set_ylabel("J" if found.level == 0 else f"J, potential relative to {found.level:.4g} J")
     panel.margins(x=0)
     _legend(panel)
 
 
 def _legend(panel: Axes) -> None:
-    """Names of the curves beside the title, where they hide nothing; on the right where there is no room for them."""
+    """Names of the curves beside the title, where they cover nothing; on the right if there is no room."""
     names = panel.get_legend_handles_labels()[1]
     if not names:
         return
@@ -162,12 +162,12 @@ def _legend(panel: Axes) -> None:
 
 
 def _titled(title: str, most: int, count: int) -> str:
-    """A title that says how many of all curves there are."""
+    """A title with the number of curves shown."""
     return f"{title} (first {most} of {count})" if count > most else title
 
 
 def _units(solution: Solution) -> dict[str, str]:
-    """Units of coordinates and velocities; none for a solution that was read from a file."""
+    """Units of coordinates and velocities; empty for a solution read from a file."""
     if solution.simulated is None:
         return {}
     mechanism = solution.simulated.mechanism
@@ -198,7 +198,7 @@ def _mark_events(panel: Axes, solution: Solution) -> None:
 
 
 def _shade_contacts(panel: Axes, solution: Solution) -> None:
-    """A grey ground where any contact is closed."""
+    """A gray background while any contact is closed."""
     modes = [column for name, column in solution.items() if name.endswith(".mode")]
     if modes:
         closed = np.any(np.array(modes) > 0, axis=0)
@@ -207,5 +207,5 @@ def _shade_contacts(panel: Axes, solution: Solution) -> None:
 
 
 def written(name: str) -> str:
-    """A name as text: what matplotlib would read as a formula is taken literally."""
+    """A name as literal text, also if matplotlib would read it as a formula."""
     return name.replace("$", r"\$").replace("'", "′")

@@ -24,26 +24,26 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-# Figures of a study: histograms, scatter, corner, classes, success over two variables, what matters.
+# Figures of a study: histograms, scatter, corner, classes, success over two variables, correlations.
 
 _MOST_PANELS, _MOST_CORNER, _MOST_POINTS = 12, 6, 5000
 _BINS = 12
 _MOST_PAIRED = 12  # names of which all pairs are compared
-#: How a study can be drawn.
+#: The kinds of figures.
 KINDS = ("histograms", "scatter", "corner", "classes", "success", "ranks")
 
 
 def draw(study: Study, kind: str, path: str | Path, names: Sequence[str] = ()) -> Path:
-    """Write one figure to a .png, .svg or .pdf file. names: which columns; for `success` two that are varied."""
+    """Write one figure to a .png, .svg or .pdf file. names: the columns; for `success` two varied names."""
     path = picture_path(path, StudyError)
     figure_of(study, kind, names).savefig(path)
     return path
 
 
 def figure_of(study: Study, kind: str, names: Sequence[str] = ()) -> Figure:
-    """A figure by the word for it."""
+    """A figure by the name of its kind."""
     if kind not in KINDS:
-        raise StudyError(f"there is no figure {kind!r}; there are {', '.join(KINDS)}")
+        raise StudyError(f"unknown figure {kind!r}; choose from {', '.join(KINDS)}")
     for name in names:
         _ = study[name]
     drawing = {"histograms": histograms, "scatter": scatter, "corner": corner, "success": success_map}
@@ -60,7 +60,7 @@ def _page(width: float, height: float) -> Figure:
 
 
 def _grid(count: int, columns: int = 3, height: float = 2.3) -> tuple[Figure, list[Axes]]:
-    """A figure with so many panels."""
+    """A figure with a number of panels."""
     columns = min(columns, max(count, 1))
     rows = -(-count // columns)
     page = _page(3.2 * columns, height * rows + 0.2)
@@ -71,7 +71,7 @@ def _grid(count: int, columns: int = 3, height: float = 2.3) -> tuple[Figure, li
 
 
 def histograms(study: Study, names: Sequence[str] = ()) -> Figure:
-    """How often each value of an outcome occurs; lines mark the nominal case and the 5 and 95 % quantiles."""
+    """The distribution of each outcome; lines mark the nominal case and the 5 and 95 % quantiles."""
     chosen = list(names or study.numbers)[:_MOST_PANELS]
     page, panels = _grid(len(chosen))
     for panel, name in zip(panels, chosen, strict=True):
@@ -93,14 +93,14 @@ def histograms(study: Study, names: Sequence[str] = ()) -> Figure:
 
 
 def _points(study: Study) -> NDArray[np.int64]:
-    """Which cases are drawn: the first of them, where there are too many."""
+    """The cases drawn: the first ones, if there are too many."""
     return np.arange(min(len(study.drawn["case"]), _MOST_POINTS))
 
 
-def _colours(study: Study, rows: NDArray[np.int64]) -> tuple[list[str], dict[str, str]]:
-    """The colour of every case by its class or success, and what each colour means."""
+def _colors(study: Study, rows: NDArray[np.int64]) -> tuple[list[str], dict[str, str]]:
+    """The color of every case by its class or success, and the meaning of each color."""
     if "class" in study.columns:
-        known = _class_colours(study)
+        known = _class_colors(study)
         return [known[str(one)] for one in study.drawn["class"][rows]], known
     if "success" in study.columns:
         known = {"success": COLOURS[0], "no success": COLOURS[1]}
@@ -108,21 +108,21 @@ def _colours(study: Study, rows: NDArray[np.int64]) -> tuple[list[str], dict[str
     return [COLOURS[0]] * len(rows), {}
 
 
-def _class_colours(study: Study) -> dict[str, str]:
-    """A colour for every class, the same in all figures."""
+def _class_colors(study: Study) -> dict[str, str]:
+    """A color for every class, the same in all figures."""
     return {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(study.classes())}
 
 
 def scatter(study: Study, names: Sequence[str] = ()) -> Figure:
-    """Every outcome over what it depends on most: by Sobol's total indices, else by the variance each name explains."""
+    """Every outcome over the name it depends on most: by Sobol's total indices, otherwise by explained variance."""
     outcomes = [name for name in (names or study.numbers) if name in study.numbers][:_MOST_PANELS]
     varied = study.plan.samples.names
     rows = _points(study)
-    colours, known = _colours(study, rows)
+    colors, known = _colors(study, rows)
     page, panels = _grid(len(outcomes))
     for panel, name in zip(panels, outcomes, strict=True):
         best = varied[int(np.argmax(influences(study, name)))]
-        panel.scatter(study.values(best)[rows], study.values(name)[rows], s=4, c=colours, linewidths=0, alpha=0.6)
+        panel.scatter(study.values(best)[rows], study.values(name)[rows], s=4, c=colors, linewidths=0, alpha=0.6)
         panel.set_xlabel(written(best))
         panel.set_ylabel(written(name))
     _meanings(page, known)
@@ -130,7 +130,7 @@ def scatter(study: Study, names: Sequence[str] = ()) -> Figure:
 
 
 def influences(study: Study, outcome: str) -> NDArray[np.float64]:
-    """How much an outcome depends on every name that is varied, monotone or not."""
+    """The dependence of an outcome on every varied name, monotone or not."""
     samples, values = study.plan.samples, study.values(outcome)
     totals = total_indices(samples, values)
     if totals is not None:
@@ -140,7 +140,7 @@ def influences(study: Study, outcome: str) -> NDArray[np.float64]:
 
 
 def two_that_matter(study: Study, outcome: str) -> list[str]:
-    """The two names on which an outcome depends most, together: one alone may explain nothing."""
+    """The two names that together explain an outcome best: one alone may explain nothing."""
     names = study.plan.samples.names
     order = np.argsort(-influences(study, outcome), kind="stable")
     if total_indices(study.plan.samples, study.values(outcome)) is not None:
@@ -153,7 +153,7 @@ def two_that_matter(study: Study, outcome: str) -> list[str]:
 
 
 def _finite(study: Study, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """What was varied, and an outcome, of the cases that have both."""
+    """The varied values, and an outcome, of the cases that have both."""
     inputs = np.column_stack([np.asarray(study.drawn[name], dtype=float) for name in study.plan.samples.names])
     good = np.isfinite(values) & np.isfinite(inputs).all(axis=1)
     return inputs[good], values[good]
@@ -169,7 +169,7 @@ def _ranks(study: Study, outcome: str) -> NDArray[np.float64]:
 def _meanings(page: Figure, known: dict[str, str]) -> None:
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], marker="o", ls="", ms=4, color=colour, label=label) for label, colour in known.items()]
+    handles = [Line2D([], [], marker="o", ls="", ms=4, color=color, label=label) for label, color in known.items()]
     if handles:
         page.legend(handles=handles, loc="outside lower right", ncols=len(handles))
 
@@ -178,7 +178,7 @@ def corner(study: Study, names: Sequence[str] = ()) -> Figure:
     """All pairs of columns, with a histogram of each on the diagonal."""
     chosen = list(names or (*study.plan.samples.names, *study.numbers))[:_MOST_CORNER]
     rows = _points(study)
-    colours, known = _colours(study, rows)
+    colors, known = _colors(study, rows)
     size = len(chosen)
     page = _page(1.7 * size + 0.5, 1.6 * size + 0.5)
     panels = page.subplots(size, size, squeeze=False)
@@ -191,7 +191,7 @@ def corner(study: Study, names: Sequence[str] = ()) -> Figure:
                 panel.hist(values[np.isfinite(values)], bins=24, color=COLOURS[5])
                 panel.set_yticks([])
             elif j < i:
-                panel.scatter(study.values(across)[rows], study.values(down)[rows], s=2, c=colours, lw=0, alpha=0.5)
+                panel.scatter(study.values(across)[rows], study.values(down)[rows], s=2, c=colors, lw=0, alpha=0.5)
             if i == size - 1:
                 panel.set_xlabel(written(across))
             if j == 0 and i > 0:
@@ -202,12 +202,12 @@ def corner(study: Study, names: Sequence[str] = ()) -> Figure:
 
 
 def classes(study: Study) -> Figure:
-    """How probable each class is, with its interval."""
+    """The probability of each class, with its interval."""
     found = study.classes()
     page = _page(6.4, 0.5 + 0.35 * len(found))
     panel = page.subplots()
     for place, (name, one) in enumerate(found.items()):
-        panel.barh(place, one.value, color=_class_colours(study)[name], height=0.6)
+        panel.barh(place, one.value, color=_class_colors(study)[name], height=0.6)
         panel.plot([one.low, one.high], [place, place], color="black", lw=1.4)
         panel.text(1.01, place, f"{100 * one.value:.2f} %", va="center", fontsize=8)
     panel.set_yticks(range(len(found)), [written(name) for name in found])
@@ -218,9 +218,9 @@ def classes(study: Study) -> Figure:
 
 
 def success_map(study: Study, names: Sequence[str] = ()) -> Figure:
-    """The part of cases that succeed over two varied names; white where there are no cases."""
+    """The fraction of successful cases over two varied names; white where there are no cases."""
     if "success" not in study.columns:
-        raise StudyError("the study says nothing of success: give success='...' when it is made")
+        raise StudyError("the study has no success condition: give success='...' to study")
     chosen = list(names) or two_that_matter(study, "success")
     if len(chosen) != 2:
         raise StudyError(f"success is drawn over two names, not {len(chosen)}: {', '.join(chosen)}")
@@ -234,7 +234,7 @@ def success_map(study: Study, names: Sequence[str] = ()) -> Figure:
     page = _page(5.4, 4.2)
     panel = page.subplots()
     mesh = panel.pcolormesh(across, down, part.T, vmin=0, vmax=1, cmap="viridis")
-    page.colorbar(mesh, ax=panel, label="part of cases that succeed")
+    page.colorbar(mesh, ax=panel, label="fraction of successful cases")
     panel.set_xlabel(written(chosen[0]))
     panel.set_ylabel(written(chosen[1]))
     panel.grid(visible=False)
@@ -242,7 +242,7 @@ def success_map(study: Study, names: Sequence[str] = ()) -> Figure:
 
 
 def ranks(study: Study) -> Figure:
-    """Rank correlations of all outcomes with all that is varied, as a table of colours."""
+    """Rank correlations of all outcomes with all varied names, as a table of colors."""
     outcomes = list(study.numbers)[: 3 * _MOST_PANELS]
     if "success" in study.columns:
         outcomes.append("success")
@@ -252,8 +252,8 @@ def ranks(study: Study) -> Figure:
     panel = page.subplots()
     image = panel.imshow(table, vmin=-1, vmax=1, cmap="RdBu_r", aspect="auto")
     for (i, j), value in np.ndenumerate(table):
-        colour = "white" if abs(value) > 0.6 else "black"
-        panel.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7, color=colour)
+        color = "white" if abs(value) > 0.6 else "black"
+        panel.text(j, i, f"{value:.2f}", ha="center", va="center", fontsize=7, color=color)
     panel.set_xticks(range(len(varied)), [written(name) for name in varied])
     panel.set_yticks(range(len(outcomes)), [written(name) for name in outcomes])
     panel.grid(visible=False)
@@ -261,7 +261,7 @@ def ranks(study: Study) -> Figure:
     return page
 
 
-# A study as one page: what was asked, statistics, figures, what matters, failures. It needs no other file.
+# A study as one self-contained page: settings, statistics, figures, sensitivities, failures.
 
 _MOST_FAILURES, _MOST_INDICES = 200, 12
 _LONGEST_FORMULA = 90  # characters
@@ -276,10 +276,10 @@ img { max-width: 100%; } .wide { overflow-x: auto; } .note { color: #666; font-s
 
 
 def study_page(study: Study, path: str | Path) -> Path:
-    """Write the page and say where it is."""
+    """Write the page and return its path."""
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
-        raise StudyError(f"cannot write {path.name}: a page ends in .html")
+        raise StudyError(f"cannot write {path.name}: the file name of a page must end in .html")
     text = page_text(study)
     write_whole(path, lambda file: file.write(text.encode()))
     return path
@@ -306,16 +306,16 @@ def _table(head: list[str], rows: list[list[str]]) -> str:
 
 def _settings(study: Study) -> str:
     plan = study.plan
-    rows = [[", ".join(names), str(law)] for names, law in plan.samples.laws.items()]
+    rows = [[", ".join(names), str(distribution)] for names, distribution in plan.samples.distributions.items()]
     rows += [[f"outcome {name}", _shortened(text)] for name, text in plan.outcome_table.outcomes.items()]
     rows += [[f"class {name}", text] for name, text in plan.outcome_table.classes.items()]
     rows += [["success", plan.outcome_table.success]] if plan.outcome_table.success is not None else []
     note = f"{plan.samples.design.value} design, seed {plan.samples.seed}; {plan.solver.name}; t = {plan.span[0]:g} to "
-    return f"<h2>What was asked</h2><p class='note'>{escape(note)}{plan.span[1]:g} s</p>{_table(['', ''], rows)}"
+    return f"<h2>Settings</h2><p class='note'>{escape(note)}{plan.span[1]:g} s</p>{_table(['', ''], rows)}"
 
 
 def _shortened(text: str) -> str:
-    """A formula in one line of a page."""
+    """A formula shortened to one line of a page."""
     return text if len(text) <= _LONGEST_FORMULA else f"{text[: _LONGEST_FORMULA - 4]} ..."
 
 
@@ -370,7 +370,7 @@ def _image(study: Study, kind: str) -> str:
 
 
 def _indices(study: Study) -> str:
-    """Sensitivity indices where SALib is installed; else what to install."""
+    """Sensitivity indices if SALib is installed; otherwise how to install it."""
     rows, method = [], ""
     outcomes = [*study.numbers, *(["success"] if "success" in study.columns else [])]
     try:
@@ -395,4 +395,4 @@ def _failures(study: Study) -> str:
         return ""
     rows = [[str(one.case), one.status, one.reason] for one in study.failures[:_MOST_FAILURES]]
     more = f"the first {_MOST_FAILURES} of {len(study.failures)}" if len(study.failures) > _MOST_FAILURES else ""
-    return f"<h2>Cases that failed</h2><p class='note'>{more}</p>{_table(['case', 'status', 'reason'], rows)}"
+    return f"<h2>Failed cases</h2><p class='note'>{more}</p>{_table(['case', 'status', 'reason'], rows)}"

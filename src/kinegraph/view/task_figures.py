@@ -22,8 +22,10 @@ if TYPE_CHECKING:
     from kinegraph.tasks.platforms.workspace import Workspace
     from kinegraph.tasks.response import Response
 
+Floats: TypeAlias = NDArray[np.float64]
 
-# The picture of curves over time, with error bands: what tasks of mechanics find along a motion.
+
+# Curves over time, with error bands.
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Panel:
 
 
 def plot_curves(path: str | Path, times: Floats, panels: Sequence[Panel], title: str = "") -> Path:
-    """Write a .png, .svg or .pdf file: panels over one axis of time."""
+    """Write a .png, .svg or .pdf file: panels over one time axis."""
     from matplotlib.figure import Figure
 
     path = picture_path(path, TaskError)
@@ -59,11 +61,11 @@ def plot_curves(path: str | Path, times: Floats, panels: Sequence[Panel], title:
     return path
 
 
-# The picture of a frequency response: amplitude and phase over frequency.
+# Frequency response: amplitude and phase over frequency.
 
 
 def plot_response(response: Response, path: str | Path) -> Path:
-    """Write a .png, .svg or .pdf file: one curve for every displacement and input."""
+    """Write a .png, .svg or .pdf file: one curve per displacement and input."""
     from matplotlib.figure import Figure
 
     path = picture_path(path, TaskError)
@@ -84,7 +86,7 @@ def plot_response(response: Response, path: str | Path) -> Path:
     return path
 
 
-# The picture of branches of equilibria: every coordinate over the variable, stable parts drawn through.
+# Branches of equilibria: every coordinate over the variable, stable parts as solid lines.
 
 _MARKERS = {"fold": "<", "branch point": "o", "Hopf": "s", "divergence": "d"}
 _MOST_PANELS = 6
@@ -98,7 +100,7 @@ def plot_branches(branches: Branches, path: str | Path) -> Path:
 
 
 def branches_figure(branches: Branches) -> Figure:
-    """The picture as a matplotlib figure, a panel for each coordinate."""
+    """The picture as a matplotlib figure, one panel per coordinate."""
     from matplotlib.figure import Figure
 
     names = branches.coordinates[:_MOST_PANELS]
@@ -115,11 +117,11 @@ def branches_figure(branches: Branches) -> Figure:
 
 
 def _draw_branch(panel: Axes, branch: Branch, index: int) -> None:
-    """One branch: stable parts drawn through, unstable ones dashed."""
+    """One branch: stable parts solid, unstable ones dashed."""
     heights = branch.q[:, index]
     for wanted, style in ((True, "-"), (False, "--")):
         parts = branch.stable == wanted
-        parts[:-1] |= branch.stable[1:] == wanted  # a part reaches up to the next
+        parts[:-1] |= branch.stable[1:] == wanted  # a part extends to the next
         panel.plot(branch.values, np.where(parts, heights, np.nan), style, color="#0072B2")
     for one in branch.special:
         panel.plot(one.value, one.q[index], _MARKERS[one.kind], color="#D55E00", markersize=5)
@@ -133,14 +135,13 @@ def _branches_legend(panel: Axes, branches: Branches) -> None:
     panel.legend()
 
 
-# The picture of a platform's workspace: distance from singular poses where the ring can be, else what limits it.
+# The workspace of a platform: the distance from singular poses inside, otherwise the limit exceeded.
 
-Floats: TypeAlias = NDArray[np.float64]
 
-#: Limits with a colour of their own.
+#: Limits with their own color.
 _LEGEND = 11
 _DISTANCE = "distance from singular poses"
-#: Poses inside a map from which on lines of equal distance are drawn.
+#: Contour lines are drawn from this number of poses inside a map.
 _ENOUGH = 25
 #: Slices of a workspace over three coordinates.
 _SLICES = 4
@@ -154,7 +155,7 @@ def plot_workspace(workspace: Workspace, path: str | Path) -> Path:
 
 
 def workspace_figure(workspace: Workspace) -> Figure:
-    """The picture as a matplotlib figure: a curve, a map, or slices of one."""
+    """The picture as a matplotlib figure: a curve, a map, or slices of a map."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
 
@@ -170,7 +171,7 @@ def workspace_figure(workspace: Workspace) -> Figure:
 
 
 def _curve(page: Figure, workspace: Workspace, limits: _Limits) -> None:
-    """Over one coordinate; bands of colour where the ring cannot be."""
+    """Over one coordinate; colored bands where the platform cannot be."""
     ((name, values),) = workspace.axes.items()
     page.set_size_inches(8.0, 4.6)
     panel = page.subplots()
@@ -210,7 +211,7 @@ def _maps(page: Figure, workspace: Workspace, limits: _Limits) -> None:
 
 @dataclass(frozen=True)
 class _Limits:
-    """What keeps the ring out, in words, and which of these holds at every pose, -1 for none."""
+    """The limits of the platform as text, and which of these holds at every pose, -1 for none."""
 
     words: tuple[str, ...]
     places: NDArray[np.int64]
@@ -253,7 +254,7 @@ def _draw_map(
 
 
 def _draw_contours(panel: Axes, values: list[Floats], displayed: Floats) -> None:
-    """Lines of equal distance, for colours that reach down to zero hardly differ inside; and the border."""
+    """Contour lines, because colors that reach down to zero hardly differ inside; and the border."""
     if min(displayed.shape) < 2 or not np.any(np.isfinite(displayed)):
         return
     inside = np.isfinite(displayed)

@@ -15,22 +15,22 @@ from kinegraph.view.study import study_page
 
 
 def view(
-    what: MechanismSource | Solution | Study,
+    model: MechanismSource | Solution | Study,
     path: str | Path | None = None,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Path:
-    """Write a page to be opened in a browser, and say where it is.
+    """Write an .html page to open in a browser, and return its path.
 
-    what: a mechanism (or a model file, or a name of the library), shown where it starts with a slider for each
-        coordinate; a solution, shown moving; or a study, shown by its statistics and figures.
-    path: an .html file; None takes the mechanism's name.
-    parameters: values that differ from the model's; a solution has its own.
+    model: a Mechanism, a path, or a library name: shown with a slider for each coordinate; a solution: animated; or a
+        study: its statistics and figures.
+    path: an .html file; by default the name of the mechanism.
+    parameters: values that replace the model's; a solution has its own.
     """
-    if isinstance(what, Study):
-        return study_page(what, path or "study.html")
-    if isinstance(what, Solution):
+    if isinstance(model, Study):
+        return study_page(model, path or "study.html")
+    if isinstance(model, Solution):
         if parameters:
-            raise ModelError("a solution has the parameters it was computed with", remedy="leave `parameters` out")
-        return page(what, path or "solution.html")
-    mechanism = mechanism_of(what)
+            raise ModelError("a solution already has its parameters", remedy="omit `parameters`")
+        return page(model, path or "solution.html")
+    mechanism = mechanism_of(model)
     return model_page(mechanism, path or f"{mechanism.name}.html", parameters)

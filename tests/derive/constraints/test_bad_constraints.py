@@ -49,7 +49,7 @@ def test_contradicting_velocities():
 def test_rows_that_agree_at_first_are_seen_to_part():
     """The second row repeats the first at the start alone; left out as redundant, what it misses is reported."""
     parting = kg.parse(POINT + "constraint one | x' = 1; constraint two | x' = 1 + t^2;")
-    run = kg.simulate(parting, 1, grid=10, native=False)
+    run = kg.simulate(parting, 1, times=10, native=False)
     assert run.drift["velocity"] == pytest.approx(1, abs=1e-9)
     assert not all(check.passed for check in run.checks)
 

@@ -7,13 +7,17 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.chain import Chain, resolve_closure
-from kinegraph.compiler.choose import finalists
-from kinegraph.compiler.compile import straight_kernel
+from kinegraph.compiler.bind import straight_kernel
+from kinegraph.compiler.closures import finalists
+from kinegraph.compiler.derive import Derivations, derived
+from kinegraph.compiler.reduce import reduced
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import resolve_closure
 from kinegraph.derive.constraints.cuts import other_cuts, recut
 from kinegraph.derive.plan import Closure
 from kinegraph.errors import DerivationError, ProofError
+from kinegraph.graph.interpret import interpret
+from kinegraph.jit.kernel import KernelOptions
 from tests.derive.constraints.test_random_linkages import linkage, values
 
 #: A row of bars that comes back to the ground; the last joint closes it.
@@ -50,7 +54,7 @@ MECHANISMS = {
 
 
 def by_cut(mechanism, cut, closure):
-    return Chain(replace(request_of(mechanism, "qdd", numeric=True, closure=closure), cut=cut), cache=False)
+    return Derivations(replace(request_of(mechanism, "qdd", numeric=True, closure=closure), cut=cut), cache=False)
 
 
 def place(mechanism, seed=3):
@@ -65,7 +69,7 @@ def place(mechanism, seed=3):
 def accelerations(mechanism, graph, q, v, tau):
     layout = mechanism.layout
     given = dict(zip((*layout.positions, *layout.velocities, *layout.forces), (*q, *v, *tau), strict=True))
-    return kg.interpret(graph, given | {"t": 0.0})["qdd"]
+    return interpret(graph, given | {"t": 0.0})["qdd"]
 
 
 @pytest.mark.parametrize(("name", "closure"), list(zip(MECHANISMS, ["multipliers", "partition"] * 3, strict=True)))
@@ -76,7 +80,7 @@ def test_all_cuts_give_the_same_accelerations_and_are_proved(name, closure):
     cuts = other_cuts(mechanism)
     assert cuts
     for cut in cuts[:1]:
-        found = accelerations(mechanism, by_cut(mechanism, cut, closure).reduced.graph, q, v, tau)
+        found = accelerations(mechanism, reduced(by_cut(mechanism, cut, closure)).graph, q, v, tau)
         np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * np.abs(wanted).max())
 
 
@@ -86,16 +90,16 @@ def test_random_linkages_are_cut_elsewhere(seed):
     q, v, tau = place(mechanism)
     wanted = values(mechanism, "qdd", q=q, v=v, tau=tau)["qdd"]
     for cut in other_cuts(mechanism)[:2]:
-        graph = by_cut(mechanism, cut, "multipliers").derived.graph
+        graph = derived(by_cut(mechanism, cut, "multipliers")).graph
         np.testing.assert_allclose(accelerations(mechanism, graph, q, v, tau), wanted, rtol=1e-8, atol=1e-8)
 
 
 def test_the_proof_would_see_another_mechanism():
     mechanism, heavier = kg.parse(ROW), kg.parse(ROW.replace("m(2)", "m(2.001)"))
-    chain, other = (by_cut(one, ("C",), "multipliers") for one in (mechanism, heavier))
-    assert chain.derivations.proved(chain.derived.graph, chain.derived.plan)
+    own, other = (by_cut(one, ("C",), "multipliers") for one in (mechanism, heavier))
+    assert own.proved(derived(own).graph, derived(own).plan)
     with pytest.raises(ProofError):
-        chain.derivations.proved(other.derived.graph, chain.derived.plan)
+        own.proved(derived(other).graph, derived(own).plan)
 
 
 def test_the_cut_that_the_model_names_is_kept():
@@ -112,7 +116,7 @@ def test_the_cut_that_the_model_names_is_kept():
 
 def test_a_row_of_bars_is_cut_elsewhere_by_the_search():
     found = finalists(request_of(kg.parse(SHORT_ROW), "qdd", numeric=True), (), cache=False)
-    stated = next(way for way in found if not way.cut)
+    stated = next(one for one in found if not one.cut)
     assert found[0].cut and found[0].cycles < 0.9 * stated.cycles
 
 
@@ -129,7 +133,7 @@ def test_no_numbers_in_singular_positions():
     linkage = kg.load("n-four-bar-1")
     flat = -np.pi / 2
     for closure in ("multipliers", "partition"):
-        kernel = straight_kernel(by_cut(linkage, ("Coupler1",), closure))
+        kernel = straight_kernel(by_cut(linkage, ("Coupler1",), closure).request, options=KernelOptions(cache=False))
         assert np.isnan(kernel([flat, flat, 0], [-1, -1, 0], [0, 0, 0])).all()
         beside = kernel([flat + 0.1, flat + 0.1, 0], [-1, -1, 0], [0, 0, 0])
         np.testing.assert_allclose(beside[:2], 1.2 * 9.81 * np.sin(flat + 0.1), rtol=1e-8)

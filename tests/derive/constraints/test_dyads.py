@@ -14,6 +14,7 @@ from kinegraph.derive.quantities.dynamics import driving_forces
 from kinegraph.derive.tree.expressions import output
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import GraphBuilder, Scalar
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind
 from tests.cli.run import data, runner
 from tests.derive.constraints.test_random_linkages import linkage
@@ -140,7 +141,7 @@ def test_every_branch_is_the_users(form):
             continue
         given = [*place.q, *place.v, *random.normal(size=len(layout.forces))]
         names = (*layout.positions, *layout.velocities, *layout.forces)
-        first, second = (kg.interpret(one, dict(zip(names, given, strict=True)))["qdd"] for one in graphs)
+        first, second = (interpret(one, dict(zip(names, given, strict=True)))["qdd"] for one in graphs)
         scale = np.max(np.abs(first))
         if np.isfinite(first).all() and scale < 1e8:
             np.testing.assert_allclose(second, first, rtol=0, atol=1e-8 * scale)
@@ -222,10 +223,10 @@ def test_other_quantities_have_closed_forms_too():
 def test_commands_take_a_closure(capsys):
     run = runner(capsys)
     ways = ("multipliers", "partition", "closed-form", "fastest")
-    found = [data(run(f"eval slider-crank -q qdd --json --closure {way} --at", "crank'=3"))["qdd"] for way in ways]
+    found = [data(run(f"eval slider-crank -q qdd --json --closure {way} --state", "crank'=3"))["qdd"] for way in ways]
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], rtol=1e-10)
-    counts = [data(run(f"ops slider-crank -q qdd --effort quick --json --closure {way}")) for way in ways[:3]]
+    counts = [data(run(f"count slider-crank -q qdd --effort quick --json --closure {way}")) for way in ways[:3]]
     assert [one["sqrt"] for one in counts] == [0, 0, 1] and all(one["proved"] for one in counts)
 
 
@@ -258,7 +259,7 @@ def test_random_planar_linkages(seed):
     names = (*layout.positions, *layout.velocities, *layout.forces)
     given = dict(zip(names, [*place.q, *place.v, *random.normal(size=size)], strict=True))
     ways = ("multipliers", "partition", "closed-form")
-    first, *others = (kg.interpret(kg.derive(mechanism, "qdd", closure=way), given)["qdd"] for way in ways)
+    first, *others = (interpret(kg.derive(mechanism, "qdd", closure=way), given)["qdd"] for way in ways)
     for other in others:
         np.testing.assert_allclose(other, first, atol=1e-10 * np.abs(first).max())
 

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler.derive import Derivations
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.conditions import row_rank
 from kinegraph.derive.plan import Plan
@@ -17,6 +17,7 @@ from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.dynamics import driving_forces
 from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.derive.tree.expressions import output
+from kinegraph.graph.interpret import interpret
 
 COUNT = 500 if os.environ.get("KINEGRAPH_SOAK") else 4
 #: Closing joints with the rows they have.
@@ -28,7 +29,7 @@ def values(mechanism, quantities, **arguments):
     layout = mechanism.layout
     groups = {"q": layout.positions, "v": layout.velocities, "tau": layout.forces}
     given = {name: x for key, array in arguments.items() for name, x in zip(groups[key], array, strict=True)}
-    return kg.interpret(Chain(request_of(mechanism, quantities), cache=False).at_once, given)
+    return interpret(Derivations(request_of(mechanism, quantities), cache=False).at_once, given)
 
 
 def number(value):

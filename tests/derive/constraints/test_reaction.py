@@ -5,6 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import DerivationError
+from kinegraph.graph.interpret import interpret
 from tests.derive.constraints.test_four_bar import FOUR_BAR, REFERENCE, state
 from tests.interpreted import interpreted
 from tests.tasks.test_loop_reactions import PINS
@@ -108,7 +109,7 @@ def test_derivatives_agree_with_differences(by):
     graph = kg.derive(model, [*words, *(f"d({word})/d({by})" for word in words)])
 
     def values(q, v, tau, m):
-        return kg.interpret(graph, dict(zip(names, [*q, *v, *tau, m], strict=True)))
+        return interpret(graph, dict(zip(names, [*q, *v, *tau, m], strict=True)))
 
     slopes = values(q, v, tau, 2.0)
     direction = np.array([0.3, -0.5, 0.2, 0.7, -0.1])

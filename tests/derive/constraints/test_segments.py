@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.compiler.chain import Chain
+from kinegraph.compiler import stored
+from kinegraph.compiler.bind import straight_kernel
 from kinegraph.compiler.choose import fastest_segments
-from kinegraph.compiler.compile import straight_kernel
-from kinegraph.compiler.records import Means
 from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.compiler.stage_records import TargetFeatures
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.plan_search import PlanSearch
 from kinegraph.derive.quantities.quantity import parse_list
@@ -90,7 +90,7 @@ def test_kernels_of_segments_side_by_side_compute_the_same() -> None:
         assert fastest is not None and any(isinstance(one, int) for one, _ in fastest.exchange)
         start = kg.assemble(mechanism, {})
         tau = np.linspace(-1, 1, len(start.v))
-        straight = straight_kernel(Chain(request), options=KernelOptions(side_by_side=False))
+        straight = straight_kernel(request, options=KernelOptions(side_by_side=False))
         kernel = compile_graph(fastest.graph, arguments, fastest.values, exchange=fastest.exchange)
         np.testing.assert_allclose(
             kernel(start.q, start.v, tau), straight(start.q, start.v, tau), rtol=1e-11, atol=1e-11
@@ -100,7 +100,7 @@ def test_kernels_of_segments_side_by_side_compute_the_same() -> None:
 def test_long_loops_are_computed_in_segments_and_kept() -> None:
     mechanism = kg.library.mechanism("loop-46")
     request = request_of(mechanism, "qdd", numeric=True)
-    chosen = Chain(request).chosen(Means(side_by_side=True))
-    again = Chain(request).chosen(Means(side_by_side=True))
+    chosen = stored.chosen(request, TargetFeatures(side_by_side=True))
+    again = stored.chosen(request, TargetFeatures(side_by_side=True))
     assert chosen == again and any(isinstance(one, int) for one, _ in chosen.exchange)
     assert len(chosen.graph) < 60 * 46

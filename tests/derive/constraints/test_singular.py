@@ -10,6 +10,7 @@ from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import SolveError, TaskError
+from kinegraph.graph.interpret import interpret
 from tests.cli.run import data, runner
 
 FLAT = -1.5707963267948966
@@ -22,7 +23,7 @@ Rocker | Sx(d), Rz(rocker) | Sx(c/2), m(1), Jz(0.1); loop pin | revolute | Coupl
 
 @pytest.mark.parametrize("beside", [0.0, 1e-9, -1e-6])
 def test_eval_refuses_a_singular_position_by_name(beside, capsys):
-    found = runner(capsys)("eval n-four-bar-1 -q qdd,H,multipliers --at", f"u0={FLAT + beside},u1={FLAT + beside}")
+    found = runner(capsys)("eval n-four-bar-1 -q qdd,H,multipliers --state", f"u0={FLAT + beside},u1={FLAT + beside}")
     assert found.code == 1
     assert "qdd, multipliers: n-four-bar-1 is in a singular position here, where pin1.x follows" in found.err
 
@@ -31,13 +32,13 @@ def test_eval_refuses_a_singular_position_by_name(beside, capsys):
 def test_eval_beside_it_is_right(beside, capsys):
     """All uprights move as one pendulum: u'' = g sin(u) 1.2 by hand (three rods of length 1 and mass 1)."""
     found = data(
-        runner(capsys)("eval n-four-bar-1 --json -q qdd --at", f"u0={FLAT + beside},u1={FLAT + beside},u0'=-2")
+        runner(capsys)("eval n-four-bar-1 --json -q qdd --state", f"u0={FLAT + beside},u1={FLAT + beside},u0'=-2")
     )
     np.testing.assert_allclose(found["qdd"][:2], 1.2 * 9.81 * sin(FLAT + beside), rtol=1e-8)
 
 
 def test_what_needs_no_rows_is_given_there(capsys):
-    assert runner(capsys)(f"eval n-four-bar-1 -q H,energy,constraint_jacobian --at u0={FLAT},u1={FLAT}").code == 0
+    assert runner(capsys)(f"eval n-four-bar-1 -q H,energy,constraint_jacobian --state u0={FLAT},u1={FLAT}").code == 0
 
 
 def test_a_proximal_solve_is_exact_there():
@@ -54,13 +55,13 @@ def test_a_proximal_solve_agrees_where_rows_are_independent():
 
 def test_a_run_does_not_start_in_a_singular_position():
     with pytest.raises(SolveError, match=r"starts in a singular position: pin1\.x follows from the other rows"):
-        kg.simulate(kg.load("n-four-bar-1"), 1, initial={"u0": FLAT + 1e-7, "u1": FLAT + 1e-7}, native=False)
+        kg.simulate(kg.load("n-four-bar-1"), 1, state={"u0": FLAT + 1e-7, "u1": FLAT + 1e-7}, native=False)
 
 
 def test_a_fixed_step_onto_a_singular_position_ends_the_run():
     """Without gravity the uprights turn at 1 rad/s: the second of these steps ends where all bars are in line."""
     mechanism = kg.parse(kg.write(kg.load("n-four-bar-1")).replace("gravity 0, -9.81, 0", "gravity 0, 0, 0"))
-    run = kg.simulate(mechanism, 2, method="rk4", step=-FLAT / 2, grid=None, native=False)
+    run = kg.simulate(mechanism, 2, method="rk4", step=-FLAT / 2, times=None, native=False)
     assert run.status.name == "SINGULAR"
     assert run.ending.component == "the constraint pin1.x" and run.ending.time == pytest.approx(-FLAT / 2)
 
@@ -73,7 +74,7 @@ def test_dead_centres_choose_other_independent_coordinates(tmp_path, capsys):
     file = tmp_path / "rocker.kg"
     file.write_text(TRIPLE_ROCKER, encoding="utf-8")
     at = f"crank={crank!r},coupler={along!r},rocker={along + np.pi!r}"
-    found = runner(capsys)(f"eval {file} --json -q tau --as-given --at", at)
+    found = runner(capsys)(f"eval {file} --json -q tau --as-given --state", at)
     assert found.code == 0 and "the usual independent coordinates fail here" in found.err
     assert "rocker' instead" in found.err or "coupler' instead" in found.err
     tau = np.array(data(found)["tau"])
@@ -111,8 +112,8 @@ def test_kernels_give_no_numbers_in_a_singular_position(beside):
     assert np.isnan(rows[0]).all() and np.isfinite(rows[1]).all()
     given = dict(zip((*mechanism.layout.positions, *mechanism.layout.velocities), [*q, -2, -2, 0], strict=True))
     forces = dict.fromkeys(mechanism.layout.forces, 0.0)
-    assert np.isnan(kg.interpret(kg.derive(mechanism, "qdd"), given | forces)["qdd"]).all()
-    slopes = kg.interpret(kg.derive(mechanism, "d(qdd)/d(q)"), given | forces)["d(qdd)/d(q)"]
+    assert np.isnan(interpret(kg.derive(mechanism, "qdd"), given | forces)["qdd"]).all()
+    slopes = interpret(kg.derive(mechanism, "d(qdd)/d(q)"), given | forces)["d(qdd)/d(q)"]
     assert np.isnan(slopes).any(axis=1).all()
 
 
@@ -132,7 +133,7 @@ def test_tasks_name_the_rows_of_a_singular_position():
     with pytest.raises(TaskError, match=r"reaction:pin1: n-four-bar-1 is in a singular .* where pin1\.x"):
         kg.reactions("n-four-bar-1", "pin1", {"u0": FLAT, "u1": FLAT})
     with pytest.raises(TaskError, match="singular"):
-        kg.linearise("n-four-bar-1", {"u0": FLAT, "u1": FLAT})
+        kg.linearize("n-four-bar-1", {"u0": FLAT, "u1": FLAT})
 
 
 def test_pivots_of_a_loop_on_a_moving_body_do_not_depend_on_frames():

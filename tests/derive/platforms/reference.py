@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import kinegraph as kg
+from kinegraph.codegen.kernel import Kernel
 from kinegraph.model.builder import Builder, Rx, Ry, Rz, Sx, Sy, Sz, drive, inertia, leg
 from kinegraph.model.mechanism import Inertia, Mechanism, Transform
 from kinegraph.model.platforms.leg_table import LegRow
@@ -112,8 +113,8 @@ def rows(model: dict[str, Any], on: str | None = None) -> list[LegRow]:
     ]
 
 
-def kernel(found: Case, quantity: str, **options: Any) -> kg.Kernel:
+def kernel(found: Case, quantity: str, **options: Any) -> Kernel:
     """A compiled quantity."""
     made = kg.compile(found.mechanism, quantity, **options)
-    assert isinstance(made, kg.Kernel)
+    assert isinstance(made, Kernel)
     return made

@@ -115,7 +115,7 @@ def test_poses_of_a_ring_that_is_free_to_move(count: int) -> None:
     mechanism = kg.parse(table(rows=" ".join(HEXAGON[:count])))
     drives = {f"{name}_l": 0.7 for name in "ABCDEF"[:count]}
     with pytest.raises(TaskError, match=f"the {count} drives A_l"):
-        kg.ring_poses(mechanism, drives)
+        kg.platform_poses(mechanism, drives)
 
 
 DRIVES = dict.fromkeys(("A_l", "B_l", "C_l", "D_l", "E_l", "F_l"), 1.3)
@@ -123,7 +123,7 @@ DRIVES = dict.fromkeys(("A_l", "B_l", "C_l", "D_l", "E_l", "F_l"), 1.3)
 
 @cache
 def in_metres() -> PlatformPoses:
-    return kg.ring_poses("stewart", DRIVES)
+    return kg.platform_poses("stewart", DRIVES)
 
 
 @pytest.mark.parametrize("unit", [1e6, 1e-6])
@@ -137,7 +137,7 @@ def test_poses_do_not_depend_on_the_unit_of_length(unit: float) -> None:
     scaled = re.sub(r"(S[xyz]\()([-\d.]+)(?=\))", in_units, text)
     scaled = re.sub(r"([xz] = )([-\d.]+)", in_units, scaled)
     plain = in_metres()
-    found = kg.ring_poses(kg.parse(scaled, "scaled.kg"), {name: unit * value for name, value in DRIVES.items()})
+    found = kg.platform_poses(kg.parse(scaled, "scaled.kg"), {name: unit * value for name, value in DRIVES.items()})
     assert found.complete and found.paths == plain.paths
     places = [np.array([[pose.ring[name] for name in "xyz"] for pose in one]) for one in (plain, found)]
     apart = np.linalg.norm(places[1][:, None] / unit - places[0], axis=2)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.graph.interpret import interpret
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.platforms.evaluate import evaluated
 from tests.derive.platforms.test_maximal import platform, states
@@ -66,4 +67,4 @@ def test_legs_as_loops_on_request() -> None:
     layout = mechanism.layout
     names = (*layout.positions, *layout.velocities, *layout.forces)
     values = dict(zip(names, (*q, *v, *tau), strict=True))
-    np.testing.assert_allclose(kg.interpret(closed, values)["qdd"], kg.interpret(loops, values)["qdd"], atol=1e-8)
+    np.testing.assert_allclose(interpret(closed, values)["qdd"], interpret(loops, values)["qdd"], atol=1e-8)

@@ -170,7 +170,7 @@ def test_a_ring_out_of_reach_is_named() -> None:
 
 def test_energy_is_kept_by_a_free_ring() -> None:
     mechanism = kg.parse(table())
-    run = kg.simulate(mechanism, 0.3, initial={"wx": 1, "y'": 0.3}, rtol=1e-10, grid=3, native=False)
+    run = kg.simulate(mechanism, 0.3, state={"wx": 1, "y'": 0.3}, rtol=1e-10, times=3, native=False)
     kernel = evaluated(mechanism, "energy")
     layout = mechanism.layout
     energies = []

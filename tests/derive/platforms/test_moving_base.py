@@ -181,7 +181,7 @@ def test_momentum_and_energy_are_kept() -> None:
         f"rest(0.6) | {A} | {B};"
     )
     initial = {"wx": 2.0, "x'": 0.3, "cwz": -0.7}
-    run = kg.simulate(weightless, 0.15, initial=initial, grid=15, rtol=1e-10, native=False, progress=False)
+    run = kg.simulate(weightless, 0.15, state=initial, times=15, rtol=1e-10, native=False, progress=False)
     for name in ("px", "py", "pz", "Lx", "Ly", "Lz"):
         assert np.ptp(run[name]) < 1e-8, name
     assert all(check.passed for check in run.checks) and np.ptp(run["energy"]) < 1e-7

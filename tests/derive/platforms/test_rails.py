@@ -156,7 +156,7 @@ def test_a_workspace_where_the_carriage_is() -> None:
     mechanism = kg.parse(f"{text} {rows};")
     span = {"x": (-0.5, 0.5, 9), "y": (-0.5, 0.5, 9)}
     limits = {"radius": 0.12, "stroke": (0.3, 0.95), "tilt": 0.5}
-    found = [kg.workspace(mechanism, span, at={"s": s, "z": 0.6 + s}, **limits) for s in (0.0, -0.4)]
+    found = [kg.workspace(mechanism, span, state={"s": s, "z": 0.6 + s}, **limits) for s in (0.0, -0.4)]
     np.testing.assert_array_equal(found[0].verdict, found[1].verdict)
     np.testing.assert_array_equal(found[0].at_fault, found[1].at_fault)
     assert set(found[0].counts()) == {one.meaning for one in (Verdict.STROKE, Verdict.TILT, Verdict.COLLISION)}

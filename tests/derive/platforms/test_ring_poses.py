@@ -60,12 +60,12 @@ def test_poses_of_a_real_platform() -> None:
 
 
 def test_cranks_and_legs_that_fit_nowhere() -> None:
-    cranks = kg.ring_poses("hunt", {f"{one}_theta": 0.95 for one in DRIVES})
+    cranks = kg.platform_poses("hunt", {f"{one}_theta": 0.95 for one in DRIVES})
     assert cranks.complete and len(cranks) >= 1 and all(one.residual < 1e-11 for one in cranks)
-    none = kg.ring_poses("stewart", {f"{one}_l": 0.2 for one in DRIVES})
+    none = kg.platform_poses("stewart", {f"{one}_l": 0.2 for one in DRIVES})
     assert none.complete and len(none) == 0
     with pytest.raises(KinegraphError, match="finite"):
-        kg.ring_poses("stewart", {f"{one}_l": float("nan") for one in DRIVES})
+        kg.platform_poses("stewart", {f"{one}_l": float("nan") for one in DRIVES})
 
 
 def drawn(case: int) -> Distances:

@@ -16,7 +16,7 @@ from tests.cli.run import runner
 
 def test_stroke_reach_and_singularity() -> None:
     """Verdicts by hand: lengths of legs from the table's points, and the drives' lines from these."""
-    found = kg.workspace("stewart", {"x": (-2, -1, 5), "z": (0.5, 1.5, 4)}, stroke=(1.1, 1.5), at={"y": 0.1})
+    found = kg.workspace("stewart", {"x": (-2, -1, 5), "z": (0.5, 1.5, 4)}, stroke=(1.1, 1.5), state={"y": 0.1})
     base = np.array([[-2.12, 1.374], [-2.38, 1.224], [-2.38, -1.224], [-2.12, -1.374], [0, -0.15], [0, 0.15]])
     ring = np.array([[0.17, 0.595], [-0.6, 0.15], [-0.6, -0.15], [0.17, -0.595], [0.43, -0.445], [0.43, 0.445]])
     on_base, on_ring = np.column_stack([base, np.zeros(6)]), np.column_stack([ring, np.full(6, -0.4)])
@@ -81,10 +81,10 @@ def test_all_poses_for_given_drives() -> None:
     q = np.zeros(len(mechanism.layout.positions))
     q[6:13] = [-1.45, 0.05, 1.1, *e]
     drives = dict(zip(mechanism.layout.positions[:6], np.asarray(lengths(q))[:6], strict=True))
-    found = kg.ring_poses(mechanism, drives)
+    found = kg.platform_poses(mechanism, drives)
     assert found.complete and found.paths is not None and found.paths.real == len(found)
     assert 2 <= len(found) <= 40 and len(found) % 2 == 0
-    by_newton = kg.ring_poses(mechanism, drives, starts=200)
+    by_newton = kg.platform_poses(mechanism, drives, starts=200)
     assert 0 < len(by_newton) <= len(found) and not by_newton.complete
     rings = np.array([list(one.ring.values()) for one in found])
     assert np.min(np.max(np.abs(rings - q[6:13]), axis=1)) < 1e-8
@@ -109,8 +109,8 @@ def rotated_z(e: np.ndarray) -> np.ndarray:
         (lambda: kg.workspace("stewart", {"x": (1, 0)}), "the smaller one first"),
         (lambda: kg.workspace("stewart", {}), "one to three coordinates"),
         (lambda: kg.workspace("stewart", {"x": (0, 1), "y": (0, 1), "z": (0, 1)}, points=500), "at most"),
-        (lambda: kg.ring_poses("stewart", {"A_l": 1}), "a value for every drive"),
-        (lambda: kg.ring_poses("stewart", {"A": 1}), "A is no drive"),
+        (lambda: kg.platform_poses("stewart", {"A_l": 1}), "a value for every drive"),
+        (lambda: kg.platform_poses("stewart", {"A": 1}), "A is no drive"),
     ],
 )
 def test_faults(call: object, message: str) -> None:

@@ -135,7 +135,7 @@ def test_instances_do_not_interfere(host: Callable[..., Host], fmu: Maker, fmi: 
 @needs_compiler
 def test_the_tolerance_is_honoured(host: Callable[..., Host]) -> None:
     mechanism = kg.load("double-pendulum")
-    expected = kg.simulate(mechanism, 2.0, grid=1, rtol=1e-12, progress=False)
+    expected = kg.simulate(mechanism, 2.0, times=1, rtol=1e-12, progress=False)
     errors = []
     for tolerance in (1e-4, 1e-7, 1e-10):
         one = host(mechanism, Fmi.THREE).start(tolerance)

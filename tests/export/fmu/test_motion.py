@@ -40,7 +40,7 @@ def test_the_motion_of_simulate(fmu: Maker, model: str, fmi: Fmi, duration: floa
     path = fmu(mechanism, fmi, symbolic_parameters=False if len(mechanism.parameters) > 50 else None)
     assert validate_fmu(path) == []
     found = run(path, kind, duration)
-    expected = kg.simulate(mechanism, duration, grid=20, rtol=1e-11, progress=False)
+    expected = kg.simulate(mechanism, duration, times=20, rtol=1e-11, progress=False)
     points = tuple(f"{point.name}.{axis}" for point in mechanism.points for axis in "xyz")
     names = (*mechanism.layout.positions, *mechanism.layout.velocities, "kinetic", "energy", *points)
     # fmpy gives its CVODE an absolute tolerance of its own
@@ -63,7 +63,7 @@ def test_inputs_parameters_and_elements(fmu: Maker, fmi: Fmi, kind: str) -> None
     found = run(path, kind, 1.0, start_values={**changed, **start, **held})
     fixed = kg.parse(LOADED.replace("inputs u;", "inputs u = 0.25;"))
     expected = kg.simulate(
-        fixed, 1.0, parameters=changed, initial=start, inputs={"q1": 1.5, "s": -0.4}, grid=20, rtol=1e-11,
+        fixed, 1.0, parameters=changed, state=start, inputs={"q1": 1.5, "s": -0.4}, times=20, rtol=1e-11,
         progress=False,
     )  # fmt: skip
     assert_same_motion(found, expected, ("q1", "s", "q1'", "s'", "energy", "hand.x"), 2e-5)
@@ -75,7 +75,7 @@ def test_numeric_parameters(fmu: Maker) -> None:
     path = fmu(mechanism, Fmi.THREE, symbolic_parameters=False, parameters={"m1": 4})
     described = fmpy.read_model_description(path)
     assert not [v for v in described.modelVariables if v.causality == "parameter"]
-    expected = kg.simulate(mechanism, 1.0, parameters={"m1": 4}, grid=20, rtol=1e-11, progress=False)
+    expected = kg.simulate(mechanism, 1.0, parameters={"m1": 4}, times=20, rtol=1e-11, progress=False)
     assert_same_motion(run(path, "CoSimulation", 1.0), expected, ("q1", "q2'"), 1e-6)
     other = fmpy.read_model_description(fmu(mechanism, Fmi.THREE)).instantiationToken
     assert described.instantiationToken != other

@@ -14,5 +14,5 @@ def test_contacts_refuse_rows_that_decay() -> None:
         constraint wire | x = 0;
         contact floor | Ball.z >= 0;
     """)
-    with pytest.raises(SolveError, match="leave out `baumgarte`"):
+    with pytest.raises(SolveError, match="omit `baumgarte`"):
         kg.simulate(ball, 0.05, baumgarte=Baumgarte(3, 3), native=False, progress=False)

@@ -18,10 +18,10 @@ def apex(height: float, restitution: float, bounces: int) -> float:
 
 def test_a_sweep_is_what_its_runs_are():
     over = {"e": np.array([0.2, 0.8]), "z": np.array([1.0, 2.0])}
-    many = kg.sweep(BALL, 0.9, over=over, native=False, grid=3, progress=False)
+    many = kg.sweep(BALL, 0.9, over=over, native=False, times=3, progress=False)
     for row, (e, z) in enumerate(zip(*over.values(), strict=True)):
         one = kg.simulate(
-            BALL, 0.9, method="dopri5", parameters={"e": e}, initial={"z": z}, native=False, grid=3, progress=False
+            BALL, 0.9, method="dopri5", parameters={"e": e}, state={"z": z}, native=False, times=3, progress=False
         )
         np.testing.assert_array_equal(many["z"][row], one["z"])
         assert [event.name for event in many.events[row]] == [event.name for event in one.events]
@@ -31,7 +31,7 @@ def test_a_study_of_bounces():
     events = [kg.Event("top", "z'", Direction.FALLING)]
     study = kg.study(
         BALL, 0.95, vary={"e": "uniform(0.6, 0.9)"}, cases=4, seed=3, events=events, native=False,
-        outcomes={"speed": "max(z')", "height": "at(top, z)", "lowest": "min(z)"}, trajectories=4,
+        outcomes={"speed": "max(z')", "height": "at(top, z)", "lowest": "min(z)"}, times=4,
     )  # fmt: skip
     for e, height, speed, lowest in zip(
         *(study.values(name) for name in ("e", "height", "speed", "lowest")), strict=True

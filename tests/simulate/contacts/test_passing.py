@@ -38,13 +38,13 @@ def run(model, duration, **options):
 @pytest.mark.parametrize("speed", [3, 3e5])
 @pytest.mark.parametrize(("far", "offset"), [(1.5, 0.02), (1.5, 0.0999999), (1e4, 0)])
 def test_balls_meet_however_fast_they_are(speed, far, offset):
-    found = run(kg.parse(BALLS.format(far=far, offset=offset, speed=speed)), 8 * far / speed, grid=300)
+    found = run(kg.parse(BALLS.format(far=far, offset=offset, speed=speed)), 8 * far / speed, times=300)
     assert [event.name for event in found.events] == ["hit: impact"]
     assert found.events[0].time == pytest.approx((2 * far - np.sqrt(0.01 - offset**2)) / speed, rel=1e-9)
 
 
 def test_a_near_miss_is_a_miss():
-    found = run(kg.parse(BALLS.format(far=1.5, offset=0.1000001, speed=3)), 10, grid=300)
+    found = run(kg.parse(BALLS.format(far=1.5, offset=0.1000001, speed=3)), 10, times=300)
     assert not found.events and found.statistics.steps < 10
 
 
@@ -55,7 +55,7 @@ def test_the_first_of_many_walls_is_hit(method):
         coordinates x, z = 1; initial x' = 50; Body | Sx(x), Sz(z) | m(1);
         contact ridges | z - 0.004*x*sin(3*x)^8 >= 0;
     """)
-    found = kg.simulate(model, 20, method=method, native=False, grid=2000, progress=False)
+    found = kg.simulate(model, 20, method=method, native=False, times=2000, progress=False)
     first = np.linspace(249.9, 260, 2_000_001)
     wanted = first[np.argmax(0.004 * first * np.sin(3 * first) ** 8 >= 1)] / 50
     assert found.events[0].time == pytest.approx(wanted, abs=1e-6)
@@ -64,7 +64,7 @@ def test_the_first_of_many_walls_is_hit(method):
 
 def test_a_contact_that_others_hold_is_watched():
     """A bump lifts feet one after the other; two of three carry, and the third must not sink into the bump."""
-    found = run(sled([0.5, -0.2, -0.5], "2*max(0, (X-1)*(2-X))^3"), 3.2, grid=400)
+    found = run(sled([0.5, -0.2, -0.5], "2*max(0, (X-1)*(2-X))^3"), 3.2, times=400)
     assert {"c1: release", "c2: release", "c2: held"} <= {event.name for event in found.events}
     away = [found[f"c{k}.gap"] > 1e-4 for k in range(3)]
     assert all(np.all(found[f"c{k}.mode"][away[k]] == 0) for k in range(3)) and sum(map(np.any, away)) >= 2
@@ -73,7 +73,7 @@ def test_a_contact_that_others_hold_is_watched():
 def test_a_closed_contact_does_not_step_over_a_bump():
     """On a plane nothing limits steps; both feet go over the bump all the same, and its slope brakes the sled."""
     surface = "64*max(0, (X-5)*(5.1-X))^2*1e3*max(0, (X-5)*(5.1-X))"
-    found = run(sled([0.5, -0.5], surface), 7, grid=2000)
+    found = run(sled([0.5, -0.5], surface), 7, times=2000)
     assert 0.009 < np.max(np.abs(found["x'"] - 1)) < 0.011
     assert found["x'"][-1] == pytest.approx(1, abs=1e-7)
     rear = np.abs(found["x"] - 5.55) < 0.02
@@ -125,4 +125,4 @@ def random_sled(seed: int) -> tuple[str, float]:
 @pytest.mark.parametrize("scene", [random_balls, random_sled])
 def test_random_scenes(scene, seed):
     text, duration = scene(seed)
-    run(kg.parse(text), duration, grid=1000)
+    run(kg.parse(text), duration, times=1000)

@@ -32,7 +32,7 @@ def random_chain(seed: int) -> str:
 @pytest.mark.parametrize("seed", range(60 if os.environ.get("KINEGRAPH_SOAK") else 3))
 def test_random_chains(seed):
     model = kg.parse(random_chain(seed))
-    found = kg.simulate(model, 2, native=False, grid=20)
+    found = kg.simulate(model, 2, native=False, times=20)
     assert found.status is Status.FINISHED, found.ending
     assert all(check.passed for check in found.checks)
     for contact in model.contacts:

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
+from kinegraph.graph.interpret import interpret
 from kinegraph.simulate import Status
 
 
 @pytest.fixture(scope="module")
 def step():
-    return kg.simulate("walker", 0.35, native=False, grid=350, rtol=1e-10)
+    return kg.simulate("walker", 0.35, native=False, times=350, rtol=1e-10)
 
 
 def test_single_double_single(step):
@@ -49,9 +50,9 @@ def test_the_landing_is_the_plastic_impact_of_the_laws(step):
     model = replace(kg.load("walker"), contacts=())
     names = (*model.layout.positions, *model.layout.velocities)
     at = dict(zip(names, before, strict=True))
-    inertia = kg.interpret(kg.derive(model, "H", numeric=True), {**at, "t": landing.time})["H"]
+    inertia = interpret(kg.derive(model, "H", numeric=True), {**at, "t": landing.time})["H"]
     rows = np.array([_rows(before[:6], leg) for leg in (2, 4)]).reshape(4, 6)  # x and z of both feet
-    after = kg.simulate("walker", landing.time + 1e-9, native=False, grid=[landing.time + 1e-9], rtol=1e-10)
+    after = kg.simulate("walker", landing.time + 1e-9, native=False, times=[landing.time + 1e-9], rtol=1e-10)
     v = np.array([after[name][-1] for name in model.layout.velocities])
     impulses = np.linalg.lstsq(rows.T, inertia @ (v - before[6:]), rcond=None)[0]
     np.testing.assert_allclose(rows.T @ impulses, inertia @ (v - before[6:]), atol=1e-6)
@@ -78,7 +79,7 @@ def test_double_support_is_the_motion_with_both_feet_pinned(step):
     pinned = kg.parse(" ".join([_text(), *pins]))
     start = {name: step[name][first] for name in (*model.layout.positions, *model.layout.velocities)}
     run = kg.simulate(
-        pinned, step.t[last] - step.t[first], start=step.t[first], initial=start, native=False, grid=1, rtol=1e-10
+        pinned, step.t[last] - step.t[first], t0=step.t[first], state=start, native=False, times=1, rtol=1e-10
     )
     for name in model.layout.positions:
         assert abs(run[name][-1] - step[name][last]) < 1e-8

@@ -86,9 +86,9 @@ def test_python_is_asked_for_the_first_mode_and_for_rest(monkeypatch):
     asked = []
     decide = ContactSystem.decide_mode
     monkeypatch.setattr(ContactSystem, "decide_mode", lambda *given: asked.append(given[1]) or decide(*given))
-    found = kg.simulate("bouncing-ball", 3.2, native=False, grid=2)
+    found = kg.simulate("bouncing-ball", 3.2, native=False, times=2)
     assert len(asked) == 1 and sum(event.name.endswith("impact") for event in found.events) == 8
-    found = kg.simulate("bouncing-ball", 4, native=False, grid=2)
+    found = kg.simulate("bouncing-ball", 4, native=False, times=2)
     assert found.events[-1].name.endswith("rest") and len(asked) <= 4
 
 
@@ -98,6 +98,6 @@ def test_user_events_act_between_contacts():
         "Ball | Sz(z), Sx(s) | m(1); contact floor | z >= 0 | restitution(0.5);"
     )
     events = [kg.Event("wall", "s - 0.3", reset={"s'": "-s'"}), kg.Event("top", "z'")]
-    found = kg.simulate(model, 1.5, events=events, native=False, grid=3)
+    found = kg.simulate(model, 1.5, events=events, native=False, times=3)
     names = [event.name for event in found.events]
     assert names[:3] == ["wall", "floor: impact", "top"] and abs(found["s"][-1] - (0.3 - 1.2)) < 1e-9

@@ -157,11 +157,15 @@ def _contradicts_everywhere(conditions: Conditions, place: Assembled, tolerance:
         return False
     jacobian = conditions.jacobian(place.q)[conditions.by_position]
     aim = np.asarray(np.random.default_rng(5).normal(size=jacobian.shape[1]))
-    step = aim - np.linalg.pinv(jacobian, rcond=ROUNDED) @ (jacobian @ aim)
+    inverse = np.linalg.pinv(jacobian, rcond=ROUNDED)
+    step = aim - inverse @ (jacobian @ aim)
     length = _largest(step)
     if length <= 1e-9 * _largest(aim):
         return True
     aside = conditions.moved(place.q, step * (_TRIAL / length))
+    # Redundant rows look independent off the motion: return to it in the directions that restrict the mechanism here.
+    for _ in range(3):
+        aside = conditions.moved(aside, -inverse @ conditions.value(aside)[conditions.by_position])
     moved = _newton(conditions, aside, np.ones(len(aim)), tolerance, ROUNDED)
     return _is_small(conditions, moved) and _largest((moved.q - aside) / conditions.position_sizes) <= _TRIAL / 2
 

@@ -17,7 +17,7 @@ from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
 from kinegraph.graph.node import Graph, Output
 
 if TYPE_CHECKING:
-    from kinegraph.derive.quantities.platforms import ClosedLegs
+    from kinegraph.derive.quantities.closed_legs import ClosedLegs
 
 PROJECTED, MISSED, PIVOTS = "projected", "missed", "pivots"
 

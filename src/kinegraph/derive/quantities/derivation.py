@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from kinegraph.derive import constraints
 from kinegraph.derive.dynamics import composite_body, newton_euler
-from kinegraph.derive.dynamics import composite_body as armature
 from kinegraph.derive.dynamics.base_parameters import (
     BaseRegressor,
     armature_parameters,
@@ -26,6 +25,7 @@ from kinegraph.derive.dynamics.inertia_factorization import Factorized, base_to_
 from kinegraph.derive.elements.element_values import ElementNames
 from kinegraph.derive.elements.forces import Elements, component_count
 from kinegraph.derive.plan import InertiaMethod, Plan
+from kinegraph.derive.quantities.definitions import DEFINITIONS
 from kinegraph.derive.quantities.derivatives import derivative
 from kinegraph.derive.quantities.elements import named_element
 from kinegraph.derive.quantities.quantity import Quantity
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from kinegraph.derive.constraints.constraint_rows import ConstraintEquations
     from kinegraph.derive.constraints.partitioning import ReducedSystem
     from kinegraph.derive.constraints.segments import PlanarLoop, SegmentedLoop
-    from kinegraph.derive.quantities.platforms import ClosedLegs
+    from kinegraph.derive.quantities.closed_legs import ClosedLegs
 
 
 # Trees lowered once for all derivations of one mechanism that differ in their plans alone.
@@ -141,7 +141,7 @@ class Derivation:
         """The graph output of a quantity."""
         if quantity.by:
             return derivative(self, quantity)
-        return output(str(quantity), self.shape(quantity), quantity.record.derive(self, quantity))
+        return output(str(quantity), self.shape(quantity), DEFINITIONS[quantity.name](self, quantity))
 
     def shape(self, quantity: Quantity) -> tuple[int, ...]:
         """The shape of a quantity that is no derivative."""
@@ -342,7 +342,7 @@ class Derivation:
     def inertia(self) -> Square:
         """H."""
         bodies = inertia_matrix(self.at_rest, self.joint_inertia, self.zero)
-        return armature.add_armature_inertia(bodies, self.armature)
+        return composite_body.add_armature_inertia(bodies, self.armature)
 
     @cached_property
     def factorised(self) -> Factorized:
@@ -475,7 +475,7 @@ class Derivation:
         if found is None:
             return None
         # Few mechanisms have legs, whose equations are twenty modules: only they import them.
-        from kinegraph.derive.quantities.platforms import ClosedLegs
+        from kinegraph.derive.quantities.closed_legs import ClosedLegs
 
         return ClosedLegs(self, found)
 
@@ -490,7 +490,7 @@ class Derivation:
         forces = newton_euler.joint_forces(layout, motion, newton_euler.without_products(layout))
         bodies = newton_euler.generalized(motion, forces, self.size, self.zero)
         symbols = [own[name].symbol if name in own else self.zero for name in self.mechanism.layout.velocities]
-        roots = armature.add_armature_forces(bodies, symbols, motion)
+        roots = composite_body.add_armature_forces(bodies, symbols, motion)
         return base_regressor(self.builder, roots, [*parameters, *dict.fromkeys(own.values())])
 
     def _link_names(self) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kinegraph.derive.quantities.definitions import WRITTEN_DERIVATIVES
 from kinegraph.derive.quantities.quantity import Quantity, dependencies
 from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables, group_word
 from kinegraph.derive.tree.expressions import output
@@ -69,11 +70,11 @@ def _along_unit_quaternions(derivation: Derivation, names: tuple[str, ...], row:
 
 
 def _written(derivation: Derivation, quantity: Quantity) -> Output | None:
-    """A first derivative that has a shorter way than differentiating the graph."""
-    way = quantity.record.derivative
-    if way is None or len(quantity.by) != 1:
+    """A first derivative by a recursion of its own, which is shorter than differentiating the graph."""
+    recursion = WRITTEN_DERIVATIVES.get(quantity.name)
+    if recursion is None or len(quantity.by) != 1:
         return None
-    values = way(derivation, derivation.variable(quantity.by[0]))
+    values = recursion(derivation, derivation.variable(quantity.by[0]))
     shape = derivation.shape(quantity.undifferentiated)
     return None if values is None else output(str(quantity), (*shape, derivation.size), values)
 

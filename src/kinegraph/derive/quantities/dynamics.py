@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kinegraph.derive.dynamics import composite_body, newton_euler
-from kinegraph.derive.dynamics import composite_body as armature
 from kinegraph.derive.dynamics.articulated_body import articulated_accelerations, joints_are_independent
 from kinegraph.derive.dynamics.composite_body import Square, christoffel, three_index
 from kinegraph.derive.dynamics.coriolis import coriolis_matrix
@@ -59,7 +58,7 @@ def tree_forces(derivation: Derivation, motion: Motion) -> list[Scalar]:
     """The generalized forces a motion of the tree needs, elements or not."""
     forces = newton_euler.joint_forces(derivation.layout, motion, derivation.euler, derivation.plan.propagated)
     bodies = newton_euler.generalized(motion, forces, derivation.size, derivation.zero)
-    return armature.add_armature_forces(bodies, derivation.armature, motion)
+    return composite_body.add_armature_forces(bodies, derivation.armature, motion)
 
 
 def tau_derivative(derivation: Derivation, by: str) -> Square | None:
@@ -89,7 +88,7 @@ def _element_derivative(derivation: Derivation, by: str) -> Square:
     if by == Variables.VELOCITIES:
         symbols = [builder.symbol(*symbol) for symbol in Variables.VELOCITIES.symbols(derivation.mechanism)]
         directions = [ForwardDerivative(builder, {symbol: builder.one}) for symbol in symbols]
-    return [[Scalar(builder, way(force.index)) for way in directions] for force in derivation.element_forces]
+    return [[Scalar(builder, along(force.index)) for along in directions] for force in derivation.element_forces]
 
 
 # The inertia matrix and the forces of gravity.

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-from kinegraph.derive.constraints.constraint_rows import ConstraintRow
-from kinegraph.derive.dynamics import composite_body as armature
-from kinegraph.derive.dynamics import newton_euler
+from kinegraph.derive.dynamics import composite_body, newton_euler
 from kinegraph.derive.dynamics.composite_body import composite_moments
 from kinegraph.derive.dynamics.energy import kinetic_energy, potential_energy, total_momentum
 from kinegraph.derive.dynamics.state_rate import LAW_POWER, POWER, motion_words
@@ -21,6 +19,7 @@ from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.model.expressions import TIME
 
 if TYPE_CHECKING:
+    from kinegraph.derive.constraints.constraint_rows import ConstraintRow
     from kinegraph.derive.quantities.derivation import Derivation
     from kinegraph.derive.quantities.quantity import Quantity
 
@@ -32,7 +31,7 @@ def energy(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """Kinetic and potential energy; the potential is that of gravity and of the elements."""
     motion = derivation.motion(velocities=True)
     kinetic = kinetic_energy(derivation.layout, motion)
-    kinetic = kinetic + armature.armature_energy(derivation.armature, motion, derivation.zero)
+    kinetic = kinetic + composite_body.armature_energy(derivation.armature, motion, derivation.zero)
     potential = potential_energy(derivation.layout)
     has_elements = bool(derivation.mechanism.elements)
     return [kinetic, potential + derivation.elements.potential() if has_elements else potential]
@@ -56,7 +55,7 @@ def momentum(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 # what the motion takes beyond the given forces, so that - lambda r_t is f . dp/dq w less the given forces' w . tau.
 
 #: A row and the force along it.
-RowForce = tuple[ConstraintRow, Scalar]
+RowForce: TypeAlias = "tuple[ConstraintRow, Scalar]"
 
 
 def law_power(derivation: Derivation, quantity: Quantity) -> list[Scalar]:

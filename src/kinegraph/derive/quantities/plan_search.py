@@ -355,12 +355,12 @@ def _depths(mechanism: Mechanism) -> list[int]:
     bases = {body.name: body.base for body in mechanism.bodies}
     known: dict[str | None, int] = {None: 0}
     for name in bases:
-        way: list[str] = []
+        above: list[str] = []
         at: str | None = name
         while at is not None and at not in known:
-            way.append(at)
+            above.append(at)
             at = bases[at]
-        for one in reversed(way):
+        for one in reversed(above):
             known[one] = known[bases[one]] + 1
     return list(known.values())
 

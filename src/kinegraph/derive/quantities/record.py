@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
 
 from kinegraph.derive.quantities.variables import Variables
-
-if TYPE_CHECKING:
-    from kinegraph.derive.quantities.derivation import Derivation
-    from kinegraph.derive.quantities.quantity import Quantity
-    from kinegraph.derive.tree.expressions import Values
 
 
 class Extent(Enum):
@@ -77,8 +70,8 @@ class Choice(Enum):
     FORWARD = "forward"
 
 
-class Looped(Enum):
-    """What loops over bodies run over."""
+class Topology(Enum):
+    """How the bodies of a mechanism are connected, which decides what recursive algorithms compute."""
 
     TREES = "trees"
     CLOSED_LOOPS = "mechanisms with closed loops"
@@ -97,14 +90,13 @@ class Letter:
 class QuantityRecord:
     """One quantity: everything that other parts of the package need to know of it.
 
-    `derive` reads it off a derivation. `arguments` are what it is a function of; inputs join them where elements act
+    `arguments` are what it is a function of; inputs join them where elements act
     on it, time where the mechanism depends on time. `entries` are the variables whose names its entries bear,
     `synonyms` other words people use.
     """
 
     name: str
     meaning: str
-    derive: Callable[[Derivation, Quantity], Values]
     arguments: tuple[Variables, ...]
     shape: tuple[Extent | int, ...]
     frame: Frame
@@ -118,8 +110,8 @@ class QuantityRecord:
     variables: bool = False
     #: Elements and inputs act on it.
     driven: bool = False
-    #: Loops over bodies compute it for large mechanisms, by how these are built.
-    looped: frozenset[Looped] = frozenset()
+    #: Recursive algorithms compute it for large mechanisms of these topologies.
+    recursive: frozenset[Topology] = frozenset()
     #: Of long planar loops it is derived segment by segment.
     in_segments: bool = False
     #: With constraints, their rows are solved for it: in a singular position it means nothing.
@@ -135,8 +127,6 @@ class QuantityRecord:
     #: Its values depend on where along their axes the links' origins are.
     of_origins: bool = False
     choices: frozenset[Choice] = frozenset()
-    #: A way of its own to first derivatives, by one group of variables; None where the graph is to be differentiated.
-    derivative: Callable[[Derivation, str], Values | None] | None = None
     synonyms: tuple[str, ...] = ()
 
     @property

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from kinegraph.derive.quantities import constraints, elements, energy, platforms
-from kinegraph.derive.quantities import constraints as reactions
-from kinegraph.derive.quantities import dynamics as accelerations
-from kinegraph.derive.quantities import dynamics as inertia
-from kinegraph.derive.quantities import dynamics as inverse_dynamics
-from kinegraph.derive.quantities import dynamics as velocity_forces
-from kinegraph.derive.quantities import elements as parameters
-from kinegraph.derive.quantities import energy as laws_of_time
-from kinegraph.derive.quantities import kinematics as joints
-from kinegraph.derive.quantities import kinematics as poses
-from kinegraph.derive.quantities.record import Choice, Extent, Frame, Letter, Looped, QuantityRecord, Subject
+from kinegraph.derive.quantities.record import Choice, Extent, Frame, Letter, QuantityRecord, Subject, Topology
 from kinegraph.derive.quantities.variables import Variables
 
 # What many rows share: groups of arguments, extents and units.
@@ -33,7 +23,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "tau",
         "generalized forces for this motion (inverse dynamics)",
-        derive=inverse_dynamics.tau,
         arguments=QVA,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -42,10 +31,9 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
         entries=Variables.FORCES,
         variables=True,
         driven=True,
-        looped=frozenset({Looped.TREES}),
+        recursive=frozenset({Topology.TREES}),
         of_links=True,
         closed_legs=True,
-        derivative=inverse_dynamics.tau_derivative,
         synonyms=("inverse_dynamics", "rnea", "torque", "torques", "id"),
         solves_rows=True,
         partitioned=True,
@@ -53,7 +41,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "H",
         "inertia matrix, symmetric, in the order of v",
-        derive=inertia.inertia,
         arguments=Q,
         shape=(N, N),
         frame=Frame.COORDINATES,
@@ -66,7 +53,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "C",
         "three-index array C[i][k][l]: the velocity forces are sum C[i][k][l] v[k] v[l]",
-        derive=velocity_forces.three_index_array,
         arguments=Q,
         shape=(N, N, N),
         frame=Frame.COORDINATES,
@@ -79,7 +65,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "coriolis",
         "Coriolis and centrifugal matrix: times v it gives the velocity forces",
-        derive=velocity_forces.coriolis,
         arguments=QV,
         shape=(N, N),
         frame=Frame.COORDINATES,
@@ -92,7 +77,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "gravity",
         "generalized forces that hold against gravity",
-        derive=inertia.gravity,
         arguments=Q,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -105,7 +89,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "bias",
         "generalized forces at zero acceleration",
-        derive=inverse_dynamics.bias,
         arguments=QV,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -119,7 +102,6 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "qdd",
         "accelerations (forward dynamics)",
-        derive=accelerations.accelerations,
         arguments=(*QV, Variables.FORCES),
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -128,12 +110,11 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
         entries=Variables.ACCELERATIONS,
         variables=True,
         driven=True,
-        looped=frozenset(Looped),
+        recursive=frozenset(Topology),
         in_segments=True,
         of_links=True,
         closed_legs=True,
         choices=frozenset({Choice.INERTIA, Choice.FORWARD}),
-        derivative=accelerations.acceleration_derivative,
         synonyms=("forward_dynamics", "aba", "accelerations", "a", "ddq", "fd"),
         solves_rows=True,
     ),
@@ -146,19 +127,17 @@ ENERGY: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "energy",
         "kinetic and potential energy",
-        derive=energy.energy,
         arguments=QV,
         shape=(2,),
         frame=Frame.NONE,
         unit="J",
         letter=Letter("E"),
-        looped=frozenset(Looped),
+        recursive=frozenset(Topology),
         synonyms=("kinetic", "potential", "T", "V", "E"),
     ),
     QuantityRecord(
         "momentum",
         "linear momentum, then angular momentum about the origin",
-        derive=energy.momentum,
         arguments=QV,
         shape=(6,),
         frame=Frame.FIXED,
@@ -168,7 +147,6 @@ ENERGY: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "forces",
         "generalized forces of springs, dampers, forces and all other elements",
-        derive=elements.forces,
         arguments=QV,
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -181,7 +159,6 @@ ENERGY: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "power",
         "power dissipated by elements, then power supplied by them; what tau supplies comes on top",
-        derive=elements.power,
         arguments=QV,
         shape=(2,),
         frame=Frame.NONE,
@@ -193,7 +170,6 @@ ENERGY: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "law_power",
         "power supplied by what drives transforms, gravity and constraints along laws of time",
-        derive=laws_of_time.law_power,
         arguments=(*QV, Variables.FORCES),
         shape=(1,),
         frame=Frame.NONE,
@@ -212,7 +188,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "constraints",
         "what loops and constraints miss by position, row by row: zero where the mechanism is assembled",
-        derive=constraints.values,
         arguments=Q,
         shape=(Extent.ROWS,),
         frame=Frame.ROWS,
@@ -223,7 +198,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "constraint_jacobian",
         "derivative of the constraints by displacements, row by row",
-        derive=constraints.jacobian,
         arguments=Q,
         shape=(Extent.ROWS, N),
         frame=Frame.ROWS,
@@ -234,7 +208,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "constraint_rates",
         "what loops and constraints miss by velocity, row by row",
-        derive=constraints.rates,
         arguments=QV,
         shape=(Extent.ROWS,),
         frame=Frame.ROWS,
@@ -245,7 +218,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "constraint_accelerations",
         "what loops and constraints miss by acceleration, row by row",
-        derive=constraints.accelerations,
         arguments=QVA,
         shape=(Extent.ROWS,),
         frame=Frame.ROWS,
@@ -256,7 +228,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "multipliers",
         "force or moment that the first frame of each row exerts on the second",
-        derive=constraints.multipliers,
         arguments=(*QV, Variables.FORCES),
         shape=(Extent.ROWS,),
         frame=Frame.ROWS,
@@ -271,7 +242,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "A",
         "how the dependent velocities move a loop's second frame against its first: A dp = B du + closing errors",
-        derive=constraints.dependent_columns,
         arguments=Q,
         shape=(6, N),
         frame=Frame.CLOSING,
@@ -283,7 +253,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "B",
         "the same of the independent velocities, with the other sign: P = H a + B^T sigma + ... where these act",
-        derive=constraints.independent_columns,
         arguments=Q,
         shape=(6, N),
         frame=Frame.CLOSING,
@@ -295,7 +264,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "increments",
         "displacements of the dependent coordinates that take away a unit of what each row misses",
-        derive=constraints.increments,
         arguments=Q,
         shape=(N, Extent.ROWS),
         frame=Frame.ROWS,
@@ -308,7 +276,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "reaction",
         "force and moment of a joint's parent on its body (of a loop's first frame on its second), at its point there",
-        derive=reactions.reaction,
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
         frame=Frame.FIXED,
@@ -324,7 +291,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "transmission",
         "what a multiplier of 1 of every row adds to a reaction",
-        derive=reactions.transmission,
         arguments=Q,
         shape=(6, Extent.ROWS),
         frame=Frame.FIXED,
@@ -336,7 +302,6 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "qdd_proximal",
         "accelerations in a singular position: of all that fit, with the least constraint forces; less exact near it",
-        derive=constraints.proximal_accelerations,
         arguments=(*QV, Variables.FORCES),
         shape=(N,),
         frame=Frame.COORDINATES,
@@ -350,14 +315,13 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "pivots",
         "how independent the rows of each joint are of those before them, from 1 to 0: near 0 the position is singular",
-        derive=constraints.pivots,
         arguments=Q,
         shape=(Extent.ROWS,),
         frame=Frame.ROWS,
         unit="1",
         choices=frozenset({Choice.INERTIA}),
         synonyms=("conditioning",),
-        looped=frozenset({Looped.CLOSED_LOOPS}),
+        recursive=frozenset({Topology.CLOSED_LOOPS}),
         in_segments=True,
     ),
 )
@@ -369,7 +333,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "ring_acceleration",
         "accelerations of a platform's ring alone: of its position, then of its rotation",
-        derive=platforms.ring_acceleration,
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
         frame=Frame.COORDINATES,
@@ -383,7 +346,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "leg_positions",
         "coordinates of a platform's legs from the poses of ring and base alone, in the order of q",
-        derive=platforms.leg_positions,
         arguments=Q,
         shape=(Extent.LEG_COORDINATES,),
         frame=Frame.COORDINATES,
@@ -396,7 +358,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "leg_velocities",
         "rates of the coordinates of a platform's legs from the motion of ring and base alone, in the order of v",
-        derive=platforms.leg_velocities,
         arguments=QV,
         shape=(Extent.LEG_COORDINATES,),
         frame=Frame.COORDINATES,
@@ -409,7 +370,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "ring_forces",
         "force and moment that each leg of a platform exerts on the ring at its joint there",
-        derive=platforms.ring_forces,
         arguments=(*QV, Variables.FORCES),
         shape=(Extent.LEGS, 6),
         frame=Frame.FIXED,
@@ -423,7 +383,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "leg_reactions",
         "force and moment, about the base's origin, that each leg of a platform exerts on what it stands on",
-        derive=platforms.leg_reactions,
         arguments=(*QV, Variables.FORCES),
         shape=(Extent.LEGS, 6),
         frame=Frame.FIXED,
@@ -437,7 +396,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "base_reaction",
         "force and moment, about the base's origin, that a platform's legs and carriages together exert on the base",
-        derive=platforms.base_reaction,
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
         frame=Frame.FIXED,
@@ -457,7 +415,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "pose",
         "homogeneous matrix: rotation, and position in the last column",
-        derive=poses.pose,
         arguments=Q,
         shape=(4, 4),
         frame=Frame.FIXED,
@@ -470,7 +427,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "jacobian",
         "Jacobian: rows of the velocity, then of the angular velocity, by v",
-        derive=poses.jacobian,
         arguments=Q,
         shape=(6, N),
         frame=Frame.FIXED,
@@ -483,7 +439,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "velocity",
         "velocity of a point, then angular velocity of its body",
-        derive=poses.velocity,
         arguments=QV,
         shape=(6,),
         frame=Frame.FIXED,
@@ -496,7 +451,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "acceleration",
         "acceleration of a point, then angular acceleration of its body",
-        derive=poses.acceleration,
         arguments=QVA,
         shape=(6,),
         frame=Frame.FIXED,
@@ -509,7 +463,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "axis",
         "direction of a joint's axis, a unit vector",
-        derive=joints.axis,
         arguments=Q,
         shape=(3,),
         frame=Frame.FIXED,
@@ -522,7 +475,6 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "arm",
         "vector from a joint to a body's centre of mass",
-        derive=joints.arm,
         arguments=Q,
         shape=(3,),
         frame=Frame.FIXED,
@@ -541,7 +493,6 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "structure",
         "structure matrix W of an element: its generalized forces are W^T times the components it acts with",
-        derive=elements.structure,
         arguments=Q,
         shape=(Extent.COMPONENTS, N),
         frame=Frame.ELEMENT,
@@ -553,7 +504,6 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "effort",
         "components an element acts with: its generalized forces are W^T times these; a bumper's friction comes on top",
-        derive=elements.effort,
         arguments=QV,
         shape=(Extent.COMPONENTS,),
         frame=Frame.ELEMENT,
@@ -565,7 +515,6 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "contact",
         "of every place of a bumper: the gap, the force on the first shape with friction, and the point it acts at",
-        derive=elements.contact,
         arguments=QV,
         shape=(Extent.COMPONENTS, 7),
         frame=Frame.FIXED,
@@ -576,7 +525,6 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "regressor",
         "matrix that gives tau when it is multiplied by the base parameters; elements are left out",
-        derive=parameters.regressor,
         arguments=QVA,
         shape=(N, Extent.BASE_PARAMETERS),
         frame=Frame.COORDINATES,
@@ -588,7 +536,6 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "base_parameters",
         "the fewest inertial parameters that tau depends on, in the order of the regressor's columns",
-        derive=parameters.base_parameters,
         arguments=(),
         shape=(Extent.BASE_PARAMETERS,),
         frame=Frame.NONE,

@@ -19,7 +19,7 @@ from kinegraph.model.evaluate import Value, initial_positions, initial_velocitie
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.states import is_force
 
-# What an FMU is known by outside: its variables. The place of a variable in the list is its value reference.
+# Variables. The index of a variable in the list is its value reference.
 
 
 class Causality(Enum):
@@ -32,9 +32,10 @@ class Causality(Enum):
 
 @dataclass(frozen=True)
 class FmuVariable:
-    """One variable. `start` None: it is computed. `state` is the value reference of what it is the derivative of.
+    """One variable. `start` None: it is computed. `state` is the value reference of the variable it is the derivative
+    of.
 
-    `depends` are the value references of time, states and inputs an unknown is computed from.
+    `depends` are the value references of time, states and inputs that an unknown depends on.
     """
 
     name: str
@@ -47,12 +48,12 @@ class FmuVariable:
 
     @property
     def variability(self) -> str:
-        """How it may change, in the words of FMI."""
+        """Its variability, in the terms of FMI."""
         return "tunable" if self.causality is Causality.PARAMETER else "continuous"
 
     @property
     def initial(self) -> str | None:
-        """How it starts, where FMI wants that stated."""
+        """Its `initial` attribute, if FMI requires one."""
         if self.causality in (Causality.INDEPENDENT, Causality.INPUT):
             return None
         return "calculated" if self.start is None else "exact"
@@ -62,7 +63,7 @@ class FmuVariable:
 class FmuVariables:
     """All variables in the order of their value references, and which of them are continuous states.
 
-    With loops, `independent` are declared start values that hold, and `note` says which of the others have moved.
+    With loops, `independent` are declared start values that hold, and `note` says which of the others were changed.
     """
 
     all: tuple[FmuVariable, ...]
@@ -72,28 +73,28 @@ class FmuVariables:
 
     @property
     def outputs(self) -> list[int]:
-        """Those that are outputs."""
+        """The outputs."""
         return [index for index, one in enumerate(self.all) if one.causality is Causality.OUTPUT]
 
     @property
     def derivatives(self) -> list[int]:
-        """Those that are derivatives of states."""
+        """The derivatives of states."""
         return [index for index, one in enumerate(self.all) if one.state is not None]
 
     @property
     def initial_unknowns(self) -> list[int]:
-        """Those that follow from the others at the start."""
+        """The initial unknowns."""
         wanted = {*self.outputs, *self.derivatives}
         return [index for index, one in enumerate(self.all) if index in wanted and one.initial == "calculated"]
 
     @property
     def starts(self) -> list[float]:
-        """The first values of everything known: time, states, inputs, parameters."""
+        """The start values of all knowns: time, states, inputs, parameters."""
         return [0.0, *(one.start for one in self.all if one.start is not None)]
 
 
 def variables(mechanism: Mechanism, system: FmuEquations, options: ExportOptions) -> FmuVariables:
-    """The variables of a system, named as the model and `simulate` name them."""
+    """The variables of a system, with the names of the model and of `simulate`."""
     units = Units(mechanism)
     values = parameter_values(mechanism, options.parameters)
     fitting = Assembler(mechanism, options.parameters).assemble().required() if is_constrained(mechanism) else None
@@ -124,7 +125,7 @@ def _starts(mechanism: Mechanism, values: Mapping[str, Value], fitting: Assembly
 
 
 def _derivatives(mechanism: Mechanism, system: FmuEquations, units: Units) -> Iterator[FmuVariable]:
-    """Rates of positions are seen inside only; those of velocities are the accelerations, which everyone wants."""
+    """Rates of positions are local variables; those of velocities, the accelerations, are outputs."""
     names = [f"der({name})" for name in mechanism.layout.positions] + list(mechanism.layout.accelerations)
     positions = len(mechanism.layout.positions)
     for index, (name, depends) in enumerate(zip(names, _continuous(system, DERIVATIVES), strict=True)):
@@ -143,9 +144,9 @@ def _outputs(system: FmuEquations, taken: set[str]) -> Iterator[FmuVariable]:
 
 
 def _continuous(system: FmuEquations, output: str) -> list[tuple[int, ...]]:
-    """Dependencies on time, states and inputs; parameters do not count while time goes on.
+    """Dependencies on time, states and inputs; parameters do not count in continuous time.
 
-    With loops all is computed where they are closed, which depends on all states and perhaps on time.
+    With loops everything is computed at closed loops, which depend on all states and possibly on time.
     """
     known = system.known[: 1 + len(system.states) + len(system.inputs)]
     closing: set[int] = set()
@@ -159,7 +160,7 @@ def _per_second(unit: str | None) -> str | None:
 
 
 def _apart(name: str, taken: set[str]) -> str:
-    """A name of ours, told apart from the model's: a coordinate may be called `energy` too."""
+    """A generated name, made different from the model's: a coordinate may also be called `energy`."""
     name = safe_name(name)
     while name in taken:
         name += "_"
@@ -168,7 +169,8 @@ def _apart(name: str, taken: set[str]) -> str:
 
 
 def safe_name(name: str) -> str:
-    r"""A name XML can hold, different for different names: \u{...} for what is not printable, and for \ itself."""
+    r"""A name that XML can contain, different for different names: \u{...} for characters that are not printable,
+    and for \ itself."""
     letters = [letter if letter.isprintable() and letter != "\\" else f"\\u{{{ord(letter):x}}}" for letter in name]
     for edge in (0, -1):
         if letters and letters[edge] == " ":
@@ -178,7 +180,7 @@ def safe_name(name: str) -> str:
 
 # modelDescription.xml of FMI 2 and 3, and the buildDescription.xml of FMI 3.
 
-#: What integrators aim at unless the host says otherwise; also the tolerance of the FMU's own.
+#: The default tolerance of integrators, also of the FMU's own.
 TOLERANCE = 1e-6
 
 #: The units of `Units`, by powers of FMI's base units.
@@ -200,9 +202,9 @@ _UNITS: Mapping[str, Mapping[str, int]] = {
 
 @dataclass(frozen=True)
 class Identity:
-    """What an FMU is called: `identifier` is its binary's name, `token` ties the binary to the description.
+    """The names of an FMU: `identifier` is that of its binary, `token` connects the binary to the description.
 
-    settles: states have to be brought back by events, to unit quaternions or closed loops.
+    settles: events bring states back to unit quaternions or closed loops.
     """
 
     title: str
@@ -234,7 +236,7 @@ def _text(root: ElementTree.Element) -> str:
 
 
 def _child(parent: ElementTree.Element, tag: str, **attributes: object) -> ElementTree.Element:
-    """A new element; attributes that are None are left out, truth is written as XML does."""
+    """A new element; attributes that are None are omitted, booleans are written as in XML."""
     given = {name: _written(value) for name, value in attributes.items() if value is not None}
     return ElementTree.SubElement(parent, tag, given)
 
@@ -244,7 +246,7 @@ def _written(value: object) -> str:
 
 
 class _Writer:
-    """What both versions have in common: the order of the parts."""
+    """The common part of both versions: the order of the elements."""
 
     version: str
     token: str

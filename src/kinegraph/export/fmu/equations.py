@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.codegen.program.binding import Argument
-from kinegraph.compiler.chain import chain_of
 from kinegraph.compiler.request import Quantities, bound_parameters, request_of
+from kinegraph.compiler.stored import chosen, resolve_closure
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED, projection
 from kinegraph.derive.constraints.redundancy import holonomic_rows
 from kinegraph.derive.dynamics.state_rate import Forces, state_rate
@@ -34,9 +34,9 @@ _ENERGIES = ("kinetic", "potential", "energy")
 class FmuEquations:
     """x' and further outputs as one graph in the symbols `known`; `outputs` names the entries of the latter.
 
-    `closing` is one Newton step of the states onto loops and constraints, with pivots; None where there are none.
-    `rows` are what the independent ones miss by position and by velocity, and their Jacobian: start values that are
-    set hold, and others follow. `by_position` says which of them hold by position.
+    `closing` is one Newton step of the states onto loops and constraints, with pivots; None if there are none.
+    `rows` are the residuals of the independent ones by position and by velocity, and their Jacobian: given start
+    values hold, and others follow. `by_position` says which of them hold by position.
     """
 
     graph: Graph
@@ -50,19 +50,19 @@ class FmuEquations:
 
     @property
     def closing_rows(self) -> int:
-        """How many rows of loops and constraints take part."""
+        """The number of independent loop and constraint rows."""
         return 0 if self.closing is None else len(self.closing.output(PIVOTS).nodes)
 
     @property
     def known(self) -> tuple[Symbol, ...]:
-        """The symbols that have a value at any instant, time first."""
+        """The symbols with a value at any time, time first."""
         return (Symbol(Kind.TIME, TIME), *self.states, *self.inputs, *self.parameters)
 
 
 def equations(mechanism: Mechanism, options: ExportOptions) -> FmuEquations:
-    """What `simulate` integrates, with a force on every velocity and every free input of the model as inputs."""
+    """The equations of `simulate`, with a force on every velocity and every free input of the model as inputs."""
     if not mechanism.coordinates:
-        raise KernelError(f"{mechanism.name} has no coordinates, so nothing moves and there is nothing to simulate")
+        raise KernelError(f"{mechanism.name} has no coordinates, so there is nothing to simulate")
     bound = _bound(mechanism, options)
     graph = join([_rate(mechanism, bound, options), _observed(mechanism, bound, options)])
     states = [Symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
@@ -112,7 +112,8 @@ def _closing(mechanism: Mechanism, bound: Mapping[str, Expression]) -> Graph | N
 
 
 def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression]:
-    """The parameters that are no parameters of the FMU: all if numbers are wanted, else those that follow others."""
+    """The parameters that are not parameters of the FMU: all if numbers are requested, otherwise those that depend
+    on others."""
     numbers = bound_parameters(mechanism, True, options.parameters)
     if options.symbolic_parameters is False:
         return numbers
@@ -121,7 +122,7 @@ def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression
 
 def _chosen(mechanism: Mechanism, wanted: Quantities, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
     request = request_of(mechanism, wanted, parameters=bound, effort=options.effort, passes=options.passes)
-    return chain_of(request).chosen().graph
+    return chosen(resolve_closure(request)).graph
 
 
 def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
@@ -133,7 +134,7 @@ def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: Export
 
 
 def _observed(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
-    """Energies and the places of output points, called as `simulate` calls its columns."""
+    """Energies and the positions of output points, with the names of `simulate`'s columns."""
     wanted = ["energy", *(f"pose:{point.name}" for point in mechanism.points)]
     graph = _chosen(mechanism, wanted, bound, options)
     builder = GraphBuilder()
@@ -145,8 +146,8 @@ def _observed(mechanism: Mechanism, bound: Mapping[str, Expression], options: Ex
 
 
 def parts(system: FmuEquations) -> tuple[ExportPart, ...]:
-    """The functions of the C code: x', outputs, and the derivative of both along a direction of the knowns; with loops
-    also a step of the states onto them, and its derivative."""
+    """The functions of the C code: x', outputs, and the derivative of both along a direction of the knowns; with
+    loops also a step of the states onto them, and its derivative."""
     known = Argument("known", system.known)
     along = Argument("along", tuple(map(_seed, system.known)))
     closing: tuple[ExportPart, ...] = ()
@@ -187,7 +188,7 @@ def _only(graph: Graph, name: str) -> Graph:
 
 
 def _seed(symbol: Symbol) -> Symbol:
-    """How fast a known number changes along the direction. No name of a model has brackets."""
+    """The rate of a known number along the direction. No name in a model has brackets."""
     return Symbol(Kind.INPUT, f"d({symbol.name})")
 
 
@@ -205,7 +206,7 @@ def _tangent(graph: Graph, known: Sequence[Symbol]) -> Graph:
 
 
 def dependencies(graph: Graph, output: str, known: Sequence[Symbol]) -> list[list[int]]:
-    """For every entry of an output: the places of the known symbols it is computed from."""
+    """For every entry of an output: the indices of the known symbols it depends on."""
     place = {symbol: index for index, symbol in enumerate(known)}
     reached: list[int] = []  # a bit for every known symbol
     for node in graph.nodes:

@@ -38,13 +38,13 @@ from kinegraph.graph.node import Graph, Kind
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
 from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5
 
-# The C sources of an FMU: the equations, the header that ties them to the runtime, and the runtime itself.
+# The C sources of an FMU: the equations, the header that connects them to the runtime, and the runtime itself.
 
-#: How far hosts of Model Exchange may let the length of a quaternion go from 1 before an event mends it. Events cost
-#: their integrators much, and the equations do not mind.
+#: The allowed deviation of a quaternion's length from 1 in Model Exchange before an event corrects it. Events are
+#: expensive for integrators, and the equations tolerate it.
 QUATERNION_SLACK = 1e-3
 
-#: How far they may let loops open. Rates and outputs are computed where loops are closed, whatever the states.
+#: The allowed gap of loops. Rates and outputs are computed at closed loops, whatever the states.
 CLOSING_SLACK = 1e-6
 
 # No model gives its name to these files: names that end in an underscore are ours, see `identifiers`.
@@ -55,8 +55,8 @@ _INTERFACES = {Fmi.TWO: "fmu_fmi2_.c", Fmi.THREE: "fmu_fmi3_.c"}
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """What the runtime needs: the token, the first values of all knowns, where quaternions begin in the state, and
-    which states the model declares to start with."""
+    """Data for the runtime: the token, the start values of all knowns, the first indices of quaternions in the
+    state, and the states with a declared start value."""
 
     token: str
     start: Sequence[float]
@@ -65,7 +65,7 @@ class ModelFacts:
 
 
 def source_files(unit: Unit, system: FmuEquations, facts: ModelFacts, fmi: Fmi) -> dict[str, str]:
-    """The text of every file of the folder `sources`; those that end in .c are to be compiled."""
+    """The text of every file of the folder `sources`; those that end in .c are compiled."""
     runtime = files("kinegraph.export.fmu") / "c"
     texts = c_files(unit)
     texts[_MODEL] = _model_header(unit, system, facts)
@@ -112,7 +112,7 @@ def _model_header(unit: Unit, system: FmuEquations, facts: ModelFacts) -> str:
 
 
 def _start_tables(system: FmuEquations, facts: ModelFacts) -> list[str]:
-    """What completing start values needs; nothing without loops."""
+    """The tables to complete start values; empty without loops."""
     if not system.by_position:
         return []
     declared, by_position = (
@@ -127,7 +127,7 @@ def _start_tables(system: FmuEquations, facts: ModelFacts) -> list[str]:
 
 
 def _method() -> list[str]:
-    """The tableau `simulate` uses, written down once more."""
+    """The tableau of `simulate`, as C arrays."""
     method = DORMAND_PRINCE_5
     size = method.stages + 1
     (error,) = method.error_weights()
@@ -146,7 +146,7 @@ def _table(declaration: str, values: Sequence[float]) -> list[str]:
 _number = partial(number_text, infinity="INFINITY", nan="NAN")
 
 
-# Compiling an FMU's sources for the machine at hand, if it has a C compiler.
+# Compiling an FMU's sources for this machine, if it has a C compiler.
 
 _COMPILERS = ("cc", "gcc", "clang")
 _FLAGS = ("-std=c99", "-O2", "-shared", "-fvisibility=hidden")
@@ -155,13 +155,13 @@ _MACHINES = {"amd64": "x86_64", "arm64": "aarch64", "i386": "x86", "i686": "x86"
 
 
 def find_compiler() -> str | None:
-    """The C compiler: what CC names, else the first of cc, gcc and clang that is installed."""
+    """The C compiler: $CC, otherwise the first of cc, gcc and clang that is installed."""
     wanted = (os.environ["CC"],) if os.environ.get("CC") else _COMPILERS
     return next((found for found in map(shutil.which, wanted) if found), None)
 
 
 def binary_path(identifier: str, fmi: Fmi) -> str:
-    """Where FMI wants the binary of this machine inside the archive."""
+    """The path of this machine's binary inside the archive, as in FMI."""
     system, suffix = _SYSTEMS.get(platform.system(), (platform.system().lower(), ".so"))
     if fmi is Fmi.TWO:
         bits = 64 if sys.maxsize > 2**32 else 32
@@ -171,7 +171,7 @@ def binary_path(identifier: str, fmi: Fmi) -> str:
 
 
 def compile_sources(compiler: str, texts: Mapping[str, str], identifier: str) -> bytes:
-    """The shared library of C sources; CFLAGS are added to the flags of ours."""
+    """The shared library of C sources; CFLAGS are added to our flags."""
     with TemporaryDirectory() as folder:
         for name, text in texts.items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
@@ -184,18 +184,18 @@ def compile_sources(compiler: str, texts: Mapping[str, str], identifier: str) ->
         if done.returncode != 0:
             raise KernelError(
                 f"{compiler} could not compile the FMU's sources: {done.stderr.strip()[:500]}\n"
-                "  set CC to another compiler, or leave the binary out (--no-binary)"
+                "  set CC to another compiler, or omit the binary (--no-binary)"
             )
         return target.read_bytes()
 
 
-# One .fmu file: a ZIP archive, the same bytes for the same contents.
+# One .fmu file: a ZIP archive, with the same bytes for the same contents.
 
-_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest a ZIP archive can state
+_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest time in a ZIP archive
 
 
 def archive(contents: Mapping[str, bytes], comment: str) -> bytes:
-    """The archive. The comment stands at its end as plain text, so that an export knows its own files again."""
+    """The archive. The comment at its end is plain text, so that an export recognizes its own files."""
     buffer = BytesIO()
     with ZipFile(buffer, "w") as file:
         file.comment = comment.encode()
@@ -207,12 +207,12 @@ def archive(contents: Mapping[str, bytes], comment: str) -> bytes:
     return buffer.getvalue()
 
 
-# The way from a mechanism to an FMU.
+# From a mechanism to an FMU.
 
 
 @dataclass(frozen=True)
 class Fmu:
-    """An FMU: its file, the functions in its C code, and what a user should know."""
+    """An FMU: its file, the functions in its C code, and notes for the user."""
 
     unit: Unit
     content: bytes
@@ -222,9 +222,9 @@ class Fmu:
 def make_fmu(source: Mechanism | Graph, options: ExportOptions) -> Fmu:
     """An FMU with sources, and with the binary of this machine if there is a C compiler."""
     if not isinstance(source, Mechanism):
-        raise KernelError("a graph has no states to integrate: export the mechanism it came from")
+        raise KernelError("a graph has no states to integrate: export its mechanism instead")
     if options.precision is Precision.FLOAT:
-        raise KernelError("FMI computes in double precision: leave out float")
+        raise KernelError("an FMU uses double precision: omit float")
     system = equations(source, options)
     unit = prepare_parts(source, parts(system), replace(options, layout=FunctionLayout.SEPARATE))
     known = variables(source, system, options)
@@ -247,7 +247,7 @@ def make_fmu(source: Mechanism | Graph, options: ExportOptions) -> Fmu:
 
 
 def _needs_projection(quaternions: list[int], system: FmuEquations) -> bool:
-    """Whether states have to be brought back: quaternions to unit length, loops to their closing."""
+    """Whether states must be projected: quaternions to unit length, loops to closed ones."""
     return bool(quaternions) or system.closing is not None
 
 
@@ -263,7 +263,7 @@ def _binary(
         return {}, ()
     compiler = find_compiler()
     if compiler is None:
-        note = "no C compiler (cc, gcc, clang) was found: the FMU holds sources only, for a host that compiles them"
+        note = "no C compiler (cc, gcc, clang) was found: the FMU contains only sources, for a host that compiles them"
         return {}, (note,)
     path = binary_path(identifier, options.fmi)
     return {path: compile_sources(compiler, texts, identifier)}, (f"{path} was compiled with {Path(compiler).name}",)
@@ -276,7 +276,7 @@ def _declared(mechanism: Mechanism, known: FmuVariables) -> list[bool]:
 
 
 def _quaternions(mechanism: Mechanism) -> list[int]:
-    """Where among the states the quaternions begin."""
+    """The first indices of the quaternions among the states."""
     places, place = [], 0
     for coordinate in mechanism.coordinates:
         if isinstance(coordinate, QuaternionCoordinates):

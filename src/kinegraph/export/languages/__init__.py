@@ -1,1 +1,1 @@
-"""One file a language."""
+"""One file per language."""

@@ -22,7 +22,7 @@ from kinegraph.export.languages.syntax import (
 from kinegraph.export.options import Precision, Sines
 from kinegraph.export.unit import Field, Routine, Unit, folded, heading, routine_text, self_test_text
 
-# C99: one header and one source, no allocation, no state; the mathematical library only where a function needs it.
+# C99: one header and one source, no allocation, no state; the math library only if a function needs it.
 
 _LIBRARY = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "cosh", "tanh")
 
@@ -38,7 +38,7 @@ class _C:
         self.unit = unit
         self.single = unit.options.precision is Precision.FLOAT
         self.type = "float" if self.single else "double"
-        nan = "NAN" if self.single else "(double)NAN"  # NAN is a float, and compilers warn of what becomes a double
+        nan = "NAN" if self.single else "(double)NAN"  # NAN is a float, and compilers warn of the conversion to double
         self.number = partial(
             number_text, infinity="INFINITY", nan=nan, precision=unit.options.precision, suffix="f" * self.single
         )
@@ -217,7 +217,7 @@ def _test_name(routine: Routine) -> str:
 
 
 def _using(fields: Sequence[Field], lines: list[str]) -> list[str]:
-    """The statements, with a word on every argument they do not need: compilers are asked to warn."""
+    """The statements, with a use of every argument they do not need: otherwise compilers warn."""
     used = mentioned(lines)
     unused = [f"(void){field.name};" for field in fields if field.name not in used]
     return [" ".join(unused), *lines] if unused else lines
@@ -264,7 +264,7 @@ _SYNTAX = Syntax(
     define="const T {name} = {value};",
     assign="{target} = {value};",
     literal=_literal,
-    # Not std::sin: the scalar's own function is found in the scalar's namespace.
+    # Not std::sin: argument-dependent lookup finds the scalar's own function.
     functions={name: f"{name}({{0}}{', {1}' if name == 'atan2' else ''})" for name in _FUNCTIONS}
     | {
         "sign": "({0} > T(0.0) ? T(1.0) : {0} < T(0.0) ? T(-1.0) : T({0}))",
@@ -351,7 +351,7 @@ def _routine_test(space: str, routine: Routine, number: int) -> Iterator[str]:
     for field, values in zip(routine.outputs, test.expected, strict=True):
         yield from _table(f"const double {field.name}_expected_[{field.size}]", values)
         yield f"double {field.name}[{field.size}];"
-    # A result may be called like its function and hide it: the call says whose function it is.
+    # A result may have the name of its function and hide it: the call is qualified.
     yield f"{space}::{routine.name}<double>({', '.join(field.name for field in routine.fields)});"
     for field, tolerance in zip(routine.outputs, test.tolerances, strict=True):
         yield f"if (differ_({field.name}, {field.name}_expected_, {field.size}, {_number(tolerance)})) {{"

@@ -21,7 +21,7 @@ from kinegraph.export.unit import Field, Routine, Unit, folded, heading, routine
 
 _SAME = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "cosh", "tanh", "abs")
 
-#: A line has at most 132 characters, and a statement goes on over at most 255 lines.
+#: A line has at most 132 characters, and a statement at most 255 continuation lines.
 _WIDTH = 120
 _VALUES_AT_ONCE = 200
 _VARIABLE = re.compile(r"[A-Za-z]\w*")
@@ -88,7 +88,7 @@ def _subroutine(name: str, arguments: Sequence[str], declared: Sequence[str], bo
 
 
 def _fields(routine: Routine, intent: str = "out") -> list[str]:
-    """Parts of a long routine each write some of the results, so there they go in and out."""
+    """Parts of a long routine each write some of the results, so there these are inout."""
     taken = [f"real(dp_), intent(in) :: {_declared(field)}" for field in routine.inputs]
     return taken + [f"real(dp_), intent({intent}) :: {_declared(field)}" for field in routine.outputs]
 
@@ -98,7 +98,7 @@ def _declared(field: Field) -> str:
 
 
 def _temporaries(body: Sequence[str], arguments: Sequence[str]) -> Iterator[str]:
-    """Variables must be declared: t1, x1, cos_q2 and names of the model are assigned once. Arguments are declared
+    """Declarations of variables: t1, x1, cos_q2 and names of the model are assigned once. Arguments are declared
     before, and entries of arrays have indices."""
     names = [line.partition(" = ")[0] for line in body if " = " in line]
     own = [name for name in names if _VARIABLE.fullmatch(name) and name not in arguments]
@@ -108,7 +108,7 @@ def _temporaries(body: Sequence[str], arguments: Sequence[str]) -> Iterator[str]
 
 
 def _continued(line: str) -> Iterator[str]:
-    """A statement over as many lines as it needs; comments are folded already."""
+    """A statement over as many lines as it needs; comments are already folded."""
     margin = " " * (len(line) - len(line.lstrip()))
     while len(line) > _WIDTH and not line.lstrip().startswith("!"):
         at = line.rfind(" ", len(margin) + 5, _WIDTH)
@@ -167,7 +167,7 @@ def _routine_test(unit: Unit, routine: Routine, number: int) -> Iterator[str]:
 
 
 def _by_columns(values: Sequence[float], field: Field) -> list[float]:
-    """Expected results are listed row after row; Fortran keeps arrays column after column."""
+    """Expected results in column-major order, as in Fortran; they are listed in row-major order."""
     entries = np.array(values).reshape(field.shape).ravel(order="F")
     return [float(value) for value in entries]
 

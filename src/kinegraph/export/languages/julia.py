@@ -69,7 +69,7 @@ def _routine(routine: Routine) -> Iterator[str]:
 
 
 def _type(inputs: Sequence[str]) -> str:
-    """The type that holds whatever the arguments and the numbers in the code lead to."""
+    """The promoted type of the arguments and of the numbers in the code."""
     return f"promote_type({', '.join(['Float64', *(f'eltype({name})' for name in inputs)])})"
 
 

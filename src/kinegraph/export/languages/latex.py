@@ -1,4 +1,4 @@
-r"""LaTeX: a document of its own, with what the symbols mean, the list of abbreviations, and the equations."""
+"""LaTeX: a complete document, with the meaning of the symbols, the list of abbreviations, and the equations."""
 
 from __future__ import annotations
 
@@ -71,16 +71,16 @@ def _symbols(graph: Graph) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    """Text that has been made safe for comments, made safe for TeX's paragraphs as well."""
+    """Text that is safe for comments, escaped for TeX's paragraphs as well."""
     return text.translate(_BREAKABLE)
 
 
-#: Letters, digits and signs that names of models and quantities are made of, in alphabets TeX's fonts have.
+#: Letters, digits and signs of names in models and quantities, in alphabets that TeX's fonts have.
 _PRINTABLE = re.compile(r"[A-Za-z0-9Α-ωА-яёЁ_$:()/]{1,40}'*")
 
 
 def printable(graph: Graph) -> Graph:
-    """The graph with names that can be printed; all others are given by what can be read of them and a hash."""
+    """The graph with printable names; others become their readable part and a hash."""
     taken = Scope()
     names: dict[str, str] = {}
 

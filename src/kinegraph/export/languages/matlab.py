@@ -1,4 +1,4 @@
-"""MATLAB and Octave: one file for every function, and one that tests them all."""
+"""MATLAB and Octave: one file per function, and one that tests them all."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _SAME = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "co
 
 
 def matlab_files(unit: Unit) -> dict[str, str]:
-    """The functions, one a file, as the language wants it."""
+    """The functions, one per file, as the language requires."""
     files = {f"{unit.stem}_{routine.name}.m": "\n".join(_routine(unit, routine)) for routine in unit.routines}
     if unit.parameter_values:
         files[f"{unit.stem}_parameters.m"] = "\n".join(_parameters(unit))
@@ -52,7 +52,7 @@ def _routine(unit: Unit, routine: Routine) -> Iterator[str]:
     arguments = ", ".join(field.name for field in routine.inputs)
     yield f"function {_results(routine.outputs)}{unit.stem}_{routine.name}({arguments})"
     yield from _comment([*routine_text(routine, first=1), "", *heading(unit)])
-    # Results that are assigned part by part would grow with every entry otherwise.
+    # Results that are assigned in parts would otherwise grow with every entry.
     yield from indented([f"{field.name} = zeros({_shape(field)});" for field in routine.outputs])
     if not routine.split:
         yield from (*indented(emit(routine, 0, _SYNTAX)), "end")
@@ -115,7 +115,7 @@ def _self_test(unit: Unit) -> Iterator[str]:
     yield from ("end", *_DIFFER.splitlines(), "")
 
 
-#: MATLAB keeps arrays column after column, the expected results are listed row after row.
+#: MATLAB stores arrays in column-major order; the expected results are listed in row-major order.
 _DIFFER = """
 function answer = differ_(found, expected, shape, tolerance)
     if numel(shape) > 1

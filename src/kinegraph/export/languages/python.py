@@ -56,7 +56,7 @@ def _differ_(computed, expected, tolerance):
 
 
 def _lines(unit: Unit) -> Iterator[str]:
-    # Python looks for a coding declaration in comments of the first two lines, so no name of a model stands there.
+    # Python looks for a coding declaration in comments of the first two lines, so no name of a model is there.
     yield from ('"""Equations of a mechanism as NumPy functions.', "", *folded(heading(unit)), '"""', "")
     yield from ("import numpy as np", "", f'DIGEST = "{unit.digest}"', "")
     if unit.parameter_values:

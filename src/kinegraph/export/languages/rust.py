@@ -20,8 +20,8 @@ from kinegraph.export.languages.syntax import (
 from kinegraph.export.options import Precision, Sines
 from kinegraph.export.unit import MARK, Field, Routine, Unit, folded, heading, routine_text, self_test_text
 
-# Functions Rust has only in its standard library, written out for crates that go without: doubles, a few units in
-# the last place (roots: one).
+# Functions that Rust has only in its standard library, written out for `no_std` crates: doubles, to a few units in the
+# last place (roots: one).
 
 _TEXTS: dict[str, str] = {
     "scale": """\
@@ -269,7 +269,7 @@ class _Rust:
         )
 
     def _literal(self, value: float) -> str:
-        # A number alone has no type yet, and methods and comparisons need one.
+        # A bare number has no type yet, and methods and comparisons need one.
         text = self.number(value)
         return text if "::" in text else f"{text[:-1]}_{self.type})" if text.endswith(")") else f"{text}_{self.type}"
 

@@ -13,15 +13,15 @@ from kinegraph.export.identifiers import LONGEST, Scope, identifier
 from kinegraph.export.options import Precision
 from kinegraph.export.unit import Field, Routine
 
-# Names of the values a routine computes: a function is named after itself and its argument, `cos_q2`, a shared term as
-# `kinegraph derive` prints it, `x3`; all others are t and a number.
+# Names of computed values: a function is named after itself and its argument, `cos_q2`, a shared term as `kinegraph
+# derive` prints it, `x3`; all others are t and a number.
 
 #: Names of sums and products of angles, made of the names of their parts.
 _WORDS = {Op.ADD: "{0}_plus_{1}", Op.SUBTRACT: "{0}_minus_{1}", Op.MULTIPLY: "{0}_times_{1}", Op.NEGATE: "minus_{0}"}
 
 
 def temporaries(routine: Routine) -> dict[int, str]:
-    """By the position of an instruction the name of its value; t and its number where nothing better is short."""
+    """The name of the value of each instruction, by position; t and its number if there is no better short name."""
     scope = Scope([*(field.name for field in routine.fields), "s"])
     found: dict[int, str] = {}
     for index, one in enumerate(routine.program.instructions):
@@ -43,7 +43,7 @@ def _label(routine: Routine, one: Instruction) -> str:
 
 
 def _operand_text(routine: Routine, index: int) -> str:
-    """An angle in words, or nothing."""
+    """An angle as text; empty if it has none."""
     one = routine.program.instructions[index]
     if one.op is Op.INPUT:
         return _entry(routine, int(one.detail))
@@ -65,7 +65,7 @@ def _entry(routine: Routine, position: int) -> str:
     return ""
 
 
-# How a language writes assignments, numbers, functions and array entries, and the one emitter for all of them.
+# How a language writes assignments, numbers, functions and array entries, and the one emitter for all languages.
 
 #: An entry of an array as code: the array's name, the index counted from zero, the shape.
 Element = Callable[[str, tuple[int, ...], tuple[int, ...]], str]
@@ -82,7 +82,7 @@ class SinCos:
 
 @dataclass(frozen=True)
 class Syntax:
-    """A language, as far as straight-line code needs it.
+    """The syntax of straight-line code in a language.
 
     `define` and `assign` are statements with {name} or {target} and {value}. `functions` are templates of their
     arguments, which are names, numbers or array entries and may be repeated.
@@ -99,7 +99,8 @@ class Syntax:
 
 
 def numbered(text: str, first: int = 0) -> Element:
-    """Entries of flat arrays, row after row: `numbered("{0}[{1}]")` is C's way; `first` is the index of the first."""
+    """Entries of flat arrays, in row-major order: `numbered("{0}[{1}]")` is C's form; `first` is the index of the
+    first."""
 
     def element(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
         return text.format(name, flat_position(index, shape) + first)
@@ -138,7 +139,7 @@ def index_of(position: int, shape: Sequence[int]) -> tuple[int, ...]:
 def number_text(
     value: float, infinity: str, nan: str, precision: Precision = Precision.DOUBLE, suffix: str = ""
 ) -> str:
-    """The shortest decimal that is read back as the same number; in parentheses where it has a sign."""
+    """The shortest decimal that is read back as the same number; in parentheses if it has a sign."""
     if precision is Precision.FLOAT:
         with np.errstate(over="ignore"):
             single = np.float32(value)
@@ -246,13 +247,12 @@ def wrapped(items: Sequence[str], width: int = 100, separator: str = ",") -> lis
     return lines
 
 
-# Sine and cosine together for languages that get no library: C and Rust share the text, which differs in few words.
-#
+# Sine and cosine together for languages without a math library: C and Rust share the text, which differs in few words.
 # The algorithm is that of the compiled kernels (`backends.llvm.sincos`, without fused multiply-add): the angle is
-# reduced to |r| <= pi/4 by subtracting a multiple of pi/2 kept in parts (Cody and Waite) so short that their
-# products with the multiple are exact. Beyond the near bound the multiple is split in two, so that products stay
-# exact up to the far bound, where neighbouring numbers are 0.1 mrad (double) or 0.06 rad (float) apart; angles beyond
-# it have no meaningful sine, and give NaN.
+# reduced to |r| <= pi/4 by subtracting a multiple of pi/2 kept in parts (Cody and Waite) so short that their products
+# with the multiple are exact. Beyond the near bound the multiple is split in two, so that products stay exact up to the
+# far bound, where adjacent numbers are 0.1 mrad (double) or 0.06 rad (float) apart; angles beyond it have no meaningful
+# sine, and give NaN.
 
 _TWO_OVER_PI = float.fromhex("0x1.45f306dc9c883p-1")
 

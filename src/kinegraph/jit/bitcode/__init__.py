@@ -84,6 +84,15 @@ class CompiledLoop:
         known, rest = len(words), self._layouts[len(first) :]
         words.extend([0] * len(rest))
         place = words.buffer_info()[0]
+        if rest == ["i"]:  # called for every step of a simulator: nothing but the call
+            code, failed = self._call, self._checked
+
+            def call_with_number(last: int) -> int:
+                words[known] = last
+                found: int = code(place)
+                return found if found >= 0 else failed(found, memory)
+
+            return call_with_number
 
         def call(*last: object) -> int:
             for at, (layout, value) in enumerate(zip(rest, last, strict=True), start=known):

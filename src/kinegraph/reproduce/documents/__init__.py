@@ -1,4 +1,4 @@
-"""One file a document."""
+"""One file per document."""
 
 from __future__ import annotations
 

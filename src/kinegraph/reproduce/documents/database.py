@@ -8,11 +8,11 @@ from fractions import Fraction
 import numpy as np
 
 from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import compile, derive
 from kinegraph.compiler.derive import in_closed_form
 from kinegraph.compiler.mechanism_source import load
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import Place
 from kinegraph.graph.build import GraphBuilder
@@ -68,7 +68,7 @@ def _place(row: str, i: int) -> tuple[str, tuple[int, ...], str]:
 
 
 def _at(q: list[float], rounding: float) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """The quantities at a position, and how much each may move when every angle moves by its rounding."""
+    """The quantities at a position, and their possible changes by the rounding of every angle."""
     arm = load("rackovic-6r")
     words = _ALL.split(",")
     kernel, slopes = compile(arm, words), compile(arm, [f"d({word})/d(q)" for word in words])
@@ -80,14 +80,14 @@ def _at(q: list[float], rounding: float) -> tuple[dict[str, np.ndarray], dict[st
 
 
 def symbolic_element() -> tuple[Entry, ...]:
-    """Section 2.5.3: H_44 with all parameters symbols, compared with ours in the field.
+    """Section 2.5.3: H_44 with all parameters as symbols, compared with ours in the field.
 
-    The masses 4 and 5 are one and stand nowhere in the printed formula. Its vectors have the way along the link as
-    their third component, the table as its second.
+    The masses 4 and 5 are one and do not occur in the printed formula. Its vectors have the direction along the link
+    as their third component, the table as its second.
     """
     printed = text("rackovic_h44.txt")
     exchanged = printed.replace("J6x", "J?").replace("J6z", "J6x").replace("J?", "J6z")
-    reason = "J_61 and J_63 stand in each other's place; Table 2.1 gives both the same value, so no number shows it"
+    reason = "J_61 and J_63 are exchanged; Table 2.1 gives both the same value, so no number shows it"
     return (_compared("H_44 as printed", printed, reason), _compared("H_44 with J_61 and J_63 exchanged", exchanged))
 
 
@@ -110,8 +110,8 @@ def four_cases() -> tuple[Entry, ...]:
     return tuple(entry for case in cases for entry in _case_entries(case))
 
 
-_ONE_STEP = "more here, fewer at the end of the case: identities are chosen by what they save, not in the order found"
-_SINES = "angles may be sums of others here, which need sines of their own and save products"
+_ONE_STEP = "more here, fewer at the end of the case: identities are chosen by their savings, not in the order found"
+_SINES = "angles may be sums of others here, which need their own sines and save products"
 
 
 def _case_entries(case: Case) -> Iterator[Entry]:
@@ -135,13 +135,13 @@ def fewest() -> tuple[Entry, ...]:
 
 def _reduced(model: str, effort: Effort) -> Operations:
     request = request_of(load(model), _ALL, numeric=True, effort=effort)
-    return count(Chain(request).reduced.graph)
+    return count(reduced(request).graph)
 
 
 def generators() -> tuple[Entry, ...]:
     """Section 1.2.2.4: inverse dynamics by the generators of its time, links with principal axes."""
     ours = {
-        robot: count(Chain(request_of(load(model), "tau", numeric=False, effort=Effort.NORMAL)).reduced.graph)
+        robot: count(reduced(request_of(load(model), "tau", numeric=False, effort=Effort.NORMAL)).graph)
         for robot, model in (("PUMA", "puma-principal"), ("Stanford", "stanford-principal"))
     }
     printed = {
@@ -149,8 +149,8 @@ def generators() -> tuple[Entry, ...]:
         ("SYMORO", "PUMA"): (159, 113), ("SYM", "Stanford"): (146, 112), ("SYM", "PUMA"): (156, 108),
     }  # fmt: skip
     reason = (
-        "the document does not list the inertial parameters of its robot; ours has 18 that count, for which SYMORO "
-        "itself needs 189 mul and 137 add"
+        "the document does not list the inertial parameters of its robot; ours has 18 that count, for "
+        "which SYMORO itself needs 189 mul and 137 add"
     )
     return tuple(
         fewer(f"{program}, {robot}: {kind}", value, getattr(ours[robot], kind), reason)
@@ -166,8 +166,9 @@ DATABASE = Document(
     (
         Chapter(
             "Table 2.2: numbers of Example 2.1",
-            "Six revolute joints. The table prints the angles to five decimals and the results to six: an entry agrees "
-            "if ours lies within half a unit of its last digit, widened by what the rounding of the angles moves it.",
+            "Six revolute joints. The table prints the angles to five decimals and the results to six: an "
+            "entry agrees if ours is within half a unit of its last digit, widened by the effect of the "
+            "rounded angles.",
             "kinegraph eval rackovic-6r -q H,C,gravity",
             numbers_of_example,
         ),
@@ -180,21 +181,22 @@ DATABASE = Document(
         ),
         Chapter(
             "Tables 3.3 and 3.4: the four cases",
-            "The dissertation's steps in its order, each proved. Equal expressions are one node from the start here, "
-            "so the first counts are far lower than those of a database that keeps every product.",
-            "kinegraph ops rackovic-6r -q H,C,gravity --like-rackovic",
+            "The dissertation's steps in its order, each proved. Equal expressions are one node from the "
+            "start here, so the first counts are far lower than those of a database that keeps every "
+            "product.",
+            "kinegraph count rackovic-6r -q H,C,gravity --like-rackovic",
             four_cases,
         ),
         Chapter(
             "Model 3.1: the final model",
             "The last result of the dissertation beside the same outputs at normal effort.",
-            "kinegraph ops rackovic-6r -q H,C,gravity",
+            "kinegraph count rackovic-6r -q H,C,gravity",
             fewest,
         ),
         Chapter(
             "Appendix 3.1: model 3.1, line by line",
-            "The printed program typed in and every element compared with ours at random points of a prime field. "
-            "0.777778 is taken as 7/9. Printed lines that are wrong are named, with lines that are right.",
+            "The printed program typed in and every element compared with ours at random points of a prime "
+            "field. 0.777778 is taken as 7/9. Wrong printed lines are named, with corrected lines.",
             "kinegraph derive rackovic-6r -q H,C,gravity",
             model_3_1,
         ),
@@ -206,21 +208,21 @@ DATABASE = Document(
         ),
         Chapter(
             "Table 3.1: complete analytic expressions",
-            "Operations of every element alone, with sin^2 + cos^2 = 1 applied on the way; each element once.",
-            'kinegraph ops rackovic-6r -q H,C,gravity --passes "expand(forms=0)"',
+            "Operations of every element alone, with sin^2 + cos^2 = 1 applied at every step; each element once.",
+            'kinegraph count rackovic-6r -q H,C,gravity --passes "expand(forms=0)"',
             complete_expressions,
         ),
         Chapter(
             "Table 3.2: after the trigonometric identities",
             "Operations of every element alone; sums of angles inside sines and cosines are not counted, as in print.",
-            'kinegraph ops rackovic-6r -q H,C,gravity --passes "expand(forms=0), trigonometric_identities"',
+            'kinegraph count rackovic-6r -q H,C,gravity --passes "expand(forms=0), trigonometric_identities"',
             simplified_expressions,
         ),
         Chapter(
             "Tables 4.2 to 4.4: the walker of 14 joints",
             "The subgraph of the directions Q and e is reduced and put back. Equal expressions are one node from the "
             "start here. The dissertation stopped its next step at an estimated hundred days.",
-            "kinegraph ops rackovic-14r -q H,C,gravity --like-rackovic",
+            "kinegraph count rackovic-14r -q H,C,gravity --like-rackovic",
             whole_walker,
         ),
         Chapter(
@@ -237,22 +239,22 @@ DATABASE = Document(
         ),
         Chapter(
             "Tables 4.10 and 4.12: the third series, on successive subgraphs",
-            "Joints 1 to 5, 9, 10, 13 and 14; only links 13 and 14 are new. The dissertation could not extract "
-            "monomials here and took larger subgraphs instead; both are done.",
+            "Joints 1 to 5, 9, 10, 13 and 14; only links 13 and 14 are new. The dissertation could not "
+            "extract monomials here and used larger subgraphs instead; both are done.",
             "kinegraph reproduce database",
             third_series,
         ),
         Chapter(
             "Table 4.13: the whole mechanism",
             "H (14 x 14), C (14 x 14 x 14), h^G, and in double support B, by our own passes.",
-            "kinegraph ops rackovic-14r-double -q H,C,gravity,B:support --effort quick",
+            "kinegraph count rackovic-14r-double -q H,C,gravity,B:support --effort quick",
             totals,
         ),
         Chapter(
             "Section 1.2.2.4: generators of inverse dynamics",
-            "Counts of other programs as the dissertation lists them, beside ours for the same robots with symbolic "
-            "parameters and principal inertias.",
-            "kinegraph ops puma-principal -q tau",
+            "Counts of other programs as listed in the dissertation, beside ours for the same robots with "
+            "symbolic parameters and principal inertias.",
+            "kinegraph count puma-principal -q tau",
             generators,
         ),
     ),

@@ -7,9 +7,9 @@ from functools import cache
 
 import numpy as np
 
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.compile import derive
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.errors import ModelError
 from kinegraph.graph.count import Operations, count
 from kinegraph.model.platforms.leg_table import LegType, leg_type
@@ -56,7 +56,7 @@ def _entries_of_step(step: Step, state: State) -> Iterator[Entry]:
     speeds = state.v[[index[f"{name}'"] for name in legs[0].chain.names]]
     yield _both("3. rates of leg A", "p' = H u (4.4)", rates, rates, speeds)
     bias = step.numbers(state, h=legs[0].loop.h)["h"]
-    yield measured("4. h of leg A", "(4.5)", _number_list(bias), "nothing of ours to hold it against; 8. uses it")
+    yield measured("4. h of leg A", "(4.5)", _number_list(bias), "no independent value of ours; 8. uses it")
     drives = state.forces[[index[f"{name}'"] for name in legs[0].chain.names]]
     yield _both("5. damper of leg A [N]", "-c p'", drives, drives[-1:], -350 * rates[-1:])
     yield from _forms(step, state)
@@ -77,7 +77,7 @@ def _entries_of_step(step: Step, state: State) -> Iterator[Entry]:
 
 
 def both_spacecraft() -> tuple[Entry, ...]:
-    """The same step where the base of the legs moves, with both spacecraft."""
+    """The same step with a moving base of the legs, with both spacecraft."""
     return tuple(
         measured(one.name, one.formula, _number_list(one.found), _NO_NUMBERS)
         if one.wanted is None
@@ -86,26 +86,26 @@ def both_spacecraft() -> tuple[Entry, ...]:
     )
 
 
-_NO_NUMBERS = "the document prints formulas and no numbers; masses, lengths and laws of contact are ours"
+_NO_NUMBERS = "the document prints formulas and no numbers; masses, lengths and contact forces are ours"
 
 
 def _forms(step: Step, state: State) -> Iterator[Entry]:
-    """A_k and b_k: symmetric and positive; A p'' = b with lambda is what 7 and 8 rest on."""
+    """A_k and b_k: symmetric and positive; 7 and 8 depend on A p'' = b with lambda."""
     found = step.numbers(state, A=step.legs[0].inertia, b=step.legs[0].forces)
     smallest = float(np.linalg.eigvalsh(found["A"]).min())
     yield held("6. inertia matrix of leg A", "A, b (5.1)", f"least eigenvalue {smallest:.3g}", smallest > 0)
 
 
 def _joint_on_ring(step: Step) -> np.ndarray:
-    """Where the ring has the joint of leg A."""
+    """The joint of leg A on the ring."""
     ring = step.ring
     return np.array(np.array(ring.motion.position, dtype=object) + ring.rotation @ step.legs[0].chain.ring)
 
 
 def _both(name: str, formula: str, published: Floats, found: Floats, wanted: Floats) -> Entry:
-    """The document's way and ours."""
+    """The document's method and ours."""
     difference = float(np.abs(found - wanted).max() / max(np.abs(wanted).max(), 1e-300))
-    return held(name, formula, f"{_number_list(published)}; both ways to {difference:.0e}", difference < _CLOSE)
+    return held(name, formula, f"{_number_list(published)}; both methods to {difference:.0e}", difference < _CLOSE)
 
 
 def _number_list(values: Floats) -> str:
@@ -133,7 +133,8 @@ def _type_entries(kind: LegType) -> Iterator[Entry]:
 
 
 def _scalar_code(kind: LegType, step: Step) -> Iterator[Entry]:
-    """One leg, from its coordinates to what it adds to A* and b*: all that is written down, and what has an effect."""
+    """One leg, from its coordinates to its contribution to A* and b*: all written operations, and those with an
+    effect."""
     leg = step.leg(0)
     matrix, right = step.reduced(leg)
     written = [*vars(leg.motion).values(), *vars(leg.loop).values(), leg.inertia, leg.forces, *sum(leg.loads, ())]
@@ -145,7 +146,7 @@ def _scalar_code(kind: LegType, step: Step) -> Iterator[Entry]:
 
 def _ours(kind: LegType) -> Operations:
     request = request_of(with_legs(kind), "ring_acceleration", numeric=True, effort=Effort.QUICK)
-    return count(Chain(request).reduced.graph)
+    return count(reduced(request).graph)
 
 
 def roots() -> tuple[Entry, ...]:
@@ -164,7 +165,7 @@ def _root_entry(kind: LegType) -> Entry:
 
 
 def claims() -> tuple[Entry, ...]:
-    """What the document says beside its formulas."""
+    """Claims of the document beside its formulas."""
     return (*_excluded(), _printed_bias(), _printed_reaction(), *_along_the_link())
 
 
@@ -185,7 +186,7 @@ def _printed_bias() -> Entry:
     wanted = step.numbers(state, u=step.ring_accelerations)["u"]
     difference = float(np.abs(found - wanted).max() / np.abs(wanted).max())
     reason = (
-        "the printed recursion of w_j lacks epsilon_{j-1} x r_{j-1,j}, which section 5 has; with it both ways agree"
+        "the printed recursion of w_j lacks epsilon_{j-1} x r_{j-1,j}, which section 5 has; with it both methods agree"
     )
     return held(
         "w_j of section 4 as printed: u'", "exact", f"wrong by {difference:.0e} of u'", difference < _CLOSE, reason
@@ -197,7 +198,7 @@ def _printed_reaction() -> Entry:
     step, state = _in_contact()
     sums = [_on_base(step, state, printed) for printed in (True, False)]
     difference = float(np.abs(sums[0] - sums[1]).max() / np.abs(sums[1]).max())
-    reason = "(6.3) begins with f = 0 at the ring's joint: what lambda has across the link is left out (light links)"
+    reason = "(6.3) begins with f = 0 at the ring's joint: the part of lambda across the link is omitted (light links)"
     return held("f_0, m_0 by (6.3) as printed", "exact", f"wrong by {difference:.1e}", difference < _CLOSE, reason)
 
 
@@ -208,7 +209,7 @@ def _on_base(step: Step, state: State, printed: bool = False) -> Floats:
 
 
 def _along_the_link() -> Iterator[Entry]:
-    """lambda lies along the link: for light links."""
+    """lambda is along the link: for light links."""
     for word, legs in (("legs with mass", 1.0), ("a thousandth of it", 0.001)):
         mechanism = in_contact(legs)
         step, state = Step(mechanism), state_of(mechanism, _PLACE, _MOTION)
@@ -216,8 +217,8 @@ def _along_the_link() -> Iterator[Entry]:
         found = step.numbers(state, l=step.multipliers(leg), axis=leg.motion.axes[:, 2])
         across = found["l"] - found["axis"] * (found["axis"] @ found["l"])
         part = float(np.linalg.norm(across) / np.linalg.norm(found["l"]))
-        reason = "true of links without mass only; these have 7 kg on a ring of 80 kg"
-        yield held(f"lambda lies along the link: {word}", "yes", f"{part:.1e} of it lies across", part < 1e-2, reason)
+        reason = "true of massless links only; these have 7 kg on a ring of 80 kg"
+        yield held(f"lambda is along the link: {word}", "yes", f"{part:.1e} of it is across", part < 1e-2, reason)
 
 
 DOCKING = Document(
@@ -227,35 +228,36 @@ DOCKING = Document(
     (
         Chapter(
             "Section 7: one step of docking",
-            "The algorithm of sections 4 to 6 as it stands in the document (`kinegraph.reproduce.docking`), beside our "
-            "closed forms. A ring on six legs UPS touches the plane of a passive ring; leg A is shown.",
+            "The algorithm of sections 4 to 6 as in the document (`kinegraph.reproduce.docking_legs`), "
+            "beside our closed forms. A ring on six legs UPS touches the plane of a passive ring; leg A is "
+            "shown.",
             "kinegraph eval stewart -q ring_acceleration,leg_velocities,ring_forces,base_reaction",
             one_step,
         ),
         Chapter(
-            "Section 7: the same step on two spacecraft that move",
-            "`docking-two-spacecraft` with pads of the rings in contact: chaser, ring and target move freely. Ring and "
-            "chaser are solved together, twelve equations in place of six; every line is held against another way: "
-            "geometry, loops with multipliers, or the laws of one rigid body.",
+            "Section 7: the same step on two moving spacecraft",
+            "`docking-two-spacecraft` with pads of the rings in contact: chaser, ring and target move "
+            "freely. Ring and chaser are solved together, twelve equations instead of six; every line is "
+            "checked independently: by geometry, loops with multipliers, or the laws of one rigid body.",
             "kinegraph eval docking-two-spacecraft -q qdd,base_reaction",
             both_spacecraft,
         ),
         Chapter(
             "Sections 4, 5 and 7: five types of legs as scalar code",
-            "Every matrix operation as scalar assignments, zeros, ones and constants folded, assignments without "
-            "effect left out. Names are turned to the order of joints: the extract has some reversed.",
+            "Every matrix operation as scalar assignments, zeros, ones and constants folded, assignments "
+            "without effect removed. Names are in the order of joints: the extract has some reversed.",
             "python -m benchmarks platforms --counts",
             five_types,
         ),
         Chapter(
             "Section 4: square roots of the closed forms",
             "The claim at the end of section 4.",
-            "kinegraph ops stewart -q leg_positions --effort quick",
+            "kinegraph count stewart -q leg_positions --effort quick",
             roots,
         ),
         Chapter(
-            "What is claimed",
-            "Statements of the document, tried.",
+            "Claims",
+            "Statements of the document, tested.",
             "kinegraph eval stewart -q ring_forces,leg_reactions",
             claims,
         ),

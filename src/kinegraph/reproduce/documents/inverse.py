@@ -15,14 +15,14 @@ from kinegraph.errors import KinegraphError
 from kinegraph.model.expressions import Scalar
 from kinegraph.reproduce.document import Chapter, Document, Entry, Floats, Verdict, curves, held, measured, number
 from kinegraph.tasks.follow import PathMotion, follow, follow_by_spring
-from kinegraph.tasks.unknown_forces import compare_formations, inverse_dynamics
+from kinegraph.tasks.unknown_forces import compare_formations, unknown_forces
 
 CRANE_LAW: dict[str, Scalar] = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """An arm, its drives, the curve it draws and how long that takes."""
+    """An arm, its drives, the curve it draws and its duration."""
 
     model: str
     drives: tuple[str, ...]
@@ -59,12 +59,12 @@ _PUMA, _STANFORD = DRAWINGS
 
 
 def path_of_the_load() -> tuple[Entry, ...]:
-    """How far the point F that carries the load moves sideways, and in height, while the jib swings in."""
+    """The horizontal and vertical motion of the point F that carries the load, while the jib swings in."""
     place = compile(load("crane"), "pose:Load")
     assert isinstance(place, Kernel)
     points = np.array([np.asarray(place([s]))[:2, 3] for s in np.linspace(7.1, 2.26, 400)])
     sideways, height = np.ptp(points, axis=0)
-    reason = "the document prints no lengths; ours lead the load more levelly"
+    reason = "the document prints no lengths; ours keep the load more level"
     return (
         number("sideways [m]", "26", float(sideways)),
         number("change of height [m]", "0.18", float(height), reason),
@@ -74,7 +74,7 @@ def path_of_the_load() -> tuple[Entry, ...]:
 def rack_force() -> tuple[Entry, ...]:
     """S_G along the motion, from triangles and from the linkage with its loops."""
     times = np.linspace(0, 40, 81)
-    one, other = (inverse_dynamics(model, CRANE_LAW, times, unknown=["S"])["S"] for model in ("crane", "crane-linkage"))
+    one, other = (unknown_forces(model, CRANE_LAW, times, unknown=["S"])["S"] for model in ("crane", "crane-linkage"))
     difference = float(np.abs(one - other).max() / np.abs(one).max())
     agrees = Verdict.AGREES if difference < 1e-11 else Verdict.UNEXPLAINED
     unread = "the document shows a curve without numbers, for lengths it does not print"
@@ -85,16 +85,16 @@ def rack_force() -> tuple[Entry, ...]:
 
 
 def two_formations() -> tuple[Entry, ...]:
-    """A X = B, formed in the old and the new way."""
+    """A X = B, formed by the old and the new method."""
     found = [compare_formations(model, ("S",), repeats=3) for model in ("crane", "crane-linkage")]
     return tuple(
         entry
         for one in found
         for entry in (
-            Entry(f"{one.model}: both ways", "equal", "proved equal", Verdict.AGREES)
+            Entry(f"{one.model}: both methods", "equal", "proved equal", Verdict.AGREES)
             if one.proved
-            else Entry(f"{one.model}: both ways", "equal", "not proved", Verdict.UNEXPLAINED),
-            held(f"{one.model}: operations of the new way", "at most those of the old",
+            else Entry(f"{one.model}: both methods", "equal", "not proved", Verdict.UNEXPLAINED),
+            held(f"{one.model}: operations of the new method", "at most those of the old",
                  f"{one.new.reduced.total} beside {one.old.reduced.total}",
                  one.new.reduced.total <= one.old.reduced.total),
         )
@@ -103,7 +103,7 @@ def two_formations() -> tuple[Entry, ...]:
 
 @dataclass(frozen=True)
 class Drawn:
-    """An arm along its curve: times, the motion that is exact, its efforts, and those of the spring method."""
+    """An arm along its curve: times, the exact motion, its efforts, and those of the spring method."""
 
     times: Floats
     motion: PathMotion
@@ -129,14 +129,14 @@ def _drawn(model: str) -> Drawn:
 
 
 def drawing_puma() -> tuple[Entry, ...]:
-    """The PUMA that draws: how far the curve reaches, and M1, M2, M3 from the exact path and from the spring."""
+    """The drawing PUMA: the extent of the curve, and M1, M2, M3 from the exact path and from the spring."""
     phi = np.linspace(0, 2 * np.pi, 4001)
     away = np.hypot(0.3 * np.cos(4 * phi) - 0.4 * np.cos(phi), -0.3 * np.sin(4 * phi) + 0.4 * np.sin(phi))
     return (number("the curve reaches from (0, 1) [m]", "0.7", float(away.max())), *_arm_entries(_PUMA, "M1, M2, M3"))
 
 
 def drawing_stanford() -> tuple[Entry, ...]:
-    """The Stanford arm that draws an astroid, first where the document puts it."""
+    """The Stanford arm that draws an astroid, first at the position in the document."""
     reason = "the printed lengths do not reach the curve there: the arm's shoulder and offset take more than 0.4 m"
     plane = {**_STANFORD.path, "gripper.x": "0.4"}
     try:
@@ -153,15 +153,15 @@ def _arm_entries(drawing: Drawing, efforts: str) -> Iterator[Entry]:
     same = found.difference < 1e-2
     unread = "the document shows curves without numbers"
     yield held(f"{efforts} by the spring and exactly", "identical", f"equal to {found.difference:.0e}", same)
-    lag = "a spring of 1e8 N/m lags behind what it pulls"
-    yield measured("the spring leaves the path by", "", f"{found.off:.1e} m", lag)
+    lag = "a spring of 1e8 N/m lags behind its path"
+    yield measured("deviation of the spring from the path", "", f"{found.off:.1e} m", lag)
     largest = ", ".join(f"{item:.1f}" for item in np.abs(found.efforts).max(axis=0))
     yield measured(f"largest {efforts} [N m, N]", "a figure", largest, unread)
 
 
 def _crane_figures() -> tuple[str, ...]:
     times = np.linspace(0, 40, 81)
-    force = inverse_dynamics("crane", CRANE_LAW, times, unknown=["S"])["S"]
+    force = unknown_forces("crane", CRANE_LAW, times, unknown=["S"])["S"]
     return (curves("Figure 2: force of the rack", "t [s]", times, "S [kN]", {"S": force / 1000}),)
 
 
@@ -199,28 +199,30 @@ INVERSE = Document(
         Chapter(
             "Portal crane: the path of the load",
             "The rack moves from 7.1 m to 2.26 m. The document prints no lengths: those of `crane` are ours.",
-            "kinegraph eval crane -q pose:Load --at s=7.1",
+            "kinegraph eval crane -q pose:Load --state s=7.1",
             path_of_the_load,
             _path_figure,
         ),
         Chapter(
             "Portal crane: the force of the rack",
             "s(t) = (s0 + s1 + (s0 - s1) cos(pi t/T))/2, T = 40 s; written by triangles, and as a linkage with loops.",
-            'kinegraph inverse crane --motion "s=(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2" --unknown S --for 40',
+            'kinegraph unknown-forces crane --motion "s=(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2" --unknown S '
+            "--for 40",
             rack_force,
             _crane_figures,
         ),
         Chapter(
-            "The old and the new way",
-            "A X = B by differentiating the finished equations (old), by sorting while elements are walked (new).",
+            "The old and the new method",
+            "A X = B by differentiating the complete equations (old), and by sorting the elements (new).",
             "python -m benchmarks unknown-forces",
             two_formations,
         ),
         Chapter(
             "PUMA drawing an epitrochoid",
-            "lambda = 3, R = 0.3 m, r = 0.1 m, x = 0.4 m, phi = pi t; the wrist is fixed. Exact path, and path "
-            "by a fictitious spring.",
-            'kinegraph ik puma-drawing --path flange.x=0.4 --path "flange.y=0.3*cos(4*pi*t) - 0.4*cos(pi*t)" '
+            "lambda = 3, R = 0.3 m, r = 0.1 m, x = 0.4 m, phi = pi t; the wrist is fixed. Exact path, and "
+            "path by a fictitious spring.",
+            "kinegraph inverse-kinematics puma-drawing --path flange.x=0.4 "
+            '--path "flange.y=0.3*cos(4*pi*t) - 0.4*cos(pi*t)" '
             '--path "flange.z=1 - 0.3*sin(4*pi*t) + 0.4*sin(pi*t)" --for 2',
             drawing_puma,
             _puma_figures,
@@ -228,7 +230,7 @@ INVERSE = Document(
         Chapter(
             "Stanford arm drawing an astroid",
             "R = 0.6 m, the numbers of the document. Coordinates theta1, theta2 and d32.",
-            "kinegraph ik stanford --path gripper.x=1.15 --path 'gripper.y=0.6*cos(t)^3' "
+            "kinegraph inverse-kinematics stanford --path gripper.x=1.15 --path 'gripper.y=0.6*cos(t)^3' "
             "--path 'gripper.z=0.6*sin(t)^3' --for 6.28",
             drawing_stanford,
             _stanford_figures,

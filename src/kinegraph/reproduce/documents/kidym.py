@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
+from kinegraph.compiler.stored import reduced
 from kinegraph.graph.count import Operations, count
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism, Rotation
@@ -19,7 +19,7 @@ _UNSAID = "the document does not say what is computed and what is counted"
 
 
 def published_counts() -> tuple[Entry, ...]:
-    """Every output and every rule of counting that was tried, beside the printed counts; the nearest ones first."""
+    """Every output and every counting rule that was tried, beside the printed counts; the nearest ones first."""
     forms = both_forms()
     return (*_conclusions(forms), *_tries(forms))
 
@@ -41,9 +41,10 @@ def _conclusions(forms: Mapping[str, Form]) -> Iterator[Entry]:
 
 
 _PLAUSIBLE = (
-    "the most plausible reading: the kinematics of the right-hand sides, counted by records. 28 functions are two for "
-    "every rotation that is written, psiL and psiR among them, which only a count by records has; the ratio of old to "
-    "new form too. A complete set of equations has more operations by any rule, in the document's own formulas too"
+    "the most plausible reading: the kinematics of the right-hand sides, counted by records. 28 "
+    "functions are two for every written rotation, including psiL and psiR, which only a count by "
+    "records has; the ratio of old to new form too. A complete set of equations has more operations "
+    "by any rule, in the document's own formulas too"
 )
 
 
@@ -70,7 +71,7 @@ _PRODUCTS = ", Jxy(0.31), Jyz(0.17), Jxz(-0.13)"
 
 
 def principal_axes() -> tuple[Entry, ...]:
-    """A free body with products of inertia in Euler's equations: as it is given, and in principal axes."""
+    """A free body with products of inertia in Euler's equations: as given, and in principal axes."""
     given, short, unreduced = (
         _operations(parse(_TOP.format(word=word, products=products)), "tau")
         for word, products in (("", ""), (" principal", _PRODUCTS), ("", _PRODUCTS))
@@ -84,7 +85,7 @@ def principal_axes() -> tuple[Entry, ...]:
 
 
 def _operations(mechanism: Mechanism, quantity: str) -> Operations:
-    return count(Chain(request_of(mechanism, quantity, numeric=True, effort=Effort.QUICK)).reduced.graph)
+    return count(reduced(request_of(mechanism, quantity, numeric=True, effort=Effort.QUICK)).graph)
 
 
 def native_code() -> tuple[Entry, ...]:
@@ -92,7 +93,7 @@ def native_code() -> tuple[Entry, ...]:
     return tuple(entry for example in EXAMPLES for entry in _native_entries(measure_table_2(example, repeats=1)))
 
 
-_OTHER = "another machine; the document says neither spans of time nor tolerances"
+_OTHER = "another machine; the document gives neither time spans nor tolerances"
 _INTERPRETER = "our interpreter is plain Python, KiDyM's was compiled: only the direction can be compared"
 
 
@@ -112,8 +113,9 @@ def cube_root() -> tuple[Entry, ...]:
     """How the gain grows with the size of the source."""
     rows = [rule.measure_gain(model) for model in rule.MODELS]
     reason = (
-        "KiDyM walks trees and marks what it has computed, which costs more the larger the model; our interpreter runs "
-        "the same straight line as the machine code, so its loss does not depend on the size"
+        "KiDyM walks trees and marks what it has computed, which costs more the larger the model; our "
+        "interpreter runs the same straight-line program as the machine code, so its loss does not "
+        "depend on the size"
     )
     fitted = rule.exponent(rows)
     return (number("gain as a power of the size of the source", "0.33", fitted, reason),)
@@ -126,28 +128,29 @@ KIDYM = Document(
     (
         Chapter(
             "Old and new form of records",
-            "Operations of the legs of a walking robot (12 coordinates). Section 2 of a record ends in the body's "
-            "central frame (old) or in any link frame (new). Parameters are symbols, as in the document. What is "
-            "computed is not said, nor what is counted: every output is counted by every rule that may be meant, in "
-            "our graphs and by the document's own formulas, record by record.",
-            "kinegraph ops kidym-biped-new -q H --effort quick",
+            "Operations of the legs of a walking robot (12 coordinates). Section 2 of a record ends in the "
+            "body's central frame (old) or in any link frame (new). Parameters are symbols, as in the "
+            "document. The document says neither what is computed nor what is counted: every output is "
+            "counted by every plausible rule, in our graphs and by the document's own formulas, record by "
+            "record.",
+            "kinegraph count kidym-biped-new -q H --effort quick",
             published_counts,
         ),
         Chapter(
             "Principal axes",
             "J = V I V^T once, V in the kinematic equations: `velocity principal (wx, wy, wz)` of a "
             "quaternion. `nut.kg` is on the page docs/papers.md.",
-            "kinegraph ops nut.kg -q tau",
+            "kinegraph count nut.kg -q tau",
             principal_axes,
         ),
         Chapter(
             "Table 2: with and without native code",
-            "The same three examples; spans of time are ours.",
+            "The same three examples; time spans are ours.",
             "python -m benchmarks kidym",
             native_code,
         ),
         Chapter(
-            "The rule of the cube root",
+            "The cube-root rule",
             "Right-hand sides as C, compiled by gcc; the exponent is fitted over fourteen models.",
             "python -m benchmarks kidym-rule",
             cube_root,

@@ -28,7 +28,7 @@ _MOMENT = 1e-4  # seconds, for differences
 
 
 def reduced_to_the_base() -> tuple[Entry, ...]:
-    """Chains cut at a joint and reduced to the base (1)-(5): the accelerations of the whole equations."""
+    """Chains cut at a joint and reduced to the base (1)-(5): the accelerations of the complete equations."""
     return (
         _same_accelerations(_CRANK, "slider-crank, cut at its ball joint: chains", *Assembler(load(_CRANK)).start({})),
         _same_accelerations(
@@ -49,7 +49,7 @@ def _same_accelerations(model: str, name: str, q: Floats, v: Floats) -> Entry:
 
 
 def stabilised() -> tuple[Entry, ...]:
-    """Equation (6): what the cut joint misses, a vector in fixed axes, obeys phi'' + 2 alpha phi' + beta^2 phi = 0."""
+    """Equation (6): the gap of the cut joint, a vector in fixed axes, obeys phi'' + 2 alpha phi' + beta^2 phi = 0."""
     mechanism = load(_CRANK)
     q, v = Assembler(mechanism).start({})
     q, v = q + 1e-3, v + 1e-2
@@ -64,7 +64,7 @@ def stabilised() -> tuple[Entry, ...]:
 
 
 def _gap(system: ChainSystem, q: Floats) -> Floats:
-    """What the ball joint misses, in fixed axes."""
+    """The gap of the ball joint, in fixed axes."""
     none = np.zeros(len(system.layout.velocities))
     return system.evaluated(q, none, none).missed.copy()
 
@@ -128,7 +128,9 @@ def _figure() -> tuple[str, ...]:
 def figure_4() -> tuple[Entry, ...]:
     """The loop of N joints, 10 s at 0.01 s: one worker against two."""
     said = {15: "slightly above 1", 51: "above 1", 151: "level from here", 251: "below 2", 301: "below 2"}
-    reason = "a whole evaluation of such a loop takes less here than waking a second worker: gains begin at thousands"
+    reason = (
+        "one evaluation of such a loop takes less here than waking a second worker: gains begin at thousands of joints"
+    )
     return tuple(entry for joints in _SIZES for entry in _loop_entries(joints, said[joints], reason))
 
 
@@ -145,7 +147,7 @@ def _loop_entries(joints: int, said: str, reason: str) -> Iterator[Entry]:
 
 
 def conclusions() -> tuple[Entry, ...]:
-    """What the document's last section says of its method."""
+    """Statements of the document's last section about its method."""
     found = mobility(load("loop-5"))
     names = ", ".join(found.redundant)
     rows = held("redundant constraints are found", "automatically", f"{names} of a planar loop", bool(found.redundant))
@@ -160,31 +162,33 @@ def conclusions() -> tuple[Entry, ...]:
 LOOPS = Document(
     "loops",
     "Closed kinematic chains, recursive and in parallel",
-    "Loops cut at a joint, chains reduced to one body in O(n), Baumgarte's stabilisation, one chain a process",
+    "Loops cut at a joint, chains reduced to one body in O(n), Baumgarte's stabilization, one chain per process",
     (
         Chapter(
             "Equations (1) to (5): reduction to the base",
-            "Each chain is reduced to the base body; what is left there and the forces in the cut are solved; "
-            "accelerations are recovered outwards. The same numbers as from the whole equations of the loop.",
+            "Each chain is reduced to the base body; the remaining equations there and the forces in the "
+            "cut are solved; accelerations are recovered outward. The same numbers as from the complete "
+            "equations of the loop.",
             "kinegraph eval spatial-slider-crank -q qdd,multipliers",
             reduced_to_the_base,
         ),
         Chapter(
-            "Equations (6) and (7): stabilisation",
-            "The state is taken off the loop by a millimetre, alpha = 5 and beta = 7.",
+            "Equations (6) and (7): stabilization",
+            "The state is displaced from the loop by a millimeter, alpha = 5 and beta = 7.",
             "kinegraph simulate spatial-slider-crank --for 1 --baumgarte 5,7",
             stabilised,
         ),
         Chapter(
             "Table 1: the slider-crank",
-            "Gravity, and n(t) = 0.01 exp(-t) on the crank. The document prints no masses and lengths: those are of "
-            "Haug's example, which it cites. Two workers are ranks of MPI where there is one, threads otherwise.",
+            "Gravity, and n(t) = 0.01 exp(-t) on the crank. The document prints no masses and lengths: "
+            "those are of Haug's example, which it cites. Two workers are MPI ranks if available, otherwise "
+            "threads.",
             "python -m benchmarks parallel-chains --sizes 15",
             table_1,
         ),
         Chapter(
             "The same run in machine code",
-            "What the chains of one small loop cost is mostly their calls; the compiled run has none.",
+            "The cost of the chains of one small loop is mostly that of their calls; the compiled run has none.",
             "kinegraph simulate spatial-slider-crank --for 60 --input 'crank=0.01*exp(-t)'",
             one_compiled_run,
         ),
@@ -196,7 +200,7 @@ LOOPS = Document(
             _figure,
         ),
         Chapter(
-            "Section 4: what is said of the method",
+            "Section 4: statements about the method",
             "Redundant rows by name, and messages between processes.",
             "kinegraph check loop-5",
             conclusions,

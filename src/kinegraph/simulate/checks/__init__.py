@@ -1,1 +1,1 @@
-"""What a motion keeps, and whether a run kept it."""
+"""Conserved quantities of a motion, and checks that a run conserved them."""

@@ -1,7 +1,7 @@
-"""Why a run could not go on: its equations are looked at in the state where steps became too short or failed.
+"""Diagnose why a run stopped: evaluate its equations at the state where the step size collapsed or a step failed.
 
-Loops that lock, loops that fold, a singular mass matrix and a force that jumps all make steps collapse; each needs
-another remedy.
+Locked loops, singular loop positions, a singular mass matrix, and a discontinuous force all make the step size
+collapse. Each needs a different remedy.
 """
 
 from __future__ import annotations
@@ -23,41 +23,43 @@ from kinegraph.simulate.sensitivities import switching_conditions
 from kinegraph.solve.problem import Floats, Signals
 from kinegraph.solve.recording import Ending, Run, Status
 
-_LOOKED_AT = (
+_DIAGNOSED = (
     Status.STALLED, Status.STEP_TOO_SMALL, Status.NOT_A_NUMBER, Status.NO_CONVERGENCE, Status.SINGULAR, Status.OPEN,
     Status.TOO_MANY_STEPS,
 )  # fmt: skip
-#: Endings that singular coordinates explain.
+#: Endings that singular coordinates can explain.
 _PERHAPS_SINGULAR = (
     Status.NOT_A_NUMBER, Status.STEP_TOO_SMALL, Status.TOO_MANY_STEPS, Status.STALLED, Status.NO_CONVERGENCE,
     Status.SOLVER_FAILED,
 )  # fmt: skip
-#: How many bad runs of a sweep are looked into, and what the others say.
-MOST, NOT_LOOKED_INTO = 48, "the cause was not looked into: simulate such a case alone"
-_STATES = 12  # of a run that say what is usual
-_RANK = 1e-9  # of the largest singular value: below it rows always depend on each other
-_NEAR = 0.03  # of the usual distance from a singular position is near
-_DRIVEN = 1e-3  # of what drives constraints counts as against the one that is lost
-_LIGHT, _LIGHTER = 1e-8, 1e-4  # the least of a scaled mass matrix is nothing, by itself and beside the usual one
+#: How many failed runs of a sweep are diagnosed, and the text for the others.
+MOST, NOT_DIAGNOSED = 48, "the cause was not diagnosed: simulate this case on its own"
+_STATES = 12  # states of a run that define the usual values
+_RANK = 1e-9  # of the largest singular value: rows below this are always dependent
+_NEAR = 0.03  # of the usual distance: the position is nearly singular
+_DRIVEN = 1e-3  # of the constraint drive: a larger part contradicts the lost direction
+# The smallest eigenvalue of a scaled mass matrix counts as zero below these: absolute, and relative to the usual one.
+_LIGHT, _LIGHTER = 1e-8, 1e-4
 _TAKES_PART = 0.3  # of the largest entry of a vector
-_WIDE = 0.01  # loops are open that miss by so much [m, rad]
-_CLOSE, _JUMP = 1e-4, 1e-3  # states so close to a surface are on it; rates differ across it by more than this part
+_WIDE = 0.01  # a loop with a larger gap is open [m, rad]
+_CLOSE = 1e-4  # states this close to a surface are on it
+_JUMP = 1e-3  # rates that differ across it by a larger fraction are discontinuous
 
-_REACH = "a prescribed motion leads them beyond their reach: limit it, change lengths, or end the run before this time"
-_LONG = "the step is too long for the speed there: take a shorter one, or a method that chooses it (dop853)"
+_REACH = "a prescribed motion drives them beyond their reach: limit it, change lengths, or end the run before this time"
+_LONG = "the step is too long for the speed there: use a shorter step, or a method with adaptive steps (dop853)"
 _DECAY = (
-    "the gains of `baumgarte` do not hold them with these steps: take shorter steps or smaller gains, or leave it out, "
-    "so that every state is taken onto them"
+    "the gains of `baumgarte` cannot hold them with these steps: use shorter steps or smaller "
+    "gains, or omit `baumgarte` to project every state onto the constraints"
 )
 _SWITCH = (
-    "forces jump there and hold the state where they do: state the jump as an event or a `contact`, "
-    "give friction a larger `width`, or try method='bdf'"
+    "a discontinuous force traps the state on its switching surface: model the jump as an "
+    "event or a `contact`, give friction a larger `width`, or try method='bdf'"
 )
 
 
 @dataclass(frozen=True)
 class _States:
-    """Some states of a run by row, the last one where it ended, and the whole last state for the rates."""
+    """Some states of a run by row, ending with the last one, and the complete last state for the rates."""
 
     times: Floats
     q: Floats
@@ -68,7 +70,7 @@ class _States:
 
 @dataclass(frozen=True)
 class Ends:
-    """Where many runs of the same equations began and ended: states and parameters by row."""
+    """First and last states and parameters of many runs of the same equations, by row."""
 
     start: float
     first: Floats
@@ -79,10 +81,10 @@ class Ends:
 def named_endings(
     equations: Equations, endings: Sequence[Ending], ends: Ends, signals: Signals, rows: Sequence[int] | None = None
 ) -> tuple[Ending, ...]:
-    """How many runs ended, as `named_ending` says it of one.
+    """The endings of many runs, each described as by `named_ending`.
 
-    rows: those that may be looked into; without them, some dozens of those that ended badly. The others say that
-    nobody has looked.
+    rows: the runs that may be diagnosed. By default a few dozen of those that failed. The others say that they were
+    not diagnosed.
     """
     bad = [
         row for row, one in enumerate(endings) if _may_be_named(equations, one) and np.isfinite(ends.last[row]).any()
@@ -90,11 +92,11 @@ def named_endings(
     if rows is None:
         places = np.unique(np.linspace(0, len(bad) - 1, MOST).astype(int)) if bad else ()
         rows = [bad[place] for place in places]
-    looked_into, found = set(rows), list(endings)
+    diagnosed, found = set(rows), list(endings)
     for row in bad:
         one = endings[row]
-        if row not in looked_into:
-            found[row] = replace(one, detail=", ".join(filter(None, (one.detail, NOT_LOOKED_INTO))))
+        if row not in diagnosed:
+            found[row] = replace(one, detail=", ".join(filter(None, (one.detail, NOT_DIAGNOSED))))
             continue
         times, states = np.array([ends.start, one.time]), np.array([ends.first[row], ends.last[row]])
         found[row] = named_ending(equations, Run(times, states, one), signals, ends.parameters[row])
@@ -102,7 +104,7 @@ def named_endings(
 
 
 def named_ending(equations: Equations, run: Run, signals: Signals, parameters: Floats | None = None) -> Ending:
-    """How a run ended, with what its equations say of the last state."""
+    """The ending of a run, with the cause found from its equations at the last state."""
     if not _may_be_named(equations, run.ending) or not len(run.states):
         return run.ending
     p: Floats = np.zeros(0) if parameters is None else parameters
@@ -113,12 +115,12 @@ def _may_be_named(equations: Equations, ending: Ending) -> bool:
     if equations.by_loops or equations.mechanism.contacts:
         return False
     if ending.status is Status.SINGULAR and ending.detail:
-        return False  # it says already what is singular
-    return ending.status in (*_LOOKED_AT, *_PERHAPS_SINGULAR)
+        return False  # the ending already names what is singular
+    return ending.status in (*_DIAGNOSED, *_PERHAPS_SINGULAR)
 
 
 def _of_coordinates(equations: Equations, run: Run, p: Floats) -> Ending | None:
-    """Coordinates that move nothing in the last state."""
+    """Singular coordinates in the last state."""
     if run.ending.status not in _PERHAPS_SINGULAR:
         return None
     q, _ = equations.unpack(run.states[-1:], p)
@@ -138,7 +140,7 @@ def _masses(equations: Equations) -> Graph:
 
 
 def _explained(equations: Equations, run: Run, signals: Signals, p: Floats) -> Ending:
-    if run.ending.status not in _LOOKED_AT:
+    if run.ending.status not in _DIAGNOSED:
         return run.ending
     with np.errstate(all="ignore"):
         ending, closed = run.ending, len(run.times)
@@ -147,14 +149,14 @@ def _explained(equations: Equations, run: Run, signals: Signals, p: Floats) -> E
         states = _some_states(equations, run, signals, p, closed)
         if states is None:
             return ending
-        if ending.status is Status.TOO_MANY_STEPS:  # a limit may end a run anywhere: only a jump explains it
+        if ending.status is Status.TOO_MANY_STEPS:  # a limit may end a run anywhere: only a discontinuity explains it
             return replace(ending, hint=_SWITCH) if _jumps(equations, states.last) else ending
         found = _of_constraints(equations, states, ending)
         return found or (ending if ending.status is Status.OPEN else _of_forces(equations, states, ending))
 
 
 def _some_states(equations: Equations, run: Run, signals: Signals, parameters: Floats, count: int) -> _States | None:
-    """Some of the first `count` states, the last of these among them; None if none is finite."""
+    """Some of the first `count` states, including the last of them; None if none is finite."""
     finite = np.flatnonzero(np.all(np.isfinite(run.states[:count]), axis=1))
     if not len(finite):
         return None
@@ -166,7 +168,7 @@ def _some_states(equations: Equations, run: Run, signals: Signals, parameters: F
 
 
 def _of_constraints(equations: Equations, states: _States, ending: Ending) -> Ending | None:
-    """Rows that depend on each other there, and usually do not: what drives them agrees with that, or they lock."""
+    """Constraint rows that became dependent there: either the drive is compatible with that, or they lock."""
     if equations.projection is None:
         return None
     rows, drives = zip(*(_rows(equations, states, k) for k in range(len(states.times))), strict=True)
@@ -185,14 +187,14 @@ def _of_constraints(equations: Equations, states: _States, ending: Ending) -> En
     if locked:
         return Ending(Status.OPEN, ending.time, component, hint=_REACH)
     if ending.status is Status.SINGULAR:
-        return ending  # pivots of the step said so; the last saved state may lie before it
+        return ending  # the pivots of the step show it; the last saved state may be before it
     if near and ending.status is not Status.OPEN:
         return Ending(Status.SINGULAR, ending.time, component)
     return Ending(Status.OPEN, ending.time, component, hint=ending.hint or _LONG)
 
 
 def _came_open(equations: Equations, run: Run, parameters: Floats) -> tuple[Ending, int]:
-    """When loops that only decay came open, and which most; how many states come before."""
+    """When stabilized loops opened, which opened most, and how many states precede it."""
     assert equations.projection is not None
     q, v = equations.unpack(run.states, parameters)
     rows = np.hstack([q, v, run.times[:, None], np.tile(parameters, (len(run.times), 1))])
@@ -207,7 +209,7 @@ def _came_open(equations: Equations, run: Run, parameters: Floats) -> tuple[Endi
 
 
 def _rows(equations: Equations, states: _States, place: int) -> tuple[Floats, Floats]:
-    """J and the rates of all constraints at rest, of one state: rates are J v plus the latter."""
+    """J, and the constraint rates at zero velocity, for one state. The rates are J v plus these."""
     count = states.v.shape[1]
     velocities = np.vstack([np.zeros(count), np.eye(count)])
     fixed = np.tile(states.q[place], (count + 1, 1)), np.full((count + 1, 1), states.times[place])
@@ -239,7 +241,7 @@ def _names(equations: Equations, weights: Floats) -> str:
 
 
 def _of_forces(equations: Equations, states: _States, ending: Ending) -> Ending:
-    """A force that jumps, or a mass matrix that is singular."""
+    """A discontinuous force, or a singular mass matrix."""
     if _jumps(equations, states.last):
         return replace(ending, hint=_SWITCH)
     light = _without_mass(equations, states)
@@ -249,7 +251,7 @@ def _of_forces(equations: Equations, states: _States, ending: Ending) -> Ending:
 
 
 def _jumps(equations: Equations, x: Floats) -> bool:
-    """Whether x = [y, t, u, p] lies on a surface across which the rates jump."""
+    """Whether x = [y, t, u, p] is on a surface where the rates are discontinuous."""
     graph = _surfaces(equations)
     if graph is None:
         return False
@@ -266,7 +268,8 @@ def _jumps(equations: Equations, x: Floats) -> bool:
 
 @lru_cache(maxsize=4)
 def _surfaces(equations: Equations) -> Graph | None:
-    """Where the rates may jump: conditions that pass zero there, and their slopes in the state; None if nowhere."""
+    """Conditions whose zeros are discontinuities of the rates, and their slopes in the state; None if there are
+    none."""
     conditions = switching_conditions(equations.rate)
     if conditions is None:
         return None
@@ -278,7 +281,7 @@ def _surfaces(equations: Equations) -> Graph | None:
 
 
 def _differs(equations: Equations, x: Floats, distance: float, normal: Floats, beside: float) -> bool:
-    """Whether rates differ on the two sides of a surface at a distance along its normal."""
+    """Whether the rates differ between the two sides of a surface, at a distance along its normal."""
     rows = np.tile(x, (2, 1))
     rows[:, : len(normal)] += np.outer([distance - beside, distance + beside], normal)
     before, after = row_values(equations.rate, equations.symbols, rows)["rate"]
@@ -286,7 +289,7 @@ def _differs(equations: Equations, x: Floats, distance: float, normal: Floats, b
 
 
 def _without_mass(equations: Equations, states: _States) -> list[str]:
-    """The velocities that move no mass in the last state, and do in others; none if all do."""
+    """Velocities that move no mass in the last state but do in others; empty if all move mass."""
     states = _elsewhere(equations, states)
     further = np.tile(states.parameters, (len(states.times), 1))
     rows = np.hstack([states.q, states.v, states.times[:, None], further])
@@ -306,7 +309,7 @@ def _without_mass(equations: Equations, states: _States) -> list[str]:
 
 
 def _elsewhere(equations: Equations, states: _States) -> _States:
-    """Positions that any run could have, and the last one."""
+    """Random admissible positions, and the last one."""
     layout = equations.mechanism.layout
     found = random_states(equations.mechanism)
     q, v = (
@@ -319,7 +322,7 @@ def _elsewhere(equations: Equations, states: _States) -> _States:
 def _least_mass(
     equations: Equations, states: _States, place: int, matrix: Floats, scale: Floats
 ) -> tuple[float, Floats]:
-    """The least eigenvalue of a scaled mass matrix in directions that constraints allow, and its direction."""
+    """The smallest eigenvalue of a scaled mass matrix in the directions that constraints allow, and its direction."""
     allowed = np.eye(len(scale))
     if equations.projection is not None:
         rows = _rows(equations, states, place)[0] / scale

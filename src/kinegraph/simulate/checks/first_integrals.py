@@ -1,4 +1,5 @@
-"""First integrals of a mechanism: found from its symmetries, or as combinations of candidates in random states."""
+"""First integrals of a mechanism: derived from its symmetries, or found as combinations of candidates at random
+states."""
 
 from __future__ import annotations
 
@@ -25,58 +26,57 @@ from kinegraph.model.states import momentum_of
 from kinegraph.simulate.equations import Equations, row_values, state_symbols
 from kinegraph.solve.problem import Floats
 
-# When a rate is zero: it is a sum of terms that cancel, and is compared with these, never with what it is the rate of.
-#
-# A heavy body on a soft spring has a momentum that changes by less than rounding could change it at once, and changes
-# all the same.
+# Test for a vanishing rate: compare the sum with its terms, never with the quantity it is the rate of. The momentum of
+# a heavy body on a soft spring changes by less than its rounding error per second, and changes all the same.
 
-_CANCELLED = 1e-9  # of the terms may be left: states fit constraints and quaternions to fewer digits than doubles have
+_CANCELLED = (
+    1e-9  # of the terms may remain: states satisfy constraints and unit quaternions to fewer digits than doubles have
+)
 
 
 def vanishes(sums: Floats, parts: Floats) -> bool:
-    """Whether a sum is zero at all states but one: there a mechanism may be singular.
+    """Whether a sum vanishes at all states but one, where a mechanism may be singular.
 
     parts: the size of its terms, at the same states.
     """
     sums, parts = np.abs(sums), np.abs(parts)
-    usual = np.sort(parts)[(len(parts) - 1) // 2]  # some states may be at rest, where terms are rounding alone
+    usual = np.sort(parts)[(len(parts) - 1) // 2]  # some states may be at rest, where all terms are rounding errors
     others = np.count_nonzero(~(sums <= _CANCELLED * np.fmax(parts, usual)))
     return bool(others <= min(1, len(sums) - 1))
 
 
-# Which momenta a mechanism keeps by its structure, without a look at its accelerations.
-#
-# A component of momentum is kept if all bodies that have part in it can be moved together, as one rigid body along or
-# about its axis, while the other bodies stand still: joints, loops and constraints must allow it, and neither gravity
-# nor any force may do work on the way. Then the laws of motion keep it whatever equations they are brought into, and a
-# run that does not keep it is wrong.
+# Momenta that a mechanism conserves by its structure, without evaluating accelerations. A component of momentum is
+# conserved if all bodies that contribute to it can move together as one rigid body along or about its axis while the
+# other bodies are at rest: joints, loops and constraints must allow it, and neither gravity nor any force may do work.
+# Such a momentum is conserved whatever the form of the equations, and a run that does not conserve it is wrong.
 
-_RANK = 1e-8  # of the largest singular value: rows of constraints below it depend on others
-_RIGID = 1e-10  # of a kinetic energy, that of what does not move along
-_PART = 1e-10  # of what a body could have of a momentum is none
-_ROUNDED = 1e-2  # of the largest force counts as a term of every work, which then may be rounding
+_RANK = 1e-8  # of the largest singular value: constraint rows below this are dependent
+_RIGID = 1e-10  # of a kinetic energy: the part of bodies that do not move along
+_PART = 1e-10  # of the momentum a body could have: it counts as none
+_ROUNDED = 1e-2  # of the largest force: a smaller work may be a rounding error
 
 
 @dataclass(frozen=True)
 class _Place:
-    """One state: how bodies move with each velocity, weighted by the roots of their inertias (bodies, 6, n).
+    """One state: the motion of each body per unit velocity, weighted by the square roots of inertias (bodies, 6, n).
 
-    drifts: how laws of time move them (bodies, 6). fields: the same of the six rigid motions (6, bodies, 6). allowed:
-    directions that constraints allow, by column. led: velocities that laws of time demand. forces: by velocity.
+    drifts: motion of the bodies caused by prescribed motions (bodies, 6). fields: the same for the six rigid motions
+    (6, bodies, 6). allowed: the directions that constraints allow, by column. imposed: velocities imposed by prescribed
+    motions. forces: by velocity.
     """
 
     motions: Floats
     drifts: Floats
     fields: Floats
     allowed: Floats
-    led: Floats
+    imposed: Floats
     forces: Floats
 
 
 def conserved_momenta(equations: Equations, states: Mapping[str, Floats]) -> tuple[bool, ...]:
-    """Whether each of px, py, pz, Lx, Ly, Lz is kept, and is not always zero; none if no state has finite numbers.
+    """Whether each of px, py, pz, Lx, Ly, Lz is conserved and not always zero; empty if no state has finite values.
 
-    states: positions that fit, velocities, times and sampled forces, by name.
+    states: admissible positions, velocities, times and sampled forces, by name.
     """
     with np.errstate(all="ignore"):
         places = _places(equations, states)
@@ -98,10 +98,10 @@ def _is_conserved(places: list[_Place], axis: int, equations: Equations) -> bool
 
 
 def _shares(place: _Place, axis: int) -> Floats:
-    """Of every body, by one or zero: whether it has part in a momentum; whether the sum of all can be nonzero."""
+    """For every body, 1 or 0: whether it contributes to a momentum; and whether the total can be nonzero."""
     field = place.fields[axis]
     ways = np.concatenate(
-        [place.motions @ place.allowed, (place.drifts + place.motions @ place.led)[..., None]], axis=2
+        [place.motions @ place.allowed, (place.drifts + place.motions @ place.imposed)[..., None]], axis=2
     )
     own = np.einsum("bk,bkn->bn", field, ways)
     sizes = np.linalg.norm(field, axis=1)[:, None] * np.linalg.norm(ways, axis=1)
@@ -111,7 +111,8 @@ def _shares(place: _Place, axis: int) -> Floats:
 
 
 def _moved_along(place: _Place, axis: int, taking: Floats, equations: Equations) -> tuple[float, float, float, float]:
-    """What is left of a rigid motion of some bodies, its size; the work of forces on it, the size of its terms."""
+    """The residual of a rigid motion of some bodies, its size, the work of forces on it, and the size of the work's
+    terms."""
     wanted = (taking[:, None] * place.fields[axis]).ravel()
     armature = np.diag(np.sqrt(_armature(equations)))
     matrix = np.vstack([place.motions.reshape(len(wanted), -1), armature])
@@ -145,13 +146,13 @@ def _places(equations: Equations, states: Mapping[str, Floats]) -> list[_Place]:
         if not all(np.isfinite(part[k]).all() for part in (motions, fields, rows, forces)):
             continue
         ways, slopes = motions[k, 1:] - motions[k, 0], (rows[k, 1:] - rows[k, 0]).T
-        allowed, led = _ways_allowed(slopes, rows[k, 0])
-        found.append(_Place(np.moveaxis(ways, 0, -1), motions[k, 0], fields[k], allowed, led, forces[k]))
+        allowed, imposed = _allowed_velocities(slopes, rows[k, 0])
+        found.append(_Place(np.moveaxis(ways, 0, -1), motions[k, 0], fields[k], allowed, imposed, forces[k]))
     return found
 
 
-def _ways_allowed(slopes: Floats, rates: Floats) -> tuple[Floats, Floats]:
-    """Velocities that rows of constraints allow, and those that laws of time demand."""
+def _allowed_velocities(slopes: Floats, rates: Floats) -> tuple[Floats, Floats]:
+    """Velocities that constraint rows allow, and those that prescribed motions impose."""
     if not slopes.size:
         return np.eye(slopes.shape[1]), np.zeros(slopes.shape[1])
     left, sizes, right = np.linalg.svd(slopes)
@@ -160,7 +161,7 @@ def _ways_allowed(slopes: Floats, rates: Floats) -> tuple[Floats, Floats]:
 
 
 def _rows(equations: Equations, values: Mapping[str, Floats]) -> Floats:
-    """The rates of all rows of constraints."""
+    """The rates of all constraint rows."""
     if equations.projection is None:
         return np.zeros((len(values[TIME]), 0))
     symbols = state_symbols(equations)
@@ -169,7 +170,7 @@ def _rows(equations: Equations, values: Mapping[str, Floats]) -> Floats:
 
 
 def _forces(equations: Equations, values: Mapping[str, Floats]) -> Floats:
-    """Generalized forces: of gravity, elements and what is given."""
+    """Generalized forces of gravity, elements and inputs."""
     mechanism = equations.mechanism
     acting = _acting(mechanism, tuple(equations.bound.items()))
     found = interpret(with_forces(mechanism, acting, equations.bound, equations.forces), values)
@@ -186,8 +187,8 @@ def _acting(mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> 
 
 
 def _weighted(equations: Equations, values: Mapping[str, Floats]) -> tuple[Floats, Floats]:
-    """The motions of bodies with inertia (rows, bodies, 6) and six rigid motions (rows, 6, bodies, 6), times the roots
-    of inertias."""
+    """The motions of bodies with inertia (rows, bodies, 6) and the six rigid motions (rows, 6, bodies, 6), weighted by
+    the square roots of inertias."""
     mechanism, count = equations.mechanism, len(values[TIME])
     centers, graph = _kinematics(mechanism, tuple(equations.bound.items()))
     numbers = parameter_values(mechanism, equations.bound)
@@ -204,7 +205,7 @@ def _weighted(equations: Equations, values: Mapping[str, Floats]) -> tuple[Float
 
 @lru_cache(maxsize=32)
 def _kinematics(mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> tuple[Mapping[str, Inertia], Graph]:
-    """Bodies with inertia by the names of their central frames, with poses and velocities of these."""
+    """Bodies with inertia by the names of their central frames, with the poses and velocities of these frames."""
     known, numbers = set(mechanism.body_by_name), parameter_values(mechanism, dict(bound))
     centers, added = {}, []
     for body in mechanism.bodies:
@@ -231,7 +232,7 @@ def _amounts(inertia: Inertia) -> tuple[Expression, ...]:
 
 
 def _roots(inertia: Inertia, numbers: Mapping[str, Value], turned: Floats) -> Floats:
-    """The root of an inertia, of velocities and angular velocities along fixed axes (rows, 6, 6)."""
+    """The square root of an inertia, for velocities and angular velocities along fixed axes (rows, 6, 6)."""
     mass, x, y, z, xy, yz, xz = (number(one, numbers) for one in _amounts(inertia))
     sizes, axes = np.linalg.eigh(np.array([[x, -xy, -xz], [-xy, y, -yz], [-xz, -yz, z]]))
     root = np.zeros((len(turned), 6, 6))
@@ -241,26 +242,25 @@ def _roots(inertia: Inertia, numbers: Mapping[str, Value], turned: Floats) -> Fl
 
 
 def _rigid(centers: Floats) -> Floats:
-    """Velocities and angular velocities of points that move along, then about the fixed axes (rows, 6, 6)."""
+    """Velocities and angular velocities of points in a translation along, then a rotation about, the fixed axes (rows,
+    6, 6)."""
     found = np.zeros((len(centers), 6, 6))
     found[:, :3, :3] = found[:, 3:, 3:] = np.eye(3)
     found[:, 3:, :3] = np.cross(np.eye(3), centers[:, None, :])
     return found
 
 
-# What does not change along a motion, looked for in numbers: linear combinations of candidates.
-#
-# Candidates are the energy, Jacobi's integral, the momentum of every coordinate, the components of linear and angular
-# momentum, and with them coordinates and time. Combinations whose rates vanish at random states are found by linear
-# algebra.
+# Numerical search for first integrals, as linear combinations of candidates: the energy, Jacobi's integral, the
+# momentum of every coordinate, the components of linear and angular momentum, and these times coordinates or time.
+# Linear algebra finds the combinations whose rates vanish at random states.
 
 MOMENTA = ("px", "py", "pz", "Lx", "Ly", "Lz")
 ENERGY, JACOBI = "energy", "jacobi"
-_NOTHING = 1e-9  # of the largest term of a combination: rounding
+_NOTHING = 1e-9  # of the largest term of a combination: rounding error
 
 
 def candidates(mechanism: Mechanism, graph: Graph) -> Graph:
-    """Every candidate as an output of one entry."""
+    """Every candidate as an output with one entry."""
     builder = GraphBuilder()
     energy, momentum = moved([graph.output("energy"), graph.output("momentum")], transfer(graph, builder))
     kinetic, potential = (Node(builder, index) for index in energy.nodes)
@@ -287,7 +287,8 @@ def _momentum_names(mechanism: Mechanism) -> list[str]:
 
 
 def random_states(mechanism: Mechanism, others: Sequence[str] = ()) -> dict[str, Floats]:
-    """States by the names of what moves, forces and inputs zero; `others` are further symbols with random values."""
+    """States by the names of the variables, with zero forces and inputs. `others` are further symbols with random
+    values."""
     layout = mechanism.layout
     random = np.random.default_rng(20)
     count = 6 * (len(layout.velocities) + 5)
@@ -311,8 +312,8 @@ def rows(graph: Graph, states: Mapping[str, Floats]) -> Floats:
 def combinations(names: Sequence[str], values: Floats, slopes: Floats, parts: Floats) -> list[dict[str, float]]:
     """Independent combinations with vanishing rates. parts: the size of the terms that cancel in each rate.
 
-    Single candidates come first. A candidate that is a linear function of those before it says nothing new: beside it,
-    rounding would pass for a combination.
+    Single candidates come first. A candidate that is a linear function of earlier ones is skipped: with it, rounding
+    errors would look like a further combination.
     """
     alone = [k for k in range(len(names)) if vanishes(slopes[:, k], parts[:, k])]
     order = [*alone, *(k for k in range(len(names)) if k not in alone)]
@@ -327,13 +328,14 @@ def combinations(names: Sequence[str], values: Floats, slopes: Floats, parts: Fl
 
 
 class IndependentFunctions:
-    """Functions, by their values at the same states, of which none is a combination of the others and a constant."""
+    """Functions, given by their values at the same states, none of which is a combination of the others and a
+    constant."""
 
     def __init__(self, count: int) -> None:
         self._basis = [np.full(count, count**-0.5)]
 
     def take(self, values: Floats, size: float) -> bool:
-        """Add a function; False if it is a combination of those before it. size: of the terms it is the sum of.
+        """Add a function; False if it is a combination of earlier ones. size: the size of the terms it is a sum of.
 
         Values beyond floating point cannot be compared: such a function counts as independent.
         """
@@ -350,7 +352,7 @@ class IndependentFunctions:
 
 
 def _null_space(matrix: Floats) -> Floats:
-    """Vectors x with matrix x = 0, reduced so that each begins with a one no other has."""
+    """Vectors x with matrix x = 0, in reduced echelon form."""
     if matrix.shape[1] == 0:
         return np.zeros((0, 0))
     scale = np.maximum(np.max(np.abs(matrix), axis=0), 1e-300)
@@ -372,25 +374,26 @@ def _null_space(matrix: Floats) -> Floats:
     return np.asarray(np.where(parts < _NOTHING * np.max(parts, axis=1, initial=0.0, keepdims=True), 0.0, basis))
 
 
-# States that fit loops and constraints, beside those of a run: what holds there as well holds for every motion.
-#
-# A bicycle that runs straight keeps momenta that no other ride keeps. So states of the run are moved at random, in all
-# directions, and taken back onto the constraints.
+# States near those of a run that satisfy loops and constraints. A bicycle that runs straight conserves momenta that it
+# does not conserve in other motions. So states of the run are perturbed at random in all directions and projected back
+# onto the constraints.
 
-_MOVED = (0.05, 5e-3, 5e-4)  # by how much, in turn: metres and radians, and parts of the largest velocity
+# The perturbations, in turn: in meters and radians, and as fractions of the largest velocity.
+_MOVED = (0.05, 5e-3, 5e-4)
 _STEPS = 8  # of Newton's method
-_FITS = 1e-9  # what a state may still miss by position, and by velocity in parts of the largest
+_FITS = 1e-9  # allowed residual by position, and by velocity relative to the largest
 
 
 def states_beside(equations: Equations, times: Floats, q: Floats, v: Floats) -> tuple[Floats, Floats, Floats]:
-    """Times, positions and velocities that fit, near rows of given ones; as many as Newton's method finds."""
+    """Times, positions and velocities that satisfy the constraints, near the given rows; as many as Newton's method
+    finds."""
     assert equations.projection is not None
     random, speed = np.random.default_rng(3), max(float(np.max(np.abs(v), initial=0.0)), 1.0)
     size = np.resize(_MOVED, (len(times), 1))
     q = q + size * random.uniform(-1, 1, q.shape)
     v = v + size * speed * random.uniform(-1, 1, v.shape)
     parameters = np.zeros((len(times), len(equations.runtime)))
-    with np.errstate(all="ignore"):  # a state may be singular: then it does not fit
+    with np.errstate(all="ignore"):  # a singular state is not used
         for _ in range(_STEPS):
             _bring_to_unit_length(equations, q)
             rows = np.hstack([q, v, times[:, None], parameters])

@@ -1,8 +1,8 @@
-"""Singular coordinates: positions where some coordinates move nothing, as angles do in gimbal lock.
+"""Singular coordinates: positions where some coordinates move nothing, as in gimbal lock.
 
-With all other coordinates free, coordinate i feels the inertia 1/(H^-1)_ii: the pivot that is left of it when H is
-eliminated and i comes last. Units differ from coordinate to coordinate, so each pivot is compared with the same one at
-usual positions. Kernels need no further output for this: they are asked for accelerations under unit forces.
+With all other coordinates free, coordinate i feels the inertia 1/(H^-1)_ii: its pivot when H is eliminated and i
+comes last. Units differ between coordinates, so each pivot is compared with the same pivot at usual positions.
+Kernels need no further output for this: the diagonal follows from accelerations under unit forces.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import row_values
 from kinegraph.solve.problem import Floats
 
-#: A pivot below the first part of the usual one is singular: positions are then nearer than 1e-5 to a singular one, and
-#: rates right to fewer than six digits. Runs that end badly end near such positions: the second part.
+#: A pivot below the first fraction of the usual one is singular: the position is then within 1e-5 of a singular one,
+#: and rates have fewer than six correct digits. Runs that fail end near such positions: the second fraction.
 SINGULAR, ENDED = 1e-10, 1e-6
-#: How many usual positions are looked at, and of mechanisms with more than _MANY velocities.
+#: How many usual positions are sampled, and how many for mechanisms with more than _MANY velocities.
 _SAMPLES, _FEW_SAMPLES, _MANY = 7, 2, 100
-#: Where nothing is finite, positions so far aside say which coordinates are singular.
+#: Where nothing is finite, positions at this distance show which coordinates are singular.
 _ASIDE = 1e-6
-#: Lengths below this have no size of their own.
+#: Lengths below this are taken as zero.
 _NO_LENGTH = 1e-12
-#: A coordinate that gives way by less than this, in parts of what its own inertia allows, is held by constraints.
+#: A coordinate with a smaller compliance, relative to that of its own inertia, is held by constraints.
 _HELD = 1e-9
 
-REMEDY = "try a state beside it, or use other coordinates: a quaternion, or rotations in another order"
+REMEDY = "start from a nearby state, or use other coordinates: a quaternion, or rotations in another order"
 
-#: The diagonal of H^-1 for rows of positions; rows without a value are NaN.
+#: The diagonal of H^-1 for rows of positions; NaN where it has no value.
 Compliance: TypeAlias = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
 class PivotMeasure:
-    """The usual pivots of a mechanism, and those at any position."""
+    """The usual pivots of a mechanism, and the pivots at any position."""
 
     mechanism: Mechanism
     compliance: Compliance
@@ -52,9 +52,9 @@ class PivotMeasure:
     parameters: Mapping[str, Scalar] | None = None
 
     def singular(self, q: Floats, part: float = SINGULAR) -> tuple[str, ...]:
-        """The coordinates that move nothing at this position; none if it is regular, or if nothing has a value near it.
+        """The singular coordinates at this position; none if it is regular, or if nothing is finite near it.
 
-        Two coordinates that turn a body about one axis are both named: one of them is too many.
+        If two coordinates rotate a body about the same axis, both are named.
         """
         found = self.compliance(q[None])[0]
         if not np.isfinite(found).all():
@@ -66,7 +66,7 @@ class PivotMeasure:
         return _unit(self.mechanism, q + _ASIDE * _sizes(self.mechanism, q, self.parameters) * away)
 
     def lost(self, compliance: Floats, part: float = SINGULAR) -> tuple[str, ...]:
-        """The coordinates whose pivots are below a part of the usual ones, from the diagonal of H^-1."""
+        """The coordinates whose pivots are below a fraction of the usual ones, from the diagonal of H^-1."""
         with np.errstate(invalid="ignore"):
             found = np.flatnonzero(np.abs(compliance) * part > self.usual)
         return tuple(coordinate_name(self.mechanism, int(index)) for index in found)
@@ -75,20 +75,20 @@ class PivotMeasure:
 def pivot_measure(
     mechanism: Mechanism, q: Floats, compliance: Compliance, parameters: Mapping[str, Scalar] | None = None
 ) -> PivotMeasure:
-    """The measure, with usual pivots from random positions; q says which lengths are usual."""
+    """The measure, with usual pivots from random positions; q gives the size of lengths."""
     return PivotMeasure(mechanism, compliance, usual_compliance(mechanism, q, compliance, parameters), parameters)
 
 
 def usual_compliance(
     mechanism: Mechanism, q: Floats, compliance: Compliance, parameters: Mapping[str, Scalar] | None = None
 ) -> Floats:
-    """The diagonal of H^-1 as it usually is; NaN where it has no value."""
+    """The usual diagonal of H^-1; NaN where it has no value."""
     found = np.abs(compliance(_usual_positions(mechanism, q, parameters)))
     found = np.where(np.isfinite(found), found, np.nan)
     known = np.isfinite(found).any(axis=0)
-    usual = np.full(found.shape[1], np.nan)  # nothing is larger than that: what has no usual value is not judged
+    usual = np.full(found.shape[1], np.nan)  # an entry without a usual value is never judged
     usual[known] = np.nanmedian(found[:, known], axis=0)
-    return np.where(usual == 0, np.nan, usual)  # constraints hold it: what it gives way by is rounding
+    return np.where(usual == 0, np.nan, usual)  # held by constraints: its compliance is a rounding error
 
 
 def singular_coordinates(
@@ -99,9 +99,9 @@ def singular_coordinates(
     parameters: Mapping[str, Scalar] | None = None,
     part: float = SINGULAR,
 ) -> tuple[str, ...]:
-    """The coordinates that move nothing at a position; whether loops are singular there, their rows tell.
+    """The singular coordinates at a position. Singular loops are detected separately, by their rows.
 
-    Usual positions need not fit loops: the rows of these have a slope anywhere.
+    The usual positions need not satisfy loops: the rows have a slope anywhere.
     """
     if not can_be_judged(mechanism, q):
         return ()
@@ -117,7 +117,7 @@ def singular_coordinates(
 def singular_in(
     motion: Graph, mechanism: Mechanism, q: Floats, t: float, parameters: Mapping[str, Scalar], part: float
 ) -> tuple[str, ...]:
-    """The same from `qdd` and `H` as a graph, in which some parameters may be symbols: no case is compiled for."""
+    """The same from `qdd` and `H` as a graph, in which some parameters may be symbols: nothing is compiled per case."""
     if not can_be_judged(mechanism, q):
         return ()
     layout, size = mechanism.layout, len(mechanism.layout.velocities)
@@ -143,7 +143,7 @@ def singular_in(
 
 
 def can_be_judged(mechanism: Mechanism, q: Floats) -> bool:
-    """Whether pivots can be looked at: not where accelerations depend on which contacts are closed."""
+    """Whether pivots can be evaluated: not if accelerations depend on which contacts are closed."""
     size = len(mechanism.layout.velocities)
     if mechanism.contacts or not size or not np.isfinite(q).all():
         return False
@@ -151,22 +151,22 @@ def can_be_judged(mechanism: Mechanism, q: Floats) -> bool:
 
 
 def singular_words(mechanism: Mechanism, names: tuple[str, ...]) -> str:
-    """What is wrong at a singular position, and what to do about it, on two lines."""
+    """Two lines: what is wrong at a singular position, and what to do about it."""
     listed = ", ".join(names)
     which = f"{listed} moves nothing" if len(names) == 1 else f"{listed} do not move independently"
     return (
-        f"the coordinates of {mechanism.name} are singular here, as in gimbal lock: {which}, so accelerations are not "
-        f"determined\n  {REMEDY}"
+        f"the coordinates of {mechanism.name} are singular here, as in gimbal lock: {which}, so "
+        f"accelerations are not determined\n  {REMEDY}"
     )
 
 
 def coordinate_name(mechanism: Mechanism, index: int) -> str:
-    """The coordinate of a velocity, by index; of a free rotation the angular velocity itself."""
+    """The coordinate of a velocity, by index; for a free rotation, the angular velocity itself."""
     return mechanism.layout.velocities[index].removesuffix("'")
 
 
 def _compliance_of(kernel: Kernel, q: Floats, t: float, u: Floats) -> Floats:
-    """How much every coordinate accelerates by a unit force on it."""
+    """The acceleration of every coordinate under a unit force on it."""
     size = next(len(one.symbols) for one in kernel.arguments if one.name == "tau")
     tau = np.vstack([np.zeros(size), np.eye(size)])
     count = len(tau)
@@ -179,7 +179,7 @@ def _compliance_of(kernel: Kernel, q: Floats, t: float, u: Floats) -> Floats:
 
 
 def _usual_positions(mechanism: Mechanism, q: Floats, parameters: Mapping[str, Scalar] | None) -> Floats:
-    """Random positions: angles anywhere, lengths as large as they are now or in the beginning."""
+    """Random positions: any angles, lengths as large as now or initially."""
     sizes = _sizes(mechanism, q, parameters)
     count = _SAMPLES if len(q) <= _MANY else _FEW_SAMPLES
     random = np.random.default_rng(7).uniform(-sizes, sizes, (count, len(q)))
@@ -187,7 +187,7 @@ def _usual_positions(mechanism: Mechanism, q: Floats, parameters: Mapping[str, S
 
 
 def _sizes(mechanism: Mechanism, q: Floats, parameters: Mapping[str, Scalar] | None) -> Floats:
-    """How large coordinates usually are: half a turn, or a length."""
+    """The usual size of each coordinate: half a turn, or a length."""
     first = initial_positions(mechanism, parameter_values(mechanism, parameters))
     sizes = np.maximum(np.abs(q), np.abs(first))
     angles = angle_names(mechanism)

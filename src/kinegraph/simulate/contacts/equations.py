@@ -38,11 +38,11 @@ from kinegraph.solve.recording import Run
 #: The numbers of the column `NAME.mode`.
 MODE_OPEN, MODE_CLOSED, MODE_SLIPS, MODE_STICKS = range(4)
 
-_LEFT = 10.0  # times its margin: a contact that others hold has left the surface
+_LEFT = 10.0  # times its margin: a larger gap means that a contact held by others has left the surface
 
 
 def phase_slices(phases: Sequence[Phase], rows: int) -> Iterator[tuple[Phase, slice]]:
-    """Every phase with the rows that were saved in it."""
+    """Every phase with the rows saved in it."""
     ends = [*(phase.row for phase in phases[1:]), rows]
     for phase, end in zip(phases, ends, strict=False):  # a run that fails at its start has no phase
         if end > phase.row:
@@ -137,8 +137,8 @@ class OpenForm(VelocityForm):
     def supplied_by_impacts(self) -> int:
         """The number of entries after the velocities that an impact changes: energy from prescribed motions."""
         whole, layout = self.described, self.mechanism.layout
-        led = has_prescribed_motion(whole) or has_prescribed_contacts(whole)
-        return led * (len(self.names) - len(layout.positions) - len(layout.velocities))
+        prescribed = has_prescribed_motion(whole) or has_prescribed_contacts(whole)
+        return prescribed * (len(self.names) - len(layout.positions) - len(layout.velocities))
 
     @cached_property
     def led_gaps(self) -> Graph | None:
@@ -172,7 +172,7 @@ class OpenForm(VelocityForm):
         return x[:, : len(self.names)], columns | mode_columns(self.contacts, run.phases, columns, len(run.times))
 
     def integrated_gaps(self, run: Run, inputs: Signals) -> Floats:
-        """The gaps of all contacts at the saved states as they were integrated: not projected onto closed contacts."""
+        """The gaps of all contacts at the saved states as integrated, before projection onto closed contacts."""
         flags = np.zeros((len(run.times), len(self.flags)))
         x = np.hstack([run.states, run.times[:, None], inputs.values(run.times), flags])
         found = row_values(self.driven(self.graphs.gaps()), self.symbols, x)[GAPS]
@@ -262,7 +262,7 @@ class ContactCode:
 
 
 def _parts(graph: Graph) -> list[tuple[str, slice, tuple[int, ...]]]:
-    """The outputs of a graph: names, where they are among all values, shapes."""
+    """The outputs of a graph: names, positions among all values, shapes."""
     ends = np.cumsum([len(one.nodes) for one in graph.outputs]).tolist()
     starts = [0, *ends[:-1]]
     return [(one.name, slice(a, b), one.shape) for one, a, b in zip(graph.outputs, starts, ends, strict=True)]

@@ -15,9 +15,10 @@ from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints import Contact
 from kinegraph.model.evaluate import number, parameter_values
+from kinegraph.simulate.checks.first_integrals import ENERGY
 from kinegraph.simulate.contacts.equations import ContactCode, OpenForm, closing
 from kinegraph.simulate.events import paced
-from kinegraph.simulate.observation import ENERGY, KINETIC, POTENTIAL, energy_error
+from kinegraph.simulate.observation import KINETIC, POTENTIAL, energy_error
 from kinegraph.simulate.run_task import Task
 from kinegraph.solve.contacts.compiled_phases import CompiledContactRun
 from kinegraph.solve.contacts.memory import contact_memory, numbers_of
@@ -54,7 +55,7 @@ class ContactSystem:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The contacts."""
+        """The names of the contacts."""
         return tuple(contact.name for contact in self._form.contacts)
 
     @property
@@ -73,7 +74,7 @@ class ContactSystem:
 
     @property
     def stops(self) -> frozenset[str]:
-        """Events of the user that stop the run."""
+        """The user's events that stop the run."""
         return frozenset(event.name for event in self.code.user_events if event.action is Action.STOP)
 
     def reset(self, time: float, state: Floats, ended: frozenset[str]) -> Floats:
@@ -125,7 +126,7 @@ class ContactSystem:
 
     @cached_property
     def contacts(self) -> ContactSet:
-        """The contacts in numbers."""
+        """The numerical data of the contacts."""
         form = self._form
         given = dict(zip(form.runtime, self.parameters.tolist(), strict=True))
         values = parameter_values(form.mechanism, {**form.values, **given})
@@ -145,7 +146,7 @@ class ContactSystem:
 
 
 def _between(contact: Contact, word: str, value: float, most: float) -> float:
-    """A coefficient; SolveError if the values of parameters take it out of its range."""
+    """A coefficient; SolveError if parameter values take it out of its range."""
     if not 0.0 <= value <= most:
         wanted = "from 0 to 1" if most == 1 else "that is not negative"
         raise SolveError(f"{word} of the contact {contact.name} is {float(value):g}: give a number {wanted}")
@@ -162,7 +163,7 @@ class ContactSolver(SolverAround):
     code: ContactCode
 
     def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
-        """Run from mode to mode; the events are those of the code."""
+        """Run from mode to mode. The events are those of the code."""
         save, progress, token, tableau = options.save, options.progress, options.token, self.capabilities.lanes
         span, system, chosen = (problem.start, problem.end), self._system(problem), self._control(control, problem)
         if tableau is not None:
@@ -191,7 +192,7 @@ class ContactSolver(SolverAround):
 
 
 def with_flags(columns: Floats, code: ContactCode) -> Floats:
-    """Rows of parameters with room for the flags of modes."""
+    """Rows of parameters with room for mode flags."""
     return np.hstack([columns, np.zeros((len(columns), len(code.open.flags)))])
 
 
@@ -209,7 +210,7 @@ class ContactTask(Task):
         """The method with the modes of this run."""
         form = self.equations
         if not isinstance(form, OpenForm):
-            raise SolveError("contacts keep every state on its constraints: leave out `baumgarte`")
+            raise SolveError("contacts already project every state onto the constraints: omit `baumgarte`")
         native = execution is not Execution.INTERPRETED
         return ContactSolver(self.solver, ContactCode(form, self.events, native, self.solver.capabilities.jacobian))
 

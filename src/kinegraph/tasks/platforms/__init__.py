@@ -1,1 +1,1 @@
-"""Tasks of platforms: the workspace of the ring, and its poses for given drives."""
+"""Tasks of platforms: the workspace, and the poses for given drives."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.resources import files
 from itertools import pairwise
@@ -18,34 +18,34 @@ from kinegraph.errors import TaskError
 from kinegraph.model.evaluate import number
 from kinegraph.model.names import did_you_mean
 from kinegraph.seeds import generator
-from kinegraph.tasks.platforms.workspace import Floats, PlatformLegs, platform_in
+from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.platforms.workspace import PlatformLegs, platform_in
 
-# All rigid poses that keep six distances: a parameter homotopy in complex numbers.
-#
-# The ring's pose is a dual quaternion x = (e, g), g = p e / 2. Each distance |p + R b - a| = L is a quadratic form of x
-# (M. Husty, 1996), linear in a, b and c = a.a + b.b - L^2 but for the products a_i b_j; with Study's e.g = 0 and a
-# random plane x.h = 1 there are eight equations. Of generic numbers a, b, c they have 40 solutions with e.e != 0. Those
-# of one generic complex platform are found by going round loops of parameters (monodromy); from there 40 paths lead to
-# the platform that is asked for, and with probability one they reach all its isolated poses.
+# All rigid poses with six given distances: a parameter homotopy in complex numbers. The pose of the platform is a dual
+# quaternion x = (e, g), g = p e / 2. Each distance |p + R b - a| = L is a quadratic form of x (M. Husty, 1996), linear
+# in a, b and c = a.a + b.b - L^2 except for the products a_i b_j. With Study's e.g = 0 and a random plane x.h = 1 there
+# are eight equations. For generic a, b, c they have 40 solutions with e.e != 0. Loops of parameters (monodromy) find
+# those of one generic complex platform. From there 40 paths lead to the requested platform, and with probability one
+# they reach all its isolated poses.
 
 Complex = npt.NDArray[np.complex128]
-Reals = npt.NDArray[np.float64]
 
-#: Solutions of generic parameters (Ronga and Vust, Lazard, Mourrain, Raghavan).
+#: The number of solutions for generic parameters (Ronga and Vust, Lazard, Mourrain, Raghavan).
 MOST_POSES = 40
-_LOOPS = 60  # of monodromy, at most; about ten are enough
+_LOOPS = 60  # loops of monodromy, at most; about ten are enough
 _SHORTEST = 1e-9  # steps
 _LONGEST = 0.1
-_NEAR = 1e-6  # a first correction beyond this, in parts of x, halves the step
-_CORRECTED = 1e-8  # a third correction below this is one: near singular places of a path rounding leaves no less
+_NEAR = 1e-6  # a larger first correction, relative to x, halves the step
+# a smaller third correction means convergence: near singular points of a path rounding leaves no less
+_CORRECTED = 1e-8
 _APART = 1e-6
 _DETOURS = 3
-_ON_THE_WAY = 0.99  # paths to infinity stop behind this
+_ON_THE_WAY = 0.99  # paths to infinity stop beyond this
 
 
 @dataclass(frozen=True)
 class Distances:
-    """Parameters of six distances: places on the base and on the ring, one row each, and a.a + b.b - L^2."""
+    """Parameters of six distances: points on the base and on the platform, one row each, and a.a + b.b - L^2."""
 
     base: Complex
     ring: Complex
@@ -60,14 +60,14 @@ class Distances:
 
 @dataclass(frozen=True)
 class ParameterPath:
-    """The straight way between two sets of parameters, as forms that are quadratic in t."""
+    """The straight line between two sets of parameters, as forms that are quadratic in t."""
 
     constant: Complex
     linear: Complex
     quadratic: Complex
 
-    def at(self, t: Reals) -> tuple[Complex, Complex]:
-        """The forms and their derivatives for every path's own t: (paths, 6, 8, 8)."""
+    def at(self, t: Floats) -> tuple[Complex, Complex]:
+        """The forms and their derivatives at the t of every path: (paths, 6, 8, 8)."""
         s = t[:, None, None, None]
         value = self.constant + s * (self.linear + s * self.quadratic)
         return value, self.linear + 2 * s * self.quadratic
@@ -75,24 +75,25 @@ class ParameterPath:
 
 @dataclass(frozen=True)
 class Ends:
-    """Where paths ended: x of each, and at which t; those at 1 arrived."""
+    """The ends of paths: x of each, and its t; those with t = 1 arrived."""
 
     x: Complex
-    t: Reals
+    t: Floats
 
     @property
     def arrived(self) -> npt.NDArray[np.bool_]:
-        """Which ones came to their end."""
+        """Which paths arrived."""
         return np.asarray(self.t >= 1)
 
     @property
     def clear(self) -> bool:
-        """Whether none stopped on its way, where nothing ends, and no two met."""
+        """Whether no path stopped before its end, and no two met."""
         return not np.any(self.t < _ON_THE_WAY) and len(distinct([*self.x[self.arrived]])) == int(np.sum(self.arrived))
 
 
 def path_between(first: Distances, last: Distances) -> ParameterPath:
-    """From one to the other; the forms at the ends and half way say the quadratic function."""
+    """The path between two sets of parameters; the forms at the ends and in the middle define the quadratic
+    function."""
     middle = Distances(*((a + b) / 2 for a, b in zip(_parts(first), _parts(last), strict=True)))
     start, half, end = first.forms(), middle.forms(), last.forms()
     return ParameterPath(start, -3 * start + 4 * half - end, 2 * start - 4 * half + 2 * end)
@@ -105,18 +106,18 @@ def _parts(one: Distances) -> tuple[Complex, Complex, Complex]:
 # the equations
 
 
-def _product(a: Reals, b: Reals) -> Reals:
-    """Of two quaternions."""
+def _product(a: Floats, b: Floats) -> Floats:
+    """The product of two quaternions."""
     w, v = a[0] * b[0] - a[1:] @ b[1:], a[0] * b[1:] + b[0] * a[1:] + np.cross(a[1:], b[1:])
     return np.array([w, *v])
 
 
-def _conjugate(a: Reals) -> Reals:
+def _conjugate(a: Floats) -> Floats:
     return np.asarray(a * np.array([1.0, -1, -1, -1]))
 
 
-def _tensors() -> tuple[Reals, ...]:
-    """The symmetric forms that g.g, e.e, and each place on base and ring multiply; and Study's."""
+def _tensors() -> tuple[Floats, ...]:
+    """The symmetric forms multiplied by g.g, e.e, and the points on base and platform; and Study's form."""
     unit = np.eye(4)
     of_g, of_e, study = np.zeros((8, 8)), np.zeros((8, 8)), np.zeros((8, 8))
     of_g[4:, 4:] = of_e[:4, :4] = unit
@@ -153,7 +154,8 @@ def _system(forms: Complex, x: Complex, plane: Complex) -> tuple[Complex, Comple
 
 
 def tracked(course: ParameterPath, x: Complex, plane: Complex) -> Ends:
-    """All paths from t = 0 to 1, each by its own steps: Runge and Kutta's fourth order ahead, Newton's method back."""
+    """All paths from t = 0 to 1, each with its own steps: a fourth-order Runge-Kutta predictor, and a Newton
+    corrector."""
     x, t, step = x.copy(), np.zeros(len(x)), np.full(len(x), 0.01)
     while np.any(active := (t < 1) & (step > _SHORTEST)):
         length = np.minimum(step[active], 1 - t[active])
@@ -169,8 +171,8 @@ def tracked(course: ParameterPath, x: Complex, plane: Complex) -> Ends:
 def all_tracked(first: Generic, wanted: Distances) -> Ends:
     """The ends of all paths to a real platform, each once: those that arrived, then as many more as there are paths.
 
-    With every end its conjugate is one. Where some are missing, the same paths lead there by other platforms, and what
-    these ways find is added: a path that cannot be followed, or that jumps to another, does so on one of them.
+    The conjugate of every end is also an end. If some are missing, the paths are repeated through other intermediate
+    platforms and their ends are added: a path that fails, or jumps to another, does so on only one of these routes.
     """
     ends = tracked(path_between(first.distances, wanted), first.poses, first.plane)
     found = _with_conjugates(ends, first.plane)
@@ -183,7 +185,7 @@ def all_tracked(first: Generic, wanted: Distances) -> Ends:
         again = tracked(path_between(other, wanted), half.x[half.arrived], first.plane)
         found = distinct([*found, *_with_conjugates(again, first.plane)])
     last = np.flatnonzero(~ends.arrived)
-    last = last[np.argsort(-ends.t[last])][: len(first.poses) - len(found)]  # what stopped first was found otherwise
+    last = last[np.argsort(-ends.t[last])][: len(first.poses) - len(found)]  # ends that were found on another route
     return Ends(np.concatenate([found, ends.x[last]]), np.concatenate([np.ones(len(found)), ends.t[last]]))
 
 
@@ -193,7 +195,7 @@ def _with_conjugates(ends: Ends, plane: Complex) -> Complex:
     return distinct([*x, *mirrored])
 
 
-def _slope(course: ParameterPath, x: Complex, t: Reals, plane: Complex) -> Complex:
+def _slope(course: ParameterPath, x: Complex, t: Floats, plane: Complex) -> Complex:
     forms, rates = course.at(t)
     _, jacobian = _system(forms, x, plane)
     right = np.zeros((len(x), 8), dtype=complex)
@@ -201,7 +203,7 @@ def _slope(course: ParameterPath, x: Complex, t: Reals, plane: Complex) -> Compl
     return _solved(jacobian, right)
 
 
-def _ahead(course: ParameterPath, x: Complex, t: Reals, h: Reals, plane: Complex) -> Complex:
+def _ahead(course: ParameterPath, x: Complex, t: Floats, h: Floats, plane: Complex) -> Complex:
     s = h[:, None]
     k1 = _slope(course, x, t, plane)
     k2 = _slope(course, x + s / 2 * k1, t + h / 2, plane)
@@ -210,7 +212,7 @@ def _ahead(course: ParameterPath, x: Complex, t: Reals, h: Reals, plane: Complex
     return np.asarray(x + s / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
 
 
-def _back(course: ParameterPath, x: Complex, t: Reals, plane: Complex) -> tuple[Complex, npt.NDArray[np.bool_]]:
+def _back(course: ParameterPath, x: Complex, t: Floats, plane: Complex) -> tuple[Complex, npt.NDArray[np.bool_]]:
     forms, _ = course.at(t)
     sizes = []
     for _ in range(3):
@@ -250,7 +252,7 @@ class Generic:
 
 @lru_cache(maxsize=1)
 def generic() -> Generic:
-    """The one that is kept: `found_anew(1)`."""
+    """The stored generic platform: `monodromy_solutions(1)`."""
     text = files("kinegraph.tasks.platforms").joinpath("generic_platform.json").read_text(encoding="utf-8")
     data = json.loads(text)
     shapes = {"base": (6, 3), "ring": (6, 3), "rest": (6,), "plane": (8,), "poses": (MOST_POSES, 8)}
@@ -259,7 +261,7 @@ def generic() -> Generic:
 
 
 def monodromy_solutions(seed: int, most: int = MOST_POSES) -> Generic:
-    """A generic platform made from one pose, and round loops of parameters until there are so many."""
+    """A generic platform made from one pose, and its poses found by loops of parameters until there are `most`."""
     random = generator(seed)
     first, plane, x = _seeded(random)
     poses = x[None]
@@ -272,7 +274,7 @@ def monodromy_solutions(seed: int, most: int = MOST_POSES) -> Generic:
         poses = distinct([*poses, *ends])
         if len(poses) >= most:
             return Generic(first, plane, poses)
-    raise TaskError(f"only {len(poses)} of {most} poses of a generic platform were found: take another seed")
+    raise TaskError(f"found only {len(poses)} of {most} poses of a generic platform: use another seed")
 
 
 def _complex(random: np.random.Generator, *shape: int) -> Complex:
@@ -284,7 +286,7 @@ def _other(random: np.random.Generator) -> Distances:
 
 
 def _seeded(random: np.random.Generator) -> tuple[Distances, Complex, Complex]:
-    """A random pose, and distances that it keeps."""
+    """A random pose, and its distances."""
     e, g, some = _complex(random, 4), _complex(random, 4), _other(random)
     g = g - (e @ g) / (e @ e) * e
     x, plane = np.concatenate([e, g]), _complex(random, 8)
@@ -302,28 +304,28 @@ def distinct(rows: Sequence[Complex]) -> Complex:
     return np.array(retained, dtype=complex).reshape(-1, 8)
 
 
-# All poses of a platform's ring for given drives: forward kinematics, of which there may be forty solutions.
-#
-# Six legs with given drives are six distances between points of base and ring. Forty paths of a homotopy lead to all
-# isolated poses (`homotopy.py`); what became of every path is said with the result. On request, or with other than six
-# legs, Newton's method from many starts instead, which says nothing of poses it did not find.
+# All poses of a platform for given drives. Six legs with given drives are six distances between points of base and
+# platform. Forty homotopy paths lead to all isolated poses; the result reports the end of every path. On request, or
+# with a number of legs other than six, Newton's method runs from many starts instead, which says nothing about further
+# poses.
 
 _LEGS = 6
 _STEPS = 80
-#: Steps of Newton's method at the end of a path, at most: near a singular pose each only halves what is left.
+#: The maximum number of Newton steps at the end of a path: near a singular pose each step only halves the error.
 _POLISH = 40
-#: What may be left of a drive's miss and how far apart two poses are, in lengths of leg and ring, and in radians.
+#: Allowed residuals of drives, and the distance of different poses, in units of leg and platform lengths, and in
+#: radians.
 _CLOSED = 1e-11
 _SAME = 1e-6
-_REAL = 1e-7  # imaginary parts below this, in parts of the whole, are rounding
-#: A path is beyond reach where e.e is below this part of the least it is at real poses: at its end, or before, where it
+_REAL = 1e-7  # relative imaginary parts below this are rounding errors
+#: A path is out of reach if e.e is below this fraction of its least value at real poses: at its end, or before, if it
 #: cannot be followed on.
 _BEYOND = (0.5, 0.01)
 
 
 @dataclass(frozen=True)
 class PlatformPose:
-    """A pose of the ring: its coordinates by name, what is left of the drives' misses, and how often it was found."""
+    """A pose of the platform: its coordinates by name, the remaining drive residuals, and how often it was found."""
 
     ring: Mapping[str, float]
     residual: float
@@ -332,8 +334,8 @@ class PlatformPose:
 
 @dataclass(frozen=True)
 class Paths:
-    """What became of the forty paths. `beyond` ended at infinity or farther away than legs reach; `other_branch` are
-    real poses with a crank in its other position.
+    """The fate of the forty paths. `beyond` ended at infinity or farther away than legs reach; `other_branch` are real
+    poses with a crank in its other position.
 
     `lost` could not be followed to the end, or met another: near a singular pose, or where poses form a curve.
     """
@@ -347,14 +349,14 @@ class Paths:
 
 @dataclass(frozen=True)
 class PlatformPoses(Sequence[PlatformPose]):
-    """The poses that were found, and what became of all paths if paths were followed."""
+    """The poses found, and the fate of all paths if paths were followed."""
 
     poses: tuple[PlatformPose, ...]
     paths: Paths | None = None
 
     @property
     def complete(self) -> bool:
-        """Whether these are all isolated poses, with probability one: every path's end is known."""
+        """Whether these are all isolated poses, with probability one: the end of every path is known."""
         return self.paths is not None and self.paths.lost == 0
 
     def __len__(self) -> int:
@@ -369,31 +371,41 @@ class PlatformPoses(Sequence[PlatformPose]):
     def __getitem__(self, index: int | slice) -> PlatformPose | tuple[PlatformPose, ...]:
         return self.poses[index]
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        poses = [{"ring": dict(one.ring), "residual": one.residual, "hits": one.hits} for one in self.poses]
+        return {"poses": poses, "complete": self.complete, "paths": None if self.paths is None else asdict(self.paths)}
 
-def ring_poses(
-    mechanism: MechanismSource, drives: Mapping[str, float], *, starts: int | None = None, seed: int = 0
+
+def platform_poses(
+    model: MechanismSource, drives: Mapping[str, float], *, starts: int | None = None, seed: int = 0
 ) -> PlatformPoses:
-    """Poses of the ring for which the drives have these values.
+    """Find all poses of a platform for given drive lengths.
 
-    All of them by forty paths; with `starts` by Newton's method from so many random starts, the most often found first.
+    starts: None follows forty paths and finds all poses; a number uses Newton's method from so many random starts, and
+        lists the poses found most often first.
     """
-    found, platform = platform_in(mechanism)
+    found, platform = platform_in(model)
     legs = PlatformLegs(found, platform)
     names = [leg.drive for leg in platform.legs]
     for name in drives:
         if name not in names:
-            raise TaskError(f"{name} is no drive of {found.name}\n  {did_you_mean(name, names)}")
+            raise TaskError(f"{name} is not a drive of {found.name}\n  {did_you_mean(name, names)}")
     if platform.ring.quaternion is None:
-        raise TaskError(f"{found.name}: all poses are found for a ring with a quaternion; give it one")
+        raise TaskError(
+            f"{found.name}: finding all poses needs a platform with a quaternion; describe its rotation by one"
+        )
     if len(drives) != len(names):
-        raise TaskError(f"a value for every drive is needed: {', '.join(names)}")
+        raise TaskError(f"give a value for every drive: {', '.join(names)}")
     wanted = np.array([float(drives[name]) for name in names])
     if not np.all(np.isfinite(wanted)):
-        raise TaskError("the drives need finite values")
+        raise TaskError("the values of the drives must be finite")
     if len(names) < _LEGS:
-        remedy = "fix its place by `kinegraph assemble --at`, or give it as many legs as it has degrees of freedom"
+        remedy = (
+            "find one position with `kinegraph assemble --state`, or give it as many legs as it has degrees of freedom"
+        )
         raise TaskError(
-            f"{found.name}: the {len(names)} drives {', '.join(names)} leave the ring free to move\n  {remedy}"
+            f"{found.name}: the {len(names)} drives {', '.join(names)} leave the platform free to move\n  {remedy}"
         )
     if starts is None and len(names) == _LEGS:
         return _by_paths(legs, wanted)
@@ -422,7 +434,8 @@ def _by_paths(legs: PlatformLegs, wanted: Floats) -> PlatformPoses:
 
 
 def _beyond(ends: Ends, distances: Distances) -> npt.NDArray[np.bool_]:
-    """Where the ring would be too far away: a real pose has e.e / x.x = 1 / (1 + p.p / 4), and p is within reach."""
+    """Whether the platform would be too far away: a real pose has e.e / x.x = 1 / (1 + p.p / 4), and p is within
+    reach."""
     sides = [np.linalg.norm(one.real, axis=1) for one in (distances.base, distances.ring)]
     lengths = np.sqrt(np.maximum(sides[0] ** 2 + sides[1] ** 2 - distances.rest.real, 0.0))
     reach = float(np.min(sides[0] + sides[1] + lengths))
@@ -431,7 +444,8 @@ def _beyond(ends: Ends, distances: Distances) -> npt.NDArray[np.bool_]:
 
 
 def _distances(legs: PlatformLegs, wanted: Floats) -> tuple[Distances, float]:
-    """The legs as distances of points in lengths of the ring: of a crank that of its tip, which the drive places."""
+    """The legs as distances of points in units of the platform size; for a crank that of its tip, which the drive
+    places."""
     base, lengths = legs.bases[:, :3, 3].copy(), wanted.copy()
     for k, leg in enumerate(legs.platform.legs):
         if leg.type.has_crank:
@@ -446,14 +460,14 @@ def _distances(legs: PlatformLegs, wanted: Floats) -> tuple[Distances, float]:
 
 
 def _turned_real(x: Complex) -> Complex:
-    """Each row times the number that makes its rotation real, if it can be."""
+    """Each row times the number that makes its rotation real, if possible."""
     rows = np.arange(len(x))
     largest = x[rows, np.argmax(np.abs(x[:, :4]), axis=1)]
     return np.asarray(x / largest[:, None])
 
 
 def _polished(legs: PlatformLegs, x: Floats, scale: float, wanted: Floats) -> Floats:
-    """Poses of the ring from dual quaternions, p = 2 g e* / e.e, and some steps of Newton's method on the drives."""
+    """Poses of the platform from dual quaternions, p = 2 g e* / e.e, refined by Newton's method on the drives."""
     q = np.tile(legs.start, (len(x), 1))
     e, g = x[:, :4], x[:, 4:]
     square = np.sum(e * e, axis=1, keepdims=True)
@@ -472,7 +486,8 @@ def _polished(legs: PlatformLegs, x: Floats, scale: float, wanted: Floats) -> Fl
 
 
 def _missed(legs: PlatformLegs, q: Floats, wanted: Floats) -> Floats:
-    """The largest miss of a drive: of lengths in their own, or the ring's if that is longer; of cranks in radians."""
+    """The largest drive residual: lengths relative to themselves, or to the platform if that is larger; cranks in
+    radians."""
     lengths = np.maximum(np.abs(wanted), legs.size)
     scale = np.where([leg.type.has_crank for leg in legs.platform.legs], 1.0, lengths)
     return np.asarray(np.max(np.abs(legs.drives(q) - wanted) / scale, axis=1))
@@ -482,20 +497,20 @@ def _missed(legs: PlatformLegs, q: Floats, wanted: Floats) -> Floats:
 
 
 def _starts(legs: PlatformLegs, wanted: Floats, count: int, seed: int) -> Floats:
-    """Random places around the joints on the base, random rotations; the start of the model first."""
+    """Random positions around the joints on the base, random rotations; the start of the model first."""
     random = generator(seed)
-    centre = np.mean(legs.bases[:, :3, 3], axis=0)
-    reach = float(np.max(np.linalg.norm(legs.ring_points(legs.start[None])[0] - centre, axis=1)))
+    center = np.mean(legs.bases[:, :3, 3], axis=0)
+    reach = float(np.max(np.linalg.norm(legs.ring_points(legs.start[None])[0] - center, axis=1)))
     q = np.tile(legs.start, (count, 1))
     places = legs.ring_places
-    q[1:, places[:3]] = centre + random.uniform(-1.2 * reach, 1.2 * reach, (count - 1, 3))
+    q[1:, places[:3]] = center + random.uniform(-1.2 * reach, 1.2 * reach, (count - 1, 3))
     e = random.normal(size=(count - 1, 4))
     q[1:, places[3:]] = e / np.linalg.norm(e, axis=1, keepdims=True)
     return q
 
 
 def _improved(legs: PlatformLegs, q: Floats, wanted: Floats) -> Floats:
-    """One damped Newton step for every row; rows where a leg does not reach are left where they are."""
+    """One damped Newton step for every row; rows where a leg cannot reach stay unchanged."""
     miss = legs.drives(q) - wanted
     jacobian = legs.jacobian(q)
     fine = np.all(np.isfinite(miss), axis=1) & np.all(np.isfinite(jacobian), axis=(1, 2))
@@ -514,7 +529,7 @@ def _improved(legs: PlatformLegs, q: Floats, wanted: Floats) -> Floats:
 
 
 def _moved(legs: PlatformLegs, q: Floats, step: Floats) -> Floats:
-    """The ring moved by a displacement and turned about its own axes."""
+    """The platform displaced and rotated about its own axes."""
     places = legs.ring_places
     found = q.copy()
     found[:, places[:3]] += step[:, :3]

@@ -21,29 +21,28 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.platforms.initial_pose import body_pose, pose
 from kinegraph.model.platforms.recognition import Platform, platform_of
+from kinegraph.tasks.operating_point import Floats
 
-# The legs of a platform in numbers, for many poses of its ring at once.
-
-Floats = npt.NDArray[np.float64]
+# The legs of a platform in numbers, for many poses at once.
 
 
-def platform_in(mechanism: MechanismSource) -> tuple[Mechanism, Platform]:
-    """The mechanism and the platform it is, or an error."""
-    found = mechanism_of(mechanism)
+def platform_in(model: MechanismSource) -> tuple[Mechanism, Platform]:
+    """The mechanism and its platform; TaskError if it is not a platform."""
+    found = mechanism_of(model)
     platform = platform_of(found)
     if platform is None:
         raise TaskError(
-            f"{found.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU "
-            "that stand on the fixed frame, on carriages that slide on it, or on one free body"
+            f"{found.name} is not a platform: a platform is a free body on legs UPS, SPU, UCU, RUS or RSU, "
+            "which are based on the fixed frame, on carriages that slide on it, or on one free body"
         )
     return found, platform
 
 
 @dataclass(frozen=True)
 class PlatformLegs:
-    """One platform: drives, their rates and points of its legs as functions of the ring's pose.
+    """One platform: drives, their rates and points of its legs as functions of the platform pose.
 
-    `at` are coordinates of what legs stand on, where it is not where the model begins.
+    `at` are coordinates of the base of the legs, if it is not at the initial position of the model.
     """
 
     mechanism: Mechanism
@@ -57,7 +56,7 @@ class PlatformLegs:
 
     @cached_property
     def start(self) -> Floats:
-        """The initial positions; of what legs stand on those that are given."""
+        """The initial positions; for the base of the legs those that are given."""
         found = np.array(initial_positions(self.mechanism, self.values))
         for name, value in self.at.items():
             if name not in self.platform.ring.coordinates:
@@ -66,12 +65,12 @@ class PlatformLegs:
 
     @cached_property
     def ring_places(self) -> list[int]:
-        """Where the ring's coordinates are in q."""
+        """The indices of the platform's coordinates in q."""
         return [self.mechanism.layout.positions.index(name) for name in self.platform.ring.coordinates]
 
     @cached_property
     def ring_velocities(self) -> list[int]:
-        """Where the ring's six velocities are in v."""
+        """The indices of the platform's six velocities in v."""
         return [self.mechanism.layout.velocities.index(name) for name in self.platform.ring.velocities]
 
     @cached_property
@@ -92,7 +91,7 @@ class PlatformLegs:
         return compile(self.mechanism, "leg_velocities")
 
     def coordinates(self, q: Floats) -> Floats:
-        """All coordinates of legs, one row for each row of q; not a number where a leg does not reach."""
+        """All coordinates of legs, one row for each row of q; NaN where a leg cannot reach."""
         found = self._positions.batch(q, **self._time(self._positions))
         return np.asarray(found)
 
@@ -101,7 +100,7 @@ class PlatformLegs:
         return np.asarray(self.coordinates(q)[:, self._drives])
 
     def jacobian(self, q: Floats) -> Floats:
-        """Rates of the drives by the ring's velocities: (rows, legs, 6)."""
+        """Rates of the drives by the platform's velocities: (rows, legs, 6)."""
         columns = []
         for index in self.ring_velocities:
             v = np.zeros((len(q), len(self.mechanism.layout.velocities)))
@@ -116,12 +115,12 @@ class PlatformLegs:
 
     @cached_property
     def size(self) -> float:
-        """A length of the platform: the mean distance of the ring's joints from its origin."""
+        """The characteristic length: the mean distance of the platform joints from the platform origin."""
         return float(np.mean(np.linalg.norm(self.on_ring, axis=1)))
 
     @cached_property
     def on_ring(self) -> Floats:
-        """The joints on the ring, in its axes."""
+        """The joints on the platform, in its axes."""
         back = np.linalg.inv(self._pose(self.platform.ring.body.name))
         ends = [leg.loop.second for leg in self.platform.legs]
         return np.array([(back @ self._pose(end.body) @ pose(end.transforms, self.values))[:3, 3] for end in ends])
@@ -131,12 +130,12 @@ class PlatformLegs:
         return {**self.values, **dict(zip(self.mechanism.layout.positions, self.start, strict=True))}
 
     def _pose(self, body: str | None) -> Floats:
-        """Of a body at the start."""
+        """The pose of a body at the start."""
         return body_pose(self.mechanism, body, self._at_start)
 
     @cached_property
     def bases(self) -> Floats:
-        """The frames of the joints on the base, which stays where it is at the start: (legs, 4, 4)."""
+        """The frames of the joints on the base, which stays at its initial position: (legs, 4, 4)."""
         return np.array([self._pose(leg.first.base) @ pose(leg.at_base, self.values) for leg in self.platform.legs])
 
     def _ring_poses(self, q: Floats) -> Floats:
@@ -147,16 +146,16 @@ class PlatformLegs:
         return np.array(found)
 
     def ring_turns(self, q: Floats) -> Floats:
-        """The matrices that lead from ring axes to fixed axes: (rows, 3, 3)."""
+        """The rotation matrices from platform axes to fixed axes: (rows, 3, 3)."""
         return self._ring_poses(q)[:, :3, :3]
 
     def ring_points(self, q: Floats) -> Floats:
-        """The joints on the ring in fixed axes: (rows, legs, 3)."""
+        """The joints on the platform in fixed axes: (rows, legs, 3)."""
         poses = self._ring_poses(q)
         return np.asarray(np.einsum("pij,kj->pki", poses[:, :3, :3], self.on_ring) + poses[:, None, :3, 3])
 
     def lacking(self, q: Floats) -> Floats:
-        """By what length each leg does not reach the ring, not above zero where it does: (rows, legs)."""
+        """The length by which each leg fails to reach the platform, not positive if it reaches: (rows, legs)."""
         found = np.full((len(q), len(self.platform.legs)), -np.inf)
         ends = self.ring_points(q)
         for k, leg in enumerate(self.platform.legs):
@@ -180,12 +179,12 @@ class PlatformLegs:
         return starts, ends
 
 
-# The workspace of a platform: where its ring can be, and how far from a singular pose it is there.
+# The workspace of a platform.
 
-#: Poses of one grid at most.
+#: The maximum number of poses of a grid.
 MOST_POSES = 2_000_000
 
-#: What a leg lacks at least that does not reach, whatever rounding says.
+#: The least missing length of a leg that cannot reach, beyond rounding.
 _LEAST = 1e-300
 
 
@@ -202,29 +201,29 @@ class Verdict(IntEnum):
 
     @property
     def meaning(self) -> str:
-        """In words."""
+        """The verdict in words."""
         return _MEANINGS[self]
 
 
 _MEANINGS = {
     Verdict.INSIDE: "inside",
-    Verdict.OUT_OF_REACH: "a leg does not reach",
-    Verdict.STROKE: "a drive beyond its stroke",
-    Verdict.TILT: "a joint on the base beyond its angle",
-    Verdict.RING_TILT: "a joint on the ring beyond its angle",
+    Verdict.OUT_OF_REACH: "a leg cannot reach",
+    Verdict.STROKE: "a drive exceeds its stroke",
+    Verdict.TILT: "a joint on the base exceeds its angle",
+    Verdict.RING_TILT: "a joint on the platform exceeds its angle",
     Verdict.COLLISION: "legs collide",
-    Verdict.SINGULAR: "too near a singular pose",
+    Verdict.SINGULAR: "too close to a singular pose",
 }
 
 
 @dataclass(frozen=True)
 class Workspace:
-    """What was found on a grid of poses.
+    """The workspace on a grid of poses.
 
     axes: the varied coordinates and their values. verdict: a `Verdict` for every pose. dexterity: the distance from
-    singular poses, 1 to 0: the smallest over the largest singular value of the drives' lines, lengths measured in that
-    of the ring. drives: the driven coordinates, legs in the last index. at_fault: which leg is beyond a limit (of legs
-    that collide the first), -1 where none is; names: of the legs.
+    singular poses, 1 to 0: the ratio of the smallest to the largest singular value of the drive lines, with lengths
+    in units of the platform size. drives: the driven coordinates, legs in the last index. at_fault: which leg
+    exceeds a limit (of colliding legs the first), -1 if none; names: of the legs.
     """
 
     axes: Mapping[str, Floats]
@@ -236,20 +235,20 @@ class Workspace:
 
     @property
     def inside(self) -> npt.NDArray[np.bool_]:
-        """Where the ring can be."""
+        """The poses inside the workspace."""
         return np.asarray(self.verdict == Verdict.INSIDE)
 
     @property
     def share(self) -> float:
-        """The part of the grid that is inside."""
+        """The fraction of the grid inside the workspace."""
         return float(np.mean(self.inside))
 
     def counts(self) -> dict[str, int]:
-        """How many poses got each verdict."""
+        """How many poses have each verdict."""
         return {one.meaning: int(np.sum(self.verdict == one)) for one in Verdict if np.any(self.verdict == one)}
 
     def limits(self) -> dict[tuple[Verdict, str], int]:
-        """How many poses each leg keeps outside, and by what; the most important first."""
+        """How many poses each leg excludes, and by which limit; the most important first."""
         pairs = zip(self.verdict.ravel().tolist(), self.at_fault.ravel().tolist(), strict=True)
         found = Counter((Verdict(one), self.names[leg] if leg >= 0 else "") for one, leg in pairs if one)
         return dict(found.most_common())
@@ -267,12 +266,25 @@ class Workspace:
         own = [f"{leg} {count}" for (one, leg), count in self.limits().items() if one.meaning == meaning and leg]
         return f" ({', '.join(own)})" if own else ""
 
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        inside = self.dexterity[self.inside]
+        limits = self.limits().items()
+        return {
+            "axes": {name: values.tolist() for name, values in self.axes.items()},
+            "verdict": self.verdict.tolist(),
+            "share": self.share,
+            "counts": self.counts(),
+            "limits": [{"limit": one.meaning, "leg": leg, "poses": count} for (one, leg), count in limits],
+            "dexterity": [float(inside.min()), float(inside.max())] if inside.size else None,
+        }
+
 
 def workspace(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     over: Mapping[str, tuple[float, float] | tuple[float, float, int]],
     *,
-    at: Mapping[str, float] | None = None,
+    state: Mapping[str, float] | None = None,
     stroke: tuple[float, float] | None = None,
     tilt: float | None = None,
     ring_tilt: float | None = None,
@@ -280,27 +292,28 @@ def workspace(
     least: float = 0.0,
     points: int = 41,
 ) -> Workspace:
-    """Where the ring of a platform can be, over one to three of its coordinates.
+    """Compute where a platform can be, over one to three of its coordinates.
 
-    over: from, to and perhaps the number of values of each; other coordinates of the ring as in `at`, or the model.
-    stroke: bounds of all drives. tilt, ring_tilt: how far, in radians, a leg may lean from where it is at the start, in
-    its joints on base and ring. radius: of the legs, which must not touch. least: how far from singular poses the ring
-    must stay. Where several limits are passed, the first of these is said, and the leg that passes it farthest.
+    over: from, to and optionally the number of values of each coordinate. state: its other coordinates.
+    stroke: limits of all drives. tilt, ring_tilt: the largest tilt of a leg from its initial direction, in radians, in
+        its joints on base and platform. radius: of the legs, which must not touch.
+    least: the smallest distance from singular poses. points: number of values of each coordinate by default.
+    If a pose exceeds several limits, the result names the first of these, and the leg that exceeds it most.
     """
-    found, platform = platform_in(mechanism)
-    for name in at or {}:
+    found, platform = platform_in(model)
+    for name in state or {}:
         if name not in found.layout.positions:
-            raise TaskError(f"{found.name} has no {name!r}\n  {did_you_mean(name, found.layout.positions)}")
-    legs = PlatformLegs(found, platform, at or {})
+            raise TaskError(f"{found.name} has no coordinate {name!r}\n  {did_you_mean(name, found.layout.positions)}")
+    legs = PlatformLegs(found, platform, state or {})
     axes = _axes(legs, over, points)
-    q = _poses(legs, axes, at or {})
+    q = _poses(legs, axes, state or {})
     drives = legs.drives(q)
     dexterity = _dexterity(legs, q)
     judged = _Judged(np.zeros(len(q), dtype=np.int8), np.full(len(q), -1, dtype=np.int8))
     judged.by_leg(np.where(np.isfinite(drives), -1.0, np.maximum(legs.lacking(q), _LEAST)), Verdict.OUT_OF_REACH)
     if stroke is not None:
         if not stroke[0] < stroke[1]:
-            raise TaskError(f"the stroke goes from {stroke[0]} to {stroke[1]}: give two numbers, the smaller one first")
+            raise TaskError(f"the stroke is from {stroke[0]} to {stroke[1]}: give two numbers, the smaller first")
         judged.by_leg(np.maximum(stroke[0] - drives, drives - stroke[1]), Verdict.STROKE)
     if tilt is not None:
         judged.by_leg(_lean(legs, q, False) - tilt, Verdict.TILT)
@@ -317,13 +330,13 @@ def workspace(
 
 @dataclass(frozen=True)
 class _Judged:
-    """Verdicts that are being filled in."""
+    """Verdicts being filled in."""
 
     verdict: npt.NDArray[np.int8]
     at_fault: npt.NDArray[np.int8]
 
     def by_leg(self, excess: Floats, one: Verdict, of_legs: bool = True) -> None:
-        """Poses still inside at which a leg has an excess above zero."""
+        """Mark poses still inside at which a leg has a positive excess."""
         excess = np.where(np.isnan(excess), -np.inf, excess)
         fault = (self.verdict == Verdict.INSIDE) & (np.max(excess, axis=1) > 0)
         self.verdict[fault] = one
@@ -336,16 +349,16 @@ def _axes(
 ) -> dict[str, Floats]:
     known = [legs.mechanism.layout.positions[place] for place in legs.ring_places]
     if not 1 <= len(over) <= 3:
-        raise TaskError(f"a workspace goes over one to three coordinates of the ring, found {len(over)}")
+        raise TaskError(f"a workspace needs one to three coordinates of the platform, not {len(over)}")
     found = {}
     for name, (first, last, *count) in over.items():
         if name not in known:
-            raise TaskError(f"{name} is no coordinate of the ring\n  {did_you_mean(name, known)}")
+            raise TaskError(f"{name} is not a coordinate of the platform\n  {did_you_mean(name, known)}")
         if not (np.isfinite(first) and np.isfinite(last)) or first >= last:
-            raise TaskError(f"{name} goes from {first} to {last}: give two numbers, the smaller one first")
+            raise TaskError(f"{name} is from {first} to {last}: give two numbers, the smaller first")
         found[name] = np.linspace(first, last, int(count[0]) if count else points)
     if (size := int(np.prod([len(values) for values in found.values()]))) > MOST_POSES:
-        raise TaskError(f"a grid of {size} poses: at most {MOST_POSES}; take fewer points")
+        raise TaskError(f"the grid has {size} poses; the limit is {MOST_POSES}: use fewer points")
     return found
 
 
@@ -368,7 +381,8 @@ def _of_unit_length(legs: PlatformLegs, q: Floats) -> Floats:
 
 
 def _dexterity(legs: PlatformLegs, q: Floats) -> Floats:
-    """Smallest over largest singular value of the drives' lines, each of unit length, by the ring's velocities."""
+    """The ratio of the smallest to the largest singular value of the drive lines, each of unit length, by the
+    platform's velocities."""
     lines = legs.jacobian(q)
     lines[:, :, 3:] /= legs.size
     lines /= np.linalg.norm(lines, axis=2, keepdims=True)
@@ -388,7 +402,7 @@ def _directions(legs: PlatformLegs, q: Floats) -> Floats:
 
 
 def _lean(legs: PlatformLegs, q: Floats, from_ring: bool) -> Floats:
-    """The angle by which each leg has turned from its direction at the start, seen from the base or the ring."""
+    """The angle of each leg from its initial direction, seen from the base or the platform."""
     beginning = PlatformLegs(legs.mechanism, legs.platform)  # of the model, wherever the base is now
     start = _of_unit_length(legs, beginning.start[None].copy())
     first, now = _directions(beginning, start), _directions(legs, q)
@@ -415,7 +429,7 @@ def segment_distance(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
 
 
 def _lines_distance(a: Floats, b: Floats, c: Floats, d: Floats) -> Floats:
-    """Where the shortest way between the lines begins and ends inside both segments, its length; else infinity."""
+    """The length of the shortest connection of the lines if it ends inside both segments; otherwise infinity."""
     u, v, w = b - a, d - c, a - c
     uu, uv, vv, uw, vw = (np.sum(x * y, axis=1) for x, y in ((u, u), (u, v), (v, v), (u, w), (v, w)))
     parallel = uu * vv - uv * uv

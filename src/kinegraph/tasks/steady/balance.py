@@ -35,14 +35,14 @@ from kinegraph.tasks.operating_point import (
 )
 from kinegraph.tasks.tangent_space import acceleration_slopes, solved_columns
 
-# What is varied along a branch of equilibria: a parameter, a force, an input or the rate of a cyclic coordinate.
+# The varied quantity along a branch: a parameter, a force, an input or the rate of a cyclic coordinate.
 
 _GROUPS = (Variables.PARAMETERS, Variables.VELOCITIES, Variables.FORCES, Variables.INPUTS)
 
 
 @dataclass(frozen=True)
 class Varied:
-    """One variable: its name, the group it belongs to, and its place there."""
+    """One variable: its name, its group, and its index there."""
 
     name: str
     group: Variables
@@ -67,7 +67,7 @@ class Varied:
 
 
 def varied_of(mechanism: Mechanism, name: str) -> Varied:
-    """The variable of this name, or an error that says which there are."""
+    """The variable with this name; TaskError if it is unknown."""
     for group in _GROUPS:
         names = group.names(mechanism)
         if name in names:
@@ -76,7 +76,7 @@ def varied_of(mechanism: Mechanism, name: str) -> Varied:
     raise TaskError(f"{mechanism.name} has no parameter, rate, force or input {name!r}\n  {did_you_mean(name, known)}")
 
 
-# Cyclic coordinates: those on which neither forces nor constraints depend, so that they may turn steadily.
+# Cyclic coordinates: neither forces nor constraints depend on them, so they may rotate steadily.
 
 _CYCLIC_SAMPLES = 6
 _CYCLIC_ROUNDING = 1e-10
@@ -85,7 +85,7 @@ _CYCLIC_ROUNDING = 1e-10
 def cyclic_velocities(
     mechanism: Mechanism, point: OperatingPoint, forces: Kernel, rows: Kernel | None
 ) -> tuple[int, ...]:
-    """The velocities whose coordinates are cyclic, seen at random states: no slope by them differs from zero."""
+    """The velocities whose coordinates are cyclic: all slopes by them vanish at random states."""
     random = np.random.default_rng(5)
     largest = np.zeros(len(point.v))
     for _ in range(_CYCLIC_SAMPLES):
@@ -98,7 +98,7 @@ def cyclic_velocities(
 
 
 def _largest_slopes(mechanism: Mechanism, state: OperatingPoint, forces: Kernel, rows: Kernel | None) -> Floats:
-    """For every displacement the largest slope by it, as a part of the largest of all; nothing where it has none."""
+    """For every displacement the largest slope by it, relative to the largest of all; zero if it is not finite."""
     size = len(state.v)
     slopes = [called(forces, state.arguments())[slope(FORCE, "dq")]]
     if rows is not None:
@@ -110,10 +110,9 @@ def _largest_slopes(mechanism: Mechanism, state: OperatingPoint, forces: Kernel,
     return np.where(np.isfinite(found_largest), found_largest, 0.0)
 
 
-# What is missing for rest or steady motion: the equations that `equilibria` and `branches` solve.
-#
-# h(q, v) - tau - J^T lambda = 0, constraints(q) = 0, and in steady motion constraint_rates(q, v) = 0. The unknowns are
-# the positions; with constraints the multipliers and the steady rates that follow from others; last the varied value.
+# Equations of rest and steady motion: h(q, v) - tau - J^T lambda = 0, constraints(q) = 0, and in steady motion
+# constraint_rates(q, v) = 0. The unknowns are the positions; with constraints the multipliers and the dependent steady
+# rates; last the varied value.
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ class _Line:
     by_varied: Floats
 
     def of(self, rows: list[int]) -> _Line:
-        """Some of them."""
+        """The equations of the given rows."""
         parts = (self.value, self.by_displacement, self.by_velocity, self.by_varied)
         return _Line(*(part[:, rows] for part in parts))
 
@@ -135,11 +134,10 @@ class _Line:
 class Balance:
     """The equations under the forces and steady rates of a point, for rows of unknowns at once.
 
-    carrying: the rows with a multiplier; a row that follows from others wherever loops are closed has none, for beside
-    such places it is almost dependent and huge multipliers would balance anything. holonomic: the rows that hold by
-    position, closing: those that must vanish. cyclic: coordinates on which nothing depends. free: velocities that are
-    unknown. moving: whether anything is steadily
-    in motion, so that the rates of the constraints must vanish too.
+    carrying: the rows with a multiplier. A row that is dependent in assembled positions has none: near such
+    positions it is almost dependent, and huge multipliers would balance anything. holonomic: the rows with position
+    constraints. closing: those that must vanish. cyclic: coordinates on which nothing depends. free: unknown
+    velocities. moving: whether there is steady motion, so that the constraint rates must vanish too.
     """
 
     forces: Kernel
@@ -155,21 +153,21 @@ class Balance:
 
     @property
     def rows(self) -> int:
-        """How many multipliers there are."""
+        """The number of multipliers."""
         return len(self.carrying)
 
     @property
     def positions(self) -> int:
-        """How many of the unknowns are positions; then come multipliers, rates, and the varied value."""
+        """The number of positions among the unknowns; multipliers, rates, and the varied value follow."""
         return len(self.point.q)
 
     @property
     def unknowns(self) -> int:
-        """How many unknowns there are, without the varied value."""
+        """The number of unknowns, without the varied value."""
         return self.positions + self.rows + len(self.free)
 
     def started(self, q: Floats) -> Floats:
-        """Unknowns to begin with, at the point's value: the multipliers that come nearest to balance."""
+        """Initial unknowns at the value of the point, with the multipliers nearest to balance."""
         if not self.rows:
             return q
         rates = np.tile(self.point.v[list(self.free)], (len(q), 1))
@@ -182,7 +180,7 @@ class Balance:
         return found
 
     def missing(self, unknowns: Floats) -> tuple[Floats, Floats]:
-        """What is missing, and its derivative by the unknowns, row by row; a varied value is the last unknown."""
+        """The residuals, and their derivatives by the unknowns, row by row; a varied value is the last unknown."""
         arguments = self._arguments(unknowns)
         lines = [self._force_line(arguments)]
         by_multiplier = np.zeros((len(unknowns), self.positions, 0))
@@ -200,7 +198,7 @@ class Balance:
         return values, np.concatenate(blocks, axis=2)
 
     def closed(self, unknowns: Floats) -> Floats:
-        """Row by row whether all loops are closed, those too that were left out because they contradict others."""
+        """By row, whether all loops are closed, including rows omitted because they contradict others."""
         if not self.rows:
             return np.ones(len(unknowns), dtype=bool)
         missed = self._rows_at(self._arguments(unknowns))[VALUE]
@@ -208,14 +206,11 @@ class Balance:
         return np.asarray(np.max(np.abs(missed), axis=1, initial=0.0) <= ROUNDED)
 
     def at(self, unknowns: Floats) -> OperatingPoint:
-        """The state that one row of unknowns says."""
-        v = self.point.v.copy()
-        v[list(self.free)] = unknowns[self.positions + self.rows : self.unknowns]
-        point = replace(self.point, q=unknowns[: self.positions], v=v)
-        return point if self.varied is None else self.varied.at(point, float(unknowns[-1]))
+        """The state of one row of unknowns."""
+        return _point_at(self, unknowns)
 
     def _arguments(self, unknowns: Floats) -> dict[str, Floats | float]:
-        """What kernels take; what differs from row to row as rows."""
+        """The arguments of kernels; arguments that vary between rows as rows."""
         count = len(unknowns)
         found = {**self.point.arguments(), "q": unknowns[:, : self.positions]}
         v = np.tile(self.point.v, (count, 1))
@@ -247,7 +242,7 @@ class Balance:
         return _Line(value, found[slope(FORCE, "dq")], by_velocity, by_varied)
 
     def _by_parameter_or_rate(self, found: Mapping[str, Floats], quantity: str, by_velocity: Floats) -> Floats:
-        """The slope by the varied value, where it is a parameter or a velocity; else nothing."""
+        """The slope by the varied value if it is a parameter or a velocity; otherwise zero."""
         if self.varied is not None and self.varied.group is Variables.PARAMETERS:
             return found[parameter_slope(quantity, self.varied.name)]
         if self.varied is not None and self.varied.group is Variables.VELOCITIES:
@@ -255,7 +250,7 @@ class Balance:
         return np.zeros(by_velocity.shape[:2])
 
     def _held(self, line: _Line, found: Mapping[str, Floats], multipliers: Floats) -> _Line:
-        """The forces with those of the constraints."""
+        """The forces including those of the constraints."""
         by_varied, carrying = line.by_varied, list(self.carrying)
         if self.varied is not None and self.varied.group is Variables.PARAMETERS:
             turned = found[parameter_slope(JACOBIAN, self.varied.name)][:, carrying]
@@ -286,7 +281,8 @@ def balance(
 ) -> Balance:
     """The equations of a mechanism at rest, or, with the named rates of cyclic coordinates, in steady motion.
 
-    The velocities of the point hold for the named rates; all others are zero, or follow from them by the constraints.
+    The velocities of the point hold for the named rates; all others are zero, or follow from them by the
+    constraints.
     """
     constrained = is_constrained(mechanism)
     if constrained and not rates:
@@ -312,14 +308,17 @@ def balance(
     return Balance(forces, rows, replace(point, v=v), carrying, holonomic, closing, cyclic, free, bool(rates))
 
 
-def _require_cyclic(mechanism: Mechanism, held: list[int], cyclic: tuple[int, ...]) -> None:
+def _require_cyclic(
+    mechanism: Mechanism, held: Sequence[int], cyclic: Sequence[int], following: Sequence[int] = ()
+) -> None:
     names = mechanism.layout.velocities
     for index in held:
         if index not in cyclic:
-            listed = ", ".join(names[k] for k in cyclic) or "none"
+            listed = ", ".join(names[k] for k in cyclic if k not in following) or "none"
             raise TaskError(
-                f"{mechanism.name}: {names[index]} cannot stay constant: the equations depend on its coordinate\n"
-                f"  steady rates are those of cyclic coordinates; here: {listed}"
+                f"{mechanism.name}: {names[index]} cannot stay constant, because the equations depend on its "
+                "coordinate\n"
+                f"  steady rates are possible for cyclic coordinates only; here: {listed}"
             )
 
 
@@ -328,16 +327,16 @@ def _require_positions(mechanism: Mechanism) -> None:
     for index, name in enumerate(row_names_of(mechanism)):
         if index not in holonomic:
             raise TaskError(
-                f"{mechanism.name}: {name} restricts velocities only and can hold the mechanism anywhere, so its "
-                "equilibria are not isolated\n  leave it out here, hold coordinates with lock, or give a steady rate"
+                f"{mechanism.name}: {name} restricts only velocities and can hold the mechanism anywhere, so its "
+                "equilibria are not isolated\n"
+                "  remove it, hold coordinates with lock, or give a steady rate"
             )
 
 
-# Steady motions on rolling wheels and blades that go in circles: coordinates of the plane follow, the rest is steady.
-#
-# Where rows restrict velocities only, x' and y' of a rotating disc are not constant, but follow from the others. With
-# independent velocities w the motion is steady if w' = 0, and if the coordinates on which w' depends rest. What a user
-# asks to turn must be a coordinate on which neither w' nor the rates of those that rest depend: this is checked.
+# Steady circular motion of rolling wheels and blades. If rows restrict only velocities, x' and y' of a rolling disc are
+# not constant, but follow from the others. With independent velocities w the motion is steady if w' = 0 and the
+# coordinates on which w' depends are constant. A rotating coordinate must not affect w' or the rates of constant
+# coordinates: this is checked.
 
 _CIRCLING_SAMPLES = 3
 _CIRCLING_ROUNDING = 1e-9
@@ -345,9 +344,9 @@ _CIRCLING_ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class SteadyCircling:
-    """What is missing for steady motion, for rows of unknowns: positions, then rates that follow from those held.
+    """The residuals of steady motion, for rows of unknowns: positions, then rates that follow from those held.
 
-    following: velocities that follow from the others by the constraints. cyclic: coordinates that may turn.
+    following: velocities that follow from the others by the constraints. cyclic: coordinates that may rotate.
     """
 
     mechanism: Mechanism
@@ -361,24 +360,21 @@ class SteadyCircling:
 
     @property
     def positions(self) -> int:
-        """How many of the unknowns are positions."""
+        """The number of positions among the unknowns."""
         return len(self.point.q)
 
     @property
     def unknowns(self) -> int:
-        """How many unknowns there are, without the varied value."""
+        """The number of unknowns, without the varied value."""
         return self.positions + len(self.free)
 
     def started(self, q: Floats) -> Floats:
-        """Unknowns to begin with."""
+        """Initial unknowns."""
         return np.hstack([q, np.tile(self.point.v[list(self.free)], (len(q), 1))])
 
     def at(self, unknowns: Floats) -> OperatingPoint:
-        """The state that one row of unknowns says."""
-        v = self.point.v.copy()
-        v[list(self.free)] = unknowns[self.positions : self.unknowns]
-        point = replace(self.point, q=unknowns[: self.positions], v=v)
-        return point if self.varied is None else self.varied.at(point, float(unknowns[-1]))
+        """The state of one row of unknowns."""
+        return _point_at(self, unknowns)
 
     def missing(self, unknowns: Floats) -> tuple[Floats, Floats]:
         """Independent accelerations, values and rates of the constraints, and their slopes, row by row."""
@@ -393,12 +389,12 @@ class SteadyCircling:
         columns = [*self.free, *([] if self.varied is None else [self.varied.index])]
         try:
             motion = acceleration_slopes(self.mechanism, point, self.parameters)
-        except TaskError:  # a singular position on the way is no place to look at
+        except TaskError:  # skip singular positions
             return np.full(count, np.nan), np.full((count, self.positions + len(columns)), np.nan)
         jacobian = rows[JACOBIAN]
         values = np.concatenate([motion.accelerations[retained], rows[VALUE][holonomic], rows[RATE]])
         by_displacement = np.vstack([motion.by_displacement[retained], jacobian[holonomic], rows[slope(RATE, "dq")]])
-        by_displacement[:, list(self.cyclic)] = 0.0  # where they are is of no account: they stay where they begin
+        by_displacement[:, list(self.cyclic)] = 0.0  # their values do not matter: they stay at their initial values
         by_velocity = np.vstack([motion.by_velocity[retained], np.zeros((len(holonomic), len(point.v))), jacobian])
         return values, np.hstack([by_displacement, by_velocity[:, columns]])
 
@@ -413,14 +409,7 @@ def steady_circling(
     """The equations of steady motion with held rates; plane: coordinates on which nothing depends at all."""
     following = _following(mechanism, point, parameters, held, plane)
     cyclic = _rotating(mechanism, point, parameters, following)
-    names = mechanism.layout.velocities
-    for index in held:
-        if index not in cyclic:
-            listed = ", ".join(names[k] for k in cyclic if k not in following) or "none"
-            raise TaskError(
-                f"{mechanism.name}: {names[index]} cannot stay constant: the equations depend on its coordinate\n"
-                f"  steady rates are those of cyclic coordinates; here: {listed}"
-            )
+    _require_cyclic(mechanism, held, cyclic, following)
     free = tuple(k for k in cyclic if k not in held)
     v = np.zeros_like(point.v)
     retained = [*held, *free]
@@ -428,8 +417,17 @@ def steady_circling(
     return SteadyCircling(mechanism, dict(parameters), replace(point, v=v), following, cyclic, free)
 
 
+def _point_at(equations: Balance | SteadyCircling, unknowns: Floats) -> OperatingPoint:
+    """The state of one row of unknowns: positions, multipliers (`rows`), free velocities, the varied value."""
+    v = equations.point.v.copy()
+    v[list(equations.free)] = unknowns[equations.positions + equations.rows : equations.unknowns]
+    point = replace(equations.point, q=unknowns[: equations.positions], v=v)
+    return point if equations.varied is None else equations.varied.at(point, float(unknowns[-1]))
+
+
 def resting_matrix(equations: SteadyCircling, point: OperatingPoint) -> tuple[Floats, int]:
-    """The linear system of what rests and of the velocities; and how many coordinates that turn are left out."""
+    """The linear system of the constant coordinates and of the velocities; and the number of rotating coordinates
+    left out."""
     matrix, displaced = reduced_matrix(equations.mechanism, point, equations.parameters, equations.following)
     resting = [k for k, index in enumerate(displaced) if index not in equations.cyclic]
     retained = [*resting, *range(len(displaced), len(matrix))]
@@ -466,7 +464,7 @@ def _following(
     held: Sequence[int],
     plane: Sequence[int],
 ) -> tuple[int, ...]:
-    """Which velocities follow: those of the plane if they can, held ones last."""
+    """The dependent velocities: those of the plane if possible, held ones last."""
     jacobian = called(row_kernel(mechanism, parameters), point.arguments())[JACOBIAN]
     rows = list(row_rank(jacobian, row_names_of(mechanism)).independent)
     size = len(point.v)
@@ -478,7 +476,7 @@ def _following(
 def _rotating(
     mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar], following: Sequence[int]
 ) -> tuple[int, ...]:
-    """Coordinates on which neither w' nor the rates of other coordinates depend, seen at random states."""
+    """Coordinates on which neither w' nor the rates of other coordinates depend, at random states."""
     random = np.random.default_rng(5)
     size = len(point.v)
     influence = np.zeros((2 * size, size), dtype=bool)

@@ -1,4 +1,4 @@
-"""Folds, branch points, and Hopf bifurcations: detect them within a step and locate them to full accuracy."""
+"""Folds, branch points, and Hopf bifurcations: detect them within a step, and locate them to full accuracy."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from scipy.optimize import brentq
 from kinegraph.tasks.operating_point import Floats
 from kinegraph.tasks.steady.pseudo_arclength import BranchState, Curve, Step, Tracer
 
-# Folds and branch points to full accuracy: extended systems that are regular where the curve's own are singular.
-#
-# At a fold F = 0, F_x f = 0, f.f = 1. At a branch point (Moore) F + b g = 0, F_y^T g = 0, g.g = 1. Their second
-# derivatives come from differences of the exact first ones: they change how fast Newton's method goes, not where to.
+# Extended systems, regular where the curve's own equations are singular. At a fold F = 0, F_x f = 0, f.f = 1. At a
+# branch point (Moore) F + b g = 0, F_y^T g = 0, g.g = 1. Their second derivatives are differences of the exact first
+# ones, which affects the speed of Newton's method but not its result.
 
 _DIFFERENCE = 1e-5
 _STEPS = 12
@@ -24,7 +23,7 @@ _STEPS = 12
 
 @dataclass(frozen=True)
 class _Square:
-    """As many equations as unknowns: independent ones of both, chosen at a regular place; the others stay."""
+    """A square system: independent equations and unknowns, chosen at a regular point; the other unknowns stay fixed."""
 
     curve: Curve
     base: Floats
@@ -98,7 +97,7 @@ def exact_branch_point(curve: Curve, regular: Floats, guess: Floats) -> Floats |
 
 
 def _square(curve: Curve, regular: Floats, base: Floats) -> _Square:
-    """Independent rows and columns at a regular place; the varied unknown is the last column."""
+    """Independent rows and columns at a regular point; the varied unknown is the last column."""
     _, slope = curve.slope(regular)
     count = slope.shape[1] - 1 - curve.neutral
     rows = scipy.linalg.qr(slope.T, mode="r", pivoting=True)[1][:count]
@@ -115,32 +114,32 @@ def _solved(matrix: Floats, right: Floats) -> Floats | None:
 
 
 def _accepted(square: _Square, x: Floats, guess: Floats) -> Floats | None:
-    """The whole place, if all equations hold there, those that were left out too, and it is near."""
+    """The complete point, if it is near and all equations hold there, including those left out."""
     y = square.filled(x)
     value, _ = square.curve.slope(y)
     holds = float(np.max(np.abs(value), initial=0.0)) < 1e-11
     return y if holds and float(np.max(np.abs(y - guess))) < 0.05 else None
 
 
-# What happens within a step of a branch: folds, branch points, oscillations that begin to grow.
+# Events within a step of a branch: folds, branch points, growing oscillations.
 
-#: Singular values below this say that branches cross; equations and unknowns are scaled to about one.
+#: Smaller singular values mean that branches cross; equations and unknowns are scaled to about one.
 _CROSSING = 1e-5
 
 
 class Kind(StrEnum):
-    """What happens at a special point."""
+    """The kind of a special point."""
 
     FOLD = "fold"
     BRANCH = "branch point"
     HOPF = "Hopf"
-    #: A real eigenvalue passes zero, but no other branch of steady motions of this kind leaves.
+    #: A real eigenvalue crosses zero, but no other branch of steady motions of this kind leaves.
     DIVERGENCE = "divergence"
 
 
 @dataclass(frozen=True)
 class Special:
-    """One special point: the place, and for Hopf points the angular frequency."""
+    """One special point, with the angular frequency of a Hopf point."""
 
     kind: Kind
     place: BranchState
@@ -148,7 +147,7 @@ class Special:
 
 
 def special_points(tracer: Tracer, step: Step) -> list[Special]:
-    """All that is found within a step, in its order."""
+    """All special points within a step, in order."""
     first, second = step.first.spectrum, step.second.spectrum
     found: list[Special] = []
     steady = _sign(first.sign) != _sign(second.sign)
@@ -195,7 +194,7 @@ def _oscillation(tracer: Tracer, step: Step) -> list[Special]:
 
     if stable.real_parts[index] < -stable.rounding:
         place = _root(tracer, step, real_part)
-    else:  # without damping real parts are zero until two frequencies meet: found by whether there is growth
+    else:  # without damping, real parts are zero until two frequencies meet: found by the onset of growth
         place = _halved(tracer, step, lambda there: real_part(there) > there.spectrum.rounding)
     if place is None or place.spectrum.singular:
         return []
@@ -220,7 +219,7 @@ def is_crossing(tracer: Tracer, y: Floats) -> bool:
 
 
 def _root(tracer: Tracer, step: Step, function: Callable[[BranchState], float]) -> BranchState | None:
-    """Where a function of the place is zero within a step."""
+    """Where a function of the point is zero within a step."""
     seen: dict[float, BranchState] = {0.0: step.first, step.length: step.second}
 
     def at(length: float) -> float:
@@ -239,7 +238,7 @@ def _root(tracer: Tracer, step: Step, function: Callable[[BranchState], float]) 
 
 
 def _halved(tracer: Tracer, step: Step, holds: Callable[[BranchState], bool]) -> BranchState | None:
-    """Where a condition changes, by halving."""
+    """Where a condition changes, by bisection."""
     low, high = 0.0, step.length
     at_low, found = holds(step.first), step.second
     while high - low > 4e-16 * max(1.0, abs(step.length)):
@@ -256,7 +255,7 @@ def _halved(tracer: Tracer, step: Step, holds: Callable[[BranchState], bool]) ->
 
 
 def _exactly(tracer: Tracer, place: BranchState, step: Step, kind: Kind) -> list[Special]:
-    """The point to full accuracy; nothing where its own equations have no solution near the place."""
+    """The point to full accuracy; None if its extended equations have no solution nearby."""
     polish = exact_fold if kind is Kind.FOLD else exact_branch_point
     y = polish(tracer.curve, step.first.y, place.y)
     if y is None:

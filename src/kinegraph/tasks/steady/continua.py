@@ -11,29 +11,29 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 from kinegraph.tasks.operating_point import Floats
 from kinegraph.tasks.steady.balance import Balance, SteadyCircling
 
-#: Slopes below this part of the usual ones are zero.
+#: Slopes below this fraction of the usual ones are zero.
 _ZERO = 1e-7
 _NOTHING = 1e-10
-#: Places nearer than this are one.
+#: Points closer than this are equal.
 _EQUAL = 1e-6
-#: Linear forces below this part of all forces after a step leave the answer to higher orders.
+#: If linear forces are below this fraction of all forces after a step, higher orders decide.
 _FLAT = 1e-8
-#: How far a step leads along a direction without force, and how much of it must remain after Newton's method.
+#: The length of a test step along a direction without force, and the fraction that must remain after Newton's method.
 _STEP, _REMAINS = 0.02, 0.5
-#: In how many steps one place is reached from a neighbor. Newton's method corrects a step along a continuum by a small
-#: part of it, and a step that leaves one by all of it: this part is allowed, and of the distance at last.
+#: The number of steps between neighbors. Newton's method corrects a step along a continuum by a small fraction of it,
+#: and a step that leaves one by all of it: this fraction is allowed, and this fraction of the final distance.
 _WALK, _CORRECTED = 4, 0.5
 _DIRECTIONS, _NEIGHBORS, _MOST_PARTS = 4, 3, 30
 
-#: Newton's method for rows of unknowns; rows that do not arrive are NaN.
+#: Newton's method for rows of unknowns; rows that do not converge are NaN.
 Corrector = Callable[[Floats], Floats]
-#: The difference of two rows of unknowns, whole turns left out.
+#: The difference of two rows of unknowns, modulo whole turns.
 Difference = Callable[[Floats, Floats], Floats]
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A solution: neutral counts directions without force, dimension those along which other solutions lie."""
+    """A solution. neutral: the number of directions without force. dimension: of the continuum of other solutions."""
 
     unknowns: Floats
     neutral: int = 0
@@ -42,7 +42,7 @@ class Hit:
 
 @dataclass(frozen=True)
 class UsualSlopes:
-    """How large the slopes of each equation usually are, and which unknowns count; cyclic coordinates do not."""
+    """The usual size of the slopes of each equation, and which unknowns count; cyclic coordinates do not."""
 
     rows: Floats
     columns: Floats
@@ -60,20 +60,20 @@ class UsualSlopes:
         return np.asarray(found / np.maximum(np.linalg.norm(found, axis=1, keepdims=True), 1e-300))
 
     def is_flat(self, slope: Floats, residual: Floats) -> bool:
-        """Whether forces after a step are of higher order than linear; a soft spring beside stiff ones is not flat."""
+        """Whether forces after a step are nonlinear to leading order; a soft spring beside stiff ones is not flat."""
         linear, all_orders = (float(np.linalg.norm(one / self.rows)) for one in (_STEP * slope, residual))
         return not linear > _FLAT * all_orders
 
 
 def usual_slopes(equations: Balance | SteadyCircling, unknowns: Floats) -> UsualSlopes:
-    """Slopes as they are at random places."""
+    """Slopes at random points."""
     _, slopes = equations.missing(unknowns)
     slopes = np.abs(slopes[np.all(np.isfinite(slopes), axis=(1, 2))])
     size = slopes.shape[2]
     if not len(slopes):
         return UsualSlopes(np.ones(slopes.shape[1]), np.ones(size), [])
     rows = np.median(np.max(slopes, axis=2), axis=0)
-    rows = np.where(rows > _NOTHING * np.max(rows, initial=0.0), rows, 1.0)  # else it is rounding
+    rows = np.where(rows > _NOTHING * np.max(rows, initial=0.0), rows, 1.0)  # otherwise it is a rounding error
     columns = np.median(np.max(slopes / rows[:, None], axis=1), axis=0)
     columns[: equations.positions] = 1.0
     counted = [k for k in range(size) if k not in equations.cyclic]
@@ -83,7 +83,7 @@ def usual_slopes(equations: Balance | SteadyCircling, unknowns: Floats) -> Usual
 def classified(
     equations: Balance | SteadyCircling, usual: UsualSlopes, places: Sequence[Floats], corrector: Corrector
 ) -> list[Hit]:
-    """For every solution whether it is isolated, and whether its linear forces decide."""
+    """For every solution whether it is isolated, and whether its linear forces decide stability."""
     if not len(places):
         return []
     _, slopes = equations.missing(np.array(places))
@@ -107,14 +107,14 @@ def classified(
 
 
 def _arrives(place: Floats, along: Floats, end: Floats, positions: int) -> bool:
-    """Whether a step leads to another solution, about as far as it went."""
+    """Whether a step leads to another solution, at about its own length."""
     moved = float(np.linalg.norm((end - place)[:positions]))
     wanted = _STEP * float(np.linalg.norm(along[:positions]))
     return bool(np.isfinite(moved) and _REMAINS * wanted < moved < wanted / _REMAINS)
 
 
 def _tried(directions: Floats, random: np.random.Generator) -> list[Floats]:
-    """The directions themselves on both sides, and mixtures of them."""
+    """The directions themselves with both signs, and mixtures of them."""
     if len(directions) == 0:
         return []
     if len(directions) == 1:
@@ -125,7 +125,7 @@ def _tried(directions: Floats, random: np.random.Generator) -> list[Floats]:
 
 
 def _dimension(neutral: int, arrived: list[bool]) -> int:
-    """All directions lead on: as many dimensions; some of them: a line, or lines that cross."""
+    """The dimension: that of all directions if each leads on; if only some do, a line or crossing lines."""
     if not any(arrived):
         return 0
     return neutral if all(arrived) else 1
@@ -133,7 +133,7 @@ def _dimension(neutral: int, arrived: list[bool]) -> int:
 
 @dataclass(frozen=True)
 class Path:
-    """Steps from places of a continuum to others. rates: which unknowns are velocities."""
+    """Steps between points of a continuum. rates: which unknowns are velocities."""
 
     positions: int
     rates: slice
@@ -141,11 +141,11 @@ class Path:
     difference: Difference
 
     def distance(self, one: Floats, other: Floats) -> Floats:
-        """How far positions are apart, row by row."""
+        """The distance of positions, row by row."""
         return np.asarray(np.linalg.norm(self.difference(one, other)[:, : self.positions], axis=1))
 
     def joins(self, first: Floats, second: Floats) -> np.ndarray:
-        """Which rows of the first places lead to those of the second ones along solutions."""
+        """Which rows of the first points lead to those of the second ones along solutions."""
         here, goal = first.copy(), second
         length = self.distance(goal, here)
         joined = np.ones(len(here), dtype=bool)
@@ -162,7 +162,7 @@ class Path:
             return np.asarray(joined & (self.distance(goal, here) <= _CORRECTED * length + _EQUAL))
 
     def _reversed(self, before: Floats, after: Floats, first: Floats, last: Floats) -> np.ndarray:
-        """Whether rates change their sign through infinity and not through zero: a step over a pole."""
+        """Whether rates change sign through infinity and not through zero: a step across a pole."""
         one, other = before[:, self.rates], after[:, self.rates]
         largest = np.maximum(np.abs(first[:, self.rates]), np.abs(last[:, self.rates])) + _EQUAL
         with np.errstate(invalid="ignore"):
@@ -176,7 +176,7 @@ def path_along(equations: Balance | SteadyCircling, corrector: Corrector, differ
 
 
 def grouped(hits: Sequence[Hit], path: Path) -> list[list[Hit]]:
-    """Places of continua by the continuum they belong to: those that steps lead to from one neighbor to the next."""
+    """Points grouped by continuum: steps lead from each neighbor to the next."""
     if len(hits) < 2:
         return [[hit] for hit in hits]
     places = np.array([hit.unknowns for hit in hits])
@@ -186,7 +186,7 @@ def grouped(hits: Sequence[Hit], path: Path) -> list[list[Hit]]:
     edges = np.zeros((len(hits), len(hits)), dtype=bool)
     edges[first[joined], second[joined]] = True
     count, labels = connected_components(edges, directed=False)
-    if 1 < count <= _MOST_PARTS:  # where places are few, the nearest ones may be those of another continuum
+    if 1 < count <= _MOST_PARTS:  # if points are few, the nearest ones may belong to another continuum
         first, second = _between(distances, labels, count)
         joined = path.joins(places[first], places[second])
         edges[first[joined], second[joined]] = True
@@ -195,7 +195,7 @@ def grouped(hits: Sequence[Hit], path: Path) -> list[list[Hit]]:
 
 
 def _between(distances: Floats, labels: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest pairs of places of every two parts."""
+    """The nearest pairs of points of every two parts."""
     pairs: list[tuple[int, int]] = []
     for one in range(count):
         for other in range(one):
@@ -207,8 +207,8 @@ def _between(distances: Floats, labels: np.ndarray, count: int) -> tuple[np.ndar
 
 
 def _edges(distances: Floats) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of neighbors: the nearest ones of each place, and as many more as connect all."""
-    near = np.maximum(distances, 1e-12)  # zero is no edge to a sparse matrix
+    """Pairs of neighbors: the nearest ones of each point, and as many more as connect all."""
+    near = np.maximum(distances, 1e-12)  # a sparse matrix has no edge of length zero
     np.fill_diagonal(near, 0.0)
     tree = minimum_spanning_tree(near).tocoo()
     found = set(zip(tree.row.tolist(), tree.col.tolist(), strict=True))

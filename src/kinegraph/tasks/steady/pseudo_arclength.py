@@ -12,11 +12,9 @@ import numpy as np
 from kinegraph.errors import TaskError
 from kinegraph.tasks.operating_point import Floats
 
-# Curves F(y) = 0 with one unknown more than equations, followed by pseudo-arclength.
-#
-# F may have rows that follow from others, and directions in which nothing changes (a cyclic coordinate): all linear
-# systems are solved by least squares with the shortest solution. The number of such neutral directions is fixed where
-# a curve begins.
+# Curves F(y) = 0 with one more unknown than equations. F may have dependent rows, and directions in which nothing
+# changes (a cyclic coordinate): all linear systems are solved by minimum-norm least squares. The number of neutral
+# directions is fixed at the start of a curve.
 
 #: F and its derivative for rows of y.
 CurveEquations: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
@@ -24,19 +22,18 @@ CurveEquations: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
 _RANK_ROUNDING = 1e-10
 _STEPS = 12
 _CONVERGED = 1e-13
-#: By how much the slopes of one equation may differ along a range.
+#: The allowed ratio of the slopes of one equation along a range.
 _WIDEST = 1e9
-#: An equation whose slopes are smaller than this part of the largest is not scaled up: rounding turns zeros into 1e-16,
-#: which must stay below _ROUNDING.
+#: An equation with slopes below this fraction of the largest is not scaled up: rounding turns zeros into 1e-16, which
+#: must stay below _ROUNDING.
 _FAINTEST = 1e-5
 
 
 @dataclass(frozen=True)
 class Curve:
-    """The equations in unknowns that are divided by their scales; the last unknown is the varied value.
+    """The equations in scaled unknowns; the last unknown is the varied value.
 
-    rows: by what each equation is divided.
-    neutral: in how many directions besides the curve nothing changes.
+    rows: the scale of each equation. neutral: the number of directions besides the curve in which nothing changes.
     """
 
     equations: CurveEquations
@@ -45,12 +42,12 @@ class Curve:
     neutral: int = 0
 
     def slope(self, y: Floats) -> tuple[Floats, Floats]:
-        """F and its derivative at one place."""
+        """F and its derivative at one point."""
         values, slopes = self.equations((y * self.scales)[None])
         return values[0] / self.rows, slopes[0] * self.scales / self.rows[:, None]
 
     def nullity(self, y: Floats) -> int:
-        """How many directions of F's derivative by all unknowns but the varied one lead nowhere."""
+        """The dimension of the null space of F's derivative by all unknowns but the varied one."""
         _, slope = self.slope(y)
         sizes = np.linalg.svd(slope[:, :-1], compute_uv=False)
         rank = int(np.sum(sizes > _RANK_ROUNDING))
@@ -62,7 +59,7 @@ class Curve:
         return np.asarray(np.linalg.svd(slope)[2][-(self.neutral + 1 if count is None else count) :])
 
     def neutral_directions(self, y: Floats) -> Floats:
-        """The unit vectors, without the varied unknown, along which nothing changes at a regular place."""
+        """The unit vectors, without the varied unknown, along which nothing changes at a regular point."""
         _, slope = self.slope(y)
         basis = np.linalg.svd(slope[:, :-1])[2][slope.shape[1] - 1 - self.neutral :]
         return np.hstack([basis, np.zeros((len(basis), 1))])
@@ -75,7 +72,7 @@ class Curve:
         return np.asarray(found / length) if length > 0 else found
 
     def corrected(self, y: Floats, normal: Floats) -> Floats | None:
-        """The place of the curve in the plane through y across `normal`; None if Newton's method finds none."""
+        """The point of the curve in the plane through y normal to `normal`; None if Newton's method finds none."""
         guess, last = y, np.inf
         for _ in range(_STEPS):
             value, slope = self.slope(guess)
@@ -93,12 +90,12 @@ class Curve:
         return guess if self.fits(guess, normal, y) else None
 
     def fits(self, y: Floats, normal: Floats, plane: Floats) -> bool:
-        """Whether a place is on the curve and in the plane, up to rounding."""
+        """Whether a point is on the curve and in the plane, up to rounding."""
         value, _ = self.slope(y)
         return bool(np.max(np.abs(value), initial=0.0) < 1e-11 and abs(normal @ (y - plane)) < 1e-9)
 
     def at_value(self, y: Floats, value: float) -> Floats | None:
-        """The place of the curve near y where the varied unknown has this value (divided by its scale)."""
+        """The point of the curve near y where the varied unknown has this (scaled) value."""
         across = np.zeros_like(y)
         across[-1] = 1.0
         found = self.corrected(np.append(y[:-1], value), across)
@@ -106,19 +103,19 @@ class Curve:
 
 
 def curve_through(equations: CurveEquations, scales: Floats, places: list[Floats]) -> Curve:
-    """The curve in scaled unknowns, every equation divided by its largest slope at some places of it."""
+    """The curve in scaled unknowns, every equation divided by its largest slope at some of its points."""
     _, slopes = equations(np.array(places) * scales)
     sizes = np.max(np.abs(slopes * scales), axis=2)
     largest = np.max(sizes, axis=0)
     if np.any(largest > _WIDEST * np.where(sizes > 0, sizes, np.inf).min(axis=0)):
         raise TaskError(
-            "over this range the equations change by too many orders of magnitude to be followed\n"
+            "over this range the equations change by too many orders of magnitude to be continued\n"
             "  choose a narrower range"
         )
     return Curve(equations, scales, np.maximum(largest, _FAINTEST * float(np.max(largest, initial=1e-300))))
 
 
-# How stable a place of a branch is, and what changes its sign where an eigenvalue passes through zero.
+# Stability of a point of a branch, and the determinant that changes sign where an eigenvalue crosses zero.
 
 _EIGENVALUE_ROUNDING = 1e-11
 _GROWING = 1e-7
@@ -128,7 +125,7 @@ _GROWING = 1e-7
 class Spectrum:
     """The eigenvalues of A without those that are zero along the whole branch (cyclic coordinates, momenta).
 
-    singular: the position is, and has no linear system.
+    singular: the position is singular and has no linear system.
     """
 
     essential: Floats
@@ -160,7 +157,7 @@ NO_SPECTRUM = Spectrum(np.zeros((0, 0)), np.zeros(0), singular=True)
 
 
 def zero_dimensions(A: Floats) -> tuple[int, ...]:
-    """How many vectors A takes to zero; then how many its rest takes to zero, and so on."""
+    """The dimension of the null space of A; then of A restricted to its complement, and so on."""
     found: list[int] = []
     rest = A
     while len(rest):
@@ -174,7 +171,7 @@ def zero_dimensions(A: Floats) -> tuple[int, ...]:
 
 
 def spectrum(A: Floats, zeros: tuple[int, ...]) -> Spectrum:
-    """The eigenvalues; as many zeros as `zeros` says are taken away exactly."""
+    """The eigenvalues; `zeros` zero eigenvalues are removed exactly."""
     rest = A
     for count in zeros:
         rest = _without(rest, np.linalg.svd(rest)[2], count)
@@ -183,34 +180,34 @@ def spectrum(A: Floats, zeros: tuple[int, ...]) -> Spectrum:
 
 
 def _without(matrix: Floats, rows: Floats, count: int) -> Floats:
-    """The matrix on what is perpendicular to its last `count` right singular vectors, which it takes to zero."""
+    """The matrix on the complement of its last `count` right singular vectors, which it maps to zero."""
     retained = rows[: len(matrix) - count]
     return np.asarray(retained @ matrix @ retained.T)
 
 
-# Following one branch: steps of pseudo-arclength, and what happens between two of them.
+# Following one branch: pseudo-arclength steps, and events between two of them.
 
 _FIRST, _LARGEST, _SMALLEST = 0.01, 0.04, 1e-7
 _BEYOND = 1e-12
 _ENDLESS = 4.0
-#: Cosines of the angle between two tangents: above the first steps grow, below the second they are tried again.
+#: Cosines of the angle between two tangents: above the first steps grow, below the second they are repeated.
 _STRAIGHT, _BENT = 0.999, 0.98
 
 
 class Ending(StrEnum):
-    """Why a branch ends; the value is how it is said."""
+    """Why a branch ends, as text."""
 
     BOUND = "the range ends"
-    CLOSED = "it closes"
-    LONG = "it has as many points as allowed"
+    CLOSED = "the branch closes"
+    LONG = "the branch has the maximum number of points"
     LOST = "no further point was found"
-    SINGULAR = "forces of constraints grow without bound: a singular position"
-    COORDINATES = "the position becomes singular: its coordinates do not tell how it moves"
+    SINGULAR = "constraint forces grow without bound: a singular position"
+    COORDINATES = "the position becomes singular: its coordinates do not determine its motion"
 
 
 @dataclass(frozen=True)
 class BranchState:
-    """A place of a branch: scaled unknowns, the tangent in the direction of the way, the eigenvalues."""
+    """A point of a branch: scaled unknowns, the tangent in the direction of travel, the eigenvalues."""
 
     y: Floats
     tangent: Floats
@@ -219,7 +216,7 @@ class BranchState:
 
 @dataclass(frozen=True)
 class Step:
-    """One step: from a place by a length along its tangent, corrected across it."""
+    """One step: from a point by a length along its tangent, corrected normal to it."""
 
     first: BranchState
     second: BranchState
@@ -230,8 +227,8 @@ class Step:
 class Tracer:
     """Follows a curve between two values of the varied unknown.
 
-    spectrum: the eigenvalues at a place. difference: of two places, whole turns left out. forces: which unknowns are
-    forces of constraints, scaled by ten times the largest they begin with.
+    spectrum: the eigenvalues at a point. difference: of two points, modulo whole turns. forces: which unknowns are
+    constraint forces, scaled by ten times their largest initial value.
     """
 
     curve: Curve
@@ -243,24 +240,24 @@ class Tracer:
     forces: slice
 
     def place(self, y: Floats, along: Floats) -> BranchState:
-        """A place whose tangent is on the side of `along`."""
+        """A point whose tangent is on the side of `along`."""
         return BranchState(y, self.curve.tangent(y, along), self.spectrum(y))
 
     def between(self, first: BranchState, length: float) -> BranchState | None:
-        """The place a length further along the tangent."""
+        """The point a length further along the tangent."""
         y = self.curve.corrected(first.y + length * first.tangent, first.tangent)
         return None if y is None else self.place(y, first.tangent)
 
     def within(self, y: Floats) -> bool:
-        """Whether a place belongs to the range, up to rounding."""
+        """Whether a point is in the range, up to rounding."""
         return bool(self.low - _BEYOND <= y[-1] <= self.high + _BEYOND)
 
     def distance(self, first: Floats, second: Floats) -> float:
-        """How far two places are apart, whole turns left out."""
+        """The distance of two points, modulo whole turns."""
         return float(np.linalg.norm(self.difference(first, second)))
 
     def trace(self, start: BranchState) -> tuple[list[Step], Ending]:
-        """All steps from a place on, in the direction of its tangent."""
+        """All steps from a point on, in the direction of its tangent."""
         steps: list[Step] = []
         here, length = start, _FIRST
         while len(steps) < self.points:

@@ -33,17 +33,17 @@ from kinegraph.solve.problem import Floats
 from kinegraph.view.page.frames import AXES, FrameOnLink, Frames, LinkPoses, States, completed
 from kinegraph.view.page.meshes import Part, packed
 
-# What is drawn of elements: springs, dampers and pistons between points and in joints, forces as arrows, floors.
+# Elements: springs, dampers and pistons between points and in joints, forces as arrows, floors.
 
 Working: TypeAlias = Spring | Damper | Friction | Force | Limit
 
-#: What an element is drawn as: between two points, and in a revolute joint.
+#: How an element is drawn: between two points, and in a revolute joint.
 _BETWEEN = {Spring: "spring", Damper: "damper", Friction: "damper", Force: "piston", Limit: "rope"}
 _IN_JOINT = {Spring: "torsion", Damper: "brake", Friction: "brake"}
 
 
 class ElementDrawer:
-    """The parts of a scene that stand for elements, with numbers for the parameters."""
+    """The parts of a scene that show elements, with numbers for the parameters."""
 
     def __init__(
         self, mechanism: Mechanism, frames: Frames, motion: LinkPoses, values: Mapping[str, Value], states: States
@@ -57,7 +57,7 @@ class ElementDrawer:
         self.joints = _first_joints(frames)
 
     def parts(self) -> Iterator[Part]:
-        """All that can be drawn of elements and of forces from outside."""
+        """All drawable elements and external forces."""
         for element in self.mechanism.elements:
             yield from self._element(element)
         for symbol in self.states.inputs:
@@ -87,7 +87,7 @@ class ElementDrawer:
             yield {"kind": _BETWEEN[type(element)], "name": element.name, "ends": [_end(end) for end in ends if end]}
 
     def _anchor(self, anchor: Anchor) -> FrameOnLink | None:
-        """The place of a point an element acts on; None if it is led along a path in its body."""
+        """The position of a point an element acts on; None if it moves along a path in its body."""
         if any(TIME in names(item) for item in anchor.position):
             return None
         base = self.points[anchor.of] if anchor.of in self.points else self.frames.body(anchor.of)
@@ -121,12 +121,12 @@ class ElementDrawer:
         return self.frames.joint_place(link), joint.axis, joint.kind
 
     def _only_coordinate(self, on: Expression) -> str | None:
-        """The coordinate an element works on if it is one alone, given by itself or by its rate."""
+        """The coordinate of an element if there is only one, given by itself or by its rate."""
         used = {name.removesuffix("'") for name in names(on) - self.values.keys()}
         return used.pop() if len(used) == 1 and used <= set(self.mechanism.layout.positions) else None
 
     def _slope(self, on: Expression, coordinate: str) -> float:
-        """How fast a target grows with its coordinate, at the first time."""
+        """The slope of a target by its coordinate, at the first time."""
         name = coordinate if coordinate in names(on) else f"{coordinate}'"
         start = {key: column[:1] for key, column in self.states.columns.items()}
         ends = [self.frames.evaluate([on], start | {name: np.full(1, value)}) for value in (0.0, 1.0)]
@@ -144,7 +144,7 @@ class ElementDrawer:
             yield arrow(kind, element.name, at, at.link, found @ at.rotation.T)
 
     def _joint_force(self, coordinate: str, force: Floats, name: str) -> Iterator[Part]:
-        """The force on a coordinate as that in the first joint it moves."""
+        """The force on a coordinate, drawn at the first joint it moves."""
         link = self.joints.get(coordinate)
         if link is None:
             return
@@ -184,13 +184,13 @@ def _end(place: FrameOnLink) -> Part:
 
 
 def arrow(kind: str, name: str, at: FrameOnLink, axes: int, vectors: Floats) -> Part:
-    """An arrow at a place; its vectors over time stand in the axes of a link."""
+    """An arrow at a point; its vectors over time are in the axes of a link."""
     numbers = packed(np.nan_to_num(vectors).astype("<f4"))
     return {"kind": kind, "name": name, **_end(at), "axes": axes, "vectors": numbers}
 
 
 def plane(name: str, track: Floats, axis: int, level: float, side: float) -> Part:
-    """A plane across an axis of the fixed frame at a level, below the track of a point; `side` is its free side."""
+    """A plane normal to an axis of the fixed frame at a level, below the track of a point; `side` is its free side."""
     low, high = track.min(axis=0), track.max(axis=0)
     middle = (low + high) / 2
     middle[axis] = level
@@ -200,11 +200,11 @@ def plane(name: str, track: Floats, axis: int, level: float, side: float) -> Par
     return {"kind": "plane", "name": name, "middle": middle.tolist(), "normal": normal.tolist(), "reach": reach}
 
 
-# What is drawn of contacts: floors and walls that points meet, and the forces there as arrows.
+# Contacts: floors and walls that points touch, and the forces there as arrows.
 
 
 class ContactDrawer:
-    """The parts of a scene that stand for contacts of a point and a plane of the fixed frame."""
+    """The parts of a scene that show contacts of a point and a plane of the fixed frame."""
 
     def __init__(self, mechanism: Mechanism, frames: Frames, motion: LinkPoses, states: States) -> None:
         self.mechanism, self.frames, self.motion, self.states = mechanism, frames, motion, states
@@ -226,7 +226,7 @@ class ContactDrawer:
             yield from self._force(contact, place, axis, side)
 
     def _contact_frame(self, contact: Contact) -> tuple[FrameOnLink, int, float, float] | None:
-        """The place that meets a plane, the axis across it, its level and its free side; None for other contacts."""
+        """The point that touches a plane, the normal axis, its level and its free side; None for other contacts."""
         found = [component(name) for name in names(contact.gap)]
         moving = [one for one in found if one is not None and not one.rate]
         if len(moving) != 1 or TIME in names(contact.gap):
@@ -245,7 +245,7 @@ class ContactDrawer:
         return self.points[one.point] if one.point in self.points else self.frames.body(one.point)
 
     def _force(self, contact: Contact, place: FrameOnLink, axis: int, side: float) -> Iterator[Part]:
-        """The force on the point, where a run has computed it."""
+        """The force on the point, if the run has computed it."""
         columns = force_columns(contact)
         if not all(column in self.states.columns for column in columns):
             return

@@ -1,4 +1,4 @@
-"""Poses over time: links that move, frames fixed to them, the known columns of a state, and their units."""
+"""Poses over time: moving links, frames fixed to them, the known columns of a state, and their units."""
 
 from __future__ import annotations
 
@@ -23,19 +23,17 @@ from kinegraph.model.mechanism import Axis, Body, Mechanism, QuaternionCoordinat
 from kinegraph.model.robot_data import Shape
 from kinegraph.solve.problem import Floats
 
-# Where everything of a mechanism is: links that move, and frames that sit still on them.
-#
-# The mechanism is cut into elementary steps (`derive.links`): every transform that varies makes a link, everything
-# between two of them is a fixed place on a link. The page gets the motion of the links; bodies, joints, centres of mass
-# and shapes are drawn at their places.
+# Moving links, and frames fixed to them. The mechanism is cut into elementary steps (`derive.links`): every variable
+# transform makes a link, and everything between two of them is a fixed frame on a link. The page gets the motion of the
+# links; bodies, joints, centers of mass and shapes are drawn at their frames.
 
-#: No body can be called so: names in models hold letters, digits, _ and $ only.
+#: No body can have such a name: names in models contain letters, digits, _ and $ only.
 _STEP, _CENTRE, _SHAPE, _POINT, _LOOP = "#step", "#centre", "#shape", "#point", "#loop"
 
 
 @dataclass(frozen=True)
 class FrameOnLink:
-    """A frame that sits still on a link (0 is the fixed frame)."""
+    """A frame fixed to a link (0 is the fixed frame)."""
 
     link: int
     rotation: Floats
@@ -43,21 +41,23 @@ class FrameOnLink:
 
     @property
     def numbers(self) -> list[float]:
-        """Position, then the quaternion x, y, z, w, as the page takes them."""
+        """Position, then the quaternion x, y, z, w, in the order of the page's script."""
         if not (np.isfinite(self.position).all() and np.isfinite(self.rotation).all()):
-            raise DerivationError("a body has no finite place: look at the values of parameters and locked coordinates")
+            raise DerivationError(
+                "a body has no finite position: check the values of parameters and locked coordinates"
+            )
         return [*map(float, self.position), *map(float, Turn.from_matrix(self.rotation).as_quat())]
 
 
 @dataclass(frozen=True)
 class LinkPoses:
-    """How the links stand at some times: rotations (time, link, 3, 3) and positions (time, link, 3)."""
+    """The poses of the links at some times: rotations (time, link, 3, 3) and positions (time, link, 3)."""
 
     rotations: Floats
     positions: Floats
 
     def at(self, place: FrameOnLink) -> tuple[Floats, Floats]:
-        """Rotations and positions of a place over time."""
+        """Rotations and positions of a frame over time."""
         rotation, position = self.rotations[:, place.link], self.positions[:, place.link]
         return rotation @ place.rotation, position + rotation @ place.position
 
@@ -70,7 +70,7 @@ class LinkPoses:
 
 
 class Frames:
-    """The places of a mechanism with numbers for its parameters."""
+    """The frames of a mechanism with numbers for its parameters."""
 
     def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
         self.mechanism = mechanism
@@ -81,7 +81,7 @@ class Frames:
     # places
 
     def body(self, name: str | None) -> FrameOnLink:
-        """The frame of a body; of the fixed frame if there is no name."""
+        """The frame of a body; the fixed frame if there is no name."""
         return self._places[name] if name is not None else FrameOnLink(0, np.eye(3), np.zeros(3))
 
     def steps(self, body: Body) -> list[FrameOnLink]:
@@ -89,7 +89,7 @@ class Frames:
         own = [self._places[_step_name(body, number)] for number in range(1, len(body.transforms))]
         return [self.body(body.base), *own, *([self.body(body.name)] if body.transforms else [])]
 
-    def centre(self, body: Body) -> FrameOnLink:
+    def center(self, body: Body) -> FrameOnLink:
         """The central frame of a body's inertia."""
         return self._places[body.name + _CENTRE]
 
@@ -98,7 +98,7 @@ class Frames:
         return self._places[f"{_SHAPE}{number}"]
 
     def point(self, number: int) -> FrameOnLink:
-        """The place of an output point."""
+        """The frame of an output point."""
         return self._places[f"{_POINT}{number}"]
 
     def closings(self, body: str) -> list[FrameOnLink]:
@@ -106,7 +106,7 @@ class Frames:
         return [self._places[name] for name, one in _closing_frames(self.mechanism) if one.body == body]
 
     def joint_place(self, link: int) -> FrameOnLink:
-        """Where the joint in front of a link sits, on the link before."""
+        """The frame of the joint before a link, on the previous link."""
         return self._joint_places[link]
 
     @cached_property
@@ -129,7 +129,7 @@ class Frames:
     # motion
 
     def motion(self, values: Mapping[str, Floats]) -> LinkPoses:
-        """The links at the given values of coordinates and time, arrays of one length."""
+        """The links at the given values of coordinates and time, arrays of equal length."""
         count = len(next(iter(values.values())))
         displacements = self.displacements(values)
         rotations = np.tile(np.eye(3), (count, len(self.tree.links), 1, 1))
@@ -146,7 +146,7 @@ class Frames:
         return LinkPoses(rotations, positions)
 
     def slopes(self, link: int) -> dict[str, float]:
-        """The coordinates that the displacement in front of a link is linear in, each with its factor."""
+        """The coordinates in which the displacement before a link is linear, each with its factor."""
         joint = self.tree.links[link].joint
         if joint is None or joint.quaternion is not None:
             return {}
@@ -158,7 +158,7 @@ class Frames:
         return found
 
     def evaluate(self, roots: Sequence[Expression], values: Mapping[str, Floats]) -> Floats | None:
-        """Expressions at some times, as rows; None if they use a name that has no value."""
+        """Expressions at some times, as rows; None if they use a name without a value."""
         used = frozenset[str]().union(*map(names, roots))
         if any(name not in values and not self._declared(name) for name in used):
             return None
@@ -177,7 +177,7 @@ class Frames:
             return False
 
     def _given(self, name: str) -> Scalar:
-        """A name as a symbol whatever it means to the model: its values are at hand."""
+        """A name as a symbol, regardless of its meaning in the model: its values are known."""
         kind = Kind.TIME if name == TIME else Kind.INPUT
         if name in self.mechanism.layout.positions:
             kind = Kind.COORDINATE
@@ -189,7 +189,7 @@ class Frames:
         return interpret(graph, {"t": time})["gravity"]
 
     def displacements(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
-        """How far every joint is moved, by the number of its link: one value, or a quaternion."""
+        """The displacement of every joint, by the number of its link: one value, or a quaternion."""
         outputs = [
             self._output(str(index), link.joint.quaternion or (link.joint.displacement,), None)
             for index, link in enumerate(self.tree.links)
@@ -203,7 +203,7 @@ class Frames:
 
 
 def _dissected(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with a massless body wherever a place is wanted: after each transform, at centres and shapes."""
+    """The mechanism with a massless body at every requested frame: after each transform, at centers and shapes."""
     bodies: list[Body] = []
     for body in mechanism.bodies:
         base = body.base
@@ -224,7 +224,7 @@ def _dissected(mechanism: Mechanism) -> Mechanism:
 
 
 def _closing_frames(mechanism: Mechanism) -> list[tuple[str, Frame]]:
-    """The frames of closing joints, each with the name of the massless body that marks its place."""
+    """The frames of closing joints, each with the name of the massless body that marks it."""
     frames = [one for loop in mechanism.loops if isinstance(loop, Loop) for one in (loop.first, loop.second)]
     return [(f"{_LOOP}{number}", frame) for number, frame in enumerate(frames)]
 
@@ -238,7 +238,7 @@ def _entries(placement: Placement) -> tuple[Scalar, ...]:
 
 
 def _moved(joint: Joint, values: Floats) -> tuple[Floats, Floats]:
-    """The rotation and the step of a joint over time."""
+    """The rotation and the translation of a joint over time."""
     count = len(values)
     if joint.quaternion is not None:
         return Turn.from_quat(values[:, [1, 2, 3, 0]]).as_matrix(), np.zeros((count, 3))
@@ -249,16 +249,16 @@ def _moved(joint: Joint, values: Floats) -> tuple[Floats, Floats]:
     return np.tile(np.eye(3), (count, 1, 1)), along
 
 
-# What is known at the times of a page: coordinates, velocities, points, inputs; each a column by its name.
+# The known columns at the times of a page: coordinates, velocities, points, inputs.
 
 AXES = {"x": 0, "y": 1, "z": 2}
 
 
 @dataclass(frozen=True)
 class States:
-    """Columns of one length by name, time among them.
+    """Columns of equal length by name, including time.
 
-    inputs: what acts from outside, by input symbol (`tau:q1` is a force in a joint), as formulas of the columns.
+    inputs: external inputs by symbol (`tau:q1` is a force in a joint), as formulas of the columns.
     """
 
     columns: Mapping[str, Floats]
@@ -271,7 +271,7 @@ class States:
 
 
 def completed(states: States, mechanism: Mechanism, frames: Frames, motion: LinkPoses) -> States:
-    """The states with what laws of elements may use besides: points that they mention, and the values of inputs."""
+    """The states with further names that elements may use: points, and the values of inputs."""
     columns = dict(states.columns)
     for name in _mentioned_points(mechanism, states):
         columns |= _point_columns(name, mechanism, frames, motion, states.times)
@@ -297,7 +297,7 @@ def _expressions_in_use(elements: tuple[Element, ...], states: States) -> Iterat
 def _point_columns(
     name: str, mechanism: Mechanism, frames: Frames, motion: LinkPoses, times: Floats
 ) -> dict[str, Floats]:
-    """`tip.x`, `tip.x'`, ...: where a point is and how fast it moves, in the fixed frame."""
+    """`tip.x`, `tip.x'`, ...: position and velocity of a point in the fixed frame."""
     bodies = [body.name for body in mechanism.bodies]
     points = [point.name for point in mechanism.points]
     place = frames.body(name) if name in bodies else frames.point(points.index(name))
@@ -309,13 +309,13 @@ def _point_columns(
     return found
 
 
-# Units of coordinates and velocities, as far as their joints tell them.
+# Units of coordinates and velocities, as far as their joints determine them.
 
 ANGLE, LENGTH = "rad", "m"
 
 
 def units(mechanism: Mechanism, frames: Frames) -> dict[str, str]:
-    """The unit of every coordinate and velocity by its name; empty where joints do not tell it."""
+    """The unit of every coordinate and velocity by name; empty if joints do not determine it."""
     found = _coordinate_units(frames)
     of_positions = {name: found.get(name, "") for name in mechanism.layout.positions}
     of_velocities = {f"{name}'": f"{unit}/s" if unit else "" for name, unit in of_positions.items()}
@@ -329,7 +329,8 @@ def units(mechanism: Mechanism, frames: Frames) -> dict[str, str]:
 
 
 def _coordinate_units(frames: Frames) -> dict[str, str]:
-    """Angles where a coordinate turns something; lengths where it shifts something by itself and turns nothing."""
+    """Angles for coordinates that rotate something; lengths for those that translate something directly and rotate
+    nothing."""
     angles: set[str] = set()
     shifting: dict[str, list[float]] = {}
     for index, link in enumerate(frames.tree.links):
@@ -345,5 +346,5 @@ def _coordinate_units(frames: Frames) -> dict[str, str]:
 
 
 def joined(names: list[str], known: Mapping[str, str]) -> str:
-    """The units of some columns, each once: what an axis is labelled with."""
+    """The units of some columns, each once, as the label of an axis."""
     return ", ".join(dict.fromkeys(known[name] for name in names if known.get(name)))

@@ -23,21 +23,21 @@ from kinegraph.solve.problem import Floats
 
 
 def collada_triangles(data: bytes) -> tuple[Floats, Floats]:
-    """Corners in metres and triangles of a Collada document; ValueError if it cannot be read.
+    """Vertices in meters and triangles of a Collada document; ValueError if it cannot be read.
 
-    Nodes are placed as the document says. Its up axis is not turned, as the viewers of ROS do not turn it either.
+    Nodes are placed as in the document. Its up axis is ignored, as in the viewers of ROS.
     """
     try:
         import collada
     except ModuleNotFoundError:
         raise ValueError("Collada needs pycollada: pip install 'kinegraph[mesh]'") from None
     try:
-        parse_xml(data)  # refuses document types, entities and what is too large
+        parse_xml(data)  # rejects document types, entities and oversized input
         ignored = [collada.common.DaeUnsupportedError, collada.common.DaeBrokenRefError]
         document = collada.Collada(BytesIO(data), ignore=ignored)
         return _joined(document)
     except (ModelError, collada.common.DaeError, ArithmeticError, AttributeError, LookupError, TypeError) as error:
-        raise ValueError(f"this is no Collada mesh: {error}") from None
+        raise ValueError(f"this is not a Collada mesh: {error}") from None
 
 
 def _joined(document: object) -> tuple[Floats, Floats]:
@@ -58,27 +58,27 @@ def _joined(document: object) -> tuple[Floats, Floats]:
     return np.concatenate(corners), np.concatenate(triangles)
 
 
-# Triangle meshes from files, made small enough to be embedded in a page.
+# Triangle meshes from files, simplified to be embedded in a page.
 
 Indices = NDArray[np.uint32]
 
-#: A mesh of more triangles is made coarser.
+#: A mesh with more triangles is simplified.
 MOST_TRIANGLES = 20_000
 
 
 @dataclass(frozen=True)
 class PageMesh:
-    """Corners (n, 3) and triangles (m, 3), counted from zero."""
+    """Vertices (n, 3) and triangles (m, 3), counted from zero."""
 
     corners: Floats
     triangles: Indices
 
 
 def read_mesh(path: str | Path, most: int = MOST_TRIANGLES) -> PageMesh | None:
-    """The mesh of a .stl, .obj, .msh or .dae file with no more than `most` triangles; None if it cannot be drawn."""
+    """The mesh of a .stl, .obj, .msh or .dae file with at most `most` triangles; None if it cannot be drawn."""
     try:
         found = _collada(path) if Path(path).suffix.lower() == ".dae" else _triangles(path)
-    except (ModelError, OSError, ValueError, IndexError):  # damaged or not what its name says: drawn without it
+    except (ModelError, OSError, ValueError, IndexError):  # damaged, or not what its name says: drawn without it
         return None
     if (
         not len(found.triangles)
@@ -100,13 +100,13 @@ def _collada(path: str | Path) -> PageMesh:
 
 
 def _welded(mesh: PageMesh, digits: int = 6) -> PageMesh:
-    """Corners at the same place become one."""
+    """Merge vertices at the same position."""
     size = max(float(np.ptp(mesh.corners, axis=0).max()), 1e-30)
     return _clustered(mesh, size * 10.0**-digits)
 
 
 def coarser(mesh: PageMesh, most: int) -> PageMesh:
-    """A mesh of no more than `most` triangles: corners in one cell of a grid become one, the grid as fine as can be."""
+    """A mesh of at most `most` triangles: vertices in one cell of a grid are merged, with the finest possible grid."""
     size = max(float(np.ptp(mesh.corners, axis=0).max()), 1e-30)
     cells = 256.0
     while len(mesh.triangles) > most and cells > 2:
@@ -128,9 +128,9 @@ def _clustered(mesh: PageMesh, cell: float) -> PageMesh:
     )
 
 
-# Numbers and names as text that can stand in a page.
+# Numbers and names as text that can be embedded in a page.
 
-#: Something to be drawn, as the page's script reads it: its kind, where it is, and what else that kind needs.
+#: Something to draw, as the page's script reads it: its kind, its frame, and further data of that kind.
 Part: TypeAlias = dict[str, object]
 
 
@@ -140,10 +140,10 @@ def packed(array: NDArray[np.generic]) -> str:
 
 
 def json_for_html(data: Mapping[str, object]) -> str:
-    """JSON that can stand in a <script> element whatever strings it holds."""
+    """JSON that can be embedded in a <script> element whatever strings it contains."""
     try:
         text = json.dumps(data, allow_nan=False)
     except ValueError:
-        remedy = "look for numbers that are too large, and for a division by zero"
-        raise ModelError("what is to be drawn has places that are no finite numbers", remedy=remedy) from None
+        remedy = "check for numbers that are too large, and for a division by zero"
+        raise ModelError("the drawing has positions that are not finite", remedy=remedy) from None
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -21,14 +21,15 @@ from kinegraph.view.page.frames import FrameOnLink, Frames, LinkPoses, States, u
 from kinegraph.view.page.meshes import MOST_TRIANGLES as MESH_TRIANGLES
 from kinegraph.view.page.meshes import PageMesh, Part, packed, read_mesh
 
-# Links as bars, for bodies without shapes: along the shifts between joints, on to pins, centres of mass, outputs.
+# Links as bars, for bodies without shapes: along the translations between joints, and to pins, centers of mass and
+# outputs.
 
-#: A path of shifts this much longer than its straight line is drawn with its corners.
+#: A path of translations longer than its straight line by this factor is drawn with its corners.
 _BENT = 1.15
 
 
 class Skeleton:
-    """Links as bars: along the shifts between joints, and on to centres of mass and output points."""
+    """Links as bars: along the translations between joints, and to centers of mass and output points."""
 
     def __init__(self, mechanism: Mechanism, frames: Frames) -> None:
         self.mechanism = mechanism
@@ -41,7 +42,7 @@ class Skeleton:
             self._outward(place, body)
 
     def _along(self, number: int, body: Body) -> None:
-        """Bars along the transforms of a body; the part of a path that stands on the fixed frame is not drawn."""
+        """Bars along the transforms of a body; the part of a path on the fixed frame is not drawn."""
         steps = self.frames.steps(body)
         run = [steps[0].position]
         for before, after in pairwise(steps):
@@ -65,16 +66,16 @@ class Skeleton:
             self._bar(link, start, end, owner)
 
     def _owner(self, body: Body, number: int) -> int:
-        """The bar before a body's joint belongs to the body it stands on."""
+        """The owner of the bar before a body's joint is the parent body."""
         order = [one.name for one in self.mechanism.bodies]
         return order.index(body.base) if body.base is not None else number
 
     def _outward(self, number: int, body: Body) -> None:
-        """Bars to the closing joints, the centre of mass and the output points of a body not reached so far."""
+        """Bars to the closing joints, the center of mass and the output points of a body not reached so far."""
         ends = [self.frames.point(k) for k, p in enumerate(self.mechanism.points) if p.body == body.name]
         own = self.frames.body(body.name)
         size = self.size
-        for end in [*self.frames.closings(body.name), self.frames.centre(body), *ends]:
+        for end in [*self.frames.closings(body.name), self.frames.center(body), *ends]:
             corners = self._corners.setdefault(own.link, [own.position])
             gaps = [_gap(bar, end.position) for bar in self.bars if bar["link"] == own.link]
             if min([*gaps, *(_apart(corner, end.position) for corner in corners)]) > 0.04 * size:
@@ -96,22 +97,22 @@ def _apart(a: Floats, b: Floats) -> float:
 
 
 def _gap(bar: Part, point: Floats) -> float:
-    """How far a point is from a bar."""
+    """The distance of a point from a bar."""
     start, end = np.array(bar["from"]), np.array(bar["to"])
     along = end - start
     share = np.clip((point - start) @ along / (along @ along), 0.0, 1.0)
     return _apart(start + share * along, point)
 
 
-# What is drawn of a mechanism: shapes where the model gives them, otherwise bars, joints and ellipsoids.
+# Parts of a mechanism: shapes if the model gives them, otherwise bars, joints and ellipsoids.
 
-#: All meshes of a page together have no more triangles than this; each has its equal share.
+#: The maximum number of triangles of all meshes of a page; each mesh gets an equal share.
 MOST_TRIANGLES = 150_000
 
 
 @dataclass
 class SceneDrawing:
-    """The parts of a page's scene; what could not be drawn as the model says stands in `missing`."""
+    """The parts of a page's scene; parts that could not be drawn as in the model are in `missing`."""
 
     parts: list[Part] = field(default_factory=list)
     meshes: list[PageMesh] = field(default_factory=list)
@@ -151,7 +152,7 @@ class Drawer:
     # shapes of the model
 
     def _shapes(self) -> set[str | None]:
-        """Draws the shapes and returns the bodies that have some."""
+        """Draw the shapes, and return the bodies that have some."""
         of_body: dict[str | None, list[tuple[int, Shape]]] = {}
         for place, extra in enumerate(self.mechanism.extras):
             if isinstance(extra, Shape) and extra.kind is not ShapeKind.PLANE:
@@ -159,7 +160,7 @@ class Drawer:
         return {body for body, shapes in of_body.items() if self._draw_first(body, shapes)}
 
     def _draw_first(self, body: str | None, shapes: list[tuple[int, Shape]]) -> bool:
-        """Shapes for the eye, else those for both, else those for contact: the first of these that can be drawn."""
+        """Visual shapes, otherwise those for both, otherwise collision shapes: the first of these that can be drawn."""
         for role in (ShapeRole.VISUAL, ShapeRole.BOTH, ShapeRole.COLLISION):
             chosen = [(place, shape) for place, shape in shapes if shape.role is role]
             parts = [part for place, shape in chosen if (part := self._shape(place, shape))]
@@ -182,7 +183,7 @@ class Drawer:
         return part
 
     def _mesh(self, file: str | None) -> int | None:
-        """The number of a mesh among those of the page, read once."""
+        """The index of a mesh among those of the page, read once."""
         if file is None:
             return None
         if file not in self._known:
@@ -197,13 +198,13 @@ class Drawer:
         for body in self.mechanism.bodies:
             links = self._links_of(body)
             prismatic = sum(self._kind(link) is JointKind.PRISMATIC for link in links)
-            if prismatic > 1 or body.name in shaped:  # a body that flies has no joint to be seen
+            if prismatic > 1 or body.name in shaped:  # a free-floating body has no visible joint
                 continue
             for link in links:
                 yield self._joint(link, body)
 
     def _links_of(self, body: Body) -> list[int]:
-        """The links that a body's own transforms make."""
+        """The links made by a body's own transforms."""
         steps = [place.link for place in self.frames.steps(body)]
         return [after for before, after in pairwise(steps) if before != after]
 
@@ -225,7 +226,7 @@ class Drawer:
         return part
 
     def _reach(self, link: int, place: FrameOnLink, axis: int) -> list[float]:
-        """How far a slider goes along its axis during the motion."""
+        """The range of a slider along its axis during the motion."""
         rotations, positions = self.motion.at(place)
         along = np.einsum("ni,ni->n", rotations[:, :, axis], self.motion.positions[:, link] - positions)
         return [min(0.0, float(along.min())), max(0.0, float(along.max()))]
@@ -244,7 +245,7 @@ class Drawer:
 
 
 def ellipsoid(body: Body, values: Mapping[str, Value]) -> tuple[Floats, list[float]] | None:
-    """Axes (as columns, from the central frame) and half lengths of the uniform ellipsoid with a body's inertia."""
+    """Axes (as columns, from the central frame) and semi-axes of the uniform ellipsoid with a body's inertia."""
     inertia = body.inertia
     mass = number(inertia.mass, values)
     x, y, z = (number(moment, values) for moment in (inertia.Jx, inertia.Jy, inertia.Jz))
@@ -258,12 +259,12 @@ def ellipsoid(body: Body, values: Mapping[str, Value]) -> tuple[Floats, list[flo
     return axes, np.sqrt(np.maximum(squares, 0.0)).tolist()
 
 
-# The data of a page's scene: links and how they stand, bodies, and what is drawn on them.
+# The data of a page's scene: links and their poses, bodies, and the parts drawn on them.
 
 
 @dataclass(frozen=True)
 class Scene:
-    """A mechanism at some times: its frames, their motion and the parts to be drawn."""
+    """A mechanism at some times: its frames, their motion and the parts to draw."""
 
     mechanism: Mechanism
     bound: Mapping[str, Expression]
@@ -275,11 +276,11 @@ class Scene:
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """The unit of every coordinate and velocity, as far as it is known."""
+        """The unit of every coordinate and velocity, if known."""
         return units(self.mechanism, self.frames)
 
     def data(self) -> dict[str, object]:
-        """What the page's script reads."""
+        """The data for the page's script."""
         return {
             "model": self.mechanism.name,
             "version": __version__,
@@ -296,13 +297,13 @@ class Scene:
         }
 
     def _body(self, body: Body) -> dict[str, object]:
-        place, centre = self.frames.body(body.name), self.frames.centre(body)
+        place, center = self.frames.body(body.name), self.frames.center(body)
         found = ellipsoid(body, self.values)
         if found is not None:
-            centre = FrameOnLink(centre.link, centre.rotation @ found[0], centre.position)
+            center = FrameOnLink(center.link, center.rotation @ found[0], center.position)
         base = [one.name for one in self.mechanism.bodies].index(body.base) if body.base is not None else -1
         return {
-            "name": body.name, "base": base, "link": place.link, "place": place.numbers, "centre": centre.numbers,
+            "name": body.name, "base": base, "link": place.link, "place": place.numbers, "centre": center.numbers,
             "mass": number(body.inertia.mass, self.values), "ellipsoid": found[1] if found else None,
         }  # fmt: skip
 

@@ -28,14 +28,14 @@ from kinegraph.model.expressions import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.robot_data import coordinate_limits
 from kinegraph.solve.problem import Floats
-from kinegraph.view.page import tables as facts
+from kinegraph.view.page import tables
 from kinegraph.view.page.frames import LENGTH, Frames, States
 from kinegraph.view.page.scene import Scene, scene_of
 from kinegraph.view.page.solution_page import page_of, page_path
 
-# What the page's script needs to keep loops closed while a coordinate is moved by hand: a graph as plain numbers.
+# The program with which the page's script closes loops while a coordinate moves: a graph as plain numbers.
 
-#: A page evaluates no more nodes than this for one step; beyond, sliders move single coordinates.
+#: The maximum number of nodes that a page evaluates in one step; beyond, sliders move single coordinates.
 MOST_NODES = 30_000
 _MOST_ENTRIES = 40_000  # rows times coordinates: their derivatives are nodes
 
@@ -43,11 +43,11 @@ _MOST_ENTRIES = 40_000  # rows times coordinates: their derivatives are nodes
 def closing_program(
     mechanism: Mechanism, bound: Mapping[str, Expression], start: Mapping[str, float], sliders: Sequence[str]
 ) -> dict[str, object] | None:
-    """Rows that loops and constraints miss by, and their derivatives by the coordinates of sliders; None if there are
-    no rows or too many.
+    """Residual rows of loops and constraints, and their derivatives by the coordinates of sliders; None if there are no
+    rows or too many.
 
-    `nodes` come in an order to be computed in: a number is itself, ["q", k] the value of slider k, ["+", terms] a sum
-    of terms [coefficient, node, power, ...], and [name, node, ...] a function. `rows` and `jacobian` are nodes.
+    `nodes` are in order of computation: a number is itself, ["q", k] the value of slider k, ["+", terms] a sum of
+    terms [coefficient, node, power, ...], and [name, node, ...] a function. `rows` and `jacobian` are nodes.
     """
     if not is_constrained(mechanism) or not sliders:
         return None
@@ -93,7 +93,7 @@ def _entry(node: Node, place: Mapping[str, int], fixed: Mapping[str, float]) -> 
     return pi if node.kind is Kind.CONSTANT else fixed.get(node.name, 0.0)
 
 
-# `model_page`: a mechanism to be moved by hand, joint by joint, as one HTML file.
+# `model_page`.
 
 Limits = Mapping[str, tuple[float, float]]
 
@@ -104,11 +104,11 @@ def model_page(
     parameters: Mapping[str, Scalar] | None = None,
     source: str | None = None,
 ) -> Path:
-    """Write a page that shows the mechanism where it starts, with a slider for each coordinate.
+    """Write a page that shows the mechanism at its initial position, with a slider for each coordinate.
 
-    With loops the other coordinates follow the one that is moved; a slider stops where they cannot close.
-    A coordinate that starts outside its limits is drawn at the nearest limit, and the page says so.
-    source: what the command line calls the model, a file or a name of the library.
+    With loops the other coordinates follow the moved one; a slider stops where loops cannot close. A coordinate that
+    starts outside its limits is drawn at the nearest limit, with a note. source: the name of the model on the
+    command line, a file or a library name.
     """
     path = page_path(path)
     values = parameter_values(mechanism, parameters)
@@ -127,26 +127,26 @@ def model_page(
         "names": list(start),
         "closing": closing,
     }
-    headline = facts.size(mechanism) + _constraint_words(mechanism, closing is not None)
+    headline = tables.size(mechanism) + _slider_note(mechanism, closing is not None)
     text = page_of(scene, data, headline, source)
     with written_to(path):
         path.write_text(text, encoding="utf-8")
     return path
 
 
-def _constraint_words(mechanism: Mechanism, closed: bool) -> str:
-    """What sliders do with loops, in the line below the title."""
+def _slider_note(mechanism: Mechanism, closed: bool) -> str:
+    """How sliders treat loops, for the line below the title."""
     if not is_constrained(mechanism):
         return ""
     if closed:
-        return " · one slider moves, the other coordinates follow so that loops stay closed"
+        return " · move one slider; the other coordinates follow to keep loops closed"
     return " · sliders move single coordinates and do not keep loops closed"
 
 
 def _start(
     mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, values: Mapping[str, Value]
 ) -> Sequence[float]:
-    """The initial positions; assembled where there are loops that can be."""
+    """The initial positions; assembled if there are loops and they can be closed."""
     if is_constrained(mechanism):
         with suppress(AssemblyError):
             return [float(value) for value in Assembler(mechanism, parameters).assemble().q]
@@ -158,7 +158,7 @@ def _within(value: float, limits: tuple[float, float] | None) -> float:
 
 
 def _chain(frames: Frames, columns: Mapping[str, Floats]) -> list[dict[str, object]]:
-    """Every link: where its joint sits on which link, and how the coordinates move it."""
+    """Every link: the frame of its joint, its parent link, and how the coordinates move it."""
     displacements = frames.displacements(columns)
     found = []
     for index, link in enumerate(frames.tree.links):
@@ -179,9 +179,9 @@ def _chain(frames: Frames, columns: Mapping[str, Floats]) -> list[dict[str, obje
 def _sliders(
     scene: Scene, stated: Mapping[str, float], start: Mapping[str, float], limits: Limits
 ) -> list[dict[str, object]]:
-    """Every coordinate: where it is, its unit, and how far it goes; half a turn, or the size of it all, if not said.
+    """Every coordinate: its value, its unit, and its range; by default half a turn, or the size of the mechanism.
 
-    `stated` is where the model starts it if that is outside its limits.
+    `stated` is the initial value of the model if that is outside the limits.
     """
     size = max(1.0, float(np.abs(scene.motion.positions).max()))
     found = []
@@ -197,6 +197,6 @@ def _sliders(
 
 
 def _limits(mechanism: Mechanism, values: Mapping[str, Value]) -> dict[str, tuple[float, float]]:
-    """The limits a robot file states for single coordinates, on both sides."""
+    """The limits of single coordinates in a robot file, on both sides."""
     stated = coordinate_limits(mechanism, values)
     return {name: ends for name, ends in stated.items() if all(map(math.isfinite, ends))}

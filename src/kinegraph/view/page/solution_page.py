@@ -18,42 +18,42 @@ from kinegraph.errors import SolveError
 from kinegraph.files import written_to
 from kinegraph.io.language.writer import write
 from kinegraph.solve.solution import Solution
-from kinegraph.view.page import tables as facts
+from kinegraph.view.page import tables
 from kinegraph.view.page.frames import States
 from kinegraph.view.page.meshes import json_for_html, packed
 from kinegraph.view.page.scene import Scene, scene_of
 from kinegraph.view.page.tables import counted, typeset
 from kinegraph.view.plot import Energies, energies
 
-# The template of all pages, filled: parts of HTML, the script and the style, and a policy that allows only these.
+# The template of all pages: parts of HTML, the script and the style, and a policy that allows only these.
 
 _LONGEST_TEXT = 100_000
 
 
 def page_path(path: str | Path) -> Path:
-    """The path if a page can be written to it; asked before a long run, so that a slip costs nothing."""
+    """The path if a page can be written to it; checked before a long run."""
     path = Path(path)
     if path.suffix.lower() not in (".html", ".htm"):
-        raise SolveError(f"cannot write a page to {path.name}: the ending must be .html")
+        raise SolveError(f"cannot write a page to {path.name}: the file name must end in .html")
     if not path.absolute().parent.is_dir():
-        raise SolveError(f"cannot write a page to {path}: there is no folder {path.parent}")
+        raise SolveError(f"cannot write a page to {path}: the folder {path.parent} does not exist")
     return path
 
 
 def page_of(
     scene: Scene, data: Mapping[str, object], headline: str, source: str | None = None, report: str = ""
 ) -> str:
-    """The text of a page: what is said of every mechanism, and a report of the run if there was one."""
+    """The text of a page: the data of the mechanism, and a report of the run if there was one."""
     mechanism = scene.mechanism
     records = write(mechanism)
     cards = {
-        "Operations": facts.operations(counted(mechanism, scene.bound)),
+        "Operations": tables.operations(counted(mechanism, scene.bound)),
         "Solver": report,
-        "Bodies": facts.bodies(mechanism, scene.values, scene.drawing.missing),
-        "Parameters": facts.parameters(mechanism, scene.values),
-        "Elements": facts.elements(mechanism),
+        "Bodies": tables.bodies(mechanism, scene.values, scene.drawing.missing),
+        "Parameters": tables.parameters(mechanism, scene.values),
+        "Elements": tables.elements(mechanism),
     }
-    names = facts.names((*mechanism.layout.positions, *mechanism.layout.velocities))
+    names = tables.names((*mechanism.layout.positions, *mechanism.layout.velocities))
     return filled({
         "title": escape(mechanism.name),
         "headline": headline,
@@ -70,14 +70,14 @@ def _card(title: str, body: str) -> str:
 
 
 def filled(parts: Mapping[str, str]) -> str:
-    """The template with its parts, the script and the style put in; only these two may run or apply."""
+    """The template with its parts, the script and the style inserted; only these two may run or apply."""
     script, style, template = (asset(name) for name in ("page.js", "page.css", "page.html"))
     everything = {**parts, "script": script, "style": style, "policy": _policy(script, style)}
     return re.sub(r"\{\{(\w+)\}\}", lambda match: everything[match[1]], template)
 
 
 def _policy(script: str, style: str) -> str:
-    """A content security policy: nothing is fetched, and no other script or style than the page's own is used."""
+    """A content security policy: nothing is fetched, and only the page's own script and style are used."""
     allowed = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
     return (
         f"default-src 'none'; script-src 'sha256-{allowed[0]}'; style-src 'sha256-{allowed[1]}'; img-src data: blob:; "
@@ -86,15 +86,15 @@ def _policy(script: str, style: str) -> str:
 
 
 def asset(name: str) -> str:
-    """A file of the page that is shipped with the package; page.js and page.css are built from `web/`."""
+    """A file of the page shipped with the package; page.js and page.css are built from `web/`."""
     return (files("kinegraph.view.page") / "assets" / name).read_text("utf-8")
 
 
-# `page`: a solution as one HTML file that needs nothing else, to be looked at in any browser.
+# `page`.
 
 Rows: TypeAlias = NDArray[np.int64]
 
-#: A page holds no more moments than this, and no more numbers of motion: files stay below some ten megabytes.
+#: The maximum number of times of a page, and of numbers of motion: files stay below some ten megabytes.
 MOST_FRAMES = 3000
 MOST_NUMBERS = 1_500_000
 _MOST_EVENTS = 500
@@ -103,8 +103,8 @@ _MOST_EVENTS = 500
 def page(solution: Solution, path: str | Path, source: str | None = None) -> Path:
     """Write a page with the animation, the plots, the equations and the solver's report to an .html file.
 
-    source: what the command line calls the model, a file or a name of the library; the page then says which commands
-    print what it has no room for.
+    source: the name of the model on the command line, a file or a library name; the page then names the commands
+    that print longer output.
     """
     path = page_path(path)
     text = page_text(solution, source)
@@ -117,26 +117,28 @@ def page_text(solution: Solution, source: str | None = None) -> str:
     """The page as text."""
     simulated = solution.simulated
     if simulated is None:
-        raise SolveError("a solution read from a file does not know its mechanism: run simulate again for a page")
+        raise SolveError(
+            "a solution read from a file does not contain its mechanism: run simulate again to write a page"
+        )
     rows = drawn_rows(solution, len(simulated.mechanism.bodies))
     states = States({name: column[rows] for name, column in solution.columns.items()}, simulated.inputs)
     scene = scene_of(simulated.mechanism, simulated.parameters, states)
     data = scene.data() | _curves(solution, scene, rows)
-    headline = facts.headline(simulated.mechanism, solution)
-    return page_of(scene, data, headline, source, facts.report(solution))
+    headline = tables.headline(simulated.mechanism, solution)
+    return page_of(scene, data, headline, source, tables.report(solution))
 
 
 def drawn_rows(solution: Solution, bodies: int) -> Rows:
-    """Every n-th row, so that the page stays small; rows with values that are not numbers cannot be drawn."""
+    """Every n-th row, so that the page stays small; rows with NaN cannot be drawn."""
     rows = np.flatnonzero(np.all(np.isfinite(solution.array()), axis=1))
     if not len(rows):
-        raise SolveError("the solution has no row of numbers: there is nothing to draw")
+        raise SolveError("the solution has no finite row: nothing to draw")
     most = max(2, min(MOST_FRAMES, MOST_NUMBERS // max(7 * bodies, 1)))
     return rows[:: -(-len(rows) // most)]
 
 
 def _curves(solution: Solution, scene: Scene, rows: Rows) -> dict[str, object]:
-    """What the plots draw."""
+    """The curves of the plots."""
 
     def columns(names: tuple[str, ...]) -> list[dict[str, str]]:
         return [

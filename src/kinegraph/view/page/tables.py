@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from kinegraph import library
-from kinegraph.compiler.chain import chain_of
+from kinegraph.compiler import stored
 from kinegraph.compiler.compile import LARGE
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.quantities.mobility import mobility
@@ -21,11 +21,11 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.notation.mathml import Display, Displays, math, mathml, name_mathml
 from kinegraph.solve.solution import Solution
 
-# The page's words about the equations: typeset, counted before and after reduction, proved.
+# Equations: typeset, counted before and after reduction, proved.
 
-#: Longer lists of equations are not typeset: nobody reads them, and the page would grow by megabytes.
+#: Longer lists of equations are not typeset: the page would grow by megabytes.
 MOST_EQUATIONS = 800
-#: Lists up to this length are not folded.
+#: Lists up to this length are expanded.
 _OPEN = 16
 
 #: Significant digits of numbers in equations; the page shows all digits on demand.
@@ -53,13 +53,14 @@ class Counted:
 
 
 def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Counted]:
-    """The counts of inverse and forward dynamics; none for systems too large to be written out."""
+    """The counts of inverse and forward dynamics; empty for systems too large to be written out."""
     if len(mechanism.layout.velocities) > LARGE:
         return []
     found = []
     for quantity, title in _COUNTED.items():
         try:
-            reduced = chain_of(request_of(replace(mechanism, contacts=()), quantity, parameters=bound)).reduced
+            request = request_of(replace(mechanism, contacts=()), quantity, parameters=bound)
+            reduced = stored.reduced(stored.resolve_closure(request))
         except DerivationError:  # e.g. no forward dynamics of a joint that moves no mass
             continue
         found.append(Counted(title, reduced.first, count(reduced.graph), proved=True))
@@ -69,14 +70,15 @@ def counted(mechanism: Mechanism, bound: Mapping[str, Expression]) -> list[Count
 def typeset(mechanism: Mechanism, source: str | None = None) -> str:
     """The equations as HTML, parameters as symbols, each list folded if it is long.
 
-    source: what the command line calls the model, for the command that prints what is too long for a page.
+    source: the name of the model on the command line, for the command that prints what is too long for a page.
     """
     sections = []
     open_contacts = replace(mechanism, contacts=())  # their forces are the legend's lambda
     for quantities, title in _TYPESET.items():
         found = None
         if len(mechanism.layout.velocities) <= LARGE:
-            found = mathml(chain_of(request_of(open_contacts, quantities)).reduced.graph, mechanism, DIGITS)
+            request = stored.resolve_closure(request_of(open_contacts, quantities))
+            found = mathml(stored.reduced(request).graph, mechanism, DIGITS)
         if found is None or len(found.abbreviations) + len(found.entries) > MOST_EQUATIONS:
             sections.append(_left_out(title, quantities, mechanism, source))
         else:
@@ -97,12 +99,12 @@ def _legend(mechanism: Mechanism) -> str:
         f"<mo>+</mo><msup><mi>h</mi><mi>G</mi></msup>{_of('<mi>q</mi>')}<mo>=</mo><mi>τ</mi>{forces}"
     )
     means = ["<i>Q</i> the forces of springs, dampers and other elements"] if mechanism.elements else []
-    means += [f"<i>λ</i> the forces of {_constraint_words(mechanism)}, whose rows are <i>J</i>"] if tied else []
+    means += [f"<i>λ</i> the forces of {_force_sources(mechanism)}, whose rows are <i>J</i>"] if tied else []
     where = f"<p>with {' and '.join(means)}</p>" if means else ""
     return f'<div class="law"><math display="block"><mrow>{law}</mrow></math>{where}</div>'
 
 
-def _constraint_words(mechanism: Mechanism) -> str:
+def _force_sources(mechanism: Mechanism) -> str:
     words = ["loops and constraints"] * is_constrained(mechanism) + ["closed contacts"] * bool(mechanism.contacts)
     return " and of ".join(words)
 
@@ -146,20 +148,20 @@ def _left_out(title: str, quantities: str, mechanism: Mechanism, source: str | N
 
 
 def _name_in_library(mechanism: Mechanism) -> str | None:
-    """What a command would call the mechanism; None if the library does not have it."""
+    """The library name of the mechanism on the command line; None if it is not in the library."""
     try:
         return mechanism.name if library.mechanism(mechanism.name) == mechanism else None
     except ModelError:
         return None
 
 
-# The page's tables: the model, its parameters, the operations, the solver's report. All text is escaped here.
+# Tables: the model, its parameters, the operations, the solver's report. All text is escaped here.
 
 _KINDS = ("mul", "add", "div", "sqrt", "sin", "cos", "other")
 
 
 def table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
-    """A table of cells that are HTML already; the first of each row is its heading."""
+    """A table of cells that are already HTML; the first of each row is its heading."""
     top = f"<thead><tr>{''.join(f'<th>{cell}</th>' for cell in head)}</tr></thead>" if head else ""
     body = "".join(
         f"<tr><th>{first}</th>{''.join(f'<td>{cell}</td>' for cell in others)}</tr>" for first, *others in rows
@@ -168,7 +170,7 @@ def table(rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
 
 
 def names(texts: Sequence[str]) -> list[str]:
-    """Names of one list, all typeset as symbols; all as text if one of them is a word too long for a symbol."""
+    """Names of a list, all typeset as symbols; all as text if one of them is a word too long for a symbol."""
     symbols = [name_mathml(text) for text in texts]
     if any("<mtext>" in symbol for symbol in symbols):
         return [f'<span class="name">{escape(text.replace(chr(39), chr(8242)))}</span>' for text in texts]
@@ -176,7 +178,7 @@ def names(texts: Sequence[str]) -> list[str]:
 
 
 def size(mechanism: Mechanism) -> str:
-    """How large a mechanism is."""
+    """The size of a mechanism."""
     count, moves = len(mechanism.bodies), mobility(mechanism).dof
     bodies = f"{count} {'body' if count == 1 else 'bodies'}"
     return bodies if moves is None else f"{bodies} · {moves} degree{'s' * (moves != 1)} of freedom"
@@ -188,7 +190,7 @@ def headline(mechanism: Mechanism, solution: Solution) -> str:
 
 
 def bodies(mechanism: Mechanism, values: Mapping[str, Value], missing: Sequence[str]) -> str:
-    """The bodies with their masses, and which of them lack the shapes the model asks for."""
+    """The bodies with their masses, and those without the shapes that the model names."""
     rows = [
         (escape(body.name), escape(body.base or "fixed frame"), f"{number(body.inertia.mass, values):.6g}")
         for body in mechanism.bodies
@@ -199,7 +201,7 @@ def bodies(mechanism: Mechanism, values: Mapping[str, Value], missing: Sequence[
 
 
 def parameters(mechanism: Mechanism, values: Mapping[str, Value]) -> str:
-    """The parameters with the values of the run; nothing if there are none."""
+    """The parameters with the values of the run; empty if there are none."""
     typeset = names([parameter.name for parameter in mechanism.parameters])
     known = float_values(values)
     found = [f"{known[parameter.name]:.6g}" for parameter in mechanism.parameters]
@@ -207,7 +209,7 @@ def parameters(mechanism: Mechanism, values: Mapping[str, Value]) -> str:
 
 
 def elements(mechanism: Mechanism) -> str:
-    """The elements as the records have them; nothing if there are none."""
+    """The elements as in the model file; empty if there are none."""
     texts = [element_text(element).removesuffix(";").partition("|") for element in mechanism.elements]
     rows = [(escape(head.strip()), f"<code>{escape(clauses.strip())}</code>") for head, _, clauses in texts]
     return table(rows) if rows else ""
@@ -216,21 +218,24 @@ def elements(mechanism: Mechanism) -> str:
 def operations(found: Sequence[Counted]) -> str:
     """Operation counts before and after reduction."""
     if not found:
-        return '<p class="note">Computed by loops over bodies; nothing is written out to be counted.</p>'
+        return '<p class="note">Computed by recursive algorithms; no equations are written out to count.</p>'
     rows: list[tuple[str, ...]] = []
     kinds = [kind for kind in _KINDS if any(getattr(side, kind) for one in found for side in (one.before, one.after))]
     for one in found:
         rows.append((f"{escape(one.title)} derived", *(str(getattr(one.before, kind)) for kind in kinds)))
         rows.append((f"{escape(one.title)} reduced", *(str(getattr(one.after, kind)) for kind in kinds)))
     proved = all(one.proved for one in found)
-    seal = "proved equal to the equations as derived" if proved else "NOT proved"
+    seal = "proved equal to the derived equations" if proved else "NOT proved"
     mark = '<span class="good">✓</span>' if proved else '<span class="bad">✗</span>'
-    note = "τ inverse, q̈ forward dynamics, numbers for the parameters; what depends on them alone is free."
+    note = (
+        "τ inverse, q̈ forward dynamics, with numbers for the parameters; operations on parameters "
+        "alone are not counted."
+    )
     return table(rows, ("", *kinds)) + f'<p class="verdict">{mark} {seal}</p><p class="note">{note}</p>'
 
 
 def report(solution: Solution) -> str:
-    """How the run went."""
+    """The report of the run."""
     cost = solution.statistics
     rows = [
         ("method", escape(solution.method)), ("ended", escape(str(solution.ending))),

@@ -37,8 +37,8 @@ def test_pins_instead_of_a_tree(more):
 
 
 def test_outputs_follow_the_dependent_coordinates():
-    linear = kg.linearise(kg.parse(MAXIMAL.format(more="output end = Lower (0, -0.5, 0);")), outputs="pose:end")
-    tree = kg.linearise(kg.parse(TREE.format(more="output end = Lower (0, -0.8, 0);")), outputs="pose:end")
+    linear = kg.linearize(kg.parse(MAXIMAL.format(more="output end = Lower (0, -0.5, 0);")), outputs="pose:end")
+    tree = kg.linearize(kg.parse(TREE.format(more="output end = Lower (0, -0.8, 0);")), outputs="pose:end")
     np.testing.assert_allclose(linear.C[3], tree.C[3], atol=1e-12)  # x of the end
 
 
@@ -49,7 +49,7 @@ def test_a_four_bar_swings_as_its_motion_says():
     rest = brentq(lambda crank: float(accelerations(*_state(bars, crank), np.zeros(3))[0]), -2.2, -1.0)
     (mode,) = kg.modes(bars, {"crank": rest}).modes
     run = kg.simulate(
-        bars, 2 * np.pi / mode.frequency, initial={"crank": rest + 1e-4}, grid=4, rtol=1e-11, atol=1e-13, native=False
+        bars, 2 * np.pi / mode.frequency, state={"crank": rest + 1e-4}, times=4, rtol=1e-11, atol=1e-13, native=False
     )
     np.testing.assert_allclose(run["crank"][1::2] - rest, [0, 0], atol=3e-8)
     np.testing.assert_allclose(run["crank"][2] - rest, -1e-4, atol=3e-8)
@@ -66,7 +66,7 @@ def test_a_rolling_disc_stands_up_above_its_critical_speed():
     critical = np.sqrt(9.81 / (3 * 0.3))
 
     def square(rate):
-        values = kg.linearise(disc, {"phi'": rate, "lean": 0}).eigenvalues
+        values = kg.linearize(disc, {"phi'": rate, "lean": 0}).eigenvalues
         return float(np.real(values[np.argmax(np.abs(values))] ** 2))
 
     found = brentq(square, 0.5 * critical, 1.5 * critical, xtol=1e-13)
@@ -75,9 +75,9 @@ def test_a_rolling_disc_stands_up_above_its_critical_speed():
 
 def test_a_state_that_cannot_be_assembled_is_an_error():
     with pytest.raises(AssemblyError, match="pin stays open"):
-        kg.linearise("four-bar", parameters={"b": 0.01, "c": 0.01})
+        kg.linearize("four-bar", parameters={"b": 0.01, "c": 0.01})
     with pytest.raises(TaskError, match="neither an equilibrium nor a steady motion"):
-        kg.linearise("four-bar")
+        kg.linearize("four-bar")
 
 
 # the benchmark bicycle (Meijaard and others 2007), from its full nonlinear model
@@ -109,7 +109,7 @@ def inertia_of(bicycle):
 
 def lower_rows(bicycle, speed):
     """Accelerations of roll and steer by roll, steer and their rates; and the mass matrix of both."""
-    linear = kg.linearise(bicycle, at_speed(speed))
+    linear = kg.linearize(bicycle, at_speed(speed))
     rows, columns = ([linear.states.index(name) for name in names] for names in (LEAN_RATES, LEAN + LEAN_RATES))
     space = tangent(bicycle, linear.point)
     basis = space.velocities[:, [space.moving.index(bicycle.layout.velocities.index(name)) for name in LEAN_RATES]]
@@ -132,7 +132,7 @@ def test_bicycle_matrices(bicycle):
 
 @pytest.mark.parametrize("speed", EIGENVALUES)
 def test_bicycle_eigenvalues(bicycle, speed):
-    found = kg.linearise(bicycle, at_speed(speed)).eigenvalues
+    found = kg.linearize(bicycle, at_speed(speed)).eigenvalues
     for value in EIGENVALUES[speed]:
         assert np.min(np.abs(found - value)) < 2e-9
 
@@ -168,7 +168,7 @@ def test_a_singular_position_is_named():
     """The parallelogram flattened: its row of the coupler's angle says nothing there."""
     flat = {"crank": 0, "coupler": 0, "rocker": 0}
     with pytest.raises(TaskError, match="in a singular position here, where pin"):
-        kg.linearise("four-bar", flat, parameters={"a": 1, "b": 2, "c": 1, "d": 2}, steady=False)
+        kg.linearize("four-bar", flat, parameters={"a": 1, "b": 2, "c": 1, "d": 2}, steady=False)
 
 
 def test_accelerations_of_rows_are_rates_of_their_rates():

@@ -1,11 +1,11 @@
-"""Linearisation: reference matrices, and the linear system against the nonlinear one."""
+"""Linearization: reference matrices, and the linear system against the nonlinear one."""
 
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.tasks.linearize import linearise
+from kinegraph.tasks.linearize import linearize
 from tests.tasks.reference import reference
 
 CART = """
@@ -24,7 +24,7 @@ CART = """
 @pytest.mark.parametrize(("form", "angle"), [("absolute", "th2 - th1"), ("relative", "th2")])
 def test_cart_with_double_pendulum(form, angle):
     wanted = reference("linearisation_cart_double_pendulum")["forms"][form]
-    found = linearise(kg.parse(CART.format(angle=angle)))
+    found = linearize(kg.parse(CART.format(angle=angle)))
     assert found.states == ("x", "th1", "th2", "x'", "th1'", "th2'")
     np.testing.assert_allclose(found.A, wanted["A"], rtol=0, atol=1e-12)
     np.testing.assert_allclose(found.B[:, found.inputs.index("tau:x")], wanted["B"], rtol=0, atol=1e-13)
@@ -36,8 +36,8 @@ def test_cart_with_double_pendulum(form, angle):
 def test_a_state_that_accelerates_is_refused():
     cart = kg.parse(CART.format(angle="th2"))
     with pytest.raises(TaskError, match=r"neither an equilibrium nor a steady motion: th"):
-        linearise(cart, {"th1": 0.1})
-    assert linearise(cart, {"th1": 0.1}, steady=False).A.shape == (6, 6)
+        linearize(cart, {"th1": 0.1})
+    assert linearize(cart, {"th1": 0.1}, steady=False).A.shape == (6, 6)
 
 
 def test_a_spinning_body_in_quaternions():
@@ -46,7 +46,7 @@ def test_a_spinning_body_in_quaternions():
         quaternion (e0, e1, e2, e3) velocity (wx, wy, wz);
         Body | Q(e0, e1, e2, e3) | m(1), Jx(2), Jy(2), Jz(3);
     """)
-    found = linearise(body, {"wz": 4})
+    found = linearize(body, {"wz": 4})
     frequencies = np.sort(np.abs(found.eigenvalues.imag))
     np.testing.assert_allclose(frequencies, [0, 0, 2, 2, 4, 4], atol=1e-6)
 
@@ -58,7 +58,7 @@ def test_outputs_are_quantities():
         Rod | Ry(q) | Sz(-0.5), m(1), Jy(0.1);
         output tip = Rod (0, 0, -1);
     """)
-    found = linearise(pendulum, outputs="pose:tip")
+    found = linearize(pendulum, outputs="pose:tip")
     assert found.C.shape == (16, 2)
     np.testing.assert_allclose(found.C[3], [-1, 0], atol=1e-15)  # x of the tip
     assert not found.D.any()
@@ -66,7 +66,7 @@ def test_outputs_are_quantities():
 
 def test_outputs_may_take_forces_and_accelerations():
     """y = qdd repeats the lower half of A and B; y = tau, the force of inverse dynamics, is w itself."""
-    found = linearise(kg.load("double-pendulum"), {"q1": 0, "q2": 0}, outputs="qdd,tau")
+    found = linearize(kg.load("double-pendulum"), {"q1": 0, "q2": 0}, outputs="qdd,tau")
     size = len(found.A) // 2
     np.testing.assert_allclose(np.hstack([found.C, found.D])[:size], np.hstack([found.A, found.B])[size:], atol=1e-12)
     np.testing.assert_allclose(found.C[size:], 0, atol=1e-12)

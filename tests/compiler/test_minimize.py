@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kinegraph.compiler.minimize import minimise
+from kinegraph.compiler.minimize import minimize
 from kinegraph.errors import GraphError
 from kinegraph.passes.effort import Effort
 
@@ -25,7 +25,7 @@ def test_expressions_come_back_equal_and_cheaper():
         y * sympy.sin(x) ** 2 + y * sympy.cos(x) ** 2 + 1 / (x + y),
         sympy.Float("0.1") * x * a + sympy.sin(x + y) * sympy.sqrt(z) + sympy.tan(z) + sympy.exp(x),
     ]
-    result = minimise(wanted, parameters=[a], effort=Effort.QUICK)
+    result = minimize(wanted, parameters=[a], effort=Effort.QUICK)
     assert result.proved
     assert result.after.total < result.before.total
     for before, after in zip(wanted, put_back(result), strict=True):
@@ -33,9 +33,9 @@ def test_expressions_come_back_equal_and_cheaper():
 
 
 def test_a_single_expression_and_constants():
-    result = minimise(sympy.Integer(4), effort=Effort.QUICK)
+    result = minimize(sympy.Integer(4), effort=Effort.QUICK)
     assert result.expressions == ([], [4])
-    assert minimise([x, x, 0 * x], effort=Effort.QUICK).expressions == ([], [x, x, 0])
+    assert minimize([x, x, 0 * x], effort=Effort.QUICK).expressions == ([], [x, x, 0])
 
 
 @pytest.mark.parametrize(
@@ -50,15 +50,15 @@ def test_a_single_expression_and_constants():
 )
 def test_different_symbols_of_one_name_stay_different(pair):
     wanted = [sum(one * (place + 2) for place, one in enumerate(pair)), pair[0] - pair[1], pair[0] * pair[-1]]
-    result = minimise(wanted, effort=Effort.QUICK)
+    result = minimize(wanted, effort=Effort.QUICK)
     assert [sympy.expand(a - b) for a, b in zip(wanted, put_back(result), strict=True)] == [0, 0, 0]
 
 
 def test_a_parameter_is_the_symbol_itself_and_not_its_name():
     one, other = sympy.Symbol("k"), sympy.Symbol("k", positive=True)
-    assert minimise([one * other * x], parameters=[one], effort=Effort.QUICK).before.mul == 2
-    assert minimise([one * other * x], parameters=[one, other], effort=Effort.QUICK).before.mul == 1
-    assert minimise([one * other * x], parameters=["k"], effort=Effort.QUICK).before.mul == 1
+    assert minimize([one * other * x], parameters=[one], effort=Effort.QUICK).before.mul == 2
+    assert minimize([one * other * x], parameters=[one, other], effort=Effort.QUICK).before.mul == 1
+    assert minimize([one * other * x], parameters=["k"], effort=Effort.QUICK).before.mul == 1
 
 
 @pytest.mark.parametrize(
@@ -66,23 +66,23 @@ def test_a_parameter_is_the_symbol_itself_and_not_its_name():
     [0.1, 1 / 3, 0.1 + 0.2, 5e-324, 1.7976931348623157e308, -2.5, 123456789.12345679, 0.12345678901234568],
 )
 def test_a_float_keeps_all_its_digits(value):
-    (result,) = minimise([sympy.Float(value)], effort=Effort.QUICK).expressions[1]
+    (result,) = minimize([sympy.Float(value)], effort=Effort.QUICK).expressions[1]
     assert float(result) == value
-    assert float(minimise([value], effort=Effort.QUICK).expressions[1][0]) == value
+    assert float(minimize([value], effort=Effort.QUICK).expressions[1][0]) == value
 
 
 def test_a_float_is_the_shortest_decimal_that_gives_it():
-    assert minimise([sympy.Float(0.1), sympy.Float("0.1", 40)], effort=Effort.QUICK).expressions[1] == [
+    assert minimize([sympy.Float(0.1), sympy.Float("0.1", 40)], effort=Effort.QUICK).expressions[1] == [
         sympy.Rational(1, 10),
         sympy.Rational(1, 10),
     ]
     long = "0.1234567890123456789012345678901234567"
-    assert minimise([sympy.Float(long, 37)], effort=Effort.QUICK).expressions[1] == [sympy.Rational(long)]
+    assert minimize([sympy.Float(long, 37)], effort=Effort.QUICK).expressions[1] == [sympy.Rational(long)]
 
 
 def test_new_names_are_unlike_all_that_are_there():
     wanted = [(sympy.Symbol("x0", positive=True) + y) ** 2, sympy.sin(sympy.Symbol("x0", positive=True) + y)]
-    replacements, _ = minimise(wanted, effort=Effort.QUICK).expressions
+    replacements, _ = minimize(wanted, effort=Effort.QUICK).expressions
     assert replacements
     assert "x0" not in {str(name) for name, _ in replacements}
 
@@ -91,12 +91,12 @@ def test_matrices_numbers_and_functions_of_time():
     t = sympy.Symbol("t")
     q = sympy.Function("q")(t)
     matrix = sympy.Matrix([[x, y], [x * y, 1]])
-    assert minimise(matrix, effort=Effort.QUICK).expressions == ([], [x, y, x * y, 1])
-    assert minimise([q * q.diff(t), 1.5, 2, sympy.E], effort=Effort.QUICK).expressions == (
+    assert minimize(matrix, effort=Effort.QUICK).expressions == ([], [x, y, x * y, 1])
+    assert minimize([q * q.diff(t), 1.5, 2, sympy.E], effort=Effort.QUICK).expressions == (
         [],
         [q * q.diff(t), sympy.Rational(3, 2), 2, sympy.E],
     )
-    assert minimise([x**2.0 + x**-1.5], effort=Effort.QUICK).proved
+    assert minimize([x**2.0 + x**-1.5], effort=Effort.QUICK).proved
 
 
 class Touchy:
@@ -115,8 +115,8 @@ class Touchy:
     ids=range(14),
 )  # fmt: skip
 def test_what_is_no_expression_is_refused_and_never_evaluated(wrong):
-    with pytest.raises(GraphError, match=r"give expressions of SymPy, as in minimise\("):
-        minimise(wrong)
+    with pytest.raises(GraphError, match=r"give expressions of SymPy, as in minimize\("):
+        minimize(wrong)
 
 
 @pytest.mark.parametrize(
@@ -126,18 +126,18 @@ def test_what_is_no_expression_is_refused_and_never_evaluated(wrong):
 )
 def test_what_has_no_real_value_is_refused(wrong):
     with pytest.raises(GraphError):
-        minimise([wrong])
+        minimize([wrong])
 
 
 def test_high_powers_and_deep_expressions_are_read():
     deep = x
     for _ in range(300):
         deep = sympy.sin(deep) + y
-    result = minimise([x**1000000, deep], effort=Effort.QUICK)
+    result = minimize([x**1000000, deep], effort=Effort.QUICK)
     assert result.after.mul < 30
     assert result.after.sin == 300
 
 
 def test_unknown_functions_are_named():
     with pytest.raises(GraphError, match="besselj"):
-        minimise([sympy.besselj(0, x)])
+        minimize([sympy.besselj(0, x)])

@@ -1,4 +1,4 @@
-"""The contest of plans: equal equations, the same by the same seed, ended early by an interrupt."""
+"""Plan selection: equal equations, the same by the same seed, ended early by an interrupt."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_an_interrupt_leaves_the_start() -> None:
     assert BRIEF.winner(plans, start, 0, interrupt).graph == start.graph
 
 
-def test_what_can_be_written_out_needs_no_contest() -> None:
+def test_what_can_be_written_out_needs_no_selection() -> None:
     mechanism = kg.load("double-pendulum")
     plans = PlanSearch(mechanism, quantities_of("H"), bound_parameters(mechanism, True, None))
     start = plans.best()
@@ -69,9 +69,9 @@ def test_large_graphs_are_not_judged_at_quick_effort() -> None:
 
 
 def test_a_search_by_the_clock_has_its_seconds_shared() -> None:
-    contest = plan_selection_of(Effort.SEARCH, 10.0)
+    selection = plan_selection_of(Effort.SEARCH, 10.0)
     left = seconds_left(10.0)
-    assert contest.seconds is not None and left is not None
-    assert contest.seconds + left == 10.0
+    assert selection.seconds is not None and left is not None
+    assert selection.seconds + left == 10.0
     assert plan_selection_of(Effort.NORMAL, None).seconds is None
     assert seconds_left(None) is None

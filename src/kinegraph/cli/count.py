@@ -1,4 +1,4 @@
-"""`kinegraph ops`: operation counts after each stage of the reduction."""
+"""`kinegraph count`: operation counts after each stage of the reduction."""
 
 from __future__ import annotations
 
@@ -24,9 +24,11 @@ from kinegraph.cli.common import (
 from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.codegen.kernel import KernelChoice
 from kinegraph.compiler.base_parameters import BaseParameters, base_parameters
-from kinegraph.compiler.chain import chain_of
-from kinegraph.compiler.derive import in_closed_form
+from kinegraph.compiler.choose import chosen as chosen_graph
+from kinegraph.compiler.derive import Derivations, in_closed_form
+from kinegraph.compiler.reduce import reduced as reduced_equations
 from kinegraph.compiler.request import Request, quantities_of, same_passes
+from kinegraph.compiler.stored import resolve_closure
 from kinegraph.derive.plan import Closure
 from kinegraph.errors import TaskError
 from kinegraph.graph.count import Operations, largest_exponent
@@ -36,7 +38,7 @@ from kinegraph.passes.effort import Effort
 from kinegraph.passes.expand import Expand
 from kinegraph.passes.rackovic import LIMITS, Case, Published, ReductionStep, like_rackovic
 
-# `kinegraph ops --like-rackovic`: the counterpart of Tables 3.3 and 3.4 of Rackovic's dissertation.
+# `kinegraph count --like-rackovic`: the counterpart of Tables 3.3 and 3.4 of Rackovic's dissertation.
 
 
 def show_like_rackovic(mechanism: kg.Mechanism, quantity: str, values: Mapping[str, Expression], json: bool) -> None:
@@ -117,7 +119,7 @@ def _published(figures: Published) -> dict[str, int]:
     return {kind: number for kind, number in found.items() if number is not None}
 
 
-# `kinegraph ops`: operation counts after each stage of the reduction.
+# `kinegraph count`: operation counts after each stage of the reduction.
 
 _COLUMNS = ("mul", "add", "div", "sqrt", "sin", "cos")
 
@@ -167,12 +169,12 @@ def counts(operations: Operations) -> dict[str, int]:
     return {kind: found[kind] for kind in (*_COLUMNS, *(("other",) if operations.other else ()))}
 
 
-EffortOption = Annotated[Effort | None, typer.Option(help="How long to try.  [default: normal]", show_default=False)]
-SecondsOption = Annotated[float | None, typer.Option(min=0.0, help="Time for the search; implies --effort search.")]
+EffortOption = Annotated[Effort | None, typer.Option(help="How hard to reduce.  [default: normal]", show_default=False)]
+SecondsOption = Annotated[float | None, typer.Option(min=0.0, help="Time of the search; implies --effort search.")]
 RackovicOption = Annotated[
-    bool, typer.Option("--like-rackovic", help="The steps of Rackovic's dissertation, beside its figures.")
+    bool, typer.Option("--like-rackovic", help="Follow the steps of Rackovic's dissertation, and compare.")
 ]
-RegroupedOption = Annotated[bool, typer.Option("--base-parameters", help="List the regrouped parameters as formulas.")]
+RegroupedOption = Annotated[bool, typer.Option("--base-parameters", help="Also list the base parameters as formulas.")]
 
 
 @reads_model
@@ -181,22 +183,22 @@ def run(
     quantity: QuantityOption = "H,C,gravity",
     effort: EffortOption = None,
     seconds: SecondsOption = None,
-    seed: Annotated[int, typer.Option(help="The same seed gives the same result.")] = 0,
-    symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbols.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the search.")] = 0,
+    symbolic: Annotated[bool, typer.Option("--symbolic", help="Keep all parameters symbolic.")] = False,
     rackovic: RackovicOption = False,
     regrouped: RegroupedOption = False,
     passes: PassesOption = "",
     closure: ClosureOption = Closure.MULTIPLIERS,
     settings: SetOption = None,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Draw the counts as a bar chart.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.png", help="Save a bar chart of the counts.")] = None,
     json: JsonOption = False,
 ) -> None:
     """Count operations after each stage of the reduction, and prove the result.
 
-    Parameters become numbers where the model gives values. A count is of binary multiplications and additions;
-    signs, and what depends on parameters alone, are free.
+    Parameters with values become numbers. Multiplications and additions are binary; signs and expressions of
+    parameters alone cost nothing.
 
-    Example: kinegraph ops puma560 -q tau --effort quick --plot counts.png
+    Example: kinegraph count puma560 -q tau --effort quick --plot counts.png
     """
     mechanism = source.mechanism()
     values = parameter_settings(mechanism, settings)
@@ -261,13 +263,14 @@ def reduce_with_account(
     request = Request(
         mechanism, quantities_of(quantity), values, effort, seconds, seed, closure=closure, passes=same_passes(passes)
     )
-    chain = chain_of(request)
-    reduced = chain.reduced
+    derivations = Derivations(resolve_closure(request))
+    reduced = reduced_equations(derivations)
     stages = [CountedStage("derived", reduced.first), CountedStage("frames chosen", reduced.derived)]
     stages += [CountedStage(report.name, report.after) for report in reduced.reports]
-    kernel = chain.chosen().choice
+    kernel = chosen_graph(derivations).choice
     exponent = largest_exponent(reduced.graph)
-    return Account(tuple(stages), kg.count(reduced.graph), True, kernel, chain.limbs_are_faster, exponent)
+    limbs = derivations.limb_search.limbs_are_faster
+    return Account(tuple(stages), kg.count(reduced.graph), True, kernel, limbs, exponent)
 
 
 def _table(account: Account, title: str) -> Table:

@@ -1,0 +1,70 @@
+"""The function that derives each quantity of the table.
+
+The table itself names none: every process reads it, and most find their code on disk and derive nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from kinegraph.derive.quantities import constraints, dynamics, elements, energy, kinematics, platforms
+
+if TYPE_CHECKING:
+    from kinegraph.derive.quantities.derivation import Derivation
+    from kinegraph.derive.quantities.quantity import Quantity
+    from kinegraph.derive.tree.expressions import Values
+
+Definition: TypeAlias = "Callable[[Derivation, Quantity], Values]"
+WrittenDerivative: TypeAlias = "Callable[[Derivation, str], Values | None]"
+
+#: Reads a quantity off a derivation, by the quantity's name.
+DEFINITIONS: dict[str, Definition] = {
+    "tau": dynamics.tau,
+    "H": dynamics.inertia,
+    "C": dynamics.three_index_array,
+    "coriolis": dynamics.coriolis,
+    "gravity": dynamics.gravity,
+    "bias": dynamics.bias,
+    "qdd": dynamics.accelerations,
+    "energy": energy.energy,
+    "momentum": energy.momentum,
+    "forces": elements.forces,
+    "power": elements.power,
+    "law_power": energy.law_power,
+    "constraints": constraints.values,
+    "constraint_jacobian": constraints.jacobian,
+    "constraint_rates": constraints.rates,
+    "constraint_accelerations": constraints.accelerations,
+    "multipliers": constraints.multipliers,
+    "A": constraints.dependent_columns,
+    "B": constraints.independent_columns,
+    "increments": constraints.increments,
+    "reaction": constraints.reaction,
+    "transmission": constraints.transmission,
+    "qdd_proximal": constraints.proximal_accelerations,
+    "pivots": constraints.pivots,
+    "ring_acceleration": platforms.ring_acceleration,
+    "leg_positions": platforms.leg_positions,
+    "leg_velocities": platforms.leg_velocities,
+    "ring_forces": platforms.ring_forces,
+    "leg_reactions": platforms.leg_reactions,
+    "base_reaction": platforms.base_reaction,
+    "pose": kinematics.pose,
+    "jacobian": kinematics.jacobian,
+    "velocity": kinematics.velocity,
+    "acceleration": kinematics.acceleration,
+    "axis": kinematics.axis,
+    "arm": kinematics.arm,
+    "structure": elements.structure,
+    "effort": elements.effort,
+    "contact": elements.contact,
+    "regressor": elements.regressor,
+    "base_parameters": elements.base_parameters,
+}
+
+#: First derivatives by recursions of their own, by one group of variables; None where the graph is differentiated.
+WRITTEN_DERIVATIVES: dict[str, WrittenDerivative] = {
+    "tau": dynamics.tau_derivative,
+    "qdd": dynamics.acceleration_derivative,
+}

@@ -1,0 +1,488 @@
+"""`simulator`: step a mechanism by fixed steps, with forces given from outside at every step.
+
+For controllers, reinforcement learning and anything else that decides while the mechanism moves. `simulate` integrates
+a whole motion, with error control, events and contacts; a simulator only steps, but at the speed of the kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from kinegraph.arrays import Floats
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
+from kinegraph.errors import SolveError
+from kinegraph.jit.parallel import cores, for_blocks
+from kinegraph.model.evaluate import parameter_values
+from kinegraph.model.expressions import Scalar
+from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import did_you_mean
+from kinegraph.model.validation.mechanism import check_values
+from kinegraph.simulate.equations import VelocityForm
+from kinegraph.simulate.formulas import formula
+from kinegraph.simulate.inputs import initial_values, starting_state, with_given_inputs
+from kinegraph.solve.loops import stepping
+from kinegraph.solve.loops.step import LOOPS_OPEN, NESTED, NOT_A_NUMBER, System, Work
+from kinegraph.solve.loops.stepping import BASE, COUNT, STEP, TIME, Rows
+from kinegraph.solve.problem import CauchyProblem, RightHandSide, Signals, code_of
+
+#: Trajectories that are stepped as one block: few enough for the cache, many enough for vector code.
+_BLOCK = 64
+
+
+def simulator(
+    model: MechanismSource,
+    *,
+    dt: float = 1e-3,
+    state: Mapping[str, Scalar] | ArrayLike | None = None,
+    parameters: Mapping[str, Scalar] | None = None,
+    inputs: Mapping[str, Scalar] | None = None,
+    controls: Sequence[str] | None = None,
+    runtime: Sequence[str] = (),
+    count: int | None = None,
+    t0: float = 0.0,
+    threads: int | None = None,
+    native: bool = True,
+) -> Simulator | Simulators:
+    """A mechanism that is stepped from outside: `sim.step(u)`, `sim.q`, `sim.v`, `sim.t`.
+
+    dt: the step size in seconds, of the classical Runge-Kutta method (order 4).
+    state: where it starts, by name or as an array [q, v]; loops are assembled.
+    parameters: values that differ from the model's. runtime: names of parameters that may change between steps.
+    inputs: formulas of t and the state that are compiled into the equations, e.g. {"q1": "-0.1*q1'"}.
+    controls: what `u` holds, in this order: coordinates (a force or torque) and inputs of the model. By default every
+        coordinate without a formula, in the model's order, then every declared input without one.
+    count: so many trajectories side by side, each a row of `q`, `v`, `u` and `parameters`, stepped on all cores.
+    native: False runs the loop in Python, slowly; its results define those of the compiled one.
+    """
+    mechanism = mechanism_of(model)
+    _refuse(mechanism)
+    if not isfinite(t0):
+        raise SolveError(f"t0 is {t0!r}: give a finite time in seconds")
+    given = {input_symbol(mechanism, name): formula(value) for name, value in (inputs or {}).items()}
+    symbols = _control_symbols(mechanism, controls, given)
+    forces = Forces(given, symbols)
+    mechanism = with_given_inputs(mechanism, forces)
+    values = {name: formula(value, name) for name, value in (parameters or {}).items()}
+    numbers = parameter_values(mechanism, values)
+    if values:
+        check_values(mechanism, numbers)
+    for name in runtime:
+        if name not in numbers:
+            raise SolveError(f"runtime: there is no parameter {name!r}{did_you_mean(name, list(numbers))}")
+    names = _control_names(mechanism, symbols, controls)
+    plan = _Plan(mechanism, VelocityForm(mechanism, values, forces, runtime), names, numbers, native)
+    if count is None:
+        return Simulator(plan, state, _step_size(dt), t0)
+    if not (isinstance(count, int) and count > 0):
+        raise SolveError(f"count is {count!r}: give the number of trajectories, at least 1")
+    return Simulators(plan, state, _step_size(dt), t0, count, threads or cores())
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """State, time, held controls and run-time parameters of a simulator; can be pickled."""
+
+    t: float
+    state: Floats
+    u: Floats
+    parameters: Floats
+
+
+class _Plan:
+    """What all copies of a simulator share: equations and compiled code."""
+
+    def __init__(
+        self,
+        mechanism: Mechanism,
+        equations: VelocityForm,
+        controls: tuple[str, ...],
+        values: Mapping[str, object],
+        native: bool,
+    ) -> None:
+        self.mechanism, self.equations, self.controls = mechanism, equations, controls
+        self.rhs: RightHandSide = equations.right_hand_side(native=native)
+        self.native = native and all(kernel.addressable for kernel in self.rhs.kernels)
+        self.values = values
+        self.defaults = np.array([float(values[name]) for name in equations.runtime])  # type: ignore[arg-type]
+        layout = mechanism.layout
+        self.q, self.v = len(layout.positions), len(layout.velocities)
+        self.names = (*layout.positions, *layout.velocities)
+
+    def start(self, state: Mapping[str, Scalar] | ArrayLike | None, t: float) -> Floats:
+        """y where a run begins: loops are closed, quaternions have unit length."""
+        given = initial_values(self.mechanism, state)
+        q, v = starting_state(self.mechanism, given, self.values, t)  # type: ignore[arg-type]
+        return self.equations.pack(q, v, self.defaults, t)
+
+    def problem(self, y: Floats, t: float) -> CauchyProblem:
+        """Memory for one trajectory is made from it."""
+        held = Signals(np.array([0.0, 1.0]), np.zeros((1, len(self.controls), 4)))
+        return CauchyProblem(self.rhs, y, t, t + 1.0, self.defaults, held, self.native)
+
+    def system(self) -> System:
+        """The right-hand side as loops take it; held inputs stay in x."""
+        signals, rhs = Signals.none(), self.rhs
+        quaternions = np.array(rhs.quaternions, dtype=np.int64)
+        return System(code_of(rhs.code), signals.knots, signals.coefficients, quaternions, code_of(rhs.projection))
+
+    def work(self, y: Floats, t: float) -> Work:
+        """The memory of one trajectory: x = [y, t, u, p] and four slopes."""
+        problem, size = self.problem(y, t), len(y)
+        x = np.zeros(self.rhs.input_size)
+        x[:size], x[size], x[len(x) - len(self.defaults) :] = y, t, self.defaults
+        none = np.zeros((1, size))
+        return Work(x, y.copy(), y.copy(), np.zeros((4, size)), none, none, np.zeros(size), problem.projected(), NESTED)
+
+    def place(self, name: str) -> int:
+        """Where in the state a coordinate or velocity is."""
+        if name not in self.names:
+            raise SolveError(f"there is no coordinate or velocity {name!r}{did_you_mean(name, list(self.names))}")
+        return self.names.index(name)
+
+
+class Simulator:
+    """One mechanism, stepped from outside. `q`, `v`, `u` and `parameters` are views of its memory.
+
+    Nothing is derived, compiled or allocated in a step. The same steps from the same state give the same bits.
+    """
+
+    def __init__(self, plan: _Plan, state: Mapping[str, Scalar] | ArrayLike | None, dt: float, t0: float) -> None:
+        self._plan, self._initial = plan, state
+        y = plan.start(state, t0)
+        self._work = plan.work(y, t0)
+        self._clock = _clock(t0, dt)
+        size = len(y)
+        self._u = self._work.x[size + 1 : size + 1 + len(plan.controls)]
+        self._parameters = self._work.x[len(self._work.x) - len(plan.defaults) :]
+        self._call: Callable[[int], int] = plan.problem(y, t0).bound(
+            stepping.take_steps, plan.system(), self._work, self._clock
+        )
+
+    @property
+    def t(self) -> float:
+        """The time, in seconds."""
+        return float(self._clock[TIME])
+
+    @property
+    def dt(self) -> float:
+        """The step size, in seconds."""
+        return float(self._clock[STEP])
+
+    @property
+    def q(self) -> Floats:
+        """Positions, in the model's order (a view; use `reset` to change them)."""
+        return _read_only(self._work.y[: self._plan.q])
+
+    @property
+    def v(self) -> Floats:
+        """Velocities, in the model's order (a view)."""
+        return _read_only(self._work.y[self._plan.q : self._plan.q + self._plan.v])
+
+    @property
+    def state(self) -> Floats:
+        """[q, v] (a view)."""
+        return _read_only(self._work.y[: self._plan.q + self._plan.v])
+
+    @property
+    def u(self) -> Floats:
+        """The controls that are held, in the order of `controls`; may be written."""
+        return self._u
+
+    @property
+    def parameters(self) -> Floats:
+        """The run-time parameters, in the order they were named; may be written."""
+        return self._parameters
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """What the entries of `u` act on."""
+        return self._plan.controls
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The entries of `state`."""
+        return self._plan.names
+
+    def __getitem__(self, name: str) -> float:
+        """A coordinate or velocity by name: `sim["q1"]`, `sim["q1'"]`."""
+        return float(self._work.y[self._plan.place(name)])
+
+    def step(self, u: ArrayLike | None = None, dt: float | None = None, steps: int = 1) -> None:
+        """Hold the controls `u` (those of before if None) for `steps` steps of `dt` seconds.
+
+        SolveError if the state leaves the range of numbers or a loop cannot close; state and time are then those
+        before the step that failed.
+        """
+        if u is not None:
+            try:
+                self._u[:] = u
+            except (TypeError, ValueError):
+                raise _wrong_shape(u, self._plan.controls) from None
+        if dt is not None and dt != self._clock[STEP]:
+            _change_step(self._clock, dt)
+        ending = self._call(steps)
+        if ending:
+            raise SolveError(_why(ending, self._plan, self.t))
+
+    def step_until(self, t: float, u: ArrayLike | None = None) -> None:
+        """Hold the controls up to the time t: whole steps, and one shorter step at the end if they do not fit."""
+        left, dt = float(t) - self.t, self.dt
+        if not left >= -1e-9 * dt:
+            raise SolveError(f"step_until({t}): the time is already {self.t}; reset the simulator to go back")
+        whole = int(left / dt * (1.0 + 1e-12) + 1e-9)
+        self.step(u, steps=whole)
+        rest = float(t) - self.t
+        if rest > 1e-9 * dt:
+            self.step(dt=rest)
+            _change_step(self._clock, dt)
+
+    def reset(self, state: Mapping[str, Scalar] | ArrayLike | None = None, t0: float = 0.0) -> None:
+        """Start again, from the initial state of the simulator or from another one; controls become zero."""
+        self._work.y[:] = self._plan.start(self._initial if state is None else state, t0)
+        self._u[:] = 0.0
+        self._clock[:] = _clock(t0, self.dt)
+
+    def save(self) -> Snapshot:
+        """All that the next steps depend on."""
+        return Snapshot(self.t, self._work.y.copy(), self._u.copy(), self._parameters.copy())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of this simulator or of one of the same model."""
+        _restore((self._work.y, self._u, self._parameters), snapshot)
+        self._clock[:] = _clock(snapshot.t, self.dt)
+
+    def copy(self) -> Self:
+        """A simulator in the same state, with memory of its own; equations and code are shared."""
+        found = type(self)(self._plan, self._initial, self.dt, 0.0)
+        found.restore(self.save())
+        return found
+
+
+class Simulators:
+    """Many trajectories of one mechanism, stepped together on all cores; each is a row of `q`, `v`, `u`."""
+
+    def __init__(
+        self,
+        plan: _Plan,
+        state: Mapping[str, Scalar] | ArrayLike | None,
+        dt: float,
+        t0: float,
+        count: int,
+        threads: int,
+    ) -> None:
+        self._plan, self._initial, self._threads, self.count = plan, state, threads, count
+        y = plan.start(state, t0)
+        self._states = np.tile(y, (count, 1))
+        self._u = np.zeros((count, len(plan.controls)))
+        self._parameters = np.tile(plan.defaults, (count, 1))
+        self._endings = np.zeros(count, dtype=np.int64)
+        self._clock = _clock(t0, dt)
+        self._blocks = [self._block(first, y, t0) for first in range(0, count, _BLOCK)]
+
+    def _block(self, first: int, y: Floats, t0: float) -> tuple[Floats, Callable[[int], int]]:
+        """The loop of a block of rows, with a clock of its own."""
+        plan, rows, size = self._plan, slice(first, min(first + _BLOCK, self.count)), len(y)
+        number = rows.stop - rows.start
+        batch = plan.rhs.batch if plan.native else 0
+        memory = Rows(
+            batch,
+            self._states[rows],
+            self._u[rows],
+            self._parameters[rows],
+            np.zeros((number, size)),
+            np.zeros(number),
+            np.zeros((4, number * size)),
+            self._endings[rows],
+        )
+        clock = self._clock.copy()
+        problem = plan.problem(y, t0)
+        return clock, problem.bound(stepping.take_steps_of_rows, plan.system(), memory, plan.work(y, t0), clock)
+
+    @property
+    def t(self) -> float:
+        """The time of all rows, in seconds."""
+        return float(self._clock[TIME])
+
+    @property
+    def dt(self) -> float:
+        """The step size, in seconds."""
+        return float(self._clock[STEP])
+
+    @property
+    def q(self) -> Floats:
+        """Positions, a row for each trajectory (a view)."""
+        return _read_only(self._states[:, : self._plan.q])
+
+    @property
+    def v(self) -> Floats:
+        """Velocities, a row for each trajectory (a view)."""
+        return _read_only(self._states[:, self._plan.q : self._plan.q + self._plan.v])
+
+    @property
+    def state(self) -> Floats:
+        """[q, v], a row for each trajectory (a view)."""
+        return _read_only(self._states[:, : self._plan.q + self._plan.v])
+
+    @property
+    def u(self) -> Floats:
+        """The held controls by row; may be written."""
+        return self._u
+
+    @property
+    def parameters(self) -> Floats:
+        """The run-time parameters by row; may be written."""
+        return self._parameters
+
+    @property
+    def controls(self) -> tuple[str, ...]:
+        """What the columns of `u` act on."""
+        return self._plan.controls
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns of `state`."""
+        return self._plan.names
+
+    @property
+    def failed(self) -> NDArray[np.bool_]:
+        """The rows whose latest step failed; they keep the state before it."""
+        return np.asarray(self._endings != 0)
+
+    def step(self, u: ArrayLike | None = None, dt: float | None = None, steps: int = 1, check: bool = True) -> None:
+        """Hold the controls `u` (one row for each trajectory, or one for all) for `steps` steps of `dt` seconds.
+
+        SolveError names rows whose step failed; with check=False they are only marked in `failed`.
+        """
+        if u is not None:
+            try:
+                self._u[...] = u
+            except (TypeError, ValueError):
+                raise _wrong_shape(u, self._plan.controls) from None
+        if dt is not None and dt != self._clock[STEP]:
+            _change_step(self._clock, dt)
+        blocks, begun = self._blocks, self._clock.copy()
+
+        def run(first: int, last: int) -> None:
+            for clock, call in blocks[first:last]:
+                clock[:] = begun
+                call(steps)
+
+        for_blocks(run, len(blocks), 1, self._threads)
+        self._clock[:] = blocks[0][0]
+        if check and self._endings.any():
+            rows = np.flatnonzero(self._endings)
+            shown = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+            raise SolveError(f"row {shown}: {_why(int(self._endings[rows[0]]), self._plan, float(begun[TIME]))}")
+
+    def reset(
+        self,
+        state: Mapping[str, Scalar] | ArrayLike | None = None,
+        t0: float | None = None,
+        rows: ArrayLike | None = None,
+    ) -> None:
+        """Start again: all rows, or some (indices or a mask). An array with a row for each of them gives each its own.
+
+        t0: the time, of all rows; unchanged if only some rows start again.
+        """
+        chosen = np.arange(self.count) if rows is None else np.arange(self.count)[np.asarray(rows)]
+        time = t0 if t0 is not None else 0.0 if rows is None else self.t
+        given = self._initial if state is None else state
+        if not isinstance(given, Mapping) and given is not None and np.ndim(given) == 2:
+            table = np.asarray(given, dtype=float)
+            if len(table) != len(chosen):
+                raise SolveError(f"state has {len(table)} rows, {len(chosen)} trajectories start again")
+            for row, one in zip(chosen.tolist(), table, strict=True):
+                self._states[row] = self._plan.start(one, time)
+        else:
+            self._states[chosen] = self._plan.start(given, time)
+        self._u[chosen], self._endings[chosen] = 0.0, 0
+        if rows is None or t0 is not None:
+            self._clock[:] = _clock(time, self.dt)
+
+    def save(self) -> Snapshot:
+        """All that the next steps depend on."""
+        return Snapshot(self.t, self._states.copy(), self._u.copy(), self._parameters.copy())
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot of this or of equal simulators."""
+        _restore((self._states, self._u, self._parameters), snapshot)
+        self._endings[:] = 0
+        self._clock[:] = _clock(snapshot.t, self.dt)
+
+
+def _refuse(mechanism: Mechanism) -> None:
+    """SolveError for what only `simulate` can do."""
+    if mechanism.contacts:
+        raise SolveError(f"{mechanism.name} has contacts, which a simulator cannot step yet: use kg.simulate")
+    if not mechanism.layout.velocities:
+        raise SolveError(f"{mechanism.name} has no coordinates: nothing can move; declare `coordinates q;`")
+
+
+def _control_symbols(
+    mechanism: Mechanism, controls: Sequence[str] | None, given: Mapping[str, object]
+) -> tuple[str, ...]:
+    """The symbols of `u`."""
+    if controls is None:
+        known = (*mechanism.layout.forces, *(one.name for one in mechanism.inputs))
+        return tuple(name for name in known if name not in given)
+    symbols = tuple(input_symbol(mechanism, name) for name in controls)
+    for name, symbol in zip(controls, symbols, strict=True):
+        if symbol in given or symbols.count(symbol) > 1:
+            raise SolveError(f"controls: {name!r} is given twice; a control has one formula or one place in u")
+    return symbols
+
+
+def _control_names(mechanism: Mechanism, symbols: Sequence[str], controls: Sequence[str] | None) -> tuple[str, ...]:
+    """What users call the entries of `u`."""
+    return tuple(controls) if controls is not None else tuple(one.removeprefix("tau:") for one in symbols)
+
+
+def _step_size(dt: object) -> float:
+    if not (isinstance(dt, int | float | np.floating) and 0 < dt < float("inf")):
+        raise SolveError(f"dt is {dt!r}: give the step size in seconds, above zero")
+    return float(dt)
+
+
+def _clock(t: float, dt: float) -> Floats:
+    return np.array([t, dt, t, 0.0])
+
+
+def _change_step(clock: Floats, dt: float) -> None:
+    """Steps of another size are counted from now on."""
+    clock[STEP], clock[BASE], clock[COUNT] = _step_size(dt), clock[TIME], 0.0
+
+
+def _wrong_shape(u: ArrayLike, entries: Sequence[str]) -> SolveError:
+    wanted = f"{len(entries)} numbers ({', '.join(entries[:8])}{', ...' if len(entries) > 8 else ''})"
+    return SolveError(f"u has shape {np.shape(u)}: give {wanted}")
+
+
+def _restore(memory: Sequence[Floats], snapshot: Snapshot) -> None:
+    parts = snapshot.state, snapshot.u, snapshot.parameters
+    if any(mine.shape != other.shape for mine, other in zip(memory, parts, strict=True)):
+        raise SolveError("the snapshot is of another model or of another number of trajectories")
+    for mine, other in zip(memory, parts, strict=True):
+        mine[...] = other
+
+
+def _why(ending: int, plan: _Plan, t: float) -> str:
+    """Why a step failed."""
+    if ending == NOT_A_NUMBER:
+        reason = "the state is not a finite number any more: take a smaller dt, or smaller controls"
+    elif ending == LOOPS_OPEN:
+        reason = "the loops cannot be closed after the step: the mechanism is at its limit, or dt is too large"
+    else:
+        reason = f"the step failed (code {ending})"
+    return f"{plan.mechanism.name} at t = {t:.6g}: {reason}"
+
+
+def _read_only(view: Floats) -> Floats:
+    view.flags.writeable = False
+    return view
