@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).resolve().parents[1] / "src" / "kinegraph"
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "version": set(),
+    "arrays": set(),  # types of NumPy arrays
     "garbage_collection": set(),  # pauses Python's collector
     "lazy_imports": {"garbage_collection"},
     "files": {"errors"},  # reading the files of strangers
@@ -71,7 +72,7 @@ ALLOWED |= {
 }
 
 #: What every part may import, but those below it.
-EVERYBODY = {"files", "extras", "seeds", "lazy_imports", "garbage_collection", "version"}
+EVERYBODY = {"files", "extras", "seeds", "lazy_imports", "garbage_collection", "version", "arrays"}
 for _part in ALLOWED.keys() - EVERYBODY - {"errors", "interrupt", "__main__"}:
     ALLOWED[_part] = ALLOWED[_part] | EVERYBODY
 

@@ -73,7 +73,7 @@ def test_steps_of_the_integrator_are_kept_once() -> None:
     [
         (spring, "kg.Feedback"),
         (lambda: kg.Feedback(spring, 0), "above zero"),
-        (lambda: kg.Feedback(3, 0.1), "no function"),  # type: ignore[arg-type]
+        (lambda: kg.Feedback(3, 0.1), "is not a function"),  # type: ignore[arg-type]
         (lambda: kg.Feedback(lambda t, state: float("nan"), 0.1), "finite number"),
         (lambda: kg.Feedback(lambda t, state: "far", 0.1), "finite number"),
     ],

@@ -138,7 +138,7 @@ def test_files(tmp_path: Path) -> None:
     again = Solution.load(tmp_path / "run.npz")
     assert list(again) == list(run) and again.ending == run.ending and again.checks == run.checks
     assert [float(cell) for cell in lines[-1].split(",")] == list(run.final.values())
-    with pytest.raises(SolveError, match="ending"):
+    with pytest.raises(SolveError, match="the suffix"):
         run.save(tmp_path / "run.xyz")
     assert "<table>" in run._repr_html_()
 

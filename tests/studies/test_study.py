@@ -210,7 +210,7 @@ def test_trajectories_are_kept_on_request():
         ({"until": "success about 0.1"}, "cannot parse"),
         ({"state": {"x": 1}}, "has no variable 'x'"),
         ({"parameters": {"kx": 1}}, "kx"),
-        ({"method": "euler"}, "no method"),
+        ({"method": "euler"}, "unknown method"),
         ({"threads": 0}, "at least 1"),
         ({"threads": 1, "cluster": "tcp://x"}, "give only one of"),
     ],
