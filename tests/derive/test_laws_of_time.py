@@ -39,7 +39,7 @@ def _energy_rate_and_supply(mechanism: Mechanism, state: dict[str, float]) -> tu
     bound = bound_parameters(mechanism, True, None)
     forces = Forces({}, (*mechanism.layout.forces, *mechanism.layout.inputs))
     derivation = Derivation(mechanism, bound, Plan())
-    outputs = [derivation.output(Quantity(word)) for word in ("qdd", "power", "law_power", "energy")]
+    outputs = [derivation.output(Quantity(word)) for word in ("qdd", "power", "prescribed_power", "energy")]
     motion, energies = derivation.builder.graph(outputs[:3]), derivation.builder.graph(outputs[3:])
     rate = state_rate(mechanism, motion, bound, forces, balances=())
     energy = along_motion(mechanism, rate, energies)
@@ -47,7 +47,7 @@ def _energy_rate_and_supply(mechanism: Mechanism, state: dict[str, float]) -> tu
     powers = interpret(motion, state)
     dissipated, supplied = powers["power"]
     work = sum(state[f] * state[v] for f, v in zip(mechanism.layout.forces, mechanism.layout.velocities, strict=True))
-    parts = [work, supplied, -dissipated, float(powers["law_power"][0])]
+    parts = [work, supplied, -dissipated, float(powers["prescribed_power"][0])]
     return change, float(np.sum(parts)), float(np.abs(parts).max())
 
 

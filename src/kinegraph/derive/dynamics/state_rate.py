@@ -77,7 +77,7 @@ WORK, DISSIPATED, SUPPLIED = "work", "dissipated", "supplied"
 SIGNS = {WORK: 1, DISSIPATED: -1, SUPPLIED: 1}
 
 #: The quantities that they are integrals of: of elements, and of laws of time.
-POWER, LAW_POWER = "power", "law_power"
+POWER, PRESCRIBED_POWER = "power", "prescribed_power"
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def balance_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str
 def motion_words(mechanism: Mechanism) -> tuple[str, ...]:
     """The quantities from which the rates of the state are made."""
     power = _elements_work(mechanism) or _elements_are_led(mechanism)
-    return ("qdd", *(POWER,) * power, *(LAW_POWER,) * has_prescribed_motion(mechanism))
+    return ("qdd", *(POWER,) * power, *(PRESCRIBED_POWER,) * has_prescribed_motion(mechanism))
 
 
 def _elements_work(mechanism: Mechanism) -> bool:
@@ -198,7 +198,7 @@ def _powers(names: Names, found: Mapping[str, Sequence[int]]) -> list[Scalar]:
     """What is dissipated and what is supplied; a motion that has no such power has none."""
     none = names.number(0)
     dissipated, supplied = (Scalar(names.builder, node) for node in found.get(POWER, (none.index, none.index)))
-    (led,) = found.get(LAW_POWER, (none.index,))
+    (led,) = found.get(PRESCRIBED_POWER, (none.index,))
     return [dissipated, supplied + Scalar(names.builder, led)]
 
 

@@ -137,7 +137,7 @@ def _power(base: Coefficients, exponent: Scalar) -> Coefficients | None:
 #     supplied   = sum f (gamma' - gamma_t) over forces + sum f gamma_t over dampers + dV/dt at fixed q
 #     d/dt (kinetic + potential) = supplied - dissipated + v . tau + D
 #
-# D is the power of laws of time, `law_power`: what moves the bare mechanism where its transforms, gravity or
+# D is the power of laws of time, `prescribed_power`: what moves the bare mechanism where its transforms, gravity or
 # constraints depend on time; else it is zero.
 
 _HALF = Fraction(1, 2)

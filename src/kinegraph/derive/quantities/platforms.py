@@ -120,7 +120,7 @@ class ClosedLegs:
         return {names[k]: needed[k] - self.elements[k] for k in places}
 
 
-def ring_acceleration(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+def platform_acceleration(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """The six of the ring alone."""
     legs = _legs(derivation, quantity)
     return legs.dynamics.ring_alone(legs.forces)
@@ -138,7 +138,7 @@ def leg_velocities(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     return [found[name] for name in derivation.mechanism.layout.velocities if name in found]
 
 
-def ring_forces(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:
+def platform_forces(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:
     """Force and moment of each leg on the ring."""
     legs = _legs(derivation, quantity)
     return legs.dynamics.on_ring(legs.motion, legs.forces)

@@ -191,9 +191,9 @@ ENERGY: tuple[QuantityRecord, ...] = (
         synonyms=("dissipation",),
     ),
     QuantityRecord(
-        "law_power",
+        "prescribed_power",
         "power supplied by what drives transforms, gravity and constraints along laws of time",
-        derive=laws_of_time.law_power,
+        derive=laws_of_time.prescribed_power,
         arguments=(*QV, Variables.FORCES),
         shape=(1,),
         frame=Frame.NONE,
@@ -367,9 +367,9 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
 
 PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
-        "ring_acceleration",
+        "platform_acceleration",
         "accelerations of a platform's ring alone: of its position, then of its rotation",
-        derive=platforms.ring_acceleration,
+        derive=platforms.platform_acceleration,
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
         frame=Frame.COORDINATES,
@@ -407,9 +407,9 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
         synonyms=("leg_rates",),
     ),
     QuantityRecord(
-        "ring_forces",
+        "platform_forces",
         "force and moment that each leg of a platform exerts on the ring at its joint there",
-        derive=platforms.ring_forces,
+        derive=platforms.platform_forces,
         arguments=(*QV, Variables.FORCES),
         shape=(Extent.LEGS, 6),
         frame=Frame.FIXED,
