@@ -153,7 +153,7 @@ class ContactSystem:
 
     def __init__(self, derivation: Derivation, contacts: Sequence[Contact]) -> None:
         self.derivation = derivation
-        self.contacts = contact_rows(derivation.ties, contacts)
+        self.contacts = contact_rows(derivation.constraint_equations, contacts)
 
     @cached_property
     def bilateral(self) -> list[ConstraintRow]:
@@ -192,7 +192,7 @@ class ContactSystem:
 
     @property
     def _inertia(self) -> Factorized:
-        return self.derivation.factorised
+        return self.derivation.factorized
 
     def _weighted(self, first: Sequence[Scalar], second: Sequence[Scalar]) -> Scalar:
         total = self.derivation.zero
@@ -248,10 +248,10 @@ class ContactSystem:
     def correction(self, missing: Sequence[Scalar]) -> list[Scalar]:
         """- H^-1 J^T (J H^-1 J^T)^-1 missing, for what rows that act miss."""
         matrix = self._compliance(self._jacobian)
-        factorised = Factorized(matrix, range(len(matrix)), self._names)
+        factorized = Factorized(matrix, range(len(matrix)), self._names)
         wanted = [-(flag * item) for flag, item in zip(self.flags, missing, strict=True)]
         none = [self.derivation.zero] * self.derivation.size
-        return self._accelerated(none, self._jacobian, factorised.solve(wanted))
+        return self._accelerated(none, self._jacobian, factorized.solve(wanted))
 
     def _accelerated(self, force: Sequence[Scalar], rows: Square, multipliers: Sequence[Scalar]) -> list[Scalar]:
         total = list(force)

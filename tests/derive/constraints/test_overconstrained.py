@@ -12,7 +12,7 @@ from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.chain import Chain
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.positions import ROUNDED
-from kinegraph.derive.constraints.redundancy import analysed
+from kinegraph.derive.constraints.redundancy import analyzed
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation, constraint_graph
 from kinegraph.derive.quantities.mobility import mobility
@@ -269,8 +269,8 @@ def test_tasks_take_loops_that_close_but_for_rounding():
 
 def test_rows_are_chosen_by_position_only_where_that_is_needed():
     """Bricard's rows follow from each other in changing ways too, but those that are left serve all the way round."""
-    assert not analysed(kg.load("bricard"), (), constraint_graph).clusters
-    (cluster,) = analysed(bennett(), (), constraint_graph).clusters
+    assert not analyzed(kg.load("bricard"), (), constraint_graph).clusters
+    (cluster,) = analyzed(bennett(), (), constraint_graph).clusters
     assert cluster.rank == 2 and len(cluster.rows) == 5
 
 

@@ -80,4 +80,4 @@ class CanonicalForm:
         return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
 
     def _solved(self) -> list[Scalar]:
-        return self.derivation.factorised.solve(velocity_forces(self.mechanism, self.builder, self.p))
+        return self.derivation.factorized.solve(velocity_forces(self.mechanism, self.builder, self.p))
