@@ -337,7 +337,7 @@ class LoopSegment:
         ]
 
     def _pull(self, direction: int) -> list[Scalar]:
-        """The component of each bar along a direction: the factor of its squared rate in the centripetal acceleration."""
+        """The component of each bar along a direction, the factor of its squared rate in the acceleration."""
         first = self.size * (direction // 2)
         return [part[direction % 2] for part in self._ends[first : first + self.size]]
 

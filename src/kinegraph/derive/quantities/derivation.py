@@ -16,7 +16,7 @@ from kinegraph.derive.dynamics.base_parameters import (
     BaseRegressor,
     armature_parameters,
     base_regressor,
-    parametrised,
+    parametrized,
     regrouped,
 )
 from kinegraph.derive.dynamics.closed_form import ClosedForm
@@ -485,7 +485,7 @@ class Derivation:
     def base_parameters(self) -> BaseRegressor:
         """The minimal inertial parameters with the regressor they multiply."""
         unreduced = regrouped(with_shifted_origins(self.described_tree, self.plan.origin_shifts))
-        tree, parameters = parametrised(unreduced, self._link_names())
+        tree, parameters = parametrized(unreduced, self._link_names())
         own = armature_parameters(tree.armature, self.mechanism.velocity_groups)
         layout = arrange(tree, self.layout.in_parent_frame)
         motion = self.motion(velocities=True, accelerations=True)

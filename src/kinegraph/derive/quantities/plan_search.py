@@ -245,7 +245,7 @@ class PlanSearch:
             closed_legs=self.closed_legs,
             partitioned=self.closure is not Closure.MULTIPLIERS,
             closed_loops=self.closure is Closure.CLOSED_FORM,
-            forward=ForwardMethod.ARTICULATED if self._is_deep else ForwardMethod.FACTORISE,
+            forward=ForwardMethod.ARTICULATED if self._is_deep else ForwardMethod.FACTORIZE,
         )
 
     @property
