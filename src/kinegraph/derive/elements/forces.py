@@ -436,11 +436,9 @@ def _spring(elements: Elements, spring: Spring) -> Scalar:
 def _resistance(elements: Elements, element: Damper | Friction) -> Scalar:
     target, is_rate = elements.target(element.on)
     rate = elements.rate(ElementWork(target, target, is_rate))
-    return (
-        elements.law(element, rate, RATE.text)
-        if isinstance(element, Damper)
-        else elements.friction_force(element, rate)
-    )
+    if isinstance(element, Damper):
+        return elements.law(element, rate, RATE.text)
+    return elements.friction_force(element, rate)
 
 
 def _limit(elements: Elements, limit: Limit) -> Scalar:

@@ -46,7 +46,7 @@ from kinegraph.model.platforms.leg_table import LegType
 
 @dataclass(frozen=True)
 class CrankBody:
-    """Its inertia about the drive, its axes in ring axes (z is the drive's), its rate, the base's angular velocity."""
+    """Its inertia about the drive, its axes in platform axes (z is the drive's), its rate, the base's angular velocity."""
 
     part: RigidPart
     axes: tuple[Vector, Vector, Vector]
@@ -54,17 +54,17 @@ class CrankBody:
     base_spin: Vector | None
 
     def into(self, a: Vector) -> Vector:
-        """A vector of ring axes in its axes."""
+        """A vector of platform axes in its axes."""
         x, y, z = self.axes
         return dot(x, a), dot(y, a), dot(z, a)
 
     def out(self, a: Vector) -> Vector:
-        """A vector of its axes in ring axes."""
+        """A vector of its axes in platform axes."""
         x, y, z = self.axes
         return plus(plus(times(a[0], x), times(a[1], y)), times(a[2], z))
 
     def moments(self) -> MassMoments:
-        """Its mass distribution about the drive, in ring axes, without its mass at that point."""
+        """Its mass distribution about the drive, in platform axes, without its mass at that point."""
         own = MassMoments(self.rate.number(0), self.part.first, self.part.second)
         return own.turned(transpose(self.axes))
 
@@ -91,7 +91,7 @@ class CrankBody:
         return plus(self.part.inertia.apply(turn), cross(spin, self.part.inertia.apply(spin)))
 
     def momentum_rate(self, change: Scalar, acceleration: JointAcceleration) -> tuple[Vector, Vector]:
-        """The force, and moment about the drive, that its motion takes without its mass at that point, in ring axes."""
+        """The force, and moment about the drive, that its motion takes without its mass at that point, in platform axes."""
         spin, turn = self.motion(change, acceleration)
         first = self.part.first
         force = self.out(plus(cross(turn, first), cross(spin, cross(spin, first))))
@@ -101,7 +101,7 @@ class CrankBody:
 
 # Legs with a crank and a rod: RUS, RSU.
 #
-# With d from the joint on the base to that on the ring, z the drive's axis, a and b the lengths of crank and rod, the
+# With d from the joint on the base to that on the platform, z the drive's axis, a and b the lengths of crank and rod, the
 # crank's tip E lies in the plane across z and at the distance b from the end of d. So d . E = a k with
 # k = (d^2 + a^2 - b^2) / (2 a), and with r the length of d across z and w = sqrt(r^2 - k^2)
 #
@@ -114,10 +114,12 @@ class CrankBody:
 
 
 class Crank(SwingingLeg):
-    """A crank on the base and a rod from its tip to the ring; alpha: the rod's angle, as the coordinates have it."""
+    """A crank on the base and a rod from its tip to the platform; alpha: the rod's angle, as the coordinates have it."""
 
-    def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion, alpha: Scalar) -> None:
-        super().__init__(kind, numbers, ring, joint)
+    def __init__(
+        self, kind: LegType, numbers: LegNumbers, platform_motion: FreeMotion, joint: JointMotion, alpha: Scalar
+    ) -> None:
+        super().__init__(kind, numbers, platform_motion, joint)
         crank, rod = numbers.lengths
         d, z = joint.place, joint.base_axis
         high = dot(d, z)
@@ -133,7 +135,7 @@ class Crank(SwingingLeg):
         self.line, self.length = minus(d, self.tip), rod
         self.inverse_length = rod.reciprocal()
         self.along = times(self.inverse_length, self.line)
-        #: The rate of the crank is this times the velocity of the joint on the ring.
+        #: The rate of the crank is this times the velocity of the joint on the platform.
         self.inverse = (crank * self.root).reciprocal().apply(GUARDED, alpha.sin())
         self.row = times(self.inverse, self.line)
         self.rate = dot(self.row, self._seen_from_base(joint.velocity, d))
@@ -169,7 +171,7 @@ class Crank(SwingingLeg):
     @property
     def swing(self) -> Swing:
         """The rod."""
-        return self.at_base if self.kind is LegType.RUS else self.at_ring
+        return self.at_base if self.kind is LegType.RUS else self.at_platform
 
     @property
     def about_drive(self) -> Scalar:
@@ -197,7 +199,7 @@ class Crank(SwingingLeg):
             force = swing.at_end(lever)
             turned = plus(times(force[0], one), times(force[1], two))
             matrix = matrix.plus(symmetric_product(row, turned))
-        if not swing.on_ring:
+        if not swing.on_platform:
             return LegInertia(matrix)
         coupling = plus(times(mass.about[0], one), times(mass.about[1], two))
         if lever is not None:
@@ -205,7 +207,7 @@ class Crank(SwingingLeg):
         return LegInertia(matrix, SpinInertia(coupling, mass.about_itself, swing.axes.reach))
 
     def _swung(self, axis: Vector) -> Vector:
-        """How the velocity of the joint on the ring swings the rod along an axis."""
+        """How the velocity of the joint on the platform swings the rod along an axis."""
         return minus(axis, times(dot(axis, self.tip_turned), self.row))
 
     def _lever(self) -> Vector | None:
@@ -237,7 +239,7 @@ class Crank(SwingingLeg):
 
     def _curl(self, acceleration: JointAcceleration, tip: Vector) -> Curl:
         swing = self.swing
-        carrier = acceleration.ring if swing.on_ring else acceleration.base
+        carrier = acceleration.platform if swing.on_platform else acceleration.base
         return swing.curl(swing.axes.into(minus(acceleration.seen, tip)), carrier)
 
     def load(self, acceleration: JointAcceleration, forces: LegForces) -> LegLoad:
@@ -247,12 +249,12 @@ class Crank(SwingingLeg):
         moment = curl.moment(rod)
         if self._lever() is not None:
             moment = plus(moment, cross(rod.first, swing.axes.into(minus(tip, acceleration.fall))))
-        if not swing.on_ring:
+        if not swing.on_platform:
             moment = plus(moment, self._of_angles(forces))
         else:
             moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
         across = swing.axes.out(swing.at_end(moment))
-        if swing.on_ring and forces.on_angles:
+        if swing.on_platform and forces.on_angles:
             across = plus(across, self.at_base.axes.out(self.at_base.at_end(self._of_angles(forces))))
         shift = swing.axes.out(curl.force(rod.first))
         drive = (
@@ -262,7 +264,7 @@ class Crank(SwingingLeg):
             + forces.alpha
         )
         force = plus(across, times(drive, self.row))
-        return LegLoad(force, times(moment[2], swing.axes.reach) if swing.on_ring else None)
+        return LegLoad(force, times(moment[2], swing.axes.reach) if swing.on_platform else None)
 
     def _crank_moment(self, change: Scalar, acceleration: JointAcceleration) -> Scalar:
         """About the drive's axis: inertia, and gravity on the crank."""
@@ -299,24 +301,26 @@ class Crank(SwingingLeg):
         ]
         linear = added([outer(linear, by) for by, linear, _ in found])
         angular = added([outer(angular, by) for by, _, angular in found])
-        if not self.swing.on_ring:
+        if not self.swing.on_platform:
             return LegMomenta(linear, angular)
         return LegMomenta(linear, angular, SpinMomentum(*self._of_rod((zero, zero, zero.number(1))), axes.reach))
 
-    def _about_ring(self, linear: Vector, angular: Vector) -> tuple[Vector, Vector]:
-        """Momentum, and its moment about the joint on the ring from that about the joint on the base."""
+    def _about_platform_joint(self, linear: Vector, angular: Vector) -> tuple[Vector, Vector]:
+        """Momentum, and its moment about the joint on the platform from that about the joint on the base."""
         return linear, minus(angular, cross(self.joint.place, linear))
 
     def _of_rod(self, spin: Vector) -> tuple[Vector, Vector]:
         """By an angular velocity of the rod, in its axes, about the crank's tip at rest."""
         rod, axes = self.numbers.upper, self.swing.axes
         linear = axes.out(cross(spin, rod.first))
-        return self._about_ring(linear, plus(axes.out(rod.inertia.apply(spin)), cross(self.tip, linear)))
+        return self._about_platform_joint(linear, plus(axes.out(rod.inertia.apply(spin)), cross(self.tip, linear)))
 
     def _of_crank(self) -> tuple[Vector, Vector]:
         """By a unit rate of the crank, with the rod's first moment moving along."""
         (linear, angular), lever = self.body.unit_momentum(), self._lever()
-        return self._about_ring(linear, angular if lever is None else plus(angular, self.swing.axes.out(lever)))
+        return self._about_platform_joint(
+            linear, angular if lever is None else plus(angular, self.swing.axes.out(lever))
+        )
 
     def momentum_rate(self, acceleration: JointAcceleration) -> tuple[Vector, Vector]:
         swing, rod = self.swing, self.numbers.upper
@@ -326,7 +330,7 @@ class Crank(SwingingLeg):
         own = plus(curl.moment(rod), cross(rod.first, swing.axes.into(minus(tip, acceleration.fall))))
         force, moment = self.body.momentum_rate(change, acceleration)
         moment = plus(moment, plus(swing.axes.out(own), cross(self.tip, shift)))
-        return self._about_ring(plus(shift, force), moment)
+        return self._about_platform_joint(plus(shift, force), moment)
 
     # coordinates
 
@@ -342,7 +346,7 @@ class Crank(SwingingLeg):
         beta = LegAngle(-dot(self.along, z), axes.cosine)
         if self.kind is LegType.RUS:
             return theta, alpha, beta
-        own = self.at_ring.axes.two
+        own = self.at_platform.axes.two
         return theta, alpha, beta, LegAngle(-dot(own, axes.one), dot(own, axes.two))
 
     def _driven_rates(self, alpha: Scalar) -> tuple[Scalar, Scalar]:

@@ -91,7 +91,7 @@ def added(matrices: Sequence[Matrix]) -> Matrix:
     return found
 
 
-# A free body, the ring or what carries the legs: its pose and velocity from its coordinates, in its own axes.
+# A free body, the platform or what carries the legs: its pose and velocity from its coordinates, in its own axes.
 
 
 @dataclass(frozen=True)
@@ -199,75 +199,75 @@ def curl_of(spin: Vector) -> Symmetric:
     return Symmetric(-(yy + zz), -(xx + zz), -(xx + yy), *square[3:])
 
 
-# What the legs stand on, seen in ring axes: the fixed frame, or a free body.
+# What the legs stand on, seen in platform axes: the fixed frame, or a free body.
 
 
 class PlatformBase(ABC):
-    """The base of all legs; `spin` is its angular velocity in ring axes, nothing if it cannot turn."""
+    """The base of all legs; `spin` is its angular velocity in platform axes, nothing if it cannot turn."""
 
     spin: Vector | None = None
 
-    def __init__(self, ring: FreeMotion) -> None:
-        self.ring = ring
+    def __init__(self, platform_motion: FreeMotion) -> None:
+        self.platform_motion = platform_motion
 
     @abstractmethod
     def into(self, a: Vector) -> Vector:
-        """A vector of the base's axes in ring axes."""
+        """A vector of the base's axes in platform axes."""
 
     @abstractmethod
-    def ring_from(self, point: Vector) -> Vector:
-        """From a point of the base to the ring's origin, in ring axes."""
+    def platform_from(self, point: Vector) -> Vector:
+        """From a point of the base to the platform's origin, in platform axes."""
 
     @abstractmethod
-    def ring_velocity(self) -> Vector:
-        """The velocity of the ring's origin against that of the base, in ring axes."""
+    def platform_velocity(self) -> Vector:
+        """The velocity of the platform's origin against that of the base, in platform axes."""
 
 
 class FixedBase(PlatformBase):
     """The fixed frame."""
 
     def into(self, a: Vector) -> Vector:
-        return self.ring.into(a)
+        return self.platform_motion.into(a)
 
-    def ring_from(self, point: Vector) -> Vector:
-        return self.ring.into(minus(self.ring.position, point))
+    def platform_from(self, point: Vector) -> Vector:
+        return self.platform_motion.into(minus(self.platform_motion.position, point))
 
-    def ring_velocity(self) -> Vector:
-        return self.ring.into(self.ring.velocity)
+    def platform_velocity(self) -> Vector:
+        return self.platform_motion.into(self.platform_motion.velocity)
 
 
 class FreeBase(PlatformBase):
     """A body that moves freely."""
 
-    def __init__(self, ring: FreeMotion, body: FreeMotion) -> None:
-        super().__init__(ring)
+    def __init__(self, platform_motion: FreeMotion, body: FreeMotion) -> None:
+        super().__init__(platform_motion)
         self.body = body
         self.spin: Vector = self.into(body.spin)
 
     @cached_property
     def turn(self) -> Matrix:
-        """Leads from the base's axes to ring axes."""
-        return product(transpose(self.ring.rotation), self.body.rotation)
+        """Leads from the base's axes to platform axes."""
+        return product(transpose(self.platform_motion.rotation), self.body.rotation)
 
     @cached_property
     def curl(self) -> Symmetric:
-        """Times a vector from a point of the base to another, in ring axes, it gives w x (w x r)."""
+        """Times a vector from a point of the base to another, in platform axes, it gives w x (w x r)."""
         return curl_of(self.spin)
 
     def into(self, a: Vector) -> Vector:
         return apply(self.turn, a)
 
     def out(self, a: Vector) -> Vector:
-        """A vector of ring axes in the base's axes."""
+        """A vector of platform axes in the base's axes."""
         return apply(transpose(self.turn), a)
 
-    def ring_from(self, point: Vector) -> Vector:
+    def platform_from(self, point: Vector) -> Vector:
         return minus(self.away, self.into(point))
 
     @cached_property
     def away(self) -> Vector:
-        """From the base's origin to the ring's, in ring axes."""
-        return self.ring.into(minus(self.ring.position, self.body.position))
+        """From the base's origin to the platform's, in platform axes."""
+        return self.platform_motion.into(minus(self.platform_motion.position, self.body.position))
 
-    def ring_velocity(self) -> Vector:
-        return self.ring.into(minus(self.ring.velocity, self.body.velocity))
+    def platform_velocity(self) -> Vector:
+        return self.platform_motion.into(minus(self.platform_motion.velocity, self.body.velocity))

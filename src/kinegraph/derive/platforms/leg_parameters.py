@@ -40,11 +40,11 @@ from kinegraph.model.states import force_on
 # The numbers of a leg: places, axes, lengths and inertia, in the axes in which it is computed.
 #
 # A leg is computed in axes 1, 2, 3 of its own parts: 3 along the part, 2 at right angles to a reference axis (of the
-# base or of the ring), 1 completes them. The parts' own axes are these up to order and sign.
+# base or of the platform), 1 completes them. The parts' own axes are these up to order and sign.
 
-#: The axes (1, 2, 3) of a part in its own axes, as rows: behind a joint at the base, behind one at the ring, of a rod.
+#: The axes (1, 2, 3) of a part in its own axes, as rows: behind a joint at the base, behind one at the platform, of a rod.
 AT_BASE: Square3 = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-AT_RING: Square3 = ((0, 1, 0), (-1, 0, 0), (0, 0, 1))
+AT_PLATFORM: Square3 = ((0, 1, 0), (-1, 0, 0), (0, 0, 1))
 OF_ROD: Square3 = ((0, 0, 1), (0, -1, 0), (1, 0, 0))
 
 
@@ -78,27 +78,27 @@ class LegNumbers:
     """What legs of one type differ in. `base` is the place of the first joint as far as it does not move.
 
     `lower` swings about the joint on the base (of a rod: about the crank's tip), with a point mass taken out of it
-    that moves with the ring, `on_ring`. `upper` slides; its origin is the joint on the ring. Of a crank only
+    that moves with the platform, `on_platform`. `upper` slides; its origin is the joint on the platform. Of a crank only
     `crank_inertia` about its drive and its first moment matter to the motion.
     """
 
     base: Vector
     base_axis: Vector
-    ring: Vector
-    ring_axis: Vector
+    platform_point: Vector
+    platform_axis: Vector
     lower: RigidPart
     upper: RigidPart
     armature: Scalar
-    on_ring: Scalar
+    on_platform: Scalar
     crank: RigidPart
     lengths: tuple[Scalar, ...]
 
     @property
     def numbers(self) -> tuple[Scalar, ...]:
         """All of them in one row."""
-        places = (*self.base, *self.base_axis, *self.ring, *self.ring_axis)
+        places = (*self.base, *self.base_axis, *self.platform_point, *self.platform_axis)
         parts = (*self.lower.numbers, *self.upper.numbers, *self.crank.numbers)
-        return (*places, *parts, self.armature, self.on_ring, *self.lengths)
+        return (*places, *parts, self.armature, self.on_platform, *self.lengths)
 
     def with_numbers(self, numbers: Sequence[Scalar]) -> LegNumbers:
         """The same leg with other numbers, in the order of `numbers`."""
@@ -128,28 +128,28 @@ def tensor_of(second: Symmetric) -> Symmetric:
 
 
 def prismatic_parts(leg: RecognizedLeg, lower: MassMoments, upper: MassMoments) -> tuple[RigidPart, RigidPart, Scalar]:
-    """Both parts, the upper one without the mass that can be given to the ring: all of it, at the joint there."""
-    first = part_of(lower, AT_RING if leg.type is LegType.SPU else AT_BASE)
-    second = part_of(upper, AT_BASE if leg.type is LegType.UPS else AT_RING)
+    """Both parts, the upper one without the mass that can be given to the platform: all of it, at the joint there."""
+    first = part_of(lower, AT_PLATFORM if leg.type is LegType.SPU else AT_BASE)
+    second = part_of(upper, AT_BASE if leg.type is LegType.UPS else AT_PLATFORM)
     return first, RigidPart(second.mass.number(0), second.first, second.inertia), second.mass
 
 
 def crank_and_rod(
     crank: MassMoments, rod: MassMoments, lengths: Sequence[Scalar]
 ) -> tuple[RigidPart, RigidPart, Scalar]:
-    """Crank and rod, with point masses taken out of the rod: one goes to the ring, one to the crank's tip.
+    """Crank and rod, with point masses taken out of the rod: one goes to the platform, one to the crank's tip.
 
     The first takes the rod's first moment along its axis with it, the second the rest of the mass.
     """
     turned = rod.turned(signed(rod.mass, OF_ROD))
-    on_ring = turned.first[2] / lengths[1]
-    on_crank = turned.mass - on_ring
-    at_ring = (lengths[1].number(0), lengths[1].number(0), lengths[1])
-    rest = _without_point(turned, on_ring, at_ring)
+    on_platform = turned.first[2] / lengths[1]
+    on_crank = turned.mass - on_platform
+    at_platform = (lengths[1].number(0), lengths[1].number(0), lengths[1])
+    rest = _without_point(turned, on_platform, at_platform)
     rest = MassMoments(rest.mass.number(0), rest.first, rest.second)
     tip = (lengths[0], lengths[0].number(0), lengths[0].number(0))
     point = MassMoments(on_crank, zero_vector(on_crank), no_mass(on_crank).second).shifted(tip)
-    return part_of(crank.plus(point)), part_of(rest), on_ring
+    return part_of(crank.plus(point)), part_of(rest), on_platform
 
 
 def _without_point(moments: MassMoments, mass: Scalar, place: Vector) -> MassMoments:
@@ -173,7 +173,7 @@ def shifted(position: Vector, rotation: Matrix, axis: int, amount: Scalar) -> Ve
     return plus(position, times(amount, column(rotation, axis)))
 
 
-# The numbers of a platform's legs and ring, read from the tree of links.
+# The numbers of a platform's legs and platform, read from the tree of links.
 
 
 @dataclass(frozen=True)
@@ -274,40 +274,40 @@ def _by(a: Vector, kind: Kind, name: str) -> Vector:
 
 
 def leg_numbers(leg: RecognizedLeg, tree: Tree, joint: BaseJoint, names: Names, origin: Vector) -> LegNumbers:
-    """The numbers of one leg; its joint on the ring is seen from `origin` on the ring, in ring axes."""
+    """The numbers of one leg; its joint on the platform is seen from `origin` on the platform, in platform axes."""
     place = tree.bodies[second_frame(leg.loop)]
     moments = [tree.links[tree.bodies[body.name].link].moments for body in (leg.first, leg.second)]
     lengths = tuple(names.scalar(one) for one in leg.lengths)
     none = no_part(tree.like)
     lower = crank = none
     if leg.type.has_crank:
-        crank, upper, on_ring = crank_and_rod(moments[0], moments[1], lengths)
+        crank, upper, on_platform = crank_and_rod(moments[0], moments[1], lengths)
     else:
-        lower, upper, on_ring = prismatic_parts(leg, *moments)
+        lower, upper, on_platform = prismatic_parts(leg, *moments)
     zero = tree.like.number(0)
     return LegNumbers(
         base=joint.position if not joint.moves else zero_vector(zero),
         base_axis=column(joint.rotation, 2 if leg.type.has_crank else 0),
-        ring=minus(place.position, origin),
-        ring_axis=column(place.rotation, 1) if leg.type.universal_at_ring else zero_vector(zero),
+        platform_point=minus(place.position, origin),
+        platform_axis=column(place.rotation, 1) if leg.type.universal_at_ring else zero_vector(zero),
         lower=lower,
         upper=upper,
         armature=tree.armature.get(leg.drive + "'", zero),
-        on_ring=on_ring,
+        on_platform=on_platform,
         crank=crank,
         lengths=lengths,
     )
 
 
 def plane_of_joints(platform: Platform, tree: Tree) -> Vector:
-    """A point of the ring such that as many joints as possible lie in its plane across z."""
+    """A point of the platform such that as many joints as possible lie in its plane across z."""
     heights = [tree.bodies[second_frame(leg.loop)].position[2] for leg in platform.legs]
     zero = tree.like.number(0)
     return zero, zero, heights[0] if all(item == heights[0] for item in heights) else zero
 
 
 def platform_part(platform: Platform, tree: Tree, origin: Vector, masses: list[tuple[Scalar, Vector]]) -> RigidPart:
-    """The ring about `origin`, with the point masses of legs that move with it."""
+    """The platform about `origin`, with the point masses of legs that move with it."""
     moments = tree.links[tree.bodies[platform.ring.body.name].link].moments
     back = minus(zero_vector(tree.like), origin)
     return part_of(joined([moments.shifted(back), *_points(masses)]))

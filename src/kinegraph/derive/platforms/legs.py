@@ -28,7 +28,7 @@ from kinegraph.derive.tree.algebra import (
 from kinegraph.graph.build import Scalar
 from kinegraph.model.platforms.leg_table import LegType
 
-# What a leg is to the ring: an inertia and a load at its joint there.
+# What a leg is to the platform: an inertia and a load at its joint there.
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class LegAngle:
 
 @dataclass(frozen=True)
 class LegInertia:
-    """The inertia of a leg at its joint on the ring, in ring axes; `spin` where the ring makes the leg turn."""
+    """The inertia of a leg at its joint on the platform, in platform axes; `spin` where the platform makes the leg turn."""
 
     at_joint: Symmetric
     spin: SpinInertia | None = None
@@ -75,8 +75,8 @@ class LegInertia:
 
 @dataclass(frozen=True)
 class SpinInertia:
-    """The spin that the ring causes: how it is coupled with the joint's velocity, its own inertia, and what of the
-    ring's angular velocity it is."""
+    """The spin that the platform causes: how it is coupled with the joint's velocity, its own inertia, and what of the
+    platform's angular velocity it is."""
 
     coupling: Vector
     itself: Scalar
@@ -85,8 +85,8 @@ class SpinInertia:
 
 @dataclass(frozen=True)
 class LegLoad:
-    """What the ring does to a leg at its joint, in ring axes, for the leg to move so; without the leg's mass that is
-    counted with the ring."""
+    """What the platform does to a leg at its joint, in platform axes, for the leg to move so; without the leg's mass that is
+    counted with the platform."""
 
     force: Vector
     moment: Vector | None = None
@@ -94,7 +94,7 @@ class LegLoad:
 
 @dataclass(frozen=True)
 class JointMotion:
-    """The motion of the joint on the ring, in ring axes.
+    """The motion of the joint on the platform, in platform axes.
 
     `place` and `velocity` are seen from the joint on the base, `velocity` by an observer who does not turn;
     `base_spin` is the angular velocity of the base, nothing if it does not turn. `ahead` is the place along the base's
@@ -110,27 +110,27 @@ class JointMotion:
 
 @dataclass(frozen=True)
 class JointAcceleration:
-    """Accelerations a leg is computed for: of its joint on the ring against that on the base, of the rotations of both.
+    """Accelerations a leg is computed for: of its joint on the platform against that on the base, of the rotations of both.
 
     `fall` is gravity less the acceleration of its joint on the base. Rotations left out do not change.
     """
 
     seen: Vector
     fall: Vector
-    ring: Vector | None = None
+    platform: Vector | None = None
     base: Vector | None = None
 
     @property
     def joint(self) -> Vector:
-        """Of the joint on the ring less gravity."""
+        """Of the joint on the platform less gravity."""
         return minus(self.seen, self.fall)
 
 
 @dataclass(frozen=True)
 class LegMomenta:
-    """Momentum, and moment of momentum about the joint on the ring, of a leg on a base at rest, in ring axes.
+    """Momentum, and moment of momentum about the joint on the platform, of a leg on a base at rest, in platform axes.
 
-    Both are matrices, to be multiplied by the velocity of the joint on the ring; `spin` where the ring makes the leg
+    Both are matrices, to be multiplied by the velocity of the joint on the platform; `spin` where the platform makes the leg
     turn as well.
     """
 
@@ -141,7 +141,7 @@ class LegMomenta:
 
 @dataclass(frozen=True)
 class SpinMomentum:
-    """The same by the spin that the ring causes, which is `reach` times the ring's angular velocity."""
+    """The same by the spin that the platform causes, which is `reach` times the platform's angular velocity."""
 
     linear: Vector
     angular: Vector
@@ -151,14 +151,14 @@ class SpinMomentum:
 class Leg(ABC):
     """One leg at one state. What it takes as `forces` are those on its coordinates beside inertia and gravity."""
 
-    def __init__(self, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
+    def __init__(self, numbers: LegNumbers, platform_motion: FreeMotion, joint: JointMotion) -> None:
         self.numbers = numbers
-        self.ring = ring
+        self.platform_motion = platform_motion
         self.joint = joint
 
     @abstractmethod
     def inertia(self) -> LegInertia:
-        """Its inertia at the joint on the ring."""
+        """Its inertia at the joint on the platform."""
 
     @abstractmethod
     def load(self, acceleration: JointAcceleration, forces: LegForces) -> LegLoad:
@@ -166,7 +166,7 @@ class Leg(ABC):
 
     @abstractmethod
     def effort(self) -> Vector:
-        """The load that a unit effort of its drive takes away, a force in ring axes."""
+        """The load that a unit effort of its drive takes away, a force in platform axes."""
 
     @property
     @abstractmethod
@@ -175,7 +175,7 @@ class Leg(ABC):
 
     @abstractmethod
     def moments(self) -> MassMoments:
-        """Its mass distribution about its joint on the ring, in ring axes, without the points at its ends."""
+        """Its mass distribution about its joint on the platform, in platform axes, without the points at its ends."""
 
     @abstractmethod
     def momenta(self) -> LegMomenta:
@@ -183,10 +183,10 @@ class Leg(ABC):
 
     @abstractmethod
     def momentum_rate(self, acceleration: JointAcceleration) -> tuple[Vector, Vector]:
-        """The force, and moment about its joint on the ring, that its motion takes, without the points at its ends."""
+        """The force, and moment about its joint on the platform, that its motion takes, without the points at its ends."""
 
     def on_base(self, acceleration: JointAcceleration, load: LegLoad) -> tuple[Vector, Vector]:
-        """Force and moment, about its joint there, that it exerts on the base, in ring axes."""
+        """Force and moment, about its joint there, that it exerts on the base, in platform axes."""
         taken, about = self.momentum_rate(acceleration)
         rest = minus(load.force, taken)
         moment = minus(cross(self.joint.place, rest), about)
@@ -196,7 +196,7 @@ class Leg(ABC):
     @abstractmethod
     def turns(self, base: tuple[Vector, Vector, Vector]) -> tuple[LegAngle | None, ...]:
         """Sine and cosine of its coordinates, the driven one first, nothing for a length; `base` are the axes of its
-        frame on the base in ring axes."""
+        frame on the base in platform axes."""
 
     @abstractmethod
     def lengths(self) -> tuple[Scalar, ...]:
@@ -223,13 +223,13 @@ class Leg(ABC):
 # A long part that swings about one end: its angular velocity and acceleration from the motion of the other end.
 #
 # Axis 3 runs along the part. Across it the motion of the far end says everything; about it the universal joint does:
-# its cross stays at right angles to a reference axis, which is fixed in the base or in the ring. In axes 1, 2, 3 with 2
+# its cross stays at right angles to a reference axis, which is fixed in the base or in the platform. In axes 1, 2, 3 with 2
 # along the cross, the reference is (c, 0, s), and the spin follows from the swing by t = s / c.
 
 
 @dataclass(frozen=True)
 class CrossAxes:
-    """The axes 1, 2, 3 of a part in ring axes; `cosine` and `tangent` of the angle between 1 and the reference."""
+    """The axes 1, 2, 3 of a part in platform axes; `cosine` and `tangent` of the angle between 1 and the reference."""
 
     one: Vector
     two: Vector
@@ -239,15 +239,15 @@ class CrossAxes:
     tangent: Scalar
 
     def into(self, a: Vector) -> Vector:
-        """A vector of ring axes in axes 1, 2, 3."""
+        """A vector of platform axes in axes 1, 2, 3."""
         return dot(self.one, a), dot(self.two, a), dot(self.three, a)
 
     def out(self, a: Vector) -> Vector:
-        """A vector of axes 1, 2, 3 in ring axes."""
+        """A vector of axes 1, 2, 3 in platform axes."""
         return plus(plus(times(a[0], self.one), times(a[1], self.two)), times(a[2], self.three))
 
     def spread(self, second: Symmetric) -> Symmetric:
-        """A symmetric tensor of axes 1, 2, 3 in ring axes; the same in 1 and 2, as of a round part, it costs least."""
+        """A symmetric tensor of axes 1, 2, 3 in platform axes; the same in 1 and 2, as of a round part, it costs least."""
         first = second.xx
         found = isotropic(first)
         found = found.plus(scaled(second.yy - first, outer_square(self.two)))
@@ -263,7 +263,7 @@ class CrossAxes:
         return square(isotropic(value).plus(scaled(-value, outer_square(self.three))))
 
     def spread_out(self, m: Matrix) -> Matrix:
-        """A matrix of axes 1, 2, 3 in ring axes."""
+        """A matrix of axes 1, 2, 3 in platform axes."""
         columns = zip(transpose(m), (self.one, self.two, self.three), strict=True)
         found = [outer(self.out(column), axis) for column, axis in columns if any(not item.is_zero for item in column)]
         return added([*found, no_matrix(self.cosine)])
@@ -301,7 +301,7 @@ class Swing:
     """The motion of a part. `far`: the velocity of its far end seen from the near one; `extension_rate`: of its length.
 
     `carrier_spin` is the angular velocity of what carries the reference axis, nothing if that does not turn; it is the
-    ring if `on_ring`, else the base.
+    platform if `on_platform`, else the base.
     """
 
     axes: CrossAxes
@@ -310,7 +310,7 @@ class Swing:
     extension_rate: Scalar
     far: Vector
     carrier_spin: Vector | None
-    on_ring: bool = False
+    on_platform: bool = False
 
     @cached_property
     def reference_spin(self) -> Vector | None:
@@ -343,7 +343,7 @@ class Swing:
         return self.spin if self.reference_spin is None else minus(self.spin, self.reference_spin)
 
     def relative_change(self, curl: Curl, carrier: Vector | None) -> Vector:
-        """How that changes, from the carrier's angular acceleration in ring axes."""
+        """How that changes, from the carrier's angular acceleration in platform axes."""
         change = curl.change
         if self.reference_spin is not None:
             change = plus(change, cross(self.spin, self.reference_spin))
@@ -351,7 +351,7 @@ class Swing:
 
     def curl(self, far: Vector, carrier: Vector | None) -> Curl:
         """The accelerations of points of the part, from the far end's in axes 1, 2, 3 and the angular one of the
-        carrier in ring axes."""
+        carrier in platform axes."""
         one, two, about = self.spin
         drift = 2 * self.extension_rate * self.inverse_length
         # The far end moves across the part with its length times the last column of U, and as the part grows.
@@ -424,7 +424,7 @@ class SwingMass:
     """The inertia of a swinging part in the motion of its far end across it, and about itself.
 
     `across` acts along 1, `more` is what comes on top along 2, `mixed` between both; `about` couples 1, 2 and 3 with
-    the spin that the ring causes, `about_itself` is that spin's own.
+    the spin that the platform causes, `about_itself` is that spin's own.
     """
 
     across: Scalar
@@ -456,21 +456,21 @@ def symmetric_sum(start: Symmetric, pairs: Sequence[tuple[Vector, Vector]]) -> S
     return Symmetric(*(one + sum(a[i] * b[j] for a, b in pairs) for one, (i, j) in zip(start, entries, strict=True)))
 
 
-# What struts and rods share: a line to the joint on the ring that swings on a universal joint, and its angles.
+# What struts and rods share: a line to the joint on the platform that swings on a universal joint, and its angles.
 #
-# The joint on the base stops the line from turning about itself; where the joint at the ring is universal, that one
+# The joint on the base stops the line from turning about itself; where the joint at the platform is universal, that one
 # turns what stands behind it, and the angle between both is the leg's twist.
 
 
 class SwingingLeg(Leg):
-    """A leg with a line of a length that ends in its joint on the ring."""
+    """A leg with a line of a length that ends in its joint on the platform."""
 
     line: Vector
     length: Scalar
     inverse_length: Scalar
 
-    def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
-        super().__init__(numbers, ring, joint)
+    def __init__(self, kind: LegType, numbers: LegNumbers, platform_motion: FreeMotion, joint: JointMotion) -> None:
+        super().__init__(numbers, platform_motion, joint)
         self.kind = kind
 
     @property
@@ -481,7 +481,7 @@ class SwingingLeg(Leg):
     @property
     @abstractmethod
     def end_velocity(self) -> Vector:
-        """Of the line's end on the ring, seen from its other end by an observer who does not turn."""
+        """Of the line's end on the platform, seen from its other end by an observer who does not turn."""
 
     @abstractmethod
     def _beta(self, about_two: Scalar) -> Scalar:
@@ -493,13 +493,13 @@ class SwingingLeg(Leg):
         return self._swing(self._axes(self.joint.base_axis), self.joint.base_spin, False)
 
     @cached_property
-    def at_ring(self) -> Swing:
-        """What the universal joint at the ring turns about the line."""
-        return self._swing(self._axes(self.numbers.ring_axis), self.ring.spin, True)
+    def at_platform(self) -> Swing:
+        """What the universal joint at the platform turns about the line."""
+        return self._swing(self._axes(self.numbers.platform_axis), self.platform_motion.spin, True)
 
-    def _swing(self, axes: CrossAxes, carrier_spin: Vector | None, on_ring: bool) -> Swing:
+    def _swing(self, axes: CrossAxes, carrier_spin: Vector | None, on_platform: bool) -> Swing:
         return Swing(
-            axes, self.length, self.inverse_length, self.extension_rate, self.end_velocity, carrier_spin, on_ring
+            axes, self.length, self.inverse_length, self.extension_rate, self.end_velocity, carrier_spin, on_platform
         )
 
     def _axes(self, reference: Vector) -> CrossAxes:
@@ -529,7 +529,7 @@ class SwingingLeg(Leg):
     def rates(self) -> tuple[Scalar, ...]:
         one, two, _ = self.at_base.relative_spin
         found = *self._driven_rates(one * self.at_base.axes.inverse_cosine), self._beta(two)
-        return (*found, self.at_ring.spin[2] - self.at_base.spin[2]) if self.kind.universal_at_ring else found
+        return (*found, self.at_platform.spin[2] - self.at_base.spin[2]) if self.kind.universal_at_ring else found
 
     def accelerations(self, acceleration: JointAcceleration) -> tuple[Scalar, ...]:
         end, swing = self._end_acceleration(acceleration), self.at_base
@@ -540,5 +540,5 @@ class SwingingLeg(Leg):
         found = *self._driven_accelerations(acceleration, alpha), self._beta(second)
         if not self.kind.universal_at_ring:
             return found
-        spun = self.at_ring.curl(self.at_ring.axes.into(end), acceleration.ring)
+        spun = self.at_platform.curl(self.at_platform.axes.into(end), acceleration.platform)
         return (*found, spun.change[2] - curl.change[2])

@@ -37,9 +37,9 @@ from kinegraph.derive.tree.algebra import (
 from kinegraph.graph.build import Scalar
 from kinegraph.model.platforms.recognition import FreeBody
 
-# A platform whose base is a free body: twelve equations for ring and base together.
+# A platform whose base is a free body: twelve equations for platform and base together.
 #
-# The unknowns are accelerations in ring axes at one point: of the ring against the base, then of the base. To the first
+# The unknowns are accelerations in platform axes at one point: of the platform against the base, then of the base. To the first
 # six every leg is what it is on a fixed base. To the last six, a motion of everything as one rigid body, it is the mass
 # distribution it has at this moment; between both stands the momentum it has by its own motion.
 
@@ -48,7 +48,7 @@ _ORDER = (0, 1, 2, 3, 4, 5, 9, 10, 11, 6, 7, 8)
 
 
 class MovingPlatform(PlatformDynamics):
-    """Ring, base and legs."""
+    """Platform, base and legs."""
 
     @cached_property
     def _body(self) -> FreeBody:
@@ -62,14 +62,14 @@ class MovingPlatform(PlatformDynamics):
 
     @cached_property
     def _away(self) -> Vector:
-        """From the base's origin to the reference point, in ring axes."""
+        """From the base's origin to the reference point, in platform axes."""
         return plus(self._carrier.away, self.origin)
 
     # inertia
 
     @cached_property
     def _base_moments(self) -> MassMoments:
-        """The base about the reference point, with the masses at the joints on it, in ring axes."""
+        """The base about the reference point, with the masses at the joints on it, in platform axes."""
         stands = [self.stand(*one) for one in zip(self.numbers, self.joints, strict=True)]
         masses = [(leg.base_mass, stand) for leg, stand in zip(self.legs, stands, strict=True)]
         moments = base_moments(self.platform, self.tree, masses)
@@ -78,7 +78,7 @@ class MovingPlatform(PlatformDynamics):
     @cached_property
     def _whole(self) -> RigidPart:
         """Everything as one rigid body about the reference point."""
-        legs = [leg.moments().shifted(one.ring) for leg, one in zip(self.legs, self.numbers, strict=True)]
+        legs = [leg.moments().shifted(one.platform_point) for leg, one in zip(self.legs, self.numbers, strict=True)]
         moments = joined([self._base_moments, *legs])
         part = self.part
         return RigidPart(
@@ -88,19 +88,19 @@ class MovingPlatform(PlatformDynamics):
         )
 
     def _matrix(self) -> list[list[Scalar]]:
-        ring = self._ring_matrix()
-        momenta = [(leg.momenta(), one.ring) for leg, one in zip(self.legs, self.numbers, strict=True)]
+        platform = self._platform_matrix()
+        momenta = [(leg.momenta(), one.platform_point) for leg, one in zip(self.legs, self.numbers, strict=True)]
         between = system.coupling_block(self.part, momenta)
         whole = system.rigid_block(self._whole)
-        upper = [[*ring[i], *(between[j][i] for j in range(6))] for i in range(6)]
+        upper = [[*platform[i], *(between[j][i] for j in range(6))] for i in range(6)]
         return [*upper, *([*between[i], *whole[i]] for i in range(6))]
 
     # forces
 
     def _on_base_body(self, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        """Force, and moment about the reference point, of forces on the base's coordinates, in ring axes."""
+        """Force, and moment about the reference point, of forces on the base's coordinates, in platform axes."""
         force, torque = self._on_body(self._body, self._carrier.body, forces)
-        force = self.ring.into(force)
+        force = self.platform_motion.into(force)
         return force, minus(self._carrier.into(torque), cross(self._away, force))
 
     def _whole_rate(self, motion: PlatformAccelerations) -> tuple[Vector, Vector]:
@@ -109,12 +109,12 @@ class MovingPlatform(PlatformDynamics):
         found = zip(self.legs, self.numbers, self.at_joints(motion), self.joints, strict=True)
         for leg, numbers, acceleration, joint in found:
             force, moment = leg.momentum_rate(acceleration)
-            moments.append(plus(moment, cross(numbers.ring, force)))
+            moments.append(plus(moment, cross(numbers.platform_point, force)))
             forces.append(force)
             if joint.moves:
                 own = times(leg.base_mass, self.moved(joint))
                 forces.append(own)
-                moments.append(cross(minus(numbers.ring, leg.joint.place), own))
+                moments.append(cross(minus(numbers.platform_point, leg.joint.place), own))
         return totals(forces), totals(moments)
 
     def _base_rate(self, motion: PlatformAccelerations) -> tuple[Vector, Vector]:
@@ -131,30 +131,32 @@ class MovingPlatform(PlatformDynamics):
     # a motion that is given
 
     def given_motion(self, accelerations: Sequence[Scalar]) -> PlatformAccelerations:
-        ring = super().given_motion(accelerations)
+        platform = super().given_motion(accelerations)
         place = self._carrier.out(self._away)
         point, angular = self._of_body(self._body, self._carrier.body, place, accelerations)
-        return PlatformAccelerations(ring.point, ring.angular, self._carrier.into(point), self._carrier.into(angular))
+        return PlatformAccelerations(
+            platform.point, platform.angular, self._carrier.into(point), self._carrier.into(angular)
+        )
 
     def _base_efforts(
-        self, motion: PlatformAccelerations, ring: Sequence[Scalar], forces: Sequence[Scalar]
+        self, motion: PlatformAccelerations, platform: Sequence[Scalar], forces: Sequence[Scalar]
     ) -> dict[str, Scalar]:
         needed, given = self._whole_rate(motion), self._on_base_body(forces)
-        force = plus(vector(ring[:3]), minus(needed[0], given[0]))
-        moment = plus(vector(ring[3:]), minus(needed[1], given[1]))
+        force = plus(vector(platform[:3]), minus(needed[0], given[0]))
+        moment = plus(vector(platform[3:]), minus(needed[1], given[1]))
         torque = self._carrier.out(plus(moment, cross(self._away, force)))
-        own = [*self.ring.out(force), *self._carrier.body.angle_forces(torque)]
+        own = [*self.platform_motion.out(force), *self._carrier.body.angle_forces(torque)]
         return dict(zip(self._body.velocities, own, strict=True))
 
     # accelerations
 
     def motion(self, forces: Sequence[Scalar]) -> PlatformAccelerations:
-        ring = self._ring_needs(self.easy, forces)
-        against = [-(a + b) for a, b in zip(ring, system.platform_loads(self._still(forces)), strict=True)]
+        platform = self._platform_needs(self.easy, forces)
+        against = [-(a + b) for a, b in zip(platform, system.platform_loads(self._still(forces)), strict=True)]
         given, needed = self._on_base_body(forces), self._whole_rate(self.easy)
         base = [*minus(given[0], needed[0]), *minus(given[1], needed[1])]
-        right = [*against, *(a - b for a, b in zip(base, ring, strict=True))]
-        names = [*self._ring_names(), *self._body.position, *["the rotation of the base"] * 3]
+        right = [*against, *(a - b for a, b in zip(base, platform, strict=True))]
+        names = [*self._platform_names(), *self._body.position, *["the rotation of the base"] * 3]
         x = Factorized(self._matrix(), _ORDER, names).solve(right)
         point, angular, base_point, base_angular = (vector(x[k : k + 3]) for k in (0, 3, 6, 9))
         moved = self.easy.changed(plus(point, base_point), plus(angular, base_angular))
@@ -167,16 +169,16 @@ class MovingPlatform(PlatformDynamics):
         """From the reference point to the base's own, in its coordinates."""
         assert motion.base_point is not None and motion.base_angular is not None
         shift = plus(cross(motion.base_angular, self._away), self._carrier.curl.apply(self._away))
-        linear = plus(self.ring.out(minus(motion.base_point, shift)), self.tree.gravity)
+        linear = plus(self.platform_motion.out(minus(motion.base_point, shift)), self.tree.gravity)
         angular = self._carrier.out(motion.base_angular)
         return [*linear, *self._carrier.body.angle_accelerations(angular)]
 
 
-# A platform of which first joints slide on rails: their coordinates join the ring's six.
+# A platform of which first joints slide on rails: their coordinates join the platform's six.
 #
 # A leg on a rail has the energy v P^T b + v K v / 2 + m b^2 / 2 with b the velocity of its first joint, v that of its
-# joint on the ring against it, K its inertia there, P what momentum it has by v and m the mass at its first joint. With
-# v + b given by the ring this couples ring and rail by P^T - K and adds m + K - P - P^T to the rail.
+# joint on the platform against it, K its inertia there, P what momentum it has by v and m the mass at its first joint. With
+# v + b given by the platform this couples platform and rail by P^T - K and adds m + K - P - P^T to the rail.
 
 
 class RailPlatform(PlatformDynamics):
@@ -193,21 +195,21 @@ class RailPlatform(PlatformDynamics):
     # inertia
 
     def _on_rail(self, leg: Leg, axis: Vector) -> tuple[Vector, Vector]:
-        """By a unit acceleration of a leg's first joint, what the ring must do more, and the carriage: forces."""
+        """By a unit acceleration of a leg's first joint, what the platform must do more, and the carriage: forces."""
         inertia, momenta = leg.inertia().at_joint, leg.momenta().linear
         held = minus(apply(transpose(momenta), axis), inertia.apply(axis))
         return held, minus(times(leg.base_mass, axis), plus(apply(momenta, axis), held))
 
     def _coupling(self, leg: Leg, numbers: LegNumbers, axis: Vector, held: Vector) -> list[Scalar]:
-        """The column of the ring's equations; a leg that the ring spins has a moment as well."""
-        rotated = cross(numbers.ring, held)
+        """The column of the platform's equations; a leg that the platform spins has a moment as well."""
+        rotated = cross(numbers.platform_point, held)
         spin, momentum = leg.inertia().spin, leg.momenta().spin
         if spin is not None and momentum is not None:
             rotated = plus(rotated, times(dot(minus(momentum.linear, spin.coupling), axis), spin.reach))
         return [*held, *rotated]
 
     def _rail_blocks(self) -> tuple[dict[str, list[Scalar]], dict[tuple[str, str], list[Scalar]]]:
-        """What all legs add, by rail to the ring's columns, by two rails to theirs."""
+        """What all legs add, by rail to the platform's columns, by two rails to theirs."""
         columns: dict[str, list[list[Scalar]]] = {name: [] for name in self._rails}
         pairs: dict[tuple[str, str], list[Scalar]] = {(i, j): [] for i in self._rails for j in self._rails}
         for leg, numbers, base in zip(self.legs, self.numbers, self.joints, strict=True):
@@ -220,15 +222,15 @@ class RailPlatform(PlatformDynamics):
         return {name: [total(list(row)) for row in zip(*some, strict=True)] for name, some in columns.items()}, pairs
 
     def _matrix(self) -> list[list[Scalar]]:
-        ring, (columns, pairs) = self._ring_matrix(), self._rail_blocks()
+        platform, (columns, pairs) = self._platform_matrix(), self._rail_blocks()
         for one in self._carriages:
             for i, a in one.axes.items():
                 for j, b in one.axes.items():
                     pairs[i, j].append(one.mass * dot(a, b))
         for name in self._rails:
             pairs[name, name].append(self._armature(name))
-        upper = [[*ring[i], *(columns[name][i] for name in self._rails)] for i in range(6)]
-        zero = ring[0][0].number(0)
+        upper = [[*platform[i], *(columns[name][i] for name in self._rails)] for i in range(6)]
+        zero = platform[0][0].number(0)
         lower = [
             [*columns[i], *(total(pairs[i, j]) if pairs[i, j] else zero for j in self._rails)] for i in self._rails
         ]
@@ -273,8 +275,8 @@ class RailPlatform(PlatformDynamics):
     def motion(self, forces: Sequence[Scalar]) -> PlatformAccelerations:
         rails = self._rail_needs(self.easy, forces)
         right = [-item for item in (*self._still_needs(forces), *(rails[name] for name in self._rails))]
-        names = [*self._ring_names(), *self._rails]
-        # Rails first: a carriage has its own mass, whatever the ring is.
+        names = [*self._platform_names(), *self._rails]
+        # Rails first: a carriage has its own mass, whatever the platform is.
         order = (*range(6, 6 + len(self._rails)), *range(6))
         x = Factorized(self._matrix(), order, names).solve(right)
         moved = self.easy.changed(vector(x[:3]), vector(x[3:6]))

@@ -60,7 +60,7 @@ def _product(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total([x * y for x, y in zip(a, b, strict=True)])
 
 
-# Six equations for the ring: its own inertia and that of all legs, each at its joint.
+# Six equations for the platform: its own inertia and that of all legs, each at its joint.
 #
 # Joints at (x, y, z) and (x, -y, z) have terms that are even and terms that are odd in y: the first take the sum of
 # both legs, the others the difference, and each product with a place is made once for two legs.
@@ -69,19 +69,19 @@ def _product(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 Entries: TypeAlias = tuple[Scalar, ...]
 
 
-def equation_matrix(ring: RigidPart, legs: Sequence[tuple[LegInertia, Vector]]) -> Square:
-    """A*: by the acceleration of the reference point, then the angular acceleration, in ring axes."""
+def equation_matrix(platform: RigidPart, legs: Sequence[tuple[LegInertia, Vector]]) -> Square:
+    """A*: by the acceleration of the reference point, then the angular acceleration, in platform axes."""
     round_about = [(leg.at_joint, place) for leg, place in legs if leg.spin is None]
     pairs = mirrored(round_about)
-    blocks = [rigid_block(ring), *(_even_block(Symmetric(*even), Symmetric(*odd), at) for even, odd, at in pairs)]
+    blocks = [rigid_block(platform), *(_even_block(Symmetric(*even), Symmetric(*odd), at) for even, odd, at in pairs)]
     blocks += [_spun_block(leg, place, leg.spin) for leg, place in legs if leg.spin is not None]
     entries = [[total([block[i][j] for block in blocks]) for j in range(i + 1)] for i in range(6)]
     return [[entries[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
 
 
-def coupling_block(ring: RigidPart, legs: Sequence[tuple[LegMomenta, Vector]]) -> Square:
+def coupling_block(platform: RigidPart, legs: Sequence[tuple[LegMomenta, Vector]]) -> Square:
     """Momentum and moment of momentum about the reference point, by row, of the motion against the base, by column."""
-    blocks = [rigid_block(ring), *(_momentum_block(*leg) for leg in legs)]
+    blocks = [rigid_block(platform), *(_momentum_block(*leg) for leg in legs)]
     return [[total([block[i][j] for block in blocks]) for j in range(6)] for i in range(6)]
 
 
@@ -166,7 +166,7 @@ def mirrored(items: Sequence[tuple[Entries, Vector]]) -> list[tuple[Entries, Ent
 
 
 def _with_spin(block: Square, spin: SpinInertia, place: Vector) -> Square:
-    """The spin of a leg that the ring causes: coupled with the joint's velocity, and by itself."""
+    """The spin of a leg that the platform causes: coupled with the joint's velocity, and by itself."""
     row = [*spin.coupling, *cross(place, spin.coupling)]
     reach = [row[0].number(0)] * 3 + list(spin.reach)
     own = [spin.itself * item for item in reach]
@@ -175,7 +175,7 @@ def _with_spin(block: Square, spin: SpinInertia, place: Vector) -> Square:
     ]
 
 
-# The dynamics of a platform: accelerations, efforts of the drives, what legs do to ring and base.
+# The dynamics of a platform: accelerations, efforts of the drives, what legs do to platform and base.
 
 
 class PlatformDynamics(PlatformState):
@@ -184,22 +184,24 @@ class PlatformDynamics(PlatformState):
     # accelerations
 
     def motion(self, forces: Sequence[Scalar]) -> PlatformAccelerations:
-        """The accelerations of the ring under `forces` on all velocities."""
+        """The accelerations of the platform under `forces` on all velocities."""
         right = [-item for item in self._still_needs(forces)]
-        x = Factorized(self._ring_matrix(), range(6), self._ring_names()).solve(right)
+        x = Factorized(self._platform_matrix(), range(6), self._platform_names()).solve(right)
         return self.easy.changed(vector(x[:3]), vector(x[3:]))
 
     def _still_needs(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """Force and moment about the reference point that the easy motion lacks."""
         needed = platform_loads(self._still(forces))
-        return [a + b for a, b in zip(self._ring_needs(self.easy, forces), needed, strict=True)]
+        return [a + b for a, b in zip(self._platform_needs(self.easy, forces), needed, strict=True)]
 
-    def _ring_matrix(self) -> list[list[Scalar]]:
-        inertia = [(leg.inertia(), numbers.ring) for leg, numbers in zip(self.legs, self.numbers, strict=True)]
+    def _platform_matrix(self) -> list[list[Scalar]]:
+        inertia = [
+            (leg.inertia(), numbers.platform_point) for leg, numbers in zip(self.legs, self.numbers, strict=True)
+        ]
         return equation_matrix(self.part, inertia)
 
-    def _ring_names(self) -> list[str]:
-        return [*self.platform.ring.position, *["the ring's rotation"] * 3]
+    def _platform_names(self) -> list[str]:
+        return [*self.platform.ring.position, *["the platform's rotation"] * 3]
 
     def _still(self, forces: Sequence[Scalar]) -> list[tuple[LegLoad, Vector]]:
         """The loads of legs in the easy motion."""
@@ -207,14 +209,14 @@ class PlatformDynamics(PlatformState):
         return self._placed([leg.load(joint, own) for leg, joint, own in found])
 
     def _placed(self, found: Sequence[LegLoad]) -> list[tuple[LegLoad, Vector]]:
-        return [(load, numbers.ring) for load, numbers in zip(found, self.numbers, strict=True)]
+        return [(load, numbers.platform_point) for load, numbers in zip(found, self.numbers, strict=True)]
 
-    def _on_ring(self, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        """Force, and moment about the reference point, of weight and forces on the ring's coordinates, in ring axes."""
-        force, torque = self._on_body(self.platform.ring, self.ring, forces)
-        force = self.ring.into(plus(force, times(self.part.mass, self.frame_gravity)))
+    def _on_platform(self, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
+        """Force, and moment about the reference point, of weight and forces on the platform's coordinates, in platform axes."""
+        force, torque = self._on_body(self.platform.ring, self.platform_motion, forces)
+        force = self.platform_motion.into(plus(force, times(self.part.mass, self.frame_gravity)))
         first = plus(self.part.first, times(self.part.mass, self.origin))
-        weight = cross(first, self.ring.into(self.frame_gravity))
+        weight = cross(first, self.platform_motion.into(self.frame_gravity))
         return force, plus(minus(torque, cross(self.origin, force)), weight)
 
     def _on_body(self, body: FreeBody, motion: FreeMotion, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
@@ -223,7 +225,7 @@ class PlatformDynamics(PlatformState):
         return vector(given[:3]), motion.torque(vector(given[3:]))
 
     def accelerations(self, forces: Sequence[Scalar]) -> dict[str, Scalar]:
-        """Of ring, base and legs by the name of the velocity, from the forces on all velocities."""
+        """Of platform, base and legs by the name of the velocity, from the forces on all velocities."""
         motion = self.motion(forces)
         return self._of_bodies(motion) | self.leg_accelerations(motion)
 
@@ -235,23 +237,25 @@ class PlatformDynamics(PlatformState):
         return found
 
     def _of_bodies(self, motion: PlatformAccelerations) -> dict[str, Scalar]:
-        return dict(zip(self.platform.ring.velocities, self._ring_out(motion), strict=True))
+        return dict(zip(self.platform.ring.velocities, self._platform_out(motion), strict=True))
 
-    def ring_alone(self, forces: Sequence[Scalar]) -> list[Scalar]:
-        """The ring's own six: of its position, then of its rotation."""
-        return self._ring_out(self.motion(forces))
+    def platform_acceleration(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """The platform's own six: of its position, then of its rotation."""
+        return self._platform_out(self.motion(forces))
 
-    def _ring_out(self, motion: PlatformAccelerations) -> list[Scalar]:
-        """From the reference point to the ring's own, in its coordinates."""
+    def _platform_out(self, motion: PlatformAccelerations) -> list[Scalar]:
+        """From the reference point to the platform's own, in its coordinates."""
         own = minus(motion.point, apply(self.field(motion), self.origin))
-        linear = plus(self.ring.out(own), self.fallen)
-        return [*linear, *self.ring.angle_accelerations(motion.angular)]
+        linear = plus(self.platform_motion.out(own), self.fallen)
+        return [*linear, *self.platform_motion.angle_accelerations(motion.angular)]
 
     # a motion that is given
 
     def given_motion(self, accelerations: Sequence[Scalar]) -> PlatformAccelerations:
-        """As `motion` says it, from accelerations of all coordinates; those of ring and base count."""
-        return PlatformAccelerations(*self._of_body(self.platform.ring, self.ring, self.origin, accelerations))
+        """As `motion` says it, from accelerations of all coordinates; those of platform and base count."""
+        return PlatformAccelerations(
+            *self._of_body(self.platform.ring, self.platform_motion, self.origin, accelerations)
+        )
 
     def _of_body(
         self, body: FreeBody, motion: FreeMotion, place: Vector, accelerations: Sequence[Scalar]
@@ -270,9 +274,9 @@ class PlatformDynamics(PlatformState):
         motion = self.given_motion(accelerations)
         found = zip(self.legs, self.at_joints(motion), self.leg_forces(forces), strict=True)
         needed = platform_loads(self._placed([leg.load(joint, own) for leg, joint, own in found]))
-        own = self._ring_needs(motion, forces)
+        own = self._platform_needs(motion, forces)
         columns = [
-            [*leg.effort(), *cross(numbers.ring, leg.effort())]
+            [*leg.effort(), *cross(numbers.platform_point, leg.effort())]
             for leg, numbers in zip(self.legs, self.numbers, strict=True)
         ]
         efforts = solved_by_orthogonalization(columns, [a + b for a, b in zip(own, needed, strict=True)])
@@ -280,31 +284,34 @@ class PlatformDynamics(PlatformState):
         return dict(zip(drives, efforts, strict=True)) | self._base_efforts(motion, own, forces)
 
     def _base_efforts(
-        self, motion: PlatformAccelerations, ring: Sequence[Scalar], forces: Sequence[Scalar]
+        self, motion: PlatformAccelerations, platform: Sequence[Scalar], forces: Sequence[Scalar]
     ) -> dict[str, Scalar]:
-        """The forces on the base's own coordinates; `ring` is what the ring takes."""
+        """The forces on the base's own coordinates; `platform` is what the platform takes."""
         return {}
 
-    def _ring_needs(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[Scalar]:
-        """Force and moment about the reference point that the ring takes beside those of `forces`."""
+    def _platform_needs(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Force and moment about the reference point that the platform takes beside those of `forces`."""
         part, point, field = self.part, motion.point, self.field(motion)
         force = plus(times(part.mass, point), apply(field, part.first))
         moment = plus(moment_in(part, field), cross(part.first, point))
-        given = self._on_ring(forces)
+        given = self._on_platform(forces)
         return [*minus(force, given[0]), *minus(moment, given[1])]
 
     # what legs do
 
-    def on_ring(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[list[Scalar]]:
-        """Force and moment of each leg on the ring at its joint, in fixed axes."""
-        return [[*self.ring.out(force), *self.ring.out(moment)] for force, moment in self._pairs(motion, forces)]
+    def on_platform(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Force and moment of each leg on the platform at its joint, in fixed axes."""
+        return [
+            [*self.platform_motion.out(force), *self.platform_motion.out(moment)]
+            for force, moment in self._pairs(motion, forces)
+        ]
 
     def _pairs(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:
         found = []
         zipped = zip(self.legs, self.numbers, self.at_joints(motion), self.leg_forces(forces), strict=True)
         for leg, numbers, joint, own in zipped:
             load = leg.load(joint, own)
-            force = plus(load.force, times(numbers.on_ring, joint.joint))
+            force = plus(load.force, times(numbers.on_platform, joint.joint))
             moment = zero_vector(force[0]) if load.moment is None else load.moment
             found.append((times(-1, force), times(-1, moment)))
         return found
@@ -316,7 +323,7 @@ class PlatformDynamics(PlatformState):
         for leg, numbers, base, joint, own in zipped:
             force, moment = leg.on_base(joint, leg.load(joint, own))
             moment = plus(moment, cross(self.base.into(self.stand(numbers, base)), force))
-            found.append([*self.ring.out(force), *self.ring.out(moment)])
+            found.append([*self.platform_motion.out(force), *self.platform_motion.out(moment)])
         return found
 
     def sum_on_base(self, rows: Sequence[Sequence[Scalar]], motion: PlatformAccelerations) -> list[Scalar]:
@@ -325,9 +332,9 @@ class PlatformDynamics(PlatformState):
         return [*force, *totals([vector(row[3:]) for row in rows])]
 
 
-# Expressions of a leg's coordinates written in those of the ring.
+# Expressions of a leg's coordinates written in those of the platform.
 #
-# A pose of the ring determines angles of legs but for whole turns. These are taken from the coordinates themselves.
+# A pose of the platform determines angles of legs but for whole turns. These are taken from the coordinates themselves.
 
 #: Kinds of symbols that stand for coordinates of legs, their rates and accelerations.
 _KINDS = (Kind.COORDINATE, Kind.VELOCITY, Kind.ACCELERATION)
@@ -354,7 +361,7 @@ def in_platform_coordinates(
 
 class _Replacing:
     def __init__(self, dynamics: PlatformDynamics, accelerations: Mapping[str, Scalar]) -> None:
-        self.builder = dynamics.ring.position[0].builder
+        self.builder = dynamics.platform_motion.position[0].builder
         self.turns = dynamics.leg_turns()
         followed = {name: turn.near(dynamics.names[name]) for name, turn in self.turns.items()}
         self.meanings = dynamics.leg_positions() | followed | dynamics.leg_rates() | dict(accelerations)
@@ -383,7 +390,7 @@ class _Replacing:
         return self.builder.apply(node.name, *(place[argument] for argument in node.arguments))
 
 
-# Back onto the loops of a platform: the ring stays, the legs are put where they reach it.
+# Back onto the loops of a platform: the platform stays, the legs are put where they reach it.
 
 
 def put_back(

@@ -51,7 +51,7 @@ from kinegraph.model.platforms.recognition import Platform, RecognizedLeg
 
 @dataclass(frozen=True)
 class PlatformAccelerations:
-    """Accelerations in ring axes: of the reference point on the ring, and angular.
+    """Accelerations in platform axes: of the reference point on the platform, and angular.
 
     Of a base that moves the same: of its point that is now at the reference point, and angular. Accelerations are seen
     from the fixed base, or, if the base moves, less gravity.
@@ -67,7 +67,7 @@ class PlatformAccelerations:
     rails: Mapping[str, Scalar] | None = None
 
     def changed(self, point: Vector, angular: Vector) -> PlatformAccelerations:
-        """With more of the ring's accelerations."""
+        """With more of the platform's accelerations."""
         return PlatformAccelerations(plus(self.point, point), plus(self.angular, angular), more=(point, angular))
 
 
@@ -82,25 +82,29 @@ class PlatformState:
         self.index = {name: index for index, name in enumerate(mechanism.layout.velocities)}
 
     @cached_property
-    def ring(self) -> FreeMotion:
-        """The ring's motion."""
+    def platform_motion(self) -> FreeMotion:
+        """The platform's motion."""
         return free_motion(self.platform.ring, self.names)
 
     @cached_property
     def base(self) -> PlatformBase:
         """What the legs stand on."""
         body = self.platform.base
-        return FixedBase(self.ring) if body is None else FreeBase(self.ring, free_motion(body, self.names))
+        return (
+            FixedBase(self.platform_motion)
+            if body is None
+            else FreeBase(self.platform_motion, free_motion(body, self.names))
+        )
 
     @cached_property
     def origin(self) -> Vector:
-        """The reference point on the ring, in its axes."""
+        """The reference point on the platform, in its axes."""
         return plane_of_joints(self.platform, self.tree)
 
     @cached_property
     def part(self) -> RigidPart:
-        """The ring's inertia about the reference point, with what of the legs moves as the ring does."""
-        masses = [(one.on_ring, one.ring) for one in self.numbers]
+        """The platform's inertia about the reference point, with what of the legs moves as the platform does."""
+        masses = [(one.on_platform, one.platform_point) for one in self.numbers]
         return platform_part(self.platform, self.tree, self.origin, masses)
 
     @cached_property
@@ -133,10 +137,10 @@ class PlatformState:
     def _leg(self, leg: RecognizedLeg, numbers: LegNumbers, base: BaseJoint) -> Leg:
         motion = self._joint_motion(numbers, base)
         if leg.type is LegType.UPS and motion.base_spin is None and is_round(numbers):
-            return RoundStrut(numbers, self.ring, motion)
+            return RoundStrut(numbers, self.platform_motion, motion)
         if leg.type.has_crank:
-            return Crank(leg.type, numbers, self.ring, motion, self.names[leg.alpha])
-        return Strut(leg.type, numbers, self.ring, motion)
+            return Crank(leg.type, numbers, self.platform_motion, motion, self.names[leg.alpha])
+        return Strut(leg.type, numbers, self.platform_motion, motion)
 
     @cached_property
     def _level(self) -> Vector:
@@ -147,23 +151,23 @@ class PlatformState:
 
     @cached_property
     def _centre(self) -> Vector:
-        """From that point to the reference point on the ring, in ring axes."""
-        return plus(self.base.ring_from(self._level), self.origin)
+        """From that point to the reference point on the platform, in platform axes."""
+        return plus(self.base.platform_from(self._level), self.origin)
 
     @cached_property
     def _velocity(self) -> Vector:
-        """Of the reference point against that point, in ring axes."""
-        found = plus(self.base.ring_velocity(), cross(self.ring.spin, self.origin))
+        """Of the reference point against that point, in platform axes."""
+        found = plus(self.base.platform_velocity(), cross(self.platform_motion.spin, self.origin))
         return found if self.base.spin is None else minus(found, cross(self.base.spin, self.base.into(self._level)))
 
     def _near(self, numbers: LegNumbers, base: BaseJoint) -> Vector:
-        """From that point to the joint on the base, in ring axes."""
+        """From that point to the joint on the base, in platform axes."""
         return self.base.into(minus(self.stand(numbers, base), self._level))
 
     def _joint_motion(self, numbers: LegNumbers, base: BaseJoint) -> JointMotion:
         near, spin = self._near(numbers, base), self.base.spin
-        place = plus(self._centre, minus(numbers.ring, near))
-        velocity = plus(self._velocity, cross(self.ring.spin, numbers.ring))
+        place = plus(self._centre, minus(numbers.platform_point, near))
+        velocity = plus(self._velocity, cross(self.platform_motion.spin, numbers.platform_point))
         if spin is not None:
             velocity = minus(velocity, cross(spin, near))
         if base.moves:
@@ -172,11 +176,11 @@ class PlatformState:
         return JointMotion(place, velocity, axis, self._ahead(numbers, base, axis, place), spin)
 
     def _ahead(self, numbers: LegNumbers, base: BaseJoint, axis: Vector, place: Vector) -> Scalar:
-        """How far a joint on the ring lies along an axis of the base; the ring's coordinates say it of x, y and z."""
+        """How far a joint on the platform lies along an axis of the base; the platform's coordinates say it of x, y and z."""
         if self.platform.base is not None or signed_axis(numbers.base_axis) is None:
             return dot(place, axis)
-        along = dot(numbers.base_axis, minus(self.ring.position, self.stand(numbers, base)))
-        return along + dot(axis, self.origin) + dot(axis, numbers.ring)
+        along = dot(numbers.base_axis, minus(self.platform_motion.position, self.stand(numbers, base)))
+        return along + dot(axis, self.origin) + dot(axis, numbers.platform_point)
 
     def leg_forces(self, forces: Sequence[Scalar]) -> list[LegForces]:
         """The forces on each leg's own coordinates."""
@@ -191,12 +195,12 @@ class PlatformState:
         The reference point does not accelerate, and neither does any point of the plane of the joints across it; in it
         points accelerate along x by their x alone. A base that moves falls freely.
         """
-        x, y, z = self.ring.spin
+        x, y, z = self.platform_motion.spin
         return PlatformAccelerations(zero_vector(x), (-(y * z), x * z, x * y))
 
     def field(self, motion: PlatformAccelerations) -> Matrix:
-        """[e x] + [w x]^2: times a point of the ring its acceleration against the reference point."""
-        return added([skew(motion.angular), square(self.ring.curl)])
+        """[e x] + [w x]^2: times a point of the platform its acceleration against the reference point."""
+        return added([skew(motion.angular), square(self.platform_motion.curl)])
 
     def at_joints(self, motion: PlatformAccelerations) -> list[JointAcceleration]:
         """The accelerations of the joints of all legs."""
@@ -207,14 +211,14 @@ class PlatformState:
         self, numbers: LegNumbers, base: BaseJoint, motion: PlatformAccelerations, field: Matrix
     ) -> JointAcceleration:
         stands = self._stands(numbers, base, motion)
-        fall = minus(self.ring.into(self.frame_gravity), stands)
+        fall = minus(self.platform_motion.into(self.frame_gravity), stands)
         if motion.more is None:
-            seen = plus(minus(motion.point, stands), apply(field, numbers.ring))
+            seen = plus(minus(motion.point, stands), apply(field, numbers.platform_point))
             return JointAcceleration(seen, fall, motion.angular, motion.base_angular)
         point, angular = motion.more
         easy = self._at_joint(numbers, base, self.easy, self.field(self.easy)).seen
         railed = self._railed(base, motion)
-        seen = plus(plus(easy, point), cross(angular, numbers.ring))
+        seen = plus(plus(easy, point), cross(angular, numbers.platform_point))
         return JointAcceleration(seen if railed is None else minus(seen, railed), fall, motion.angular)
 
     def _stands(self, numbers: LegNumbers, base: BaseJoint, motion: PlatformAccelerations) -> Vector:
@@ -229,11 +233,11 @@ class PlatformState:
         return found
 
     def _railed(self, base: BaseJoint, motion: PlatformAccelerations) -> Vector | None:
-        """What rails add to the acceleration of a joint on the base, in ring axes."""
+        """What rails add to the acceleration of a joint on the base, in platform axes."""
         return None
 
     def moved(self, base: BaseJoint) -> Vector:
-        """What time adds to the acceleration of a joint on the base, in ring axes."""
+        """What time adds to the acceleration of a joint on the base, in platform axes."""
         own = self.base.into(base.acceleration)
         if not base.moves or self.base.spin is None:
             return own
@@ -242,12 +246,12 @@ class PlatformState:
     # coordinates of legs
 
     def on_base_axes(self, base: BaseJoint) -> tuple[Vector, Vector, Vector]:
-        """The axes of a leg's frame on the base, in ring axes."""
+        """The axes of a leg's frame on the base, in platform axes."""
         x, y, z = (self.base.into(column(base.rotation, axis)) for axis in range(3))
         return x, y, z
 
     def leg_positions(self) -> dict[str, Scalar]:
-        """The coordinates of all legs by name, from the poses of ring and base alone."""
+        """The coordinates of all legs by name, from the poses of platform and base alone."""
         found: dict[str, Scalar] = {}
         for leg, found_leg, base in zip(self.legs, self.platform.legs, self.joints, strict=True):
             found |= dict(zip(found_leg.coordinates, leg.positions(self.on_base_axes(base)), strict=True))

@@ -51,14 +51,14 @@ from kinegraph.model.platforms.leg_table import LegType
 
 
 class Strut(SwingingLeg):
-    """A leg from the joint on the base straight to the joint on the ring."""
+    """A leg from the joint on the base straight to the joint on the platform."""
 
-    def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
-        super().__init__(kind, numbers, ring, joint)
+    def __init__(self, kind: LegType, numbers: LegNumbers, platform_motion: FreeMotion, joint: JointMotion) -> None:
+        super().__init__(kind, numbers, platform_motion, joint)
         self.line = joint.place
         square = dot(joint.place, joint.place)
         self.length = square.apply("sqrt")
-        main = (numbers.ring_axis, None) if kind is LegType.SPU else (joint.base_axis, joint.ahead)
+        main = (numbers.platform_axis, None) if kind is LegType.SPU else (joint.base_axis, joint.ahead)
         self._square, self._main = square, across(joint.place, square, *main)
         # Both roots are there before the one division that serves both.
         shared = (self.length * self._main.aside).reciprocal()
@@ -67,7 +67,7 @@ class Strut(SwingingLeg):
 
     @cached_property
     def along(self) -> Vector:
-        """The unit vector from the base to the ring."""
+        """The unit vector from the base to the platform."""
         return times(self.inverse_length, self.joint.place)
 
     @cached_property
@@ -100,8 +100,8 @@ class Strut(SwingingLeg):
         if self.kind is LegType.UPS:
             return [(self.at_base, lower, upper)]
         if self.kind is LegType.SPU:
-            return [(self.at_ring, lower, upper)]
-        return [(self.at_base, lower, none), (self.at_ring, none, upper)]
+            return [(self.at_platform, lower, upper)]
+        return [(self.at_base, lower, none), (self.at_platform, none, upper)]
 
     # inertia
 
@@ -110,12 +110,12 @@ class Strut(SwingingLeg):
         spin: SpinInertia | None = None
         for swing, lower, upper in self.swings:
             matrix = matrix.plus(self._swung(swing, lower, upper))
-            if swing.on_ring:
+            if swing.on_platform:
                 spin = self._spun(swing, lower, upper)
         return LegInertia(matrix.plus(scaled(self.numbers.armature, outer_square(self.along))), spin)
 
     def _swung(self, swing: Swing, lower: RigidPart, upper: RigidPart) -> Symmetric:
-        """The inertia of parts in the motion of the joint; the prismatic part's mass is counted with the ring."""
+        """The inertia of parts in the motion of the joint; the prismatic part's mass is counted with the platform."""
         axes, inverse, t = swing.axes, self.inverse_length, swing.axes.tangent
         mass = swing_mass(swing, lower.inertia.plus(upper.inertia))
         s1, s2, s3 = upper.first
@@ -153,9 +153,9 @@ class Strut(SwingingLeg):
     def _local_load(
         self, swing: Swing, lower: RigidPart, upper: RigidPart, acceleration: JointAcceleration, forces: LegForces
     ) -> tuple[Vector, Scalar | None]:
-        """The force at the joint, and the moment about the leg if the ring turns these parts."""
+        """The force at the joint, and the moment about the leg if the platform turns these parts."""
         curl, moment = self._moment(swing, lower, upper, acceleration)
-        if not swing.on_ring:
+        if not swing.on_platform:
             return plus(curl.force(upper.first), swing.at_end(plus(moment, self._of_angles(forces)))), None
         moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
         return plus(curl.force(upper.first), swing.at_end(moment)), moment[2]
@@ -166,7 +166,7 @@ class Strut(SwingingLeg):
         """How parts move, and the moment this takes in axes 1, 2, 3, of each about its origin."""
         fall = self._falling(swing, lower, upper, acceleration)
         seen = swing.axes.into(acceleration.seen)
-        curl = swing.curl(seen, acceleration.ring if swing.on_ring else acceleration.base)
+        curl = swing.curl(seen, acceleration.platform if swing.on_platform else acceleration.base)
         weighed = cross(plus(upper.first, lower.first), fall)
         return curl, plus(curl.moment(lower.joined(upper)), minus(cross(upper.first, seen), weighed))
 
@@ -229,7 +229,7 @@ class Strut(SwingingLeg):
         return LegMomenta(
             added([axes.across(s3 * inverse), axes.spread_out(linear)]),
             added([skew(times(round_about, axes.three)), axes.spread_out(angular)]),
-            self._spin_momentum(swing, lower, upper) if swing.on_ring else None,
+            self._spin_momentum(swing, lower, upper) if swing.on_platform else None,
         )
 
     def _spin_momentum(self, swing: Swing, lower: RigidPart, upper: RigidPart) -> SpinMomentum:
@@ -261,7 +261,7 @@ class Strut(SwingingLeg):
         beta = LegAngle(dot(self.along, self.joint.base_axis), axes.cosine)
         if self.kind is LegType.UPS:
             return None, alpha, beta
-        cross_axis = negative(self.at_ring.axes.two)
+        cross_axis = negative(self.at_platform.axes.two)
         return None, alpha, beta, LegAngle(dot(cross_axis, axes.two), dot(cross_axis, axes.one))
 
     def _driven_rates(self, alpha: Scalar) -> tuple[Scalar, Scalar]:
@@ -279,7 +279,7 @@ class Strut(SwingingLeg):
 
 # Legs UPS of round parts on a base that does not turn: no axes, one square root, everything in scalar products.
 #
-# With d from the joint on the base to that on the ring, l its length, a the first axis of the universal joint, h = d .
+# With d from the joint on the base to that on the platform, l its length, a the first axis of the universal joint, h = d .
 # a, m = d x a, S = m^2 and v the velocity of the end of d, the angles are known by alpha' = m . v / S (here with the
 # other sign than in the model) and by sin(beta) = h / l. Parts of inertia J across the leg and I about it, with the
 # prismatic part's first moment s, have the energy
@@ -303,8 +303,8 @@ def _is_round(part: RigidPart) -> bool:
 class RoundStrut(Strut):
     """A leg UPS of round parts; the base does not turn."""
 
-    def __init__(self, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
-        super().__init__(LegType.UPS, numbers, ring, joint)
+    def __init__(self, numbers: LegNumbers, platform_motion: FreeMotion, joint: JointMotion) -> None:
+        super().__init__(LegType.UPS, numbers, platform_motion, joint)
         self._ahead = self._main.ahead
         self._aside_square = self._square - self._ahead * self._ahead
         shared = (self.length * self._aside_square).reciprocal()

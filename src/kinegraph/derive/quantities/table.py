@@ -378,7 +378,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
         of_links=True,
         closed_legs=True,
         of_platforms=True,
-        synonyms=("platform_acceleration",),
     ),
     QuantityRecord(
         "leg_positions",
