@@ -1,4 +1,4 @@
-"""Coordinates that move no mass together: named, wherever accelerations are asked for."""
+"""Coordinates that together move no mass are named in the errors of all accelerations."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Loops and constraints that cannot be: every error names joints and bodies, and says what to write instead."""
+"""Impossible loops and constraints: every error names joints and bodies, and says what to write instead."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def test_contradicting_velocities():
 
 
 def test_rows_that_agree_at_first_are_seen_to_part():
-    """The second row repeats the first at the start alone; left out as redundant, what it misses is reported."""
+    """The second row repeats the first at the initial state only; its residual as a redundant row is reported."""
     parting = kg.parse(POINT + "constraint one | x' = 1; constraint two | x' = 1 + t^2;")
     run = kg.simulate(parting, 1, grid=10, native=False)
     assert run.drift["velocity"] == pytest.approx(1, abs=1e-9)

@@ -1,4 +1,4 @@
-"""Loops cut at other pins: the same accelerations from another tree, proved; the fastest is chosen."""
+"""Loops cut at other joints: proved equal accelerations from another tree, and the choice of the fastest."""
 
 from dataclasses import replace
 
@@ -117,7 +117,7 @@ def test_a_row_of_bars_is_cut_elsewhere_by_the_search():
 
 
 def test_parameters_may_stay_open():
-    """A row of like bars whose length is given when code runs, or not at all."""
+    """Equal bars whose length is a run-time parameter or unknown."""
     plain, fixed = kg.parse(SHORT_ROW), kg.parse(SHORT_ROW + "cut C;")
     q, v, tau = place(plain)
     kernels = [kg.compile(one, "qdd", runtime=["l"]) for one in (plain, fixed)]

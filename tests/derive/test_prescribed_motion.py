@@ -1,4 +1,4 @@
-"""Work of laws of time: energy changes by what forces, elements and laws supply, whatever the mechanism is."""
+"""Work of prescribed motion: the energy changes by the supply of forces, elements and prescribed motions."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ DRIVEN = """
 
 
 def _energy_rate_and_supply(mechanism: Mechanism, state: dict[str, float]) -> tuple[float, float, float]:
-    """d/dt of the energy by differentiating it along the motion, what the accounts say, and the size of both."""
+    """d/dt of the energy by differentiation along the motion, by the balances, and the scale of both."""
     bound = bound_parameters(mechanism, True, None)
     forces = Forces({}, (*mechanism.layout.forces, *mechanism.layout.inputs))
     derivation = Derivation(mechanism, bound, Plan())
