@@ -1,4 +1,4 @@
-"""Every quantity of the table on small mechanisms: the words, built from the table, so that none can be forgotten."""
+"""Every quantity of the table on small mechanisms: the list is built from the table, so that it is complete."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ STILL = kg.parse("parameters l = 1, m = 2; gravity 0, 0, -9.81; A | Sx(l), Rz(0.
 
 
 def words(mechanism: Mechanism) -> list[str]:
-    """Every quantity of the table, asked of everything it can be asked of, once in another frame."""
+    """Every quantity of the table for every possible subject, once in another frame."""
     return [word for record in TABLE for word in words_of(record, mechanism)]
 
 
 def words_of(record: QuantityRecord, mechanism: Mechanism) -> Iterator[str]:
-    """One quantity of the table, asked of everything it can be asked of; of constraints only where there are some."""
+    """One quantity of the table for every possible subject; for constraints only if there are any."""
     if Extent.ROWS in record.shape and not is_constrained(mechanism):
         return
     if record.of_platforms != (platform_of(mechanism) is not None):
@@ -86,7 +86,7 @@ def _subjects(subject: Subject, mechanism: Mechanism) -> list[str]:
 
 
 def derivatives(mechanism: Mechanism) -> list[str]:
-    """Each quantity once, differentiated by all it depends on; where that stays small, twice by the first of these."""
+    """Each quantity once, differentiated by all its variables; if that is small, twice by the first of them."""
     found = []
     for record in TABLE:
         if record.of_platforms and Variables.FORCES in record.arguments:

@@ -1,4 +1,4 @@
-"""The words for quantities: what is read, what is written again, and what is said of words that are none."""
+"""Names of quantities: parsing, writing, and errors for unknown names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many welded bodies with rotated frames: exact numbers would grow with every body until none can be computed with."""
+"""Many welded bodies with rotated frames: exact numbers would grow with every body until they are too long."""
 
 from __future__ import annotations
 

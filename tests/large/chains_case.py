@@ -32,7 +32,7 @@ from kinegraph.reproduce.parallel_chains import polygon
 from kinegraph.simulate.equations import VelocityForm
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from tests.derive.constraints.rings import ring
+from tests.derive.constraints.planar_loops import ring
 from tests.interpreted import interpreted
 
 PLATFORM = """

@@ -104,7 +104,9 @@ def test_all_closures_say_the_same() -> None:
     values = {name: run[name] for name in (*layout.positions, *layout.velocities)} | {"t": run["t"]}
     values |= dict.fromkeys(layout.forces, np.full(len(run["t"]), 0.3))
     closures = ("multipliers", "partition", "closed-form")
-    first, *others = (interpret(derive(model, "law_power", closure=one), values)["law_power"] for one in closures)
+    first, *others = (
+        interpret(derive(model, "prescribed_power", closure=one), values)["prescribed_power"] for one in closures
+    )
     assert np.all(np.abs(first) > 1e-3)
     for other in others:
         np.testing.assert_allclose(other, first, rtol=1e-9)

@@ -37,7 +37,7 @@ from kinegraph.derive.constraints.positions import (
     consistent_velocities,
     searched,
 )
-from kinegraph.derive.constraints.redundancy import Analysis, RowsOf, analysed, numeric_conditions, row_names_of
+from kinegraph.derive.constraints.redundancy import Analysis, RowsOf, analyzed, numeric_conditions, row_names_of
 from kinegraph.derive.quantities.derivation import constraint_graph
 from kinegraph.errors import AssemblyError, ModelError
 from kinegraph.graph.node import Graph
@@ -260,7 +260,7 @@ class Assembler:
 
     @property
     def _analysis(self) -> Analysis:
-        return analysed(self.mechanism, self._bound, self._derive)
+        return analyzed(self.mechanism, self._bound, self._derive)
 
     def independent_rows(self, jacobian: Floats | None = None) -> tuple[int, ...]:
         """The rows that are computed with at a place, by index, from the entries of all rows there: those that do not

@@ -107,7 +107,7 @@ def test_drives_that_never_hold_the_ring() -> None:
     with pytest.raises(DerivationError, match="A, B, C, D, E, F hold the ring in no pose") as caught:
         kg.derive(mechanism, "tau")
     assert "move some of the joints" in str(caught.value)
-    assert kg.derive(mechanism, "ring_forces").outputs
+    assert kg.derive(mechanism, "platform_forces").outputs
 
 
 @pytest.mark.parametrize("count", [1, 5])

@@ -210,7 +210,7 @@ def test_a_pendulum_beside_a_platform_on_the_ground() -> None:
     np.testing.assert_allclose(closed, loops, rtol=0, atol=1e-10 * np.max(np.abs(loops)))
 
 
-@pytest.mark.parametrize("words", ["qdd, leg_velocities", "leg_reactions, ring_forces"])
+@pytest.mark.parametrize("words", ["qdd, leg_velocities", "leg_reactions, platform_forces"])
 def test_round_legs_on_a_base_that_turns(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Proved equal: legs by their axes, and by the moment of their spin without axes."""
     mechanism = craft("UPS", STRAIGHT)

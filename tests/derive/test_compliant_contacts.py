@@ -1,4 +1,4 @@
-"""Shapes that touch: distances by another method, momentum, energy, contact laws in closed form."""
+"""Compliant contacts: distances by another method, momentum, energy, contact models in closed form."""
 
 from __future__ import annotations
 
@@ -63,26 +63,26 @@ def turn(e: Floats) -> Floats:
 
 
 def placed(q: Floats, body: str, point: Floats | tuple[float, float, float]) -> Floats:
-    """Where a point of a body is, or each row of points."""
+    """The position of a point of a body, or of each row of points."""
     start, of = (0, 6) if body == "A" else (3, 10)
     return q[start : start + 3] + np.asarray(point) @ turn(q[of : of + 4]).T
 
 
 @cache
 def kernel(shapes: str) -> InterpretedKernel:
-    """All that is asked of two shapes, derived once."""
+    """All quantities of two shapes, derived once."""
     return interpreted(mechanism(shapes), "qdd,power,energy,momentum,forces,contact:touch,effort:touch")
 
 
 def at(shapes: str, q: Floats, v: Floats) -> dict[str, Floats]:
-    """Where no drive acts."""
+    """Zero joint forces."""
     found: dict[str, Floats] = kernel(shapes)(q, v, np.zeros(12))
     return found
 
 
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_action_is_reaction_and_energy_is_stored_or_lost(shapes: str) -> None:
-    """The bodies are free: what touches inside leaves momentum as it is; d(energy)/dt = -dissipated, never negative."""
+    """Internal contacts of free bodies preserve momentum; d(energy)/dt = -dissipated, which is never negative."""
     h = 1e-6
     for seed in range(3):
         q, v = state(seed)
@@ -114,7 +114,7 @@ def _product(p: Floats, q: Floats) -> Floats:
 
 
 def test_two_segments_are_nearest_where_a_minimiser_finds_it() -> None:
-    """The stored energy says the depth: k d^(5/2) 2/5."""
+    """The depth from the stored energy k d^(5/2) 2/5."""
     for seed in range(20):
         q, v = state(seed)
         ends = [placed(q, "A", p) for p in ((-1, 0, 0.2), (1, 0.3, 0))]
@@ -131,7 +131,7 @@ def test_two_segments_are_nearest_where_a_minimiser_finds_it() -> None:
 
 
 def _sampled(shapes: str, points: Floats, centre: tuple[float, float, float], radii: float, bodies: str) -> None:
-    """The depth of a sphere in a shape given by many of its points, beside what the stored energy says."""
+    """The depth of a sphere in a shape given by many points, against the depth from the stored energy."""
     for seed in range(12):
         q, v = state(seed)
         own = placed(q, bodies[0], centre)
@@ -173,7 +173,7 @@ def test_a_sphere_inside_a_cylinder_leaves_by_the_nearer_side() -> None:
 
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_forces_are_continuous(shapes: str) -> None:
-    """Along a path through and out of contact no force jumps: smaller steps change it ever less."""
+    """Forces are continuous along a path through and out of contact."""
     begin, end = state(3)[0], state(5)[0]
     end[:3] += 12.0  # far away
     v = state(3)[1]
