@@ -30,6 +30,15 @@ _PROXIMAL = Fraction(1, 10**7)
 SINGULAR_PIVOT = Fraction(1, 10**11)
 
 
+def contradicting(rows: Sequence[str]) -> DerivationError:
+    """Rows that depend on each other in a mechanism that cannot be assembled."""
+    return DerivationError(
+        f"the constraints {', '.join(rows)} follow from each other, or contradict each other\n"
+        "  which of them could be left out is known where the mechanism can be assembled: check them, and the "
+        "initial values"
+    )
+
+
 class ConstrainedSystem:
     """The linear system of constrained accelerations; `names` are of the rows, for errors.
 
@@ -63,11 +72,7 @@ class ConstrainedSystem:
         try:
             return Factorized(self.compliance, range(len(self._rows)), self._names)
         except DerivationError:
-            raise DerivationError(
-                f"the constraints {', '.join(self._names)} follow from each other, or contradict each other\n"
-                "  which of them could be left out is known where the mechanism can be assembled: check them, and the "
-                "initial values"
-            ) from None
+            raise contradicting(self._names) from None
 
     @cached_property
     def guarded(self) -> Factorized:
