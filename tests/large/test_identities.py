@@ -8,7 +8,7 @@ import pytest
 
 from kinegraph.model.mechanism import ZERO, QuaternionCoordinates
 from kinegraph.recursive import recursive_system
-from kinegraph.recursive.forward import Dense, ForwardRecursion
+from kinegraph.recursive.forward import DenseForward, ForwardRecursion
 from tests.mechanisms import ALL_JOINTS, PLAIN_JOINTS, Joint, random_state, random_tree
 
 from .naive import advanced, energy, slope
@@ -120,7 +120,7 @@ def test_methods_agree(seed):
     system = recursive_system(mechanism)
     q, v, tau, t = random_state(mechanism, seed)
     moved = system.flat.displaced(q, v, 0 * v, t)
-    dense = Dense(system.flat.tree, system.layout.velocities)
+    dense = DenseForward(system.flat.tree, system.layout.velocities)
     close(system.qdd(q, v, tau, t), dense.accelerations(moved, q, v, tau, system.flat.gravity(t)), 1e-11)
 
 
