@@ -31,7 +31,10 @@ def test_the_quick_routes_as_text() -> None:
     assert [str(route) for route in routes(Effort.QUICK)] == [
         "factored: fast_extract; up to 12000 nodes",
         "simplified: trigonometric_identities, fast_extract; up to 1500 nodes",
-        "written out: analytic(work=10000, terms=300, total=1500, forms=2); up to 1500 nodes (200 with rates)",
+        (
+            "written out: analytic(work=1000000, terms=300, total=1500, forms=2, greedy=true); "
+            "up to 1500 nodes (200 with rates)"
+        ),
     ]
 
 

@@ -25,6 +25,14 @@ _PROXIMAL = Fraction(1, 10**7)
 SINGULAR_PIVOT = Fraction(1, 10**11)
 
 
+def contradicting(rows: Sequence[str]) -> DerivationError:
+    """Rows that depend on each other in a mechanism that cannot be assembled."""
+    return DerivationError(
+        f"the constraints {', '.join(rows)} are redundant or contradictory\n"
+        "  redundant ones are removed if the mechanism can be assembled: check the constraints and the initial values"
+    )
+
+
 class ConstrainedSystem:
     """The linear system of constrained accelerations: H a = f + J^T lambda, J a = gamma.
 
@@ -62,11 +70,7 @@ class ConstrainedSystem:
         try:
             return Factorized(self.compliance, range(len(self._rows)), self._names)
         except DerivationError:
-            raise DerivationError(
-                f"the constraints {', '.join(self._names)} are redundant or contradictory\n"
-                "  redundant ones are removed if the mechanism can be assembled: check the constraints and the initial "
-                "values"
-            ) from None
+            raise contradicting(self._names) from None
 
     @cached_property
     def guarded(self) -> Factorized:
