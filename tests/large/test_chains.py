@@ -17,6 +17,9 @@ from kinegraph.errors import KernelError
 from kinegraph.recursive.chains.dynamics import ChainSystem
 from kinegraph.recursive.chains.structure import shared
 
+#: Processes of their own run this very package, installed or not.
+PACKAGE = Path(kg.__file__).parents[1]
+
 
 @pytest.fixture(scope="module")
 def found() -> Any:
@@ -24,7 +27,7 @@ def found() -> Any:
     case = Path(__file__).with_name("chains_case.py")
     done = subprocess.run(
         [sys.executable, str(case)],
-        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parents[2], PACKAGE)))},
         capture_output=True,
         text=True,
     )
