@@ -18,15 +18,17 @@ from kinegraph.errors import DerivationError, KernelError
 from kinegraph.recursive.chains.dynamics import ChainSystem
 from kinegraph.recursive.chains.structure import shared
 
+#: Processes of their own run this very package, installed or not.
+PACKAGE = Path(kg.__file__).parents[1]
+
 
 @pytest.fixture(scope="module")
 def found() -> Any:
     """All cases, in a process of its own: one of them replaces a part of the proof."""
     case = Path(__file__).with_name("chains_case.py")
-    paths = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
         [sys.executable, str(case)],
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (Path(__file__).parents[2], PACKAGE)))},
         capture_output=True,
         text=True,
     )
