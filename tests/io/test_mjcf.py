@@ -32,10 +32,10 @@ from kinegraph.model import (
     Rz,
     Shape,
     ShapeKind,
+    expression,
     initial_positions,
     number,
 )
-from kinegraph.model import expression
 from kinegraph.model.expressions import text
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import FORMS

@@ -7,8 +7,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io.parameters import read_parameters
-from kinegraph.model import Name
-from kinegraph.model import expression
+from kinegraph.model import Name, expression
 from kinegraph.model.evaluate import parameter_values
 
 MODEL = "parameters m1 = 1, l1 = 1, k; coordinates q; A | Ry(q) | Sz(-l1), m(m1), Jy(k);"

@@ -15,8 +15,7 @@ from kinegraph import library
 from kinegraph.errors import ModelError
 from kinegraph.io import load, parse, write
 from kinegraph.io.language.reader import MAX_LENGTH
-from kinegraph.model import Body, Call, Inertia, Name, Number, Operation, Point, Rx, Ry, Rz, Sx, Sz, inertia
-from kinegraph.model import expression
+from kinegraph.model import Body, Call, Inertia, Name, Number, Operation, Point, Rx, Ry, Rz, Sx, Sz, expression, inertia
 from kinegraph.model.expressions import text
 from tests.interpreted import interpreted
 

@@ -9,8 +9,19 @@ from hypothesis import strategies as st
 
 from kinegraph.errors import ModelError
 from kinegraph.io import parse, write
-from kinegraph.model import Anchor, Axes, Axis, Call, Expression, Mechanism, Name, Operation, Rotation, Shift
-from kinegraph.model import expression
+from kinegraph.model import (
+    Anchor,
+    Axes,
+    Axis,
+    Call,
+    Expression,
+    Mechanism,
+    Name,
+    Operation,
+    Rotation,
+    Shift,
+    expression,
+)
 from kinegraph.model.builder import Builder, Q, inertia
 from kinegraph.model.expressions import FUNCTIONS
 

@@ -26,8 +26,8 @@ from kinegraph.model import (
     Shape,
     ShapeKind,
     ShapeRole,
+    expression,
 )
-from kinegraph.model import expression
 from kinegraph.model.expressions import text
 from kinegraph.model.report import FindingKind
 from tests.io.robot_numbers import Own, relative_error

@@ -142,7 +142,7 @@ def test_what_is_understood_is_what_the_reader_asks_for(
         return plain(element, name)
 
     monkeypatch.setattr(Element, "get", recorded)
-    module = f"kinegraph.io.{'urdf' if vocabulary is URDF else 'mjcf'}.load.report_words"
+    module = f"kinegraph.io.{'urdf' if vocabulary is URDF else 'mjcf'}.reader.report_words"
     monkeypatch.setattr(module, lambda *_, **__: None)  # the table itself asks for names
     read(tmp_path / "model.xml")
     asked -= ASKED_TO_REFUSE

@@ -27,9 +27,9 @@ from kinegraph.model import (
     Spring,
     Sz,
     at,
+    expression,
     inertia,
 )
-from kinegraph.model import expression
 
 MODEL = """coordinates q, r; quaternion (a,b,c,d) velocity (x,y,z); parameters k = 2, n = -1; inputs u, w = sin(t);
 A | Ry(q) | m(1); B~A | Sz(1), Rx(r), Q(a,b,c,d) | m(1); output tip = B (0, 0, 1); output home = (0, 0, 0);

@@ -19,6 +19,7 @@ from kinegraph.model import (
     Sx,
     Sy,
     Sz,
+    expression,
     inertia,
     initial_positions,
     initial_velocities,
@@ -26,7 +27,6 @@ from kinegraph.model import (
     parameter_values,
     value,
 )
-from kinegraph.model import expression
 
 
 def valued(written: str, **values):

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         RATE,
         STRETCH,
         Anchor,
-        Bumper,
+        CompliantContact,
         Damper,
         Element,
         EnergyLaw,
@@ -66,8 +66,8 @@ __all__ = [
     "Axis",
     "Body",
     "Builder",
-    "Bumper",
     "Call",
+    "CompliantContact",
     "Coordinate",
     "Damper",
     "Element",
@@ -140,7 +140,7 @@ load_on_demand(
         **dict.fromkeys(
             (
                 "Anchor",
-                "Bumper",
+                "CompliantContact",
                 "Damper",
                 "Element",
                 "EnergyLaw",

@@ -327,7 +327,7 @@ def refuse_contact_forces(mechanism: Mechanism, what: str) -> None:
     raise DerivationError(
         f"{mechanism.name}: {what} depends on which contacts are closed ({names})\n"
         "  simulate finds that out and computes it; for equations and exported code remove them from the model, or\n"
-        "  write a `bumper`, whose force is a formula of the state"
+        "  write a compliant contact (with `stiffness(...)`), whose force is a formula of the state"
     )
 
 

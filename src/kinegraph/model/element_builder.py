@@ -12,8 +12,8 @@ from kinegraph.model.elements import (
     HERTZ,
     Anchor,
     Arc,
-    Bumper,
     Capsule,
+    CompliantContact,
     ContactShape,
     Cylinder,
     Damper,
@@ -188,7 +188,7 @@ class ElementBuilder:
         target = _target(name, on, between)
         return self._add(Limit(name, target, expression(stiffness), bounds[0], bounds[1], expression(damping)))
 
-    def bumper(
+    def compliant_contact(
         self,
         name: str,
         first: ContactShape,
@@ -199,10 +199,10 @@ class ElementBuilder:
         damping: Scalar = 0,
         friction: Scalar = 0,
         slip: Scalar = DEFAULT_WIDTH,
-    ) -> Bumper:
-        """Two shapes that push each other apart where they overlap, as `sphere(ball, r)` and `capsule(a, b, r)`."""
+    ) -> CompliantContact:
+        """A compliant contact of two shapes, such as `sphere(ball, r)` and `capsule(a, b, r)`."""
         amounts = (expression(one) for one in (stiffness, exponent, damping, friction, slip))
-        return self._add(Bumper(name, (first, second), *amounts))
+        return self._add(CompliantContact(name, (first, second), *amounts))
 
     def _add(self, element: E) -> E:
         self._elements.append(element)

@@ -234,7 +234,7 @@ HERTZ = expression(Fraction(3, 2))
 
 
 @dataclass(frozen=True, slots=True)
-class Bumper:
+class CompliantContact:
     """Two shapes that push each other apart where they overlap, after Hunt and Crossley.
 
     With the depth d: force = stiffness d^exponent max(0, 1 + damping d'), friction times that force against sliding,
@@ -250,7 +250,7 @@ class Bumper:
     slip: Expression = DEFAULT_WIDTH
 
 
-Element: TypeAlias = Spring | Damper | Friction | Force | PointForce | Moment | Potential | Limit | Bumper
+Element: TypeAlias = Spring | Damper | Friction | Force | PointForce | Moment | Potential | Limit | CompliantContact
 
 
 def anchors_of(shape: ContactShape) -> tuple[Anchor, ...]:
@@ -275,7 +275,11 @@ def expressions(element: Element) -> Iterator[Expression]:
 
 def uses_points(element: Element) -> bool:
     """Whether an element depends on where points of bodies are."""
-    if isinstance(element, Bumper) or isinstance(getattr(element, "on", None), Span) or hasattr(element, "at"):
+    if (
+        isinstance(element, CompliantContact)
+        or isinstance(getattr(element, "on", None), Span)
+        or hasattr(element, "at")
+    ):
         return True
     return any(component(name) is not None for item in expressions(element) for name in names(item))
 

@@ -12,7 +12,7 @@ from kinegraph.model.expressions import RESERVED
 #: Words that begin a statement of the model language; no body may be called so.
 STATEMENTS = (
     "model", "parameters", "coordinates", "quaternion", "gravity", "initial", "output", "accept", "inputs",
-    "spring", "damper", "friction", "force", "moment", "potential", "limit", "bumper", "shape", "armature",
+    "spring", "damper", "friction", "force", "moment", "potential", "limit", "shape", "armature",
     "define", "quasivelocity", "unknown", "loop", "constraint", "contact", "impacts", "cut", "platform",
 )  # fmt: skip
 

@@ -11,6 +11,7 @@ from kinegraph.errors import ModelError, Place
 from kinegraph.io.language.body_statements import Item, read_inertia, read_transforms
 from kinegraph.io.language.element_statements import Clause
 from kinegraph.io.language.expressions import Children, ExpressionReader, as_expression
+from kinegraph.io.language.syntax_errors import COMPLIANT
 from kinegraph.model.constraints import (
     SYNONYMS,
     AnyLoop,
@@ -70,8 +71,8 @@ class ConstraintReader(ExpressionReader):
         constraint = Constraint(str(name), as_expression(left), as_expression(right))
         self._constraints.append(self.places.mark(constraint, self.place(name)))
 
-    def contact(self, children: Children) -> None:
-        """A gap that cannot become negative, and the laws that act when it is closed."""
+    def rigid_contact(self, children: Children) -> None:
+        """A gap that cannot become negative, with restitution and friction."""
         name, gap, _, bound, clauses = children
         left, right = as_expression(gap), as_expression(bound)
         contact = read_contact(str(name), left if right == ZERO else left - right, clauses or ())
@@ -206,6 +207,9 @@ def read_contact(name: str, gap: Expression, clauses: Sequence[Clause]) -> Conta
     """The contact of one statement."""
     found: dict[str, tuple[Expression, ...]] = {}
     for clause in clauses:
+        if clause.word == "stiffness":
+            remedy = f"write two shapes: {COMPLIANT}, or `limit {name} | on(gap) lower(0) stiffness(k);`"
+            raise ModelError(f"the compliant contact {name} has a gap instead of two shapes", clause.place, remedy)
         if clause.word not in _CONTACT_WORDS:
             remedy = did_you_mean(clause.word, _CONTACT_WORDS)
             raise ModelError(f"the contact {name} takes no `{clause.word}`", clause.place, remedy)

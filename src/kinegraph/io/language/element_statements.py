@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kinegraph.errors import ModelError, Place
-from kinegraph.io.language.syntax_errors import FORMS
+from kinegraph.io.language.expressions import VectorCall
+from kinegraph.io.language.syntax_errors import COMPLIANT, FORMS
 from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     DEFAULT_WIDTH,
     HERTZ,
     Anchor,
     Arc,
-    Bumper,
     Capsule,
+    CompliantContact,
     ContactShape,
     Cylinder,
     Damper,
@@ -50,6 +51,20 @@ class Clause:
     word: str
     arguments: tuple[Argument, ...]
     place: Place
+
+
+def read_shapes(name: str, shapes: Sequence[Expression | VectorCall], place: Place, places: Places) -> list[Clause]:
+    """The shapes of a compliant contact, which the grammar reads as calls."""
+    clauses: list[Clause] = []
+    for shape in shapes:
+        if isinstance(shape, VectorCall):
+            clauses.append(Clause(shape.word, shape.arguments, shape.place))
+        elif isinstance(shape, Call):
+            clauses.append(Clause(shape.function, shape.arguments, places.of(shape) or place))
+        else:
+            message = f"the contact {name} has neither a gap `... >= 0` nor two shapes"
+            raise ModelError(message, place, f"write {FORMS['contact']}")
+    return clauses
 
 
 def read_element(keyword: str, name: str, clauses: Sequence[Clause], place: Place, places: Places) -> Element:
@@ -244,11 +259,15 @@ def _limit(c: _Clauses) -> Limit:
     return Limit(c.name, c.target(), c.one("stiffness"), *bounds, c.optional("damping", ZERO))
 
 
-def _bumper(c: _Clauses) -> Bumper:
+def _compliant_contact(c: _Clauses) -> CompliantContact:
     if len(c.shapes) != 2:
-        raise ModelError(f"{c.what} has {len(c.shapes)} shapes", c.place, f"write two: {FORMS['bumper']}")
+        count = f"{len(c.shapes)} shape{'s' * (len(c.shapes) != 1)}"
+        raise ModelError(f"{c.what} has {count}, expected 2", c.place, f"write {COMPLIANT}")
+    if not c.has("stiffness"):
+        remedy = f"write {COMPLIANT}; a rigid contact has a gap: `contact {c.name} | Ball.z >= 0;`"
+        raise ModelError(f"{c.what} lacks `stiffness(...)`", c.place, remedy)
     first, second = map(c.shape, c.shapes)
-    return Bumper(
+    return CompliantContact(
         c.name,
         (first, second),
         c.one("stiffness"),
@@ -279,5 +298,5 @@ _READERS: dict[str, tuple[Callable[[_Clauses], Element], tuple[str, ...]]] = {
     "force": (_force, ("value", "on", "between", "at", "world", "body")),
     "moment": (_moment, ("at", "world", "body")),
     "limit": (_limit, ("on", "between", "lower", "upper", "stiffness", "damping")),
-    "bumper": (_bumper, (*_SHAPES, "stiffness", "exponent", "damping", "friction", "slip")),
+    "contact": (_compliant_contact, (*_SHAPES, "stiffness", "exponent", "damping", "friction", "slip")),
 }

@@ -27,11 +27,20 @@ class Literal:
     signed: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class VectorCall:
+    """`plane((0, 0, 0), (0, 0, 1))`: a call with vectors among its arguments, which only the shape of a contact is."""
+
+    word: str
+    arguments: tuple[Expression | tuple[Expression, ...], ...]
+    place: Place
+
+
 #: What a rule of the grammar is made of: words, and what other rules gave. The grammar alone says which.
 Children: TypeAlias = list[Any]
 
 
-class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
+class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal | VectorCall]):
     """The rules of the grammar that make expressions; without recursion, so that length and depth cost nothing."""
 
     def __init__(self, source: str, places: Places) -> None:
@@ -65,9 +74,15 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
         point, axis, prime = children
         return self.places.mark(Name(f"{point}.{axis}{prime or ''}"), self.place(point))
 
-    def call(self, children: Children) -> Call:
+    def spots(self, children: Children) -> tuple[Expression | tuple[Expression, ...], ...]:
+        """Arguments that may be vectors."""
+        return tuple(child if isinstance(child, tuple) else as_expression(child) for child in children)
+
+    def call(self, children: Children) -> Call | VectorCall:
         """A function of arguments."""
         token, arguments = children
+        if any(isinstance(argument, tuple) for argument in arguments):
+            return VectorCall(str(token), arguments, self.place(token))
         return self.places.mark(Call(str(token), arguments), self.place(token))
 
     def group(self, children: Children) -> Expression:
@@ -118,8 +133,11 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
         return tuple(as_expression(child) for child in children)
 
 
-def as_expression(read: Expression | Literal) -> Expression:
+def as_expression(read: Expression | Literal | VectorCall) -> Expression:
     """The expression itself, once it is clear that a literal takes no sign or denominator."""
+    if isinstance(read, VectorCall):
+        remedy = "vectors are only allowed in clauses such as `between(A, (0, 0, 0))` and in the shapes of a contact"
+        raise ModelError(f"`{read.word}(...)` has a vector as an argument", read.place, remedy)
     return Number(read.value) if isinstance(read, Literal) else read
 
 

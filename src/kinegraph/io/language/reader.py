@@ -16,7 +16,7 @@ from kinegraph.errors import ModelError, Place
 from kinegraph.files import read_input_text
 from kinegraph.io.language.body_statements import Item, read_inertia, read_rotations, read_shape, read_transforms
 from kinegraph.io.language.constraint_statements import ConstraintReader, PlatformReader
-from kinegraph.io.language.element_statements import Clause, read_element
+from kinegraph.io.language.element_statements import Clause, read_element, read_shapes
 from kinegraph.io.language.expressions import Children, as_expression
 from kinegraph.io.language.grammar import Start, parser
 from kinegraph.io.language.syntax_errors import at_character, at_token
@@ -218,15 +218,13 @@ class Reader(ConstraintReader, PlatformReader):
 
     def clause(self, children: Children) -> Clause:
         """A word with its arguments, of an element or a contact."""
-        word, *arguments = children
-        return Clause(
-            str(word), tuple(a if isinstance(a, tuple) else as_expression(a) for a in arguments), self.place(word)
-        )
+        word, arguments = children
+        return Clause(str(word), arguments, self.place(word))
 
     def drive_clause(self, children: Children) -> Clause:
         """A clause of a platform, with or without arguments."""
-        word, *arguments = children
-        return self.clause([word, *(one for one in arguments if one is not None)])
+        word, arguments = children
+        return self.clause([word, arguments or ()])
 
     def drive_clauses(self, children: Children) -> list[Clause]:
         """All clauses of a platform."""
@@ -240,6 +238,13 @@ class Reader(ConstraintReader, PlatformReader):
         """A spring, damper, drive or another element."""
         keyword, name, clauses = children
         self._elements.append(read_element(str(keyword), str(name), clauses, self.place(name), self.places))
+
+    def compliant_contact(self, children: Children) -> None:
+        """A compliant contact between two shapes."""
+        name, *shapes, clauses = children
+        place = self.place(name)
+        read = [*read_shapes(str(name), shapes, place, self.places), *(clauses or ())]
+        self._elements.append(read_element("contact", str(name), read, place, self.places))
 
     def working_force(self, children: Children) -> None:
         """`P.xC = -S*cos(theta)`, KiDyM's way to write a force that works on xC; `P.C.x` on a coordinate of a point."""

@@ -12,6 +12,8 @@ from kinegraph.model.names import CHOICE_REMEDY, STATEMENTS, did_you_mean, unit_
 
 # How each statement is written: a line to copy, by the word that begins it, for errors to show.
 
+COMPLIANT = "`contact Floor | sphere(Ball, r), plane((0, 0, 0), (0, 0, 1)) | stiffness(k);`"
+
 FORMS = {
     "model": "`model name;`",
     "parameters": "`parameters m1 = 2, l1 = 0.5;`",
@@ -28,7 +30,7 @@ FORMS = {
     "unknown": "`unknown S, R;`",
     "loop": "`loop Pin | revolute | Body: Sx(a) | Other: Sx(b);`",
     "constraint": "`constraint C | tip.x = 0.1*sin(t);`",
-    "contact": "`contact Floor | Ball.z >= 0 | restitution(0.8);`",
+    "contact": "`contact Floor | Ball.z >= 0 | restitution(0.8);` (rigid) or " + COMPLIANT + " (compliant)",
     "impacts": "`impacts newton, simultaneous;`",
     "cut": "`cut Pin;`",
     "platform": "`platform UPS | Ring | first part | second part | drive | A: base point > ring point | ...;`",
@@ -40,7 +42,6 @@ FORMS = {
     "force": "`force P | value(f) on(tip.x);` or `force P | at(tip) world(fx, fy, fz);`",
     "moment": "`moment M | at(Body) world(mx, my, mz);`",
     "limit": "`limit L | on(q) lower(a) upper(b) stiffness(k);`",
-    "bumper": "`bumper B | sphere(Ball, r) plane((0, 0, 0), (0, 0, 1)) stiffness(k);`",
 }
 
 #: A statement that no word begins.
@@ -59,7 +60,7 @@ _WORDS = {
     "INERTIA": "`inertia`", "COLON": "`:`", "NOT_BELOW": "`>=`",
 }  # fmt: skip
 _ELEMENTS = frozenset(
-    {"spring", "damper", "friction", "force", "moment", "potential", "limit", "bumper", "loop", "constraint", "contact"}
+    {"spring", "damper", "friction", "force", "moment", "potential", "limit", "loop", "constraint", "contact"}
 )
 #: Comparisons and the ternary operator of other languages.
 _CHOICE = frozenset("<>?!&")
@@ -114,7 +115,9 @@ def _declares(text: str, name: str) -> bool:
 
 
 def _meant_statement(word: str) -> str:
-    """The word that a misspelt one probably means, as a remedy; empty if none is close."""
+    """The word that a misspelled one probably means, as a remedy; empty if none is close."""
+    if word == "bumper":
+        return f"a compliant contact is a `contact` with a stiffness: write {COMPLIANT}"
     proposed = did_you_mean(word, STATEMENTS)
     return proposed if proposed.startswith("did") else ""
 
@@ -138,6 +141,8 @@ def _remedy(found: Token, last: Token | None, first: Token | None, expected: set
         return f"`{before}` begins a statement, so no body can be called that; rename it, e.g. `{before}_1`"
     if last is not None and last.type == "NUMBER" and found.type == "NAME":
         return f"write the multiplication: `{_short(last)}*{_short(found)}`"
+    if str(first) == "contact" and found.type == "EQUAL":
+        return "expected `>=`" + _form(first)
     if str(found)[:1] in _CHOICE and "PLUS" in expected:
         return CHOICE_REMEDY
     wanted = sorted(_WORDS[name] for name in expected if name in _WORDS)

@@ -11,8 +11,8 @@ from kinegraph.model.elements import (
     HERTZ,
     Anchor,
     Arc,
-    Bumper,
     Capsule,
+    CompliantContact,
     ContactShape,
     Cylinder,
     Damper,
@@ -135,6 +135,9 @@ def element_text(element: Element) -> str:
     """The statement of an element."""
     if isinstance(element, Potential):
         return f"potential {element.name} | {text(element.energy)};"
+    if isinstance(element, CompliantContact):
+        shapes, clauses = ", ".join(map(_contact_shape, element.shapes)), ", ".join(_compliant_contact(element))
+        return f"contact {element.name} | {shapes} | {clauses};"
     keyword, clauses = _statement(element)
     return f"{keyword} {element.name} | {', '.join(clauses)};"
 
@@ -155,9 +158,7 @@ def _statement(element: Element) -> tuple[str, Iterator[str]]:
             return "moment", iter((f"at({element.on})", _vector(element.axes.value, element.components)))
         case Limit():
             return "limit", _limit(element)
-        case Bumper():
-            return "bumper", _bumper(element)
-    raise TypeError(f"{type(element).__name__} is no element")
+    raise TypeError(f"{type(element).__name__} has no statement in the model language")
 
 
 def _spring(spring: Spring) -> Iterator[str]:
@@ -186,12 +187,11 @@ def _limit(limit: Limit) -> Iterator[str]:
         yield _clause("damping", limit.damping)
 
 
-def _bumper(bumper: Bumper) -> Iterator[str]:
-    yield from map(_contact_shape, bumper.shapes)
-    yield _clause("stiffness", bumper.stiffness)
+def _compliant_contact(contact: CompliantContact) -> Iterator[str]:
+    yield _clause("stiffness", contact.stiffness)
     for word, usual in (("exponent", HERTZ), ("damping", ZERO), ("friction", ZERO), ("slip", DEFAULT_WIDTH)):
-        if getattr(bumper, word) != usual:
-            yield _clause(word, getattr(bumper, word))
+        if getattr(contact, word) != usual:
+            yield _clause(word, getattr(contact, word))
 
 
 def _contact_shape(shape: ContactShape) -> str:

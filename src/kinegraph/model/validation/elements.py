@@ -11,8 +11,8 @@ from kinegraph.model.elements import (
     STRETCH,
     Anchor,
     Arc,
-    Bumper,
     Capsule,
+    CompliantContact,
     ContactShape,
     Cylinder,
     Damper,
@@ -58,7 +58,7 @@ _LOADS = ANYTHING | UNKNOWN
 
 _WORDS: dict[type, str] = {Spring: "spring", Damper: "damper", Friction: "friction", Force: "force",
                            PointForce: "force", Moment: "moment", Potential: "potential", Limit: "limit",
-                           Bumper: "bumper"}  # fmt: skip
+                           CompliantContact: "contact"}  # fmt: skip
 
 _Part = tuple[str, Expression, frozenset[str], str]  # clause, expression, kinds it may use, local name
 
@@ -110,7 +110,7 @@ def _parts(element: Element) -> Iterator[_Part]:
             yield from ((clause, bound, GIVEN, "") for clause, bound in bounds if bound is not None)
             yield "stiffness", stiffness, PARAMETERS, ""
             yield "damping", damping, PARAMETERS, ""
-        case Bumper():
+        case CompliantContact():
             for clause in ("stiffness", "exponent", "damping", "friction", "slip"):
                 yield clause, getattr(element, clause), PARAMETERS, ""
             for shape in element.shapes:
@@ -150,7 +150,7 @@ def _law(law: Linear | ForceLaw | EnergyLaw, linear: str, allowed: frozenset[str
 def _anchors(element: Element) -> tuple[tuple[str, Anchor], ...]:
     if isinstance(element, PointForce):
         return (("at", element.at),)
-    if isinstance(element, Bumper):
+    if isinstance(element, CompliantContact):
         return tuple((word_of(shape), anchor) for shape in element.shapes for anchor in anchors_of(shape))
     target = getattr(element, "on", None)
     return (("between", target.first), ("between", target.second)) if isinstance(target, Span) else ()
@@ -226,7 +226,7 @@ def _check_target(element: Element, scope: Scope, body_of: Mapping[str, str | No
 def _ends(element: Element) -> Iterable[tuple[str, tuple[str | None, ...]]]:
     if isinstance(element, PointForce):
         return (("at", (element.at.of,)),)
-    if isinstance(element, Bumper):
+    if isinstance(element, CompliantContact):
         return (("stiffness", tuple(anchor.of for shape in element.shapes for anchor in anchors_of(shape))),)
     target = getattr(element, "on", None)
     return (("between", (target.first.of, target.second.of)),) if isinstance(target, Span) else ()
@@ -255,8 +255,8 @@ def _check_numbers(element: Element, values: Mapping[str, Value], places: Places
             raise ModelError(message, places.of(element, "width"), remedy)
     if isinstance(element, Limit):
         _check_limit(element, values, places)
-    if isinstance(element, Bumper):
-        _check_bumper(element, values, places)
+    if isinstance(element, CompliantContact):
+        _check_compliant_contact(element, values, places)
 
 
 #: The pairs without a sphere whose distance has a closed form.
@@ -265,7 +265,7 @@ _DISTANCES = (
 )  # fmt: skip
 
 
-def _check_bumper(element: Bumper, values: Mapping[str, Value], places: Places) -> None:
+def _check_compliant_contact(element: CompliantContact, values: Mapping[str, Value], places: Places) -> None:
     what = described(element)
     kinds = frozenset(type(shape) for shape in element.shapes)
     if Sphere not in kinds and kinds not in _DISTANCES:
