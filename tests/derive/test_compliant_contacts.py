@@ -311,7 +311,7 @@ ONE = "coordinates z; A | Sz(z) | m(1); contact b | {};"
         ("cylinder(A, (0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)) | stiffness(1)", "the cylinder of the contact"),
         ("capsule(A, A(0, 0, 1), 1), torus((0, 0, 0), (0, 0, 1), 1, 1) | stiffness(1)", "distance is not known"),
         ("sphere(A, 1), arc((0, 0, 0), (0, 0, 1), (1, 0, 0), 1) | stiffness(1)", "takes 6 arguments"),
-        ("sphere(C, 1), plane((0, 0, 0), (0, 0, 1)) | stiffness(1)", "no output or body called C"),
+        ("sphere(C, 1), plane((0, 0, 0), (0, 0, 1)) | stiffness(1)", "unknown output or body 'C'"),
     ],
 )
 def test_bad_input_is_named(clauses: str, message: str) -> None:

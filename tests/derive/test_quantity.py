@@ -80,8 +80,8 @@ def test_errors_do_not_repeat_pages_of_text() -> None:
 OF_A_MODEL = [
     ("pose:tp", "did you mean `tip`"),
     ("jacobian:tip@Uper", "did you mean `Upper`"),
-    ("structure:K", "did you mean `k1`|known here: k1"),
-    ("axis:q3", "did you mean `q1`|known here"),
+    ("structure:K", "did you mean `k1`|available: k1"),
+    ("axis:q3", "did you mean `q1`|available"),
     ("arm:q1:Lowr", "did you mean `Lower`"),
     ("d(tau)/d(qd)", "did you mean `v`"),
     ("d(tau)/d(mm)", "did you mean `m`"),

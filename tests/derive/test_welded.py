@@ -17,8 +17,7 @@ from kinegraph.derive.tree.links import build_tree
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.proof import prove
 from kinegraph.io.mjcf.transforms import placed, pose, quaternion_of_matrix
-from kinegraph.model import expression
-from kinegraph.model import number
+from kinegraph.model import expression, number
 from kinegraph.model.mechanism import Axis, Body, Inertia, Mechanism, Shift, Transform
 from tests.interpreted import interpreted
 

@@ -165,7 +165,7 @@ def test_constraints_on_tendons_and_deformable_bodies_are_left_out() -> None:
         ('<joint joint1="p" joint2="p"/>', "to itself"),
         ('<joint joint1="r"/>', "a ball joint"),
         ('<joint joint1="p" polycoef="1 2 3 4 5 6"/>', "up to 5 numbers"),
-        ('<connect name="x" body1="a" anchor="0 0 0"/><weld name="x" body1="b"/>', "is called like"),
+        ('<connect name="x" body1="a" anchor="0 0 0"/><weld name="x" body1="b"/>', "has the same name as"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused(equality: str, words: str) -> None:
@@ -211,7 +211,7 @@ def test_points_that_differ_by_rounding_close_in_the_sense_of_least_squares(miss
 
 
 def test_points_that_differ_by_more_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(AssemblyError, match=r"stays open by 0\.00103"):
+    with pytest.raises(AssemblyError, match=r"has a gap of 0\.00103"):
         kg.assemble(hinge(1e-3))
     file = tmp_path / "hinge.xml"
     file.write_text(HINGE.format(along=-0.02 + 1e-9, across=0.3), encoding="utf-8")

@@ -159,7 +159,7 @@ def test_shapes_are_kept_and_meshes_found_below_the_roots_only(tmp_path: Path) -
     visual, collision = (extra for extra in found.mechanism.extras if isinstance(extra, Shape))
     assert (visual.kind, visual.role, visual.file) == (ShapeKind.MESH, ShapeRole.VISUAL, str(mesh.resolve()))
     assert visual.reference == "package://every_joint/meshes/thigh.stl"
-    assert visual.colour == (0.5, 0.5, 0.5, 1.0)
+    assert visual.color == (0.5, 0.5, 0.5, 1.0)
     assert collision.sizes == (expression(0.05), expression(0.3))
     escape = EVERY_JOINT.read_text("utf-8").replace("every_joint/meshes", "every_joint/../../every_joint/meshes")
     inner = tmp_path / "inner"
@@ -188,7 +188,7 @@ def _visual_file(robot: Path) -> str | None:
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ('ixx="1" iyy="1" izz="3"', "no real body has the inertia of b"),
+        ('ixx="1" iyy="1" izz="3"', "the inertia of b is physically impossible"),
         ('ixx="1" iyy="1" izz="1" ixy="2"', "the inertia of b is not positive"),
         ('ixx="-5e-20" iyy="1" izz="1"', "Jx of b is negative"),
     ],

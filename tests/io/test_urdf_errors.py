@@ -17,7 +17,7 @@ INERTIAL = '<link name="a"><inertial><mass value="{}"/></inertial></link>'
 @pytest.mark.parametrize(
     ("given", "message", "remedy"),
     [
-        ("<sdf/>", "the root element is <sdf>: this is SDFormat", "recognises the format by itself"),
+        ("<sdf/>", "the root element is <sdf>: this is SDFormat", "recognizes the format by itself"),
         ("<robot/>", "no links", "<link name"),
         ("<robot><xacro:macro/></robot>", "<xacro:macro> is a macro", "xacro robot.urdf.xacro"),
         (robot(), "2 roots: no joint leads to a, b", "fixed joints"),
@@ -39,7 +39,7 @@ INERTIAL = '<link name="a"><inertial><mass value="{}"/></inertial></link>'
             robot(joint('<origin quat_xyzw="0 0 0 0"/>')).replace("<robot", '<robot version="1.1"'),
             "the quaternion of the joint j is zero", "write 0 0 0 1 for no rotation",
         ),
-        (f"<robot>{INERTIAL.format(-1)}</robot>", "mass of a is negative: -1", "positive or zero"),
+        (f"<robot>{INERTIAL.format(-1)}</robot>", "mass of a is negative: -1", "zero or positive"),
         ("<robot><link/></robot>", "<link> has no name", '<link name="...">'),
         ("<robot><link name='a'></robot>", "not well-formed XML: mismatched tag", ""),
         ("", "not well-formed XML: no element found", ""),

@@ -1,4 +1,4 @@
-"""Rounded right angles: which are recognised, what becomes of them, and how to switch that off."""
+"""Rounded right angles: which are recognized, what becomes of them, and how to switch that off."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_which_decimals_are_right_angles(number: str, likeness: Likeness, turns:
 
 
 @given(st.integers(-8, 8).filter(bool), st.integers(1, 20))
-def test_a_rounding_is_recognised_where_it_is_within_the_tolerance(turns: int, decimals: int) -> None:
+def test_a_rounding_is_recognized_where_it_is_within_the_tolerance(turns: int, decimals: int) -> None:
     rounded = Fraction(round(turns * PI_VALUE / 2 * 10**decimals), 10**decimals)
     off = abs(rounded - turns * PI_VALUE / 2)
     for tolerance in (1e-7, 1e-5, 1e-3):

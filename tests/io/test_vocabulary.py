@@ -159,7 +159,7 @@ def test_what_is_understood_is_what_the_reader_asks_for(
     ("inner", "kind", "message"),
     [
         ("<gizmo/>", FindingKind.NOT_UNDERSTOOD, "<gizmo> of <robot>"),
-        ("<link name='b' colour='red'/>", FindingKind.NOT_UNDERSTOOD, "colour of <link>"),
+        ("<link name='b' color='red'/>", FindingKind.NOT_UNDERSTOOD, "color of <link>"),
         ("<link name='b'>heavy</link>", FindingKind.NOT_UNDERSTOOD, "text inside <link>"),
         ("<link name='b'><inertial><mass value='1'/><mass value='2'/></inertial></link>", FindingKind.NOT_UNDERSTOOD,
          "a second <mass> of <inertial>"),

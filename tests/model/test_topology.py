@@ -99,7 +99,7 @@ def test_loops_that_share_joints_are_solved_together():
         ("Rz(a), Rz(b)", None),
     ],
 )
-def test_joints_are_recognised_by_their_transforms(transforms, kind):
+def test_joints_are_recognized_by_their_transforms(transforms, kind):
     declared = ", ".join(name for name in "abc" if f"({name}" in transforms or f"*{name}" in transforms)
     quaternion = "quaternion (e0, e1, e2, e3) velocity (wx, wy, wz);" if "Q" in transforms else ""
     model = parse(f"{f'coordinates {declared};' if declared else ''} {quaternion} A | {transforms} | m(1), Jz(1);")

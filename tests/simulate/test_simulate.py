@@ -157,7 +157,7 @@ def test_mistakes_are_explained() -> None:
     arm = kg.load("double-pendulum")
     for options, message in [
         ({"method": "euler"}, "known are rk4"),
-        ({"initial": {"q3": 1}}, "known here: q1"),
+        ({"initial": {"q3": 1}}, "available: q1"),
         ({"rtol": 2.0}, "rtol"),
         ({"method": "rk4"}, "step"),
         ({"method": "bdf", "step": 0.1}, "itself"),

@@ -75,7 +75,7 @@ def test_json(capsys, command, keys):
         ("linearise double-pendulum --at q1=1", "neither an equilibrium nor a steady motion"),
         ("response double-pendulum --over 3", "FROM:TO"),
         ("inverse double-pendulum -m q1=t --unknown tau:q1 --for 2", "no law of motion for q2"),
-        ("assemble four-bar --set b=0.01 --set c=0.01", "pin stays open by"),
+        ("assemble four-bar --set b=0.01 --set c=0.01", "pin has a gap of"),
         ("reactions double-pendulum --joint Uper", "'Uper' names no joint"),
         ("ik puma560 --body L6 --pose 1,2", "2 numbers"),
         (

@@ -5,7 +5,7 @@
 | alpha, a, d, theta | the four quantities of a row: expressions; empty is zero |
 | kind | revolute (the default), prismatic or fixed; the first letter is enough |
 | name | the coordinate's name; q1, q2, ... if left out |
-| m, x, y, z, Jx, Jy, Jz, Jxy, Jyz, Jxz | optional: mass, centre of mass in the link frame, moments about it |
+| m, x, y, z, Jx, Jy, Jz, Jxy, Jyz, Jxz | optional: mass, center of mass in the link frame, moments about it |
 
 The coordinate of a revolute row is added to theta, that of a prismatic row to d, unless the cell mentions it. All other
 names are parameters. A modified row (Craig) is Rx(alpha) Sx(a) Rz(theta) Sz(d) with alpha and a of the link before; a
@@ -52,9 +52,9 @@ Cell: TypeAlias = "Scalar | None"
 Row: TypeAlias = "Mapping[str, Cell] | Sequence[Cell]"
 
 _FIRST = ("alpha", "a", "d", "theta", "kind", "name")
-_CENTRE = ("x", "y", "z")
+_CENTER = ("x", "y", "z")
 _MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
-_COLUMNS = (*_FIRST, "m", *_CENTRE, *_MOMENTS)
+_COLUMNS = (*_FIRST, "m", *_CENTER, *_MOMENTS)
 _DECIMAL = re.compile(r"[+-]?[0-9]*\.([0-9]+)")
 _MAX_ROWS = 10_000
 _MAX_BYTES = 5_000_000
@@ -231,8 +231,8 @@ class _Table:
         return self.angle_reader.angle(written, f"{column} of row {number}", place)
 
     def _inertia(self, row: Mapping[str, Cell], place: Place) -> Inertia:
-        centre = [self._amount(row.get(axis), place) for axis in _CENTRE]
-        central = tuple(Shift(axis, at) for axis, at in zip(Axis, centre, strict=True) if at != ZERO)
+        center = [self._amount(row.get(axis), place) for axis in _CENTER]
+        central = tuple(Shift(axis, at) for axis, at in zip(Axis, center, strict=True) if at != ZERO)
         mass, *moments = (self._amount(row.get(column), place) for column in ("m", *_MOMENTS))
         Jx, Jy, Jz, Jxy, Jyz, Jxz = moments
         return Inertia(mass, Jx, Jy, Jz, Jxy, Jyz, Jxz, central)

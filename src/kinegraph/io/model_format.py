@@ -90,5 +90,5 @@ def require_root(root: Element, wanted: ModelFormat) -> None:
     """Raise a ModelError unless the document is in the format wanted."""
     found = format_by_root(root)
     if found is not wanted:
-        remedy = f"kinegraph.load recognises the format by itself; this reader takes {wanted.value}"
+        remedy = f"kinegraph.load recognizes the format by itself; this reader takes {wanted.value}"
         raise ModelError(f"the root element is <{root.tag}>: this is {found.value}", root.place, remedy)

@@ -33,12 +33,12 @@ from kinegraph.model.names import did_you_mean, model_name_from
 from kinegraph.model.report import Places
 from kinegraph.model.validation.mechanism import validate
 
-# Tables of vectors: joint axes and the way from joints to centres of mass, as Racković's algorithms take them.
+# Tables of vectors: joint axes and the way from joints to centers of mass, as Racković's algorithms take them.
 
 
 # The zero pose of a joint between two links, from the vectors of the table alone (Racković, section 1.3.2.1).
 #
-# Seen along the joint axis, the way from the joint to the centre of its own link continues the way from the centre of
+# Seen along the joint axis, the way from the joint to the center of its own link continues the way from the center of
 # the link before to the joint. Where a vector is parallel to the axis, x, y, z are first exchanged for y, z, x.
 
 Three = tuple[Fraction, Fraction, Fraction]
@@ -47,7 +47,7 @@ _Frame = tuple[Three, Three, Three]
 
 def zero_pose(axis: Three, own: Three, axis_before: Three, before: Three) -> tuple[Transform, ...]:
     """The turn from the axes of the link before to those of the link: `own` and `before` lead from the joint to the
-    centres of both, each in its link's axes."""
+    centers of both, each in its link's axes."""
     link = _frame(axis, _perpendicular_part(axis, own))
     away = _perpendicular_part(axis_before, before)
     base = _frame(axis_before, (-away[0], -away[1], -away[2]))
@@ -107,7 +107,7 @@ def quaternion(turn: list[list[Fraction]]) -> tuple[Fraction, Fraction, Fraction
 #
 #     [[closing]]
 #     link = 8                                      # the last link of the series
-#     r = [0, 0, -0.07]                             # from its centre of mass to the point that is held, in its axes
+#     r = [0, 0, -0.07]                             # from its center of mass to the point that is held, in its axes
 #     at = [0.2, 0.27, 0.0302]                      # where that point is held on the ground
 #     axes = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]      # Q'_1, Q'_2, Q'_3; these if left out
 #
@@ -164,7 +164,7 @@ def _rotation_to(axes: tuple[Three, Three, Three]) -> tuple[Transform, ...]:
 #
 #     [[link]]
 #     axis = [0, 0, 1]                              # of joint 1, which carries link 1
-#     r = { 1 = [0, 0, 0.4], 2 = [0, 0, -0.4] }     # from joints 1 and 2 to the centre of mass of link 1
+#     r = { 1 = [0, 0, 0.4], 2 = [0, 0, -0.4] }     # from joints 1 and 2 to the center of mass of link 1
 #     mass = 5
 #     moments = [0.25, 0.01, 0.25]                  # principal, about the link's x, y, z
 #     start = -0.5                                  # of the coordinate, 0 if left out

@@ -1,4 +1,4 @@
-"""Mechanisms: what they are, how to write them in Python, when they are well described, what their numbers are."""
+"""Mechanisms: records, the Python builder, validation, and values of expressions."""
 
 from __future__ import annotations
 

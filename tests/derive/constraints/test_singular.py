@@ -24,7 +24,7 @@ Rocker | Sx(d), Rz(rocker) | Sx(c/2), m(1), Jz(0.1); loop pin | revolute | Coupl
 def test_eval_refuses_a_singular_position_by_name(beside, capsys):
     found = runner(capsys)("eval n-four-bar-1 -q qdd,H,multipliers --at", f"u0={FLAT + beside},u1={FLAT + beside}")
     assert found.code == 1
-    assert "qdd, multipliers: n-four-bar-1 is in a singular position here, where pin1.x follows" in found.err
+    assert "qdd, multipliers is not determined: n-four-bar-1 is in a singular position, where pin1.x depends" in found.err
 
 
 @pytest.mark.parametrize("beside", [1e-3, -0.1])

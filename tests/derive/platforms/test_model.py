@@ -143,7 +143,7 @@ FAULTS = [
     (table(rows="| A: Sz(0.6) > Sx(0)"), "the leg A has no direction: its joints on base and ring coincide"),
     (table().replace("platform UPS | Ring", "platform UPS | Rign"), "Rign"),
     (table().replace("| B:", "| B~Ring:"), "the leg B stands on Ring, which it carries"),
-    (table("effort(3*lenght)"), "lenght, used in `value` of the force A_drive, is not declared"),
+    (table("effort(3*lenght)"), "unknown name 'lenght' in `value` of the force A_drive"),
 ]
 
 

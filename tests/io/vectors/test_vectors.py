@@ -42,12 +42,12 @@ def test_an_oblique_axis_turns_about_itself() -> None:
 
 
 def test_the_zero_pose_continues_the_way_to_the_joint() -> None:
-    """Both links along x, the axis along z: the centre of the second lies beyond the joint, so nothing is turned."""
+    """Both links along x, the axis along z: the center of the second lies beyond the joint, so nothing is turned."""
     assert zero_pose((0, 0, 1), (1, 0, 0), (0, 0, 1), (-1, 0, 0)) == ()
 
 
-def test_the_zero_pose_of_centres_on_an_axis_along_the_diagonal() -> None:
-    """Both centres lie on the axis; any direction across it does, and the components exchanged are none."""
+def test_the_zero_pose_of_centers_on_an_axis_along_the_diagonal() -> None:
+    """Both centers lie on the axis; any direction across it does, and the components exchanged are none."""
     assert zero_pose((1, 1, 1), (2, 2, 2), (1, 1, 1), (-1, -1, -1))
 
 

@@ -76,13 +76,13 @@ class ShapeDistances:
             case Cylinder(), Plane():
                 yield from self._rims_on_plane(first, second)
             case Torus(), Plane():
-                axis, centre = self._direction(first.normal, first.centre.of), self.points.anchored(first.centre)
+                axis, centre = self._direction(first.normal, first.center.of), self.points.anchored(first.center)
                 lowest = self._lowest(centre, axis, self.names.scalar(first.ring), second)
                 yield self._on_plane(lowest, self.names.scalar(first.radius), second)
             case Sphere(), Torus() | Arc():
-                yield self._on_ring(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
+                yield self._on_ring(self.points.anchored(first.center), self.names.scalar(first.radius), second)
             case Sphere(), Cylinder():
-                yield self._on_cylinder(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
+                yield self._on_cylinder(self.points.anchored(first.center), self.names.scalar(first.radius), second)
             case ((Sphere() | Capsule()), (Sphere() | Capsule())):
                 yield self._of_segments(first, second)
             case _:
@@ -128,7 +128,7 @@ class ShapeDistances:
 
     def _on_ring(self, centre: Vector, radius: Scalar, ring: Torus | Arc) -> Nearest:
         """The nearest point of the circle lies in the plane of its axis and the centre, or is an end of the arc."""
-        axis, middle = self._direction(ring.normal, ring.centre.of), self.points.anchored(ring.centre)
+        axis, middle = self._direction(ring.normal, ring.center.of), self.points.anchored(ring.center)
         away = minus(centre, middle)
         across = minus(away, times(dot(axis, away), axis))
         outwards = times(dot(across, across).apply("sqrt").reciprocal(), across)
@@ -139,7 +139,7 @@ class ShapeDistances:
 
     def _within(self, arc: Arc, axis: Vector, outwards: Vector) -> Vector:
         """A direction in the plane of an arc, or that of the end it lies nearer to."""
-        given = self._direction(arc.middle, arc.centre.of)
+        given = self._direction(arc.middle, arc.center.of)
         flat = minus(given, times(dot(axis, given), axis))
         middle = times(dot(flat, flat).apply("sqrt").reciprocal(), flat)
         onwards = cross(axis, middle)

@@ -564,7 +564,7 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "contact",
-        "at each place of a compliant contact: the gap, the force on the first shape with friction, and its point of action",
+        "at each place of a compliant contact: the gap, the force on the first shape with friction, and its point",
         derive=elements.contact,
         arguments=QV,
         shape=(Extent.COMPONENTS, 7),

@@ -1,4 +1,4 @@
-"""The statements of elements: `spring S | on(q1) stiffness(k) rest(l);` and the like."""
+"""Statements of elements, such as `spring S | on(q1) stiffness(k) rest(l);`."""
 
 from __future__ import annotations
 
@@ -96,27 +96,27 @@ class _Clauses:
     def add(self, clause: Clause) -> None:
         allowed = _READERS[self.keyword][1]
         if clause.word not in allowed:
-            message = f"{self.what} takes no `{clause.word}`"
+            message = f"unknown clause `{clause.word}` of {self.what}"
             raise ModelError(message, clause.place, did_you_mean(clause.word, allowed))
         if clause.word in _SHAPES:
             self.shapes.append(clause)
             return
         if clause.word in self._found:
-            raise ModelError(f"{self.what} has `{clause.word}` a second time", clause.place, "keep one of the two")
+            raise ModelError(f"{self.what} has `{clause.word}` twice", clause.place, "keep one of the two")
         self._found[clause.word] = clause
 
     def check_used(self) -> None:
-        """Clauses that are fine by themselves but do not go together."""
+        """Raise a ModelError for clauses that cannot be combined."""
         for word, clause in self._found.items():
             if word not in self._used:
-                message = f"`{word}` does not go with the other clauses of {self.what}"
+                message = f"`{word}` cannot be combined with the other clauses of {self.what}"
                 raise ModelError(message, clause.place, f"write {FORMS[self.keyword]}")
 
     def has(self, word: str) -> bool:
         return word in self._found
 
     def chosen(self, *words: str) -> str:
-        """Which one of several clauses is there; exactly one must be."""
+        """The given clause among several; exactly one is required."""
         found = [word for word in words if word in self._found]
         options = " or ".join(f"`{word}(...)`" for word in words)
         if not found:
@@ -127,7 +127,7 @@ class _Clauses:
         return found[0]
 
     def one(self, word: str) -> Expression:
-        """The expression of a clause that must be there."""
+        """The expression of a required clause."""
         self.chosen(word)
         return self.several(word, 1)[0]
 
@@ -138,11 +138,11 @@ class _Clauses:
         return self.one(word) if self.has(word) else None
 
     def several(self, word: str, count: int) -> tuple[Expression, ...]:
-        """The arguments of a clause, all of them expressions."""
+        """The arguments of a clause, all expressions."""
         clause = self._counted(word, count)
         found = tuple(item for item in clause.arguments if isinstance(item, Expression))
         if len(found) != count:
-            message = f"`{word}` of {self.what} holds a point where an expression belongs"
+            message = f"`{word}` of {self.what} has a point instead of an expression"
             raise ModelError(message, clause.place, f"write {FORMS[self.keyword]}")
         return found
 
@@ -169,7 +169,7 @@ class _Clauses:
             remedy = f"write {clause.word}({', '.join(wanted)})"
             raise ModelError(f"`{clause.word}` of {self.what} takes {len(wanted)} arguments", clause.place, remedy)
         parts = [self._part(argument, kind, clause) for argument, kind in zip(clause.arguments, wanted, strict=True)]
-        return _MADE[clause.word](*parts)
+        return _SHAPE_TYPES[clause.word](*parts)
 
     def _part(self, argument: Argument, kind: str, clause: Clause) -> Anchor | Triple | Expression:
         if kind == "point":
@@ -178,7 +178,7 @@ class _Clauses:
             return argument[0], argument[1], argument[2]
         if kind in ("radius", "angle") and isinstance(argument, Expression):
             return argument
-        message = f"`{clause.word}` of {self.what} has something else where its {kind} belongs"
+        message = f"`{clause.word}` of {self.what} has an invalid {kind}"
         raise ModelError(message, clause.place, f"write {clause.word}({', '.join(_SHAPES[clause.word])})")
 
     def axes(self) -> Axes:
@@ -207,11 +207,11 @@ class _Clauses:
             case tuple():
                 of, position = None, argument
             case _:
-                message = f"`{clause.word}` of {self.what} holds an expression where a point belongs"
+                message = f"`{clause.word}` of {self.what} has an expression instead of a point"
                 raise ModelError(message, clause.place, "write an output, a body, `Body(x, y, z)` or `(x, y, z)`")
         place = self.places.of(argument) or clause.place
         if len(position) != 3:
-            raise ModelError(f"a point has 3 coordinates, found {len(position)}", place, "write all of them")
+            raise ModelError(f"a point has 3 coordinates, found {len(position)}", place, "write `(x, y, z)`")
         return self.places.mark(Anchor(of, (position[0], position[1], position[2])), place)
 
 
@@ -278,7 +278,7 @@ def _compliant_contact(c: _Clauses) -> CompliantContact:
     )
 
 
-#: What the clauses of shapes hold.
+#: The arguments of shapes.
 _SHAPES = {
     "sphere": ("point", "radius"),
     "capsule": ("point", "point", "radius"),
@@ -287,7 +287,7 @@ _SHAPES = {
     "arc": ("point", "(x, y, z)", "(x, y, z)", "radius", "angle", "radius"),
     "cylinder": ("point", "point", "radius"),
 }
-_MADE: dict[str, Callable[..., ContactShape]] = {
+_SHAPE_TYPES: dict[str, Callable[..., ContactShape]] = {
     "sphere": Sphere, "capsule": Capsule, "plane": Plane, "torus": Torus, "arc": Arc, "cylinder": Cylinder,
 }  # fmt: skip
 

@@ -100,7 +100,7 @@ class MeshAsset:
 
     @cached_property
     def moments(self) -> Moments:
-        """Volume, centre and inertia by the mesh's own rule."""
+        """Volume, center and inertia by the mesh's own rule."""
         return self.surface.moments(self.rule)
 
     @property
@@ -217,11 +217,11 @@ class Fitted:
 
 def fitted(kind: str, mesh: MeshAsset, around: bool, scale: float) -> Fitted:
     """The primitive of a kind that stands for a mesh: by the box around it, or by its inertia box."""
-    axes, centre = quaternion_matrix(mesh.moments.axes.tolist()), mesh.moments.centre
+    axes, center = quaternion_matrix(mesh.moments.axes.tolist()), mesh.moments.center
     if around:
-        seen = (mesh.surface.corners - centre) @ axes
+        seen = (mesh.surface.corners - center) @ axes
         low, high = seen.min(axis=0), seen.max(axis=0)
-        centre = centre + axes @ ((low + high) / 2)
+        center = center + axes @ ((low + high) / 2)
         sizes = _around(kind, (high - low) / 2)
     else:
         sizes = _by_inertia_box(kind, _inertia_box(mesh.moments.moments / mesh.moments.amount))
@@ -230,7 +230,7 @@ def fitted(kind: str, mesh: MeshAsset, around: bool, scale: float) -> Fitted:
     if not (scale > 0 and max(sizes) > 0):
         message = f"a {kind} fitted to the mesh {mesh.name} has no size"
         raise ModelError(message, mesh.element.place, "write a positive fitscale")
-    return Fitted(tuple(scale * size for size in sizes), placed(centre, mesh.moments.axes))
+    return Fitted(tuple(scale * size for size in sizes), placed(center, mesh.moments.axes))
 
 
 def _inertia_box(moments: Floats) -> Floats:
@@ -378,7 +378,7 @@ def _between(
     start, end = [item.value for item in ends[:3]], [item.value for item in ends[3:]]
     along = [a - b for a, b in zip(start, end, strict=True)]
     if not all(abs(step) < _LARGEST for step in along):
-        raise ModelError(f"the ends of a {kind} are too far apart", element.place, "write fromto in metres")
+        raise ModelError(f"the ends of a {kind} are too far apart", element.place, "write fromto in meters")
     half = _length(along) / 2
     found = (sizes[0], half) if kind in ("capsule", "cylinder") else (sizes[0], sizes[0], half)
     return found, place_between(ends, element)

@@ -29,7 +29,7 @@ _LEAST_MASS = 1e-15  # MuJoCo takes less for nothing
 
 @dataclass(frozen=True)
 class _Part:
-    """A geom's share of a body: mass, a frame in its centre of mass, and its inertia tensor along the frame's axes."""
+    """A geom's share of a body: mass, a frame in its center of mass, and its inertia tensor along the frame's axes."""
 
     mass: float
     frame: tuple[Transform, ...]
@@ -90,7 +90,7 @@ def _mesh_part(geom: Geom, stated: Fraction | None, density: float) -> _Part:
         raise ModelError(f"a geom of the mesh {geom.mesh.name} has shellinertia", geom.element.place, remedy)
     mesh = geom.mesh.moments
     mass = float(stated) if stated is not None else density * mesh.amount
-    return _Part(mass, (*geom.place, *placed(mesh.centre, mesh.axes)), mass / mesh.amount * np.diag(mesh.moments))
+    return _Part(mass, (*geom.place, *placed(mesh.center, mesh.axes)), mass / mesh.amount * np.diag(mesh.moments))
 
 
 def _together(parts: Sequence[_Part]) -> Inertia:
@@ -98,11 +98,11 @@ def _together(parts: Sequence[_Part]) -> Inertia:
     poses = [pose(part.frame) for part in parts]
     total = math.fsum(part.mass for part in parts)
     weighted = [part.mass * position for part, (_, position) in zip(parts, poses, strict=True)]
-    centre = np.sum(weighted, axis=0) / total
+    center = np.sum(weighted, axis=0) / total
     tensor = np.zeros((3, 3))
     for part, (rotation, position) in zip(parts, poses, strict=True):
-        tensor += rotation @ part.tensor @ rotation.T + _of_point(part.mass, position - centre)
-    return _inertia(total, tensor, shifts([item.value for item in cleaned(centre)]))
+        tensor += rotation @ part.tensor @ rotation.T + _of_point(part.mass, position - center)
+    return _inertia(total, tensor, shifts([item.value for item in cleaned(center)]))
 
 
 def _of_point(mass: float, r: Floats) -> Floats:
@@ -227,8 +227,8 @@ class _Start:
         return number(item, {**self.values, **(changed or {})})
 
     def _weigh(self, here: _Frame, inertia: Inertia) -> None:
-        turn, centre = pose(inertia.central)
-        rotation, position = here.rotation @ turn, here.position + here.rotation @ centre
+        turn, center = pose(inertia.central)
+        rotation, position = here.rotation @ turn, here.position + here.rotation @ center
         x, y, z, xy, yz, xz = (
             number(item, {}) for item in (inertia.Jx, inertia.Jy, inertia.Jz, inertia.Jxy, inertia.Jyz, inertia.Jxz)
         )

@@ -49,7 +49,7 @@ def _capsule_moments(radius: float, half: float) -> Triple:
 
 
 def _capsule_shell(radius: float, half: float) -> Triple:
-    """A tube and two half spheres, whose centres of mass lie half a radius beyond the tube."""
+    """A tube and two half spheres, whose centers of mass lie half a radius beyond the tube."""
     ends = radius / (radius + half)
     tube = 1 - ends
     axial = tube * radius**2 + ends * 2 / 3 * radius**2
@@ -193,7 +193,7 @@ def along_principal_axes(inertia: Inertia) -> Inertia:
     return replace(inertia, Jx=a, Jy=b, Jz=c, Jxy=ZERO, Jyz=ZERO, Jxz=ZERO, central=central)
 
 
-# Volume, centre of mass and moments of inertia of a mesh, by the four rules of MuJoCo.
+# Volume, center of mass and moments of inertia of a mesh, by the four rules of MuJoCo.
 #
 # Every triangle and a point span a pyramid; sums over pyramids are exact integrals for a closed surface. The legacy
 # rule counts all pyramids as positive, so that a mesh which is not convex seen from the point gets more than its
@@ -218,13 +218,13 @@ class MeshInertia(Enum):
 
 @dataclass(frozen=True)
 class Moments:
-    """A body of unit density: its volume (a shell's area), its centre of mass and its moments of inertia there.
+    """A body of unit density: its volume (a shell's area), its center of mass and its moments of inertia there.
 
     The moments are principal ones, greatest first; `axes` is the quaternion of the axes they are about.
     """
 
     amount: float
-    centre: Floats
+    center: Floats
     axes: Floats
     moments: Floats
 
@@ -246,7 +246,7 @@ class Surface:
     hull_corners: int | None = None
 
     def moments(self, rule: MeshInertia) -> Moments:
-        """Volume, centre and inertia of the mesh. ModelError if it has none by this rule."""
+        """Volume, center and inertia of the mesh. ModelError if it has none by this rule."""
         convex = rule is MeshInertia.CONVEX or not len(self.triangles)
         triangles = self._hull() if convex else self.triangles
         if rule is MeshInertia.EXACT:
@@ -257,12 +257,12 @@ class Surface:
             raise self._error("has no surface", "check its scale")
         if rule is MeshInertia.SHELL:
             return _moments(faces - middle, areas, middle, shell=True)
-        centre = self._centre(faces - middle, rule, areas.sum() ** 1.5) + middle
-        around = faces - centre
-        return _moments(around, _volumes(around, rule), centre, shell=False)
+        center = self._center(faces - middle, rule, areas.sum() ** 1.5) + middle
+        around = faces - center
+        return _moments(around, _volumes(around, rule), center, shell=False)
 
-    def _centre(self, faces: Floats, rule: MeshInertia, scale: float) -> Floats:
-        """The centre of mass of all pyramids over the origin; `scale` is the volume of a cube of its surface."""
+    def _center(self, faces: Floats, rule: MeshInertia, scale: float) -> Floats:
+        """The center of mass of all pyramids over the origin; `scale` is the volume of a cube of its surface."""
         volumes = _volumes(faces, rule)
         total = volumes.sum()
         if total < _VOLUME_ROUNDING * scale:
@@ -313,7 +313,7 @@ def _volumes(faces: Floats, rule: MeshInertia) -> Floats:
     return np.asarray(np.abs(volumes) if rule is MeshInertia.LEGACY else volumes)
 
 
-def _moments(faces: Floats, weights: Floats, centre: Floats, shell: bool) -> Moments:
+def _moments(faces: Floats, weights: Floats, center: Floats, shell: bool) -> Moments:
     """Moments about the origin of triangles (a shell), or of pyramids over it, of these areas or volumes.
 
     The mean of x x' over a triangle with corners D, E, F is (D D' + E E' + F F' + S S') / 12 with S = D + E + F; over
@@ -323,4 +323,4 @@ def _moments(faces: Floats, weights: Floats, centre: Floats, shell: bool) -> Mom
     squares = np.einsum("f,fci,fcj->ij", weights, faces, faces) + np.einsum("f,fi,fj->ij", weights, total, total)
     second = squares / (12 if shell else 20)
     moments, axes = principal_axes(np.trace(second) * np.eye(3) - second, MESH_ROUNDING)
-    return Moments(float(weights.sum()), centre, axes, moments)
+    return Moments(float(weights.sum()), center, axes, moments)

@@ -228,7 +228,7 @@ class MjcfRobotBuilder:
         self._add_sites(body, name, inverse(frame))
 
     def _is_aligned(self, body: MjcfBody) -> bool:
-        """Whether the frame of a free body is moved into its centre of mass, along its principal axes."""
+        """Whether the frame of a free body is moved into its center of mass, along its principal axes."""
         joints = self._joints_on[body]
         if len(joints) != 1 or joints[0].kind is not MjcfJointKind.FREE or body in self._with_children:
             return False
@@ -318,10 +318,10 @@ class MjcfRobotBuilder:
 
     def _shape(self, geom: Geom, body: str | None, back: tuple[Transform, ...]) -> Shape:
         rgba = vector(geom.element, "rgba", 4)
-        colour = None
+        color = None
         if rgba is not None:
             red, green, blue, opacity = (float(item.value) for item in rgba)
-            colour = (red, green, blue, opacity)
+            color = (red, green, blue, opacity)
         collides = single(geom.element, "contype") != 0 or single(geom.element, "conaffinity") != 0
         role = ShapeRole.BOTH if collides else ShapeRole.VISUAL
         kind, sizes, place = geom.shape
@@ -329,7 +329,7 @@ class MjcfRobotBuilder:
         if reference and (fault := self.finder.fault(reference)):
             name = PurePosixPath(reference).name
             self.findings.count(FindingKind.MESH, "meshes not drawn", fault, geom.element.place, name)
-        return Shape(kind, body, sizes, (*back, *place), role, reference, file, colour)
+        return Shape(kind, body, sizes, (*back, *place), role, reference, file, color)
 
     def _add_sites(self, body: MjcfBody, name: str | None, back: tuple[Transform, ...]) -> None:
         for piece in body.of("site"):

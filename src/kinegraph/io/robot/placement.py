@@ -72,7 +72,7 @@ def _angle_between(parts: Sequence[Fraction], signs: Sequence[int]) -> Fraction:
     return Fraction(2 * hypot(*(float(part) / length - sign / size for part, sign in zip(parts, signs, strict=True))))
 
 
-# Origins, axes and angles of robot files as elementary transforms, exact, with right angles recognised.
+# Origins, axes and angles of robot files as elementary transforms, exact, with right angles recognized.
 
 Three = tuple[Fraction, Fraction, Fraction]
 
@@ -178,7 +178,7 @@ def _atan2(y: Fraction, x: Fraction) -> Expression:
 
 
 class AngleReader:
-    """Reads angles and directions by one rule for right angles, and reports each that was recognised."""
+    """Reads angles and directions by one rule for right angles, and reports each that was recognized."""
 
     def __init__(self, rule: RightAngles, findings: Findings) -> None:
         self.rule = rule

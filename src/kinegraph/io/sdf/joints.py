@@ -188,13 +188,13 @@ class SdfJointReader:
 
 
 def _advance(joint: SdfJoint, angle: Expression) -> Expression:
-    """How far a screw goes at an angle. `thread_pitch` of old versions are radians per metre, left-handed."""
+    """How far a screw goes at an angle. `thread_pitch` of old versions are radians per meter, left-handed."""
     values = stated(joint.element)
     pitch, old = single(values, "screw_thread_pitch"), single(values, "thread_pitch")
     if pitch is not None:
         return Operation("/", (linear(pitch / 2, angle), Name(PI)))
     if not old:
-        remedy = "write <screw_thread_pitch>, in metres per turn"
+        remedy = "write <screw_thread_pitch>, in meters per turn"
         raise ModelError(f"{joint.what} is a screw without a pitch", joint.element.place, remedy)
     return linear(-1 / old, angle)
 

@@ -71,7 +71,7 @@ class SdfShapeReader:
 
     def _shape(self, form: Element, element: Element, link: Element, body: str | None, role: ShapeRole) -> Shape | None:
         place = self._place(element, link.required("name"))
-        colour = _colour(element)
+        color = _color(element)
         values = stated(form)
         if form.tag == ShapeKind.MESH.value:
             reference = values.required("uri")
@@ -80,12 +80,12 @@ class SdfShapeReader:
                 name = PurePosixPath(reference).name
                 self.frames.angle_reader.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
             scale = mesh_scale(values, self.frames.angle_reader.findings)
-            return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
+            return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, color)
         kind = next((kind for kind in _SIZES if kind.value == form.tag), None)
         if kind is None:
             return None  # the vocabulary reports it
         sizes = [entry for name, count in _SIZES[kind] for entry in _numbers(values, name, count)]
-        return Shape(kind, body, tuple(sizes), place, role, colour=colour)
+        return Shape(kind, body, tuple(sizes), place, role, color=color)
 
     def _place(self, element: Element, link: str) -> tuple[Transform, ...]:
         pose = element.first("pose")
@@ -94,7 +94,7 @@ class SdfShapeReader:
         return simplified((*self.frames.between(link, named, element), *own))
 
 
-def _colour(element: Element) -> tuple[float, float, float, float] | None:
+def _color(element: Element) -> tuple[float, float, float, float] | None:
     material = element.first("material")
     found = vector(stated(material), "diffuse", 4) if material is not None and material.first("diffuse") else None
     if found is None:

@@ -79,7 +79,7 @@ def _entry(element: Element, name: str) -> Fraction:
 
 # <visual> and <collision> of a link: shapes kept for the viewer and for contact; meshes as references.
 
-Colour = tuple[float, float, float, float]
+Color = tuple[float, float, float, float]
 
 _SIZES = {
     ShapeKind.BOX: (("size", 3),),
@@ -96,7 +96,7 @@ class UrdfShapeReader:
         self.meshes = meshes
         self.angle_reader = angle_reader
         named = ((material.get("name") or "", _rgba(material)) for material in root.all("material"))
-        self._colours: Mapping[str, Colour | None] = dict(named)
+        self._colors: Mapping[str, Color | None] = dict(named)
 
     def shapes(self, link: Element, name: str, body: str) -> Iterator[Shape]:
         """The shapes of one link, on the body it became."""
@@ -110,7 +110,7 @@ class UrdfShapeReader:
 
     def _shape(self, form: Element, element: Element, what: str, body: str, role: ShapeRole) -> Shape | None:
         place = origin_of(element, self.angle_reader, what)
-        colour = self._colour(element)
+        color = self._color(element)
         if form.tag == ShapeKind.MESH.value:
             reference = form.required("filename")
             file = self.meshes.file(reference)
@@ -118,23 +118,23 @@ class UrdfShapeReader:
                 name = PurePosixPath(reference).name
                 self.angle_reader.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
             scale = mesh_scale(form, self.angle_reader.findings)
-            return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
+            return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, color)
         kind = next((kind for kind in _SIZES if kind.value == form.tag), None)
         if kind is None:
             return None  # the vocabulary reports it
         sizes = [entry for name, count in _SIZES[kind] for entry in _expressions(vector(form, name, count))]
-        return Shape(kind, body, tuple(sizes), place, role, colour=colour)
+        return Shape(kind, body, tuple(sizes), place, role, color=color)
 
-    def _colour(self, element: Element) -> Colour | None:
+    def _color(self, element: Element) -> Color | None:
         material = element.first("material")
         if material is None:
             return None
-        return _rgba(material) or self._colours.get(material.get("name") or "")
+        return _rgba(material) or self._colors.get(material.get("name") or "")
 
 
-def _rgba(material: Element) -> Colour | None:
-    colour = material.first("color")
-    found = vector(colour, "rgba", 4) if colour is not None else None
+def _rgba(material: Element) -> Color | None:
+    color = material.first("color")
+    found = vector(color, "rgba", 4) if color is not None else None
     if found is None:
         return None
     red, green, blue, opacity = (float(item.value) for item in found)

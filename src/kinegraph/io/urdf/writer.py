@@ -360,8 +360,8 @@ class _Writer:
             form = ElementTree.SubElement(geometry, shape.kind.value, _sized(shape.kind, sizes))
             if shape.kind is ShapeKind.MESH:
                 form.set("filename", shape.reference)
-            if shape.colour is not None:
-                rgba = " ".join(map(_text, shape.colour))
+            if shape.color is not None:
+                rgba = " ".join(map(_text, shape.color))
                 material = ElementTree.SubElement(element, "material", name=f"rgba {rgba}")
                 ElementTree.SubElement(material, "color", rgba=rgba)
 

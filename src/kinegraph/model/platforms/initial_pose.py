@@ -16,15 +16,13 @@ from kinegraph.model.mechanism import Body, Coordinate, Mechanism, Quaternion, R
 from kinegraph.model.platforms.leg_table import check_places
 from kinegraph.model.platforms.recognition import Platform, RecognizedLeg, legs_of
 
-# Where the legs of a table begin: their coordinates from the ring's initial pose, in numbers.
-
 Floats = npt.NDArray[np.float64]
-#: Joints nearer than this, in parts of a metre, coincide.
+#: Joints nearer than this, in meters, coincide.
 _COINCIDENT = 1e-9
 
 
 def fitted(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with legs that reach the ring's initial pose; unchanged where parameters have no values."""
+    """The mechanism with legs that reach the initial pose of the platform; unchanged if a parameter has no value."""
     legs = legs_of(mechanism)
     values = known_parameter_values(mechanism)
     if not legs or any(parameter.name not in values for parameter in mechanism.parameters):
@@ -32,20 +30,20 @@ def fitted(mechanism: Mechanism) -> Mechanism:
     at: dict[str, Value] = {**values, "t": 0.0}
     at |= dict(zip(mechanism.layout.positions, initial_positions(mechanism, values), strict=True))
     found = {name: value for leg in legs for name, value in leg_start(mechanism, leg, at).items()}
-    for ring in dict.fromkeys(leg.loop.second.body for leg in legs):
-        _check_ring([leg for leg in legs if leg.loop.second.body == ring], mechanism, at)
+    for platform in dict.fromkeys(leg.loop.second.body for leg in legs):
+        _check_joint_places([leg for leg in legs if leg.loop.second.body == platform], mechanism, at)
     moved = tuple(_started(one, found) if isinstance(one, Coordinate) else one for one in mechanism.coordinates)
     return replace(mechanism, coordinates=moved)
 
 
-def _check_ring(legs: Sequence[RecognizedLeg], mechanism: Mechanism, at: Mapping[str, Value]) -> None:
+def _check_joint_places(legs: Sequence[RecognizedLeg], mechanism: Mechanism, at: Mapping[str, Value]) -> None:
     ends = [frames_of_joints(mechanism, leg, at) for leg in legs]
     base, ring = (np.array([end[k][:3, 3] for end in ends]) for k in range(2))
     check_places([leg.name for leg in legs], base, ring)
 
 
 def frames_of_joints(mechanism: Mechanism, leg: RecognizedLeg, at: Mapping[str, Value]) -> tuple[Floats, Floats]:
-    """The frames of a leg's joints on base and ring."""
+    """The frames of a leg's joints on base and platform."""
     base = body_pose(mechanism, leg.first.base, at) @ pose(leg.at_base, at)
     return base, body_pose(mechanism, leg.loop.second.body, at) @ pose(leg.loop.second.transforms, at)
 
@@ -57,24 +55,26 @@ def _started(coordinate: Coordinate, found: Mapping[str, float]) -> Coordinate:
 
 
 def leg_start(mechanism: Mechanism, leg: RecognizedLeg, at: Mapping[str, Value]) -> dict[str, float]:
-    """The coordinates of a leg that reach the ring, all others given; an error if none do."""
+    """The coordinates of a leg that reach the platform, all others given; an error if there are none."""
     base, ring = frames_of_joints(mechanism, leg, at)
     d = base[:3, :3].T @ (ring[:3, 3] - base[:3, 3])
     if np.linalg.norm(d) < _COINCIDENT:
-        message = f"the leg {leg.name} has no direction: its joints on base and ring coincide"
-        raise ModelError(message, remedy="move the ring's initial position, or one of the two joints")
+        message = f"the leg {leg.name} has no direction: its joints on base and platform coincide"
+        raise ModelError(message, remedy="change the initial position of the platform, or move one of the two joints")
     across = base[:3, :3].T @ ring[:3, 1]
     if not leg.type.has_crank:
-        _check_axis(leg, d, np.array([1.0, 0.0, 0.0]), "first axis of its joint on the base, x of the frame there")
+        _check_axis(leg, d, np.array([1.0, 0.0, 0.0]), "first axis of its joint on the base, x of that frame")
         if leg.twist:
-            _check_axis(leg, d, across, "second axis of its joint on the ring, y of the frame there")
+            _check_axis(leg, d, across, "second axis of its joint on the platform, y of that frame")
     return _crank_angles(leg, d, across, at) if leg.type.has_crank else _strut_angles(leg, d, across)
 
 
 def _check_axis(leg: RecognizedLeg, d: Floats, axis: Floats, what: str) -> None:
     if np.linalg.norm(np.cross(axis, d)) < _COINCIDENT * np.linalg.norm(d):
-        message = f"the leg {leg.name} lies along the {what}: a universal joint is singular there"
-        raise ModelError(message, remedy="turn that frame, such as by `Rz(pi/2)`, or move the ring's initial position")
+        message = f"the leg {leg.name} is parallel to the {what}: its universal joint is singular"
+        raise ModelError(
+            message, remedy="rotate that frame, e.g. by `Rz(pi/2)`, or move the platform"
+        )
 
 
 def _strut_angles(leg: RecognizedLeg, d: Floats, across: Floats) -> dict[str, float]:
@@ -82,7 +82,7 @@ def _strut_angles(leg: RecognizedLeg, d: Floats, across: Floats) -> dict[str, fl
     found = {leg.drive: float(np.linalg.norm(d)), leg.alpha: alpha, leg.beta: beta}
     if leg.twist:
         lower = _turn(0, alpha) @ _turn(1, beta)
-        x = lower.T @ np.cross(across, d)  # at right angles to the leg and to the axis on the ring
+        x = lower.T @ np.cross(across, d)  # perpendicular to the leg and to the axis on the platform
         found[leg.twist] = math.atan2(x[1], x[0])
     return found
 
@@ -93,9 +93,9 @@ def _crank_angles(leg: RecognizedLeg, d: Floats, across: Floats, at: Mapping[str
     along = (d @ d + crank**2 - rod**2) / (2 * crank)
     if reach < abs(along) or reach == 0:
         raise ModelError(
-            f"the leg {leg.name} cannot reach the ring: its joint there is {np.linalg.norm(d):.4g} from that on the "
-            f"base, crank and rod are {crank:g} and {rod:g} long",
-            remedy="move the ring's initial position, or change the lengths",
+            f"the leg {leg.name} cannot reach the platform: its joints are {np.linalg.norm(d):.4g} apart, "
+            f"crank and rod are {crank:g} and {rod:g} long",
+            remedy="change the initial position of the platform, or the lengths",
         )
     theta = math.atan2(d[1], d[0]) - math.acos(along / reach)
     link = _turn(2, theta).T @ d - np.array([crank, 0.0, 0.0])
@@ -110,7 +110,7 @@ def _crank_angles(leg: RecognizedLeg, d: Floats, across: Floats, at: Mapping[str
 
 
 def body_pose(mechanism: Mechanism, name: str | None, at: Mapping[str, Value]) -> Floats:
-    """The pose of a body, or of the fixed frame, at positions and parameters in numbers."""
+    """The numeric pose of a body, or of the fixed frame, as a 4 x 4 matrix."""
     chain: list[Body] = []
     while name is not None:
         chain.insert(0, mechanism.body(name))
@@ -119,7 +119,7 @@ def body_pose(mechanism: Mechanism, name: str | None, at: Mapping[str, Value]) -
 
 
 def pose(transforms: Iterable[Transform], at: Mapping[str, Value]) -> Floats:
-    """Axes and origin that transforms lead to, as a matrix of four rows."""
+    """The pose that transforms lead to, as a 4 x 4 matrix."""
     pose = np.eye(4)
     for transform in transforms:
         step = np.eye(4)
@@ -137,7 +137,7 @@ def pose(transforms: Iterable[Transform], at: Mapping[str, Value]) -> Floats:
 def _number(amount: Expression, at: Mapping[str, Value]) -> float:
     missing = names(amount) - set(at) - {"pi"}
     if missing:
-        raise ModelError(f"the initial pose of the ring needs a value of {', '.join(sorted(missing))}")
+        raise ModelError(f"the initial pose of the platform needs values of {', '.join(sorted(missing))}")
     return number(amount, at)
 
 
@@ -159,17 +159,17 @@ def _quaternion_turn(e: Floats) -> Floats:
     ])  # fmt: skip
 
 
-# Platforms whose drives never hold the ring: the lines of the last parts of their legs depend on each other.
+# Architecture singularities: the drives never hold the platform, because the lines of its legs are always dependent.
 
-#: How many poses about the start are tried, and how far the ring moves and turns, in parts of its place and in radians.
+#: The number of poses tried near the start, and the size of the random displacements (position and radians).
 _POSES = 4
 _AWAY = 0.05
-#: Smallest over largest singular value of lines that depend on each other, to rounding.
+#: Ratio of smallest to largest singular value below which lines are dependent.
 _DEPENDENT = 1e-11
 
 
 def never_holds(mechanism: Mechanism, platform: Platform) -> bool:
-    """Whether the lines of all legs depend on each other in every pose near the start; not said without values."""
+    """Whether the lines of all legs are dependent in every pose near the start; False if a parameter has no value."""
     values = known_parameter_values(mechanism)
     if any(parameter.name not in values for parameter in mechanism.parameters):
         return False
@@ -185,7 +185,7 @@ def never_holds(mechanism: Mechanism, platform: Platform) -> bool:
 
 
 def _lines(mechanism: Mechanism, legs: Sequence[RecognizedLeg], at: Mapping[str, Value]) -> Floats | None:
-    """Directions and moments of the legs' last parts; nothing where a leg does not reach."""
+    """Directions and moments of the lines of the legs; None if a leg does not reach the platform."""
     rows = []
     for leg in legs:
         base, ring = frames_of_joints(mechanism, leg, at)
