@@ -146,7 +146,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"effort": "fast"}, "choose one of quick, normal, search"),
     ({"effort": None}, "choose one of quick"),
     ({"parameters": ["m1"]}, "by name"),
-    ({"parameters": {"mass": 1}}, "no parameter 'mass'"),
+    ({"parameters": {"mass": 1}}, "unknown parameter 'mass'"),
     ({"parameters": {"m1": float("nan")}}, "finite"),
     ({"parameters": {"m1": "nothing"}}, "nothing"),
     ({"parameters": {"m1": None}}, "not a finite number"),

@@ -53,7 +53,7 @@ FAULTS = [
     ("d(tau)/dq", "did you mean `d\\(tau\\)/d\\(q\\)`"),
     ("dtau/dq", "did you mean `d\\(tau\\)/d\\(q\\)`"),
     ("d(nothing)/dq", "derivatives are written d\\(X\\)/d\\(Y\\)"),
-    ("something", "known are tau, H,.*structure:ELEMENT.*d\\(X\\)/d\\(Y\\)"),
+    ("something", "available: tau, H,.*structure:ELEMENT.*d\\(X\\)/d\\(Y\\)"),
     ("pose", "write pose:BODY with the name of a body or an output point"),
     ("pose:", "write pose:BODY"),
     ("pose:hand@", "write pose:BODY@BODY"),
@@ -61,7 +61,7 @@ FAULTS = [
     ("H:hand", "write H alone"),
     ("H@hand", "H is given in no other frame"),
     ("lambda", "did you mean `multipliers`"),
-    ("", "known are"),
+    ("", "available"),
 ]
 
 

@@ -204,7 +204,7 @@ def test_elements_built_in_python_are_checked_as_well():
         b.force("P", 1)
     with pytest.raises(ModelError, match="expected 3 entries"):
         b.point_force("P", "A", (1, 2))
-    with pytest.raises(ModelError, match="two points, found 1"):
+    with pytest.raises(ModelError, match="takes 2 points, found 1"):
         b.damper("D", between=("A",), damping=1)
     b.spring("S", "p", stiffness=1)
     with pytest.raises(ModelError, match="unknown name 'p' in `on` of the spring S"):

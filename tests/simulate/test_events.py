@@ -150,5 +150,5 @@ def test_directions_and_actions_may_be_words() -> None:
             Event("e", "q", **wrong)
     with pytest.raises(SolveError, match="events holds 'q'; give Event"):
         simulate(kg.parse(BALL), 1, events=["q"], native=False)
-    with pytest.raises(SolveError, match="known are rk4"):
+    with pytest.raises(SolveError, match="choose one of rk4"):
         simulate(kg.parse(BALL), 1, method=5, native=False)

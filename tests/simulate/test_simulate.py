@@ -156,7 +156,7 @@ def test_plots(tmp_path: Path) -> None:
 def test_mistakes_are_explained() -> None:
     arm = kg.load("double-pendulum")
     for options, message in [
-        ({"method": "euler"}, "known are rk4"),
+        ({"method": "euler"}, "choose one of rk4"),
         ({"initial": {"q3": 1}}, "available: q1"),
         ({"rtol": 2.0}, "rtol"),
         ({"method": "rk4"}, "step"),

@@ -401,7 +401,7 @@ class Assembler:
         if found.turned_round:
             raise AssemblyError(
                 f"{self.mechanism.name} closes near this state only with frames that are rotated instead of parallel: "
-                f"{', '.join(self._turned_round(conditions, found.q))}\n  start nearer to a position with parallel frames"
+                f"{', '.join(self._turned_round(conditions, found.q))}\n  start nearer to parallel frames"
             )
 
     def _turned_round(self, conditions: Conditions, q: Floats) -> list[str]:
@@ -433,7 +433,7 @@ class Assembler:
         if np.max(left, initial=0.0) > (ROUNDED if self.is_rounded else 1e-6) * speed:
             worst = int(np.argmax(left))
             raise AssemblyError(
-                f"{self.mechanism.name}: no velocities satisfy all constraints here: {self.rows[worst]} has the residual "
+                f"{self.mechanism.name}: no velocities satisfy all constraints: {self.rows[worst]} has the residual "
                 f"{abs(conditions.rate(q, found)[worst]):.3g}\n"
                 "  constraints contradict each other: check those that act on the same velocities"
             )

@@ -155,7 +155,7 @@ def massless_remedy(mechanism: Mechanism, velocity: str) -> str:
         for body in mechanism.bodies
         if any(coordinate in names(amount) for transform in body.transforms for amount in amounts(transform))
     ]
-    text = f"\n  {', '.join(moved)} and what stands on it have none" if moved else ""
+    text = f"\n  {', '.join(moved)} and the bodies on it have no mass" if moved else ""
     if is_constrained(mechanism):
         text += "\n  without loops the tree of records leaves it free: cut another joint (`cut NAME;`), or give it mass"
     return text

@@ -17,6 +17,17 @@ _TRANSFORMS = ("Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "Q")
 _INERTIA = {"m": "mass", "Jx": "Jx", "Jy": "Jy", "Jz": "Jz", "Jxy": "Jxy", "Jyz": "Jyz", "Jxz": "Jxz"}
 
 
+#: Names of transforms and inertia in other programs.
+_SYNONYMS = {
+    "Tx": "Sx", "Ty": "Sy", "Tz": "Sz", "mass": "m", "Mass": "m", "M": "m", "Ixx": "Jx", "Iyy": "Jy", "Izz": "Jz",
+    "Ix": "Jx", "Iy": "Jy", "Iz": "Jz", "Ixy": "Jxy", "Iyz": "Jyz", "Ixz": "Jxz", "Jxx": "Jx", "Jyy": "Jy", "Jzz": "Jz",
+}  # fmt: skip
+
+
+def _suggestion(word: str, known: Sequence[str]) -> str:
+    return f"did you mean `{_SYNONYMS[word]}`?" if _SYNONYMS.get(word) in known else did_you_mean(word, known)
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
     """`word(arguments)` of a record, or a bare word without arguments."""
@@ -33,7 +44,7 @@ def read_transforms(items: Sequence[Item], places: Places) -> tuple[Transform, .
             remedy = "write inertia in the third section: `Name | transforms | m(..), Jx(..);`"
             raise ModelError(f"inertia `{item.word}` among the transforms", item.place, remedy)
         if item.word not in _TRANSFORMS:
-            raise ModelError(f"unknown transform '{item.word}'", item.place, did_you_mean(item.word, _TRANSFORMS))
+            raise ModelError(f"unknown transform '{item.word}'", item.place, _suggestion(item.word, _TRANSFORMS))
     return tuple(_transform(item, places) for item in items)
 
 
@@ -79,7 +90,7 @@ def _field(item: Item) -> str:
         for ending in ("xy", "yz", "xz", "x", "y", "z"):
             if item.word.endswith(ending):
                 return "J" + ending
-    remedy = did_you_mean(item.word, (*_TRANSFORMS, *_INERTIA))
+    remedy = _suggestion(item.word, (*_TRANSFORMS, *_INERTIA))
     raise ModelError(f"unknown transform or inertia '{item.word}'", item.place, remedy)
 
 

@@ -131,7 +131,7 @@ def _form(first: Token | None) -> str:
 def _remedy(found: Token, last: Token | None, first: Token | None, expected: set[str]) -> str:
     before = str(last) if last is not None else ""
     if before in _ELEMENTS and found.type == "VBAR":
-        return f"give it a name: `{before} {before}_1 | ...;`"
+        return f"`{before}` is a keyword; give it a name: `{before} {before}_1 | ...;`, or rename the body"
     if before in STATEMENTS and found.type in ("TILDE", "VBAR"):
         return f"`{before}` is a keyword and cannot be the name of a body; rename it, e.g. `{before}_1`"
     if last is not None and last.type == "NUMBER" and found.type == "NAME":

@@ -77,7 +77,8 @@ def parse_xml(content: bytes, source: str = "") -> Element:
         reader.parser.Parse(content, True)
     except expat.ExpatError as error:
         place = Place(error.lineno, error.offset + 1, source)
-        raise ModelError(f"this is not well-formed XML: {expat.ErrorString(error.code)}", place) from None
+        message = f"the file is not well-formed XML: {expat.ErrorString(error.code)}"
+        raise ModelError(message, place, "check the tags before this place") from None
     except (LookupError, ValueError):  # an encoding Python does not know, or of several bytes a letter
         raise ModelError("this encoding of XML is not read", Place(1, 1, source), "save it as UTF-8") from None
     assert reader.root is not None  # expat refuses a document without an element

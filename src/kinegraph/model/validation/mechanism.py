@@ -52,8 +52,8 @@ def check_inertia(body: Body, values: Mapping[str, Value], places: Places) -> No
             found[letter] = _amount(body, letter, written, values, places)
     for letter in ("mass",) if body.inertia.accepted else ("mass", "Jx", "Jy", "Jz"):
         if found.get(letter, 0.0) < 0:
-            message = f"{letter} of {body.name} is negative: {found[letter]:g}"
-            remedy = "write a mass or moment that is zero or positive"
+            message = f"the {letter} of {body.name} is negative: {found[letter]:g}"
+            remedy = "write a value that is zero or positive"
             if letter != "mass":
                 remedy += f"; write `accept inertia {body.name};` to use the moments as given"
             raise ModelError(message, places.of(body, letter), remedy)
@@ -65,7 +65,7 @@ def _amount(body: Body, letter: str, written: Expression, values: Mapping[str, V
     try:
         return number(written, values)
     except ModelError as error:
-        raise ModelError(f"{letter} of {body.name}: {error}", places.of(body, letter)) from None
+        raise ModelError(f"the {letter} of {body.name}: {error}", places.of(body, letter)) from None
 
 
 def _check_tensor(body: Body, J: dict[str, float], stated: set[str], places: Places) -> None:
@@ -299,7 +299,7 @@ def _body_sites(body: Body, places: Places) -> Iterator[Site]:
     for letter in ("mass", *MOMENTS):
         stated: Expression = getattr(body.inertia, letter)
         if stated is not ZERO:
-            yield Site(stated, f"{letter} of {body.name}", PARAMETERS, places.of(body, letter))
+            yield Site(stated, f"the {letter} of {body.name}", PARAMETERS, places.of(body, letter))
 
 
 def _check_quaternions(mechanism: Mechanism, scope: Scope, places: Places) -> None:

@@ -171,7 +171,7 @@ class Method(Enum):
             return cls(str(name).lower())
         except ValueError:
             known = ", ".join(method.value for method in cls)
-            raise SolveError(f"there is no method {name!r}; known are {known}") from None
+            raise SolveError(f"unknown method {name!r}; choose one of {known}") from None
 
     def solver(self) -> Solver:
         """The integrator with its usual settings."""
