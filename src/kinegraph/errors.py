@@ -85,9 +85,7 @@ class MasslessError(DerivationError):
 
     def __init__(self, velocity: str) -> None:
         self.velocity = velocity
-        super().__init__(
-            f"forward dynamics: {velocity} moves no mass; give a body that it moves mass or inertia"
-        )
+        super().__init__(f"forward dynamics: {velocity} moves no mass; give a body that it moves mass or inertia")
 
     def __reduce__(self) -> tuple[type[MasslessError], tuple[str]]:
         return type(self), (self.velocity,)

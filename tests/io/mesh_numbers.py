@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf import load_mjcf
-from kinegraph.io.mjcf.transforms import pose
 from kinegraph.model.evaluate import number
+from kinegraph.model.poses import pose
 
 Floats = NDArray[np.float64]
 

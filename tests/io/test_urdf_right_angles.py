@@ -78,11 +78,11 @@ def test_they_become_exact_and_are_listed() -> None:
     found = parse_urdf(robot(joint(origin)))
     assert [text(t.angle) for t in found.mechanism.body("b").transforms[1:4]] == ["pi", "3.14", "-pi/2"]
     (rounded,) = found.report.of(FindingKind.RIGHT_ANGLE)
-    assert rounded.message == "-1.57079633 of the joint j is taken as -pi/2, 3.2e-09 away"
+    assert rounded.message == "-1.57079633 of the joint j is read as -pi/2 (difference 3.2e-09)"
     (double,) = found.report.of(FindingKind.DOUBLE_ANGLE)
     assert double.message.startswith("3.141592653589793 of the joint j is taken as pi, ")
     (near,) = found.report.of(FindingKind.NEAR_RIGHT_ANGLE)
-    assert near.message == "3.14 of the joint j is 1.6e-03 off pi; angle tolerance 1e-2 takes it so"
+    assert near.message == "3.14 of the joint j differs from pi by 1.6e-03; tolerance 1e-2 rounds it"
     assert "right angles rounded" in found.report.summary()
 
 
@@ -99,7 +99,7 @@ def test_the_tolerance_and_the_switch() -> None:
     assert angles(angle_tolerance=2e-3) == ["pi/2", "pi"]
     assert angles(right_angles=False) == ["1.5708", "3.14"]
     for wrong in (-1, 0.2, float("nan"), float("inf")):
-        with pytest.raises(ModelError, match="no tolerance of angles"):
+        with pytest.raises(ModelError, match="the angle tolerance"):
             angles(angle_tolerance=wrong)
 
 

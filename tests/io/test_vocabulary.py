@@ -170,7 +170,7 @@ def test_what_is_understood_is_what_the_reader_asks_for(
         ("<transmission name='t'><actuator name='m'><drake:rotor_inertia value='1'/></actuator></transmission>",
          FindingKind.LEFT_OUT, "<drake:rotor_inertia> of <actuator>"),
         ("<link name='b'><collision><geometry><sphere radius='1'/></geometry></collision></link>",
-         FindingKind.LEFT_OUT, "contacts: nothing stops the 1 shapes that could touch"),
+         FindingKind.LEFT_OUT, "contacts of 1 collision shapes"),
         ("<transmission name='t'><type>x</type></transmission>", FindingKind.NOT_USED, "<type> of <transmission>"),
         ("<sensor name='s'/>", FindingKind.NOT_USED, "<sensor> of <robot>: s"),
     ],

@@ -6,7 +6,8 @@ from kinegraph.io import parse
 from kinegraph.model import Builder, Rx, Rz, Sx, inertia
 from kinegraph.model.builder import frame
 from kinegraph.model.constraints import JointType
-from kinegraph.model.topology import inverse, lower_pairs, spanning_tree, tree_of_records
+from kinegraph.model.mechanism import inverse
+from kinegraph.model.topology import lower_pairs, spanning_tree, tree_of_records
 
 
 def ring(count, more=""):

@@ -50,7 +50,6 @@ class Expressions:
         return (self._special.get(name) or getattr(self.library, name))(*arguments)
 
 
-
 @dataclass(frozen=True)
 class SympyEquations:
     """SymPy expressions by quantity, in the names of the model.
@@ -106,7 +105,6 @@ class _Exact(Expressions):
 
     def number(self, value: Coefficient) -> Foreign:
         return self.library.Rational(value.numerator, value.denominator)
-
 
 
 def to_casadi(

@@ -71,9 +71,7 @@ def parameter_values(mechanism: Mechanism, overrides: Mapping[str, Scalar] | Non
     formulas = _formulas(mechanism, overrides or {})
     for name, formula in formulas.items():
         if formula is None:
-            remedy = (
-                f"write `parameters {name} = ...;` in the model, or pass it as `parameters=` or `--set {name}=...`"
-            )
+            remedy = f"write `parameters {name} = ...;` in the model, or pass it as `parameters=` or `--set {name}=...`"
             raise ModelError(f"the parameter {name} has no value", remedy=remedy)
     return _evaluated(formulas)
 

@@ -282,6 +282,30 @@ def expression(value: Scalar, name: str = "") -> Expression:
         raise ModelError(message, remedy="write a number, a name as a string, or an expression") from None
 
 
+def negative(item: Expression) -> Expression:
+    """-item, with numbers and signs folded."""
+    if isinstance(item, Number):
+        return Number(-item.value)
+    positive = without_minus(item)
+    if positive is not None:
+        return positive
+    if isinstance(item, Operation) and item.operator in ("*", "/"):
+        return Operation(item.operator, (negative(item.operands[0]), *item.operands[1:]))
+    return Operation("neg", (item,))
+
+
+def without_minus(item: Expression) -> Expression | None:
+    """-item if item begins with a minus: -2, -x, -pi/2; None otherwise."""
+    if isinstance(item, Number):
+        return Number(-item.value) if item.value < 0 else None
+    if not isinstance(item, Operation) or item.operator not in ("neg", "*", "/"):
+        return None
+    if item.operator == "neg":
+        return item.operands[0]
+    first = without_minus(item.operands[0])
+    return None if first is None else Operation(item.operator, (first, *item.operands[1:]))
+
+
 def names(root: Expression) -> frozenset[str]:
     """All names in an expression, including those of definitions."""
     found: set[str] = set()

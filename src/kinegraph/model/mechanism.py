@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kinegraph.display import RichDisplay
-from kinegraph.model.expressions import Expression, expression, names
+from kinegraph.model.expressions import Expression, expression, names, negative
 from kinegraph.model.report import Report
 from kinegraph.model.states import StateLayout
 
@@ -97,6 +97,20 @@ def amounts(transform: Transform) -> tuple[Expression, ...]:
     if isinstance(transform, Rotation):
         return (transform.angle,)
     return (transform.distance,) if isinstance(transform, Shift) else transform.components
+
+
+def inverse(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
+    """The inverse of a sequence of transforms."""
+    return tuple(_inverse(transform) for transform in reversed(tuple(transforms)))
+
+
+def _inverse(transform: Transform) -> Transform:
+    if isinstance(transform, Rotation):
+        return Rotation(transform.axis, negative(transform.angle))
+    if isinstance(transform, Shift):
+        return Shift(transform.axis, negative(transform.distance))
+    e0, e1, e2, e3 = transform.components
+    return Quaternion((e0, negative(e1), negative(e2), negative(e3)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,9 +53,7 @@ class Finding:
     def __str__(self) -> str:
         where = f"line {self.place.line}: " if self.place else ""
         line = f"{where}{shortened(self.message, 500)}"
-        return "".join(
-            letter if letter.isprintable() else "?" for letter in line
-        )  # names may contain any character
+        return "".join(letter if letter.isprintable() else "?" for letter in line)  # names may contain any character
 
 
 @dataclass(frozen=True, slots=True)

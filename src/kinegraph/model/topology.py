@@ -9,7 +9,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 
 from kinegraph.model.constraints import Frame, Joint, JointType, Loop
-from kinegraph.model.expressions import TIME, Expression, Name, Number, Operation, expressions, names
+from kinegraph.model.expressions import TIME, Name, expressions, names
 from kinegraph.model.mechanism import (
     ZERO,
     Axis,
@@ -22,6 +22,7 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
     amounts,
+    inverse,
 )
 
 # The joint of a record: `Sx(l), Rz(q), Rx(a)` is a revolute joint about z between the frame after `Sx(l)`, on the
@@ -128,28 +129,6 @@ def _joint(moving: Sequence[Transform]) -> Joint | None:
         case (1, 2, 3) if {*turns, *shifts} == set(Axis) and isinstance(moving[2], Rotation):
             return Joint(JointType.PLANAR, (turns[0],))
     return None
-
-
-def inverse(transforms: Sequence[Transform]) -> tuple[Transform, ...]:
-    """The transforms that lead back."""
-    return tuple(_inverse(transform) for transform in reversed(transforms))
-
-
-def _inverse(transform: Transform) -> Transform:
-    if isinstance(transform, Rotation):
-        return Rotation(transform.axis, _negative(transform.angle))
-    if isinstance(transform, Shift):
-        return Shift(transform.axis, _negative(transform.distance))
-    e0, e1, e2, e3 = transform.components
-    return Quaternion((e0, _negative(e1), _negative(e2), _negative(e3)))
-
-
-def _negative(root: Expression) -> Expression:
-    if isinstance(root, Number):
-        return Number(-root.value)
-    if isinstance(root, Operation) and root.operator == "neg":
-        return root.operands[0]
-    return -root
 
 
 # Bodies and joints as a graph. Each record adds one joint, of the body on its base; loops add further joints. The

@@ -15,24 +15,22 @@ from kinegraph.model.mechanism import Inertia, Transform
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import Shape, ShapeKind, ShapeRole
 
-# <inertial> of a link.
-
 _MOMENTS = ("ixx", "iyy", "izz")
 _PRODUCTS = ("ixy", "iyz", "ixz")
 
 
 def read_inertia(link: Element, frames: Frames) -> Inertia:
-    """The inertia of a link. SDFormat says 1 for a mass and a moment that are not stated, and zero for a product."""
+    """The inertia of a link. In SDFormat, mass and moments have the default 1, products the default 0."""
     name = link.get("name")
     inertial = link.first("inertial") or Element("inertial", {}, link.place)
     if inertial.get("auto") in ("true", "1"):
-        message = f"the inertia of {name} is to be computed from its shapes, which is not done"
+        message = f"automatic inertia (of {name}) is not supported"
         raise ModelError(message, inertial.place, "write <mass> and <inertia>")
     tensor = inertial.first("inertia") or Element("inertia", {}, inertial.place)
     stated_mass, entries = single(stated(inertial), "mass"), stated(tensor)
     moments = [single(entries, word) for word in _MOMENTS]
     if stated_mass is None or None in moments:
-        message = "mass and moments that are not stated are 1, as SDFormat has it"
+        message = "mass and moments that are not given are 1, the default of SDFormat"
         frames.angle_reader.findings.count(FindingKind.ASSUMED, "inertia", message, inertial.place, name or "")
     xx, yy, zz = (Number(Fraction(1) if one is None else one) for one in moments)
     xy, yz, xz = (Number(-(single(entries, word) or Fraction(0))) for word in _PRODUCTS)
@@ -40,8 +38,6 @@ def read_inertia(link: Element, frames: Frames) -> Inertia:
     mass = Number(Fraction(1) if stated_mass is None else stated_mass)
     return Inertia(mass, xx, yy, zz, xy, yz, xz, central)
 
-
-# <visual> and <collision> of links.
 
 _SIZES = {
     ShapeKind.BOX: (("size", 3),),
@@ -60,7 +56,7 @@ class SdfShapeReader:
         self.meshes = meshes
 
     def shapes(self, link: Element, body: str | None) -> Iterator[Shape]:
-        """The shapes of one link, on the body it became, or on the fixed frame."""
+        """The shapes of a link, on its body or on the fixed frame."""
         for role in (ShapeRole.VISUAL, ShapeRole.COLLISION):
             for element in link.all(role.value):
                 geometry = element.first("geometry")

@@ -24,6 +24,7 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
 )
+from kinegraph.model.poses import quaternion_of_matrix
 
 # The axes are numeric, at the model's parameter values: the eigenvalue problem has no short exact solution.
 
@@ -82,20 +83,9 @@ def _right_handed(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _quaternion(matrix: NDArray[np.float64]) -> tuple[float, float, float, float]:
-    """The unit quaternion of a rotation matrix: the eigenvector of Davenport's matrix, good for every angle."""
-    (a, b, c), (d, e, f), (g, h, i) = matrix
-    davenport = np.array(
-        [
-            [a + e + i, h - f, c - g, d - b],
-            [h - f, a - e - i, b + d, c + g],
-            [c - g, b + d, e - a - i, f + h],
-            [d - b, c + g, f + h, i - a - e],
-        ]
-    )
-    vector = np.linalg.eigh(davenport)[1][:, -1]
-    vector = vector if vector[0] >= 0 else -vector
-    e0, e1, e2, e3 = (float(part) for part in vector)
-    return e0, e1, e2, e3
+    """The unit quaternion of a rotation matrix with a nonnegative scalar part."""
+    e0, e1, e2, e3 = quaternion_of_matrix(matrix)
+    return (e0, e1, e2, e3) if e0 >= 0 else (-e0, -e1, -e2, -e3)
 
 
 def _triple(values: NDArray[np.float64]) -> Vector3:

@@ -17,7 +17,8 @@ from kinegraph.model.constraints import Contact
 from kinegraph.model.evaluate import number, parameter_values
 from kinegraph.model.expressions import Expression, Name, Scalar, expression
 from kinegraph.model.mechanism import ZERO, Mechanism, Point
-from kinegraph.model.platforms.initial_pose import Floats, pose
+from kinegraph.model.platforms.initial_pose import pose
+from kinegraph.model.poses import Floats
 from kinegraph.model.report import Finding, FindingKind, Report
 from kinegraph.model.robot_data import Shape, ShapeKind, ShapeRole
 

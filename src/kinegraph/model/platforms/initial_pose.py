@@ -7,16 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from kinegraph.errors import ModelError
+from kinegraph.model import poses
 from kinegraph.model.evaluate import Value, initial_positions, known_parameter_values, number
-from kinegraph.model.expressions import Expression, expression, names
-from kinegraph.model.mechanism import Body, Coordinate, Mechanism, Quaternion, Rotation, Transform, amounts
+from kinegraph.model.expressions import expression, names
+from kinegraph.model.mechanism import Body, Coordinate, Mechanism, Transform, amounts
 from kinegraph.model.platforms.leg_table import check_places
 from kinegraph.model.platforms.recognition import Platform, RecognizedLeg, legs_of
+from kinegraph.model.poses import Floats, about
 
-Floats = npt.NDArray[np.float64]
 #: Joints nearer than this, in meters, coincide.
 _COINCIDENT = 1e-9
 
@@ -72,16 +72,14 @@ def leg_start(mechanism: Mechanism, leg: RecognizedLeg, at: Mapping[str, Value])
 def _check_axis(leg: RecognizedLeg, d: Floats, axis: Floats, what: str) -> None:
     if np.linalg.norm(np.cross(axis, d)) < _COINCIDENT * np.linalg.norm(d):
         message = f"the leg {leg.name} is parallel to the {what}: its universal joint is singular"
-        raise ModelError(
-            message, remedy="rotate that frame, e.g. by `Rz(pi/2)`, or move the platform"
-        )
+        raise ModelError(message, remedy="rotate that frame, e.g. by `Rz(pi/2)`, or move the platform")
 
 
 def _strut_angles(leg: RecognizedLeg, d: Floats, across: Floats) -> dict[str, float]:
     alpha, beta = math.atan2(-d[1], d[2]), math.atan2(d[0], math.hypot(d[1], d[2]))
     found = {leg.drive: float(np.linalg.norm(d)), leg.alpha: alpha, leg.beta: beta}
     if leg.twist:
-        lower = _turn(0, alpha) @ _turn(1, beta)
+        lower = about(0, alpha) @ about(1, beta)
         x = lower.T @ np.cross(across, d)  # perpendicular to the leg and to the axis on the platform
         found[leg.twist] = math.atan2(x[1], x[0])
     return found
@@ -98,12 +96,12 @@ def _crank_angles(leg: RecognizedLeg, d: Floats, across: Floats, at: Mapping[str
             remedy="change the initial position of the platform, or the lengths",
         )
     theta = math.atan2(d[1], d[0]) - math.acos(along / reach)
-    link = _turn(2, theta).T @ d - np.array([crank, 0.0, 0.0])
+    link = about(2, theta).T @ d - np.array([crank, 0.0, 0.0])
     _check_axis(leg, link, np.array([0.0, 0.0, 1.0]), "first axis of its universal joint, z of the crank")
     alpha, beta = math.atan2(link[1], link[0]), math.atan2(-link[2], math.hypot(link[0], link[1]))
     found = {leg.drive: theta, leg.alpha: alpha, leg.beta: beta}
     if leg.twist:
-        turn = _turn(2, theta) @ _turn(2, alpha) @ _turn(1, beta)
+        turn = about(2, theta) @ about(2, alpha) @ about(1, beta)
         y = turn.T @ np.cross(across, turn[:, 0])
         found[leg.twist] = math.atan2(y[2], y[1])
     return found
@@ -120,43 +118,13 @@ def body_pose(mechanism: Mechanism, name: str | None, at: Mapping[str, Value]) -
 
 def pose(transforms: Iterable[Transform], at: Mapping[str, Value]) -> Floats:
     """The pose that transforms lead to, as a 4 x 4 matrix."""
-    pose = np.eye(4)
-    for transform in transforms:
-        step = np.eye(4)
-        values = [_number(amount, at) for amount in amounts(transform)]
-        if isinstance(transform, Quaternion):
-            step[:3, :3] = _quaternion_turn(np.array(values))
-        elif isinstance(transform, Rotation):
-            step[:3, :3] = _turn(transform.axis.value, values[0])
-        else:
-            step[transform.axis.value, 3] = values[0]
-        pose = pose @ step
-    return pose
-
-
-def _number(amount: Expression, at: Mapping[str, Value]) -> float:
-    missing = names(amount) - set(at) - {"pi"}
+    steps = tuple(transforms)
+    missing = {name for step in steps for amount in amounts(step) for name in names(amount)} - set(at) - {"pi"}
     if missing:
         raise ModelError(f"the initial pose of the platform needs values of {', '.join(sorted(missing))}")
-    return number(amount, at)
-
-
-def _turn(axis: int, angle: float) -> Floats:
-    j, k = (axis + 1) % 3, (axis + 2) % 3
-    turn = np.eye(3)
-    turn[j, j] = turn[k, k] = math.cos(angle)
-    turn[k, j] = math.sin(angle)
-    turn[j, k] = -turn[k, j]
-    return turn
-
-
-def _quaternion_turn(e: Floats) -> Floats:
-    w, x, y, z = e / np.linalg.norm(e)
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = poses.pose(steps, at)
+    return matrix
 
 
 # Architecture singularities: the drives never hold the platform, because the lines of its legs are always dependent.
