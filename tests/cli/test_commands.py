@@ -51,7 +51,7 @@ def test_check_lists_what_acts_and_what_has_no_mass(run, tmp_path):
         "contact stop | 1 - s >= 0 | restitution(0.5);"
     )
     text = run("check", file).out
-    assert "not for motion under forces" in text and "p' moves no mass;" in text
+    assert "not for motion under forces" in text and "nothing with mass moves with p';" in text
     for line in (
         "coordinates   q [rad], s [m], p [rad]",
         "gravity       0, 0, -9.81 [m/s^2]",

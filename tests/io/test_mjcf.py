@@ -303,7 +303,7 @@ def test_a_mesh_that_is_a_link_to_itself_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(ModelError, match=r"loop\.stl was not found"):
         load_mjcf(tmp_path / "robot.xml")
     (tmp_path / "robot.xml").write_text(model("<joint/>", '<include file="loop.stl"/>'))
-    with pytest.raises(ModelError, match="no name of a file"):
+    with pytest.raises(ModelError, match="is not a valid file name"):
         load_mjcf(tmp_path / "robot.xml")
 
 

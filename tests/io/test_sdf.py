@@ -156,7 +156,7 @@ def test_a_link_called_world_is_the_world() -> None:
     assert records(named) == records(model(arm)) and named.coordinates == model(arm).coordinates
     (shape,) = (extra for extra in named.extras if isinstance(extra, Shape))
     assert shape.body is None and "the link `world` is the fixed world" in str(named.report)
-    with pytest.raises(ModelError, match="does not stand where the world is"):
+    with pytest.raises(ModelError, match="does not coincide with the world"):
         model(link("world", "0 0 1 0 0 0") + arm)
 
 

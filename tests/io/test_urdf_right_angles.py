@@ -80,7 +80,7 @@ def test_they_become_exact_and_are_listed() -> None:
     (rounded,) = found.report.of(FindingKind.RIGHT_ANGLE)
     assert rounded.message == "-1.57079633 of the joint j is read as -pi/2 (difference 3.2e-09)"
     (double,) = found.report.of(FindingKind.DOUBLE_ANGLE)
-    assert double.message.startswith("3.141592653589793 of the joint j is taken as pi, ")
+    assert double.message.startswith("3.141592653589793 of the joint j is read as pi (difference ")
     (near,) = found.report.of(FindingKind.NEAR_RIGHT_ANGLE)
     assert near.message == "3.14 of the joint j differs from pi by 1.6e-03; tolerance 1e-2 rounds it"
     assert "right angles rounded" in found.report.summary()

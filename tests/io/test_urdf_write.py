@@ -177,7 +177,7 @@ def test_notes_name_what_is_lost() -> None:
         ),
         (
             "coordinates q; A | Ry(q) | Sz(-1), m(1); damper d | on(q), force(rate^3);",
-            "damper d cannot be written as URDF",
+            "damper d cannot be written",
         ),
         ("coordinates q; A | Ry(q) | Sz(-1), m(1); damper d | on(q), damping(1 + t);", "damper d depends on t"),
         (

@@ -169,5 +169,5 @@ def test_mistakes_are_explained() -> None:
     ]:
         with pytest.raises(kg.KinegraphError, match=message):
             simulate(arm, 1, **options)
-    with pytest.raises(SolveError, match="end must come after"):
+    with pytest.raises(SolveError, match="must come after the start time"):
         simulate(arm, -1)

@@ -25,7 +25,7 @@ FAULTS = {
         "the legs A and C coincide",
         "move a joint of C",
     ),
-    "one name twice": (table(rows="| A: Sx(0.5) > Sx(0.3) | A: Sy(0.5) > Sy(0.3)"), "two legs have the name A", "own"),
+    "one name twice": (table(rows="| A: Sx(0.5) > Sx(0.3) | A: Sy(0.5) > Sy(0.3)"), "two legs have the name A", "rename"),
     "six joints on a line": (table(rows=" ".join(ON_A_LINE)), "A, B, C, D, E, F on the base are collinear", "move"),
     "joints of the ring on a line": (
         table(rows=" ".join(f"| {n}: Rz({k}*pi/3), Sx(0.6) > Sx({k}/5)" for k, n in enumerate("ABCDEF"))),
@@ -35,12 +35,12 @@ FAULTS = {
     "a leg along its first axis": (
         table(rows="| A: Sx(0.1), Sz(0.6) > Sx(0.6)"),
         "the leg A is parallel to the first axis of its joint on the base",
-        "turn that frame",
+        "rotate that frame",
     ),
     "a leg along its axis on the ring": (
         table(kind="SPU", rows="| A: Sx(0.5) > Sx(0.5), Rx(pi/2)"),
         "the leg A is parallel to the second axis of its joint on the platform",
-        "turn that frame",
+        "rotate that frame",
     ),
     "no crank": (table(kind="RUS(0, 0.6)", parts=CRANKS, rows=AXES), "crank of the legs A to B is 0", "positive"),
     "rod backwards": (table(kind="RUS(0.2, -0.6)", parts=CRANKS, rows=AXES), "rod of the legs A to B is -0.6", "frame"),
@@ -70,7 +70,7 @@ FAULTS = {
     "a column too many": (table(rows="| A: Sx(0.5) > Sx(0.3) > Sx(1)"), "", "A: base point > platform point"),
     "no leg": (table(rows=""), "", "A: base point > platform point"),
     "a leg without a name": (table(rows="| Sx(0.5) > Sx(0.3)"), "", "A: base point > platform point"),
-    "three universal joints": (table(kind="UUU"), "legs UUU have no closed form", "write its bodies and loops out"),
+    "three universal joints": (table(kind="UUU"), "legs UUU have no closed form", "write the bodies and loops"),
     "no type": (table(kind="UPX"), "unknown leg type 'UPX'", "UPS, SPU, UCU, RUS, RSU"),
 }  # fmt: skip
 

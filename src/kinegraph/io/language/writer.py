@@ -131,8 +131,8 @@ def element_text(element: Element) -> str:
     if isinstance(element, Potential):
         return f"potential {element.name} | {text(element.energy)};"
     if isinstance(element, CompliantContact):
-        shapes, clauses = ", ".join(map(_contact_shape, element.shapes)), ", ".join(_compliant_contact(element))
-        return f"contact {element.name} | {shapes} | {clauses};"
+        shapes = ", ".join(map(_contact_shape, element.shapes))
+        return f"contact {element.name} | {shapes} | {', '.join(_compliant_contact(element))};"
     keyword, clauses = _statement(element)
     return f"{keyword} {element.name} | {', '.join(clauses)};"
 
