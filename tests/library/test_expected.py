@@ -32,7 +32,7 @@ def test_rbdl_trees(name):
 def test_heavy_top_starts_by_eulers_equations_about_the_pivot():
     q, w = start(top := kg.load("heavy-top"))
     found = kg.compile(top, "qdd")(q, w, np.zeros(3))
-    inertia = np.array([0.234375 + 15, 0.46875, 0.234375 + 15])  # one metre from pivot to centre of mass
+    inertia = np.array([0.234375 + 15, 0.46875, 0.234375 + 15])  # one meter from pivot to center of mass
     moment = np.cross([0, 1, 0], [0, 0, -15 * 9.81])
     np.testing.assert_allclose(found, (moment - np.cross(w, inertia * w)) / inertia, rtol=1e-13, atol=1e-13)
 

@@ -64,5 +64,5 @@ def test_an_effort_may_be_a_word_and_no_other() -> None:
     """Any word but an effort's own used to begin a search of a minute."""
     names = [[report.name for report in kg.reduce(GRAPH, effort).reports] for effort in ("quick", Effort.QUICK)]
     assert names[0] == names[1]
-    with pytest.raises(GraphError, match="effort is 'hard'; known are quick, normal, search"):
+    with pytest.raises(GraphError, match="effort: unknown value 'hard'; choose one of quick, normal, search"):
         kg.reduce(GRAPH, "hard")

@@ -64,7 +64,7 @@ def balance(run: kg.Solution) -> float:
         HUNG + "spring s | between(P, (2, 0, 1)), stiffness(20), rest(0.5);",
         HUNG + "potential s | 5*P.x^2;",
         HUNG + "define h = P.x; spring s | on(h - 2*P.z), stiffness(10);",
-        HUNG + "bumper b | sphere(P, 0.1), sphere((0.6, 0, -0.9), 0.2), stiffness(1000);",
+        HUNG + "contact b | sphere(P, 0.1), sphere((0.6, 0, -0.9), 0.2) | stiffness(1000);",
         CRANK + "constraint turn | q1 = u;",
     ],
     ids=[
@@ -79,7 +79,7 @@ def balance(run: kg.Solution) -> float:
         "spring of a led point",
         "potential of a led point",
         "definition of a led point",
-        "bumper of a led point",
+        "compliant contact of a led point",
         "input",
     ],
 )

@@ -195,7 +195,7 @@ def test_dead_points_give_no_numbers(closure):
 def test_loops_without_closed_form_say_so():
     with pytest.raises(DerivationError, match="bricard: not all of its loops have a closed form"):
         kg.compile("bricard", "qdd", closure="closed-form")
-    with pytest.raises(DerivationError, match="closure is 'newton'; known are multipliers, partition"):
+    with pytest.raises(DerivationError, match="closure: unknown value 'newton'; choose one of multipliers, partition"):
         kg.compile("four-bar", "qdd", closure="newton")
 
 

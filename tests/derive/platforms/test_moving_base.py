@@ -94,7 +94,7 @@ def test_elements_and_what_moves_beside() -> None:
     elements = """spring pull | between(Ring(0.1, 0, 0), Target), stiffness(40), rest(0.3);
         damper d | on(A_beta), damping(2); force engine | on(cx), value(u*A_l);
         spring held | between(A_upper(0, 0, -0.1), Craft(0.2, 0, 0)), stiffness(9);
-        bumper touch | sphere(Ring(0, 0, 0.1), 0.3), plane(Target(0, 0, -0.1), (0, 0, -1)), stiffness(100);"""
+        contact touch | sphere(Ring(0, 0, 0.1), 0.3), plane(Target(0, 0, -0.1), (0, 0, -1)) | stiffness(100);"""
     assert_as_loops(kg.parse(f"model craft; {target} {BODIES} {bodies} {table} {elements}"))
 
 

@@ -15,8 +15,19 @@ from kinegraph.graph.differentiate import below
 from kinegraph.graph.node import Coefficient, Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import AnyLoop, Frame, Joint, JointType, Loop
 from kinegraph.model.expressions import Defined, Expression, Name, Number, names, rewritten
-from kinegraph.model.mechanism import ZERO, Axis, Body, Coordinate, Mechanism, Quaternion, Rotation, Shift, Transform
-from kinegraph.model.topology import Edge, SpanningTree, inverse, shortest_tree, wanted_cut
+from kinegraph.model.mechanism import (
+    ZERO,
+    Axis,
+    Body,
+    Coordinate,
+    Mechanism,
+    Quaternion,
+    Rotation,
+    Shift,
+    Transform,
+    inverse,
+)
+from kinegraph.model.topology import Edge, SpanningTree, shortest_tree, wanted_cut
 
 # ---- Planar linkages
 

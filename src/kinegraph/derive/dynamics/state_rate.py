@@ -15,7 +15,16 @@ from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
 from kinegraph.graph.differentiate import ForwardDerivative, jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import Constraint, ConstraintKind, constraint_kind
-from kinegraph.model.elements import Bumper, Element, ForceLaw, Limit, Potential, Spring, mentions, uses_points
+from kinegraph.model.elements import (
+    CompliantContact,
+    Element,
+    ForceLaw,
+    Limit,
+    Potential,
+    Spring,
+    mentions,
+    uses_points,
+)
 from kinegraph.model.expressions import TIME, Expression, expression, expressions, names
 from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.names import component
@@ -152,7 +161,7 @@ def _stores(element: Element, mechanism: Mechanism) -> bool:
         return False
     if isinstance(element, Spring):
         return not isinstance(element.law, ForceLaw) and not is_steered(element, mechanism)
-    if isinstance(element, Bumper):
+    if isinstance(element, CompliantContact):
         return element.damping == ZERO and element.friction == ZERO
     return isinstance(element, Potential) or (isinstance(element, Limit) and element.damping == ZERO)
 

@@ -18,8 +18,8 @@ from kinegraph.graph.node import Kind
 from kinegraph.model.elements import (
     Anchor,
     Arc,
-    Bumper,
     Capsule,
+    CompliantContact,
     ContactShape,
     Cylinder,
     Plane,
@@ -60,10 +60,10 @@ class ShapeDistances:
         self.points = points
         self.names = names
 
-    def nearest(self, bumper: Bumper) -> Iterator[Nearest]:
-        """One place for each pair of shapes; capsules and cylinders touch a plane with both ends."""
-        first, second = sorted(bumper.shapes, key=_rank)
-        turned = first is not bumper.shapes[0]
+    def nearest(self, contact: CompliantContact) -> Iterator[Nearest]:
+        """One place for each pair; capsules and cylinders lie on a plane with both ends."""
+        first, second = sorted(contact.shapes, key=_rank)
+        turned = first is not contact.shapes[0]
         for found in self._ordered(first, second):
             yield Nearest(found.gap, found.point, negative(found.normal)) if turned else found
 
@@ -76,13 +76,13 @@ class ShapeDistances:
             case Cylinder(), Plane():
                 yield from self._rims_on_plane(first, second)
             case Torus(), Plane():
-                axis, centre = self._direction(first.normal, first.centre.of), self.points.anchored(first.centre)
+                axis, centre = self._direction(first.normal, first.center.of), self.points.anchored(first.center)
                 lowest = self._lowest(centre, axis, self.names.scalar(first.ring), second)
                 yield self._on_plane(lowest, self.names.scalar(first.radius), second)
             case Sphere(), Torus() | Arc():
-                yield self._on_ring(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
+                yield self._on_ring(self.points.anchored(first.center), self.names.scalar(first.radius), second)
             case Sphere(), Cylinder():
-                yield self._on_cylinder(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
+                yield self._on_cylinder(self.points.anchored(first.center), self.names.scalar(first.radius), second)
             case ((Sphere() | Capsule()), (Sphere() | Capsule())):
                 yield self._of_segments(first, second)
             case _:
@@ -127,8 +127,8 @@ class ShapeDistances:
         return Nearest(gap, minus(centre, times(radius + gap * Fraction(1, 2), normal)), normal)
 
     def _on_ring(self, centre: Vector, radius: Scalar, ring: Torus | Arc) -> Nearest:
-        """The nearest point of the circle is in the plane of its axis and the center, or is an end of the arc."""
-        axis, middle = self._direction(ring.normal, ring.centre.of), self.points.anchored(ring.centre)
+        """The nearest point of the circle lies in the plane of its axis and the centre, or is an end of the arc."""
+        axis, middle = self._direction(ring.normal, ring.center.of), self.points.anchored(ring.center)
         away = minus(centre, middle)
         across = minus(away, times(dot(axis, away), axis))
         outwards = times(dot(across, across).apply("sqrt").reciprocal(), across)
@@ -138,8 +138,8 @@ class ShapeDistances:
         return self._of_points(centre, on_circle, radius, self.names.scalar(ring.radius))
 
     def _within(self, arc: Arc, axis: Vector, outwards: Vector) -> Vector:
-        """A direction in the plane of an arc, or that of the nearer end."""
-        given = self._direction(arc.middle, arc.centre.of)
+        """A direction in the plane of an arc, or that of the end it lies nearer to."""
+        given = self._direction(arc.middle, arc.center.of)
         flat = minus(given, times(dot(axis, given), axis))
         middle = times(dot(flat, flat).apply("sqrt").reciprocal(), flat)
         onwards = cross(axis, middle)
@@ -248,7 +248,7 @@ def power(depth: Scalar, exponent: Fraction) -> Scalar:
 
 @dataclass(frozen=True)
 class ContactPlace:
-    """One place of a bumper: the depth's rate, what is stored, what is lost, and the force on the first shape.
+    """One place of a contact: the depth's rate, what is stored, what is lost, and the force on the first shape.
 
     approach: the depth, or its rate if that is simpler. pressing: the force along the normal. force: in fixed axes.
     """
@@ -287,53 +287,55 @@ class ContactPlace:
 
 
 class CompliantContacts:
-    """The bumpers of one layout."""
+    """The compliant contacts of one layout."""
 
     def __init__(self, distances: ShapeDistances, motion: Motion) -> None:
         self.distances = distances
         self._motion = motion
         self._screws: dict[str | None, tuple[Vector, Vector]] = {}
 
-    def contact_places(self, bumper: Bumper, depth_rate: ForwardDerivative) -> Iterator[ContactPlace]:
-        """Every place of a bumper. depth_rate: the derivative by time along the motion, for shapes that time moves."""
-        first, second = (anchors_of(shape)[0].of for shape in bumper.shapes)
-        led = self._led(bumper)
-        for place in self.distances.nearest(bumper):
+    def contact_places(self, contact: CompliantContact, depth_rate: ForwardDerivative) -> Iterator[ContactPlace]:
+        """Every place of a contact. depth_rate: the derivative by time along the motion, for shapes that time moves."""
+        first, second = (anchors_of(shape)[0].of for shape in contact.shapes)
+        led = self._led(contact)
+        for place in self.distances.nearest(contact):
             relative = minus(self._velocity(first, place.point), self._velocity(second, place.point))
             if led:
                 approach = ElementWork(_rate(depth_rate, -place.gap), -place.gap)
             else:
                 growing = -dot(place.normal, relative)
                 approach = ElementWork(growing, growing, is_rate=True)
-            yield self._contact_place(bumper, place, relative, approach)
+            yield self._contact_place(contact, place, relative, approach)
 
-    def _contact_place(self, bumper: Bumper, place: Nearest, relative: Vector, approach: ElementWork) -> ContactPlace:
+    def _contact_place(
+        self, contact: CompliantContact, place: Nearest, relative: Vector, approach: ElementWork
+    ) -> ContactPlace:
         """k d^p max(0, 1 + c d') along the normal: k d^(p + 1)/(p + 1) is stored, the rest dissipated; friction."""
         scalar = self.distances.names.scalar
-        exponent = scalar(bumper.exponent).value
+        exponent = scalar(contact.exponent).value
         assert exponent is not None  # validated
         depth = positive_part(-place.gap)
-        elastic = scalar(bumper.stiffness) * power(depth, Fraction(exponent))
+        elastic = scalar(contact.stiffness) * power(depth, Fraction(exponent))
         energy = elastic * depth * (1 / (Fraction(exponent) + 1))
-        share = scalar(bumper.damping) * approach.force
+        share = scalar(contact.damping) * approach.force
         loss = elastic * (share + 1).apply("select", share, share.number(-1)) if not share.is_zero else share
-        rubbing = self._rubbing(bumper, place, relative, elastic + loss)
+        rubbing = self._rubbing(contact, place, relative, elastic + loss)
         return ContactPlace(place, relative, approach, energy, elastic, loss, rubbing)
 
-    def _rubbing(self, bumper: Bumper, place: Nearest, relative: Vector, pressing: Scalar) -> Vector:
-        """The force of friction, from the sliding velocity."""
-        if bumper.friction == ZERO:
+    def _rubbing(self, contact: CompliantContact, place: Nearest, relative: Vector, pressing: Scalar) -> Vector:
+        """Friction against sliding, through the velocity of one surface along the other."""
+        if contact.friction == ZERO:
             return zero_vector(pressing)
         scalar = self.distances.names.scalar
         sliding = minus(relative, times(dot(relative, place.normal), place.normal))
-        smooth = (dot(sliding, sliding) + scalar(bumper.slip) ** 2).apply("sqrt")
-        return times(scalar(bumper.friction) * pressing / smooth, sliding)
+        smooth = (dot(sliding, sliding) + scalar(contact.slip) ** 2).apply("sqrt")
+        return times(scalar(contact.friction) * pressing / smooth, sliding)
 
-    def _led(self, bumper: Bumper) -> bool:
-        """Is the motion of a shape on its body prescribed in time?"""
+    def _led(self, contact: CompliantContact) -> bool:
+        """Whether time moves a shape on its body."""
         names, builder = self.distances.names, self.distances.names.builder
         by_time = ForwardDerivative(builder, {builder.symbol(Kind.TIME, TIME): builder.one})
-        local = (names.scalar(item) for shape in bumper.shapes for one in anchors_of(shape) for item in one.position)
+        local = (names.scalar(item) for shape in contact.shapes for one in anchors_of(shape) for item in one.position)
         return any(not _rate(by_time, item).is_zero for item in local)
 
     def _velocity(self, of: str | None, place: Vector) -> Vector:

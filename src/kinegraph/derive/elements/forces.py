@@ -22,8 +22,8 @@ from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
-    Bumper,
     Capsule,
+    CompliantContact,
     Cylinder,
     Damper,
     Element,
@@ -271,8 +271,8 @@ class Elements:
                 self.potentials.append(self.names.scalar(element.energy))
             case Limit():
                 self._add_limit(element)
-            case Bumper():
-                self._add_bumper(element)
+            case CompliantContact():
+                self._add_compliant_contact(element)
 
     def target(self, target: Target) -> tuple[Scalar, bool]:
         """The target of an element, and whether it is a rate."""
@@ -371,17 +371,17 @@ class Elements:
         loss = (loss + stiffness).apply("select", loss, -stiffness)
         return depth.apply("select", depth * loss, self._zero)
 
-    def _add_bumper(self, bumper: Bumper) -> None:
-        for place_of_contact in self.contact_places(bumper):
+    def _add_compliant_contact(self, contact: CompliantContact) -> None:
+        for place_of_contact in self.contact_places(contact):
             self.storing.append(place_of_contact.storing)
             self.resisting.extend(place_of_contact.resisting)
 
-    def contact_places(self, bumper: Bumper) -> Iterator[ContactPlace]:
-        """Where the shapes of a bumper are nearest, and the forces there."""
-        return self._bumper_contacts.contact_places(bumper, self.names.total_derivative)
+    def contact_places(self, contact: CompliantContact) -> Iterator[ContactPlace]:
+        """Where the shapes of a compliant contact are nearest, and the forces there."""
+        return self._compliant_contacts.contact_places(contact, self.names.total_derivative)
 
     @cached_property
-    def _bumper_contacts(self) -> CompliantContacts:
+    def _compliant_contacts(self) -> CompliantContacts:
         return CompliantContacts(ShapeDistances(self.names.points, self.names), self._motion)
 
 
@@ -410,7 +410,7 @@ def efforts(elements: Elements, element: Element) -> list[Scalar]:
             return [elements.names.scalar(item) for item in element.components]
         case Potential():
             return [elements.names.number(-1)]
-        case Bumper():
+        case CompliantContact():
             return [-place_of_contact.pressing for place_of_contact in elements.contact_places(element)]
         case Limit():
             return [_limit(elements, element)]
@@ -467,7 +467,7 @@ def structure_matrix(elements: Elements, element: Element, at_rest: Motion) -> S
             return [elements.row(elements.names.scalar(element.energy), is_rate=False)]
         case Spring() | Damper() | Friction() | Force() | Limit():
             return [elements.row(*elements.target(element.on))]
-        case Bumper():
+        case CompliantContact():
             return [
                 elements.row(-place_of_contact.place.gap, is_rate=False)
                 for place_of_contact in elements.contact_places(element)
@@ -476,7 +476,7 @@ def structure_matrix(elements: Elements, element: Element, at_rest: Motion) -> S
 
 def component_count(element: Element) -> int:
     """The number of components of an element's force: the rows of its structure matrix."""
-    if isinstance(element, Bumper):
+    if isinstance(element, CompliantContact):
         long = any(isinstance(shape, Capsule | Cylinder) for shape in element.shapes)
         return 2 if long and any(isinstance(shape, Plane) for shape in element.shapes) else 1
     return 3 if isinstance(element, PointForce | Moment) else 1

@@ -502,7 +502,7 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "effort",
-        "components an element acts with: its generalized forces are W^T times these; a bumper's friction comes on top",
+        "components an element acts with: its generalized forces are W^T times these, plus the friction of a contact",
         arguments=QV,
         shape=(Extent.COMPONENTS,),
         frame=Frame.ELEMENT,
@@ -513,12 +513,12 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "contact",
-        "of every place of a bumper: the gap, the force on the first shape with friction, and the point it acts at",
+        "at each place of a compliant contact: the gap, the force on the first shape with friction, and its point",
         arguments=QV,
         shape=(Extent.COMPONENTS, 7),
         frame=Frame.FIXED,
         unit="m, N, m",
-        subject=Subject.BUMPER,
+        subject=Subject.CONTACT,
         synonyms=("gap", "contact_force"),
     ),
     QuantityRecord(
