@@ -1,4 +1,4 @@
-"""What a model defines is called by its name in equations and in code."""
+"""Definitions of a model keep their names in equations and in code."""
 
 from pathlib import Path
 
@@ -33,7 +33,7 @@ def reduced(numeric: bool) -> kg.Graph:
 
 @pytest.mark.parametrize(("numeric", "load"), [(False, "load = k*gamma - 0.1*k"), (True, "load = 20*gamma - 2")])
 def test_equations_call_definitions_by_their_names(numeric: bool, load: str) -> None:
-    """However the reduction wrote them: in its graph `load` has the other sign."""
+    """In any reduced form: in the reduced graph `load` has the opposite sign."""
     graph = reduced(numeric)
     written = kg.formula(graph, mechanism=NAMED)
     assert {"gamma = q1 + q2", "w = c12*q2' + q1'", "x1 = q1'^2 + q2'^2", load} <= set(written.splitlines())
@@ -64,6 +64,6 @@ def test_code_calls_definitions_by_their_names(tmp_path: Path) -> None:
 
 
 def test_values_of_the_command_line_are_not_taken_for_those_of_the_model() -> None:
-    """With another k no expression is `load` as the model has it."""
+    """With another k no expression equals the model's `load`."""
     graph = Chain(request_of(NAMED, "forces", numeric=True, parameters={"k": 7})).reduced.graph
     assert "load" not in kg.formula(graph, mechanism=NAMED)

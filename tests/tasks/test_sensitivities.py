@@ -171,7 +171,7 @@ MISTAKES = [
     ({"by": "m1", "initial": {"q5": 1}}, "has no 'q5'"),
     ({"by": "m1", "duration": -1}, "the end must come after the start"),
     ({"by": "m1", "duration": "long"}, "number of seconds"),
-    ({"by": "m1", "inputs": {"q7": "t"}}, "no coordinate or input 'q7'"),
+    ({"by": "m1", "inputs": {"q7": "t"}}, "unknown coordinate or input 'q7'"),
 ]
 
 
