@@ -29,6 +29,18 @@ _FLAGS = (
     | getattr(os, "O_BINARY", 0)
 )
 
+#: Special files, by their type bits.
+_KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a named pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+#: Bytes read at a time.
+_PIECE = 1 << 20
+
 
 def open_regular(path: str | PathLike[str]) -> BinaryIO:
     """Open a regular file for reading, following links. OSError for anything else says what it is."""
@@ -45,19 +57,6 @@ def open_regular(path: str | PathLike[str]) -> BinaryIO:
     except BaseException:
         os.close(descriptor)
         raise
-
-
-_KINDS = {
-    stat.S_IFDIR: "a directory",
-    stat.S_IFIFO: "a named pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-    stat.S_IFSOCK: "a socket",
-}
-
-
-#: Bytes read at a time.
-_PIECE = 1 << 20
 
 
 def read_regular(path: str | PathLike[str], limit: int) -> bytes:

@@ -20,7 +20,7 @@ def require_seed(seed: object, error: type[KinegraphError] = TaskError) -> int:
     except AttributeError:
         number = -1
     if isinstance(seed, bool) or not 0 <= number < LARGEST:
-        raise error(f"seed is {seed!r:.80}: give an integer between 0 and 2^64 - 1")
+        raise error(f"seed is {seed!r:.80}: give a whole number between 0 and 2^64 - 1")
     return int(number)
 
 

@@ -1,4 +1,4 @@
-"""Wrong graphs to order: one sign or one coefficient of a graph changed, so that some output really differs."""
+"""Corrupted graphs: one sign or one coefficient of a graph is changed, so that some output differs."""
 
 from __future__ import annotations
 

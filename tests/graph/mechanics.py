@@ -1,4 +1,4 @@
-"""Graphs of the shape mechanics gives, written by hand: rotation products and a Newton-Euler recursion."""
+"""Typical graphs of mechanics, written by hand: products of rotations and a Newton-Euler recursion."""
 
 from __future__ import annotations
 

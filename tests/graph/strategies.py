@@ -1,4 +1,4 @@
-"""Random graphs for Hypothesis: sums and products with rational coefficients, and functions, sharing nodes freely."""
+"""Random graphs for Hypothesis: sums and products with rational coefficients, and functions, with shared nodes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def graphs(draw: st.DrawFn, functions: Sequence[str] = tuple(FUNCTIONS), max_ste
 
 @st.composite
 def _operations(draw: st.DrawFn, pool: Sequence[Scalar], functions: Sequence[str]) -> Scalar:
-    """One more scalar made of those at hand."""
+    """One more scalar, made of the existing ones."""
     pick = st.sampled_from(pool)
     if functions and draw(st.integers(0, 3)) == 0:
         return apply(draw(st.sampled_from(functions)), [draw(pick) for _ in range(3)])
@@ -56,7 +56,7 @@ def _operations(draw: st.DrawFn, pool: Sequence[Scalar], functions: Sequence[str
 
 
 def apply(name: str, arguments: Sequence[Scalar]) -> Scalar:
-    """The function of as many arguments as it takes, kept away from division by an exact zero."""
+    """A function of random arguments, without division by an exact zero."""
     first, *more = arguments[: FUNCTIONS[name].arity]
     if name == "reciprocal" and first.is_zero:
         return first

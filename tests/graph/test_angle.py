@@ -1,4 +1,4 @@
-"""Angles: linear forms, right angles, and one node for sin(q2 + q3) however the sum was made."""
+"""Angles: linear forms, right angles, and one node for sin(q2 + q3) for every order of the sum."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def evaluated(scalar: Scalar, **values: float) -> float:
 
 @pytest.mark.parametrize("twelfths", range(-30, 31))
 def test_multiples_of_fifteen_degrees_of_a_fixed_angle(twelfths: int) -> None:
-    """Rational where Niven's theorem says so, and never more than four irrational constants in all."""
+    """Rational by Niven's theorem, and never more than four irrational constants."""
     angle = Fraction(twelfths, 12)
     for name, function in (("sin", math.sin), ("cos", math.cos)):
         _, _, pi = coordinates(0)
@@ -68,7 +68,7 @@ def test_right_angles_fold_exactly(quarters: int) -> None:
 
 @pytest.mark.parametrize("turns", [-4, -2, 2, 4])
 def test_a_full_turn_leaves_no_trace_in_the_angle(turns: int) -> None:
-    """Seen first with the turn added, the sine still is a function of q itself."""
+    """If the angle with an added turn comes first, the sine is still a function of q."""
     builder, (q,), pi = coordinates(1)
     first = (q + turns * pi).sin()
     assert builder.nodes[first.index] == Function("sin", (q.index,))
@@ -145,7 +145,7 @@ def test_inlined_and_named_products_are_one_angle() -> None:
 
 
 def test_linear_form_opens_a_shared_sum_once() -> None:
-    """Sums of sums sharing parts as Fibonacci numbers do have 10^41 paths from top to bottom."""
+    """Nested sums that share parts like Fibonacci numbers have 10^41 paths from top to bottom."""
     builder, (a, b), _ = coordinates(2)
     for _ in range(200):
         a, b = b, Scalar(builder, builder.intern(Polynomial(((1, ((a.index, 1),)), (1, ((b.index, 1),))))))
@@ -201,7 +201,7 @@ def test_reductions_of_oscillating_forces_are_proved(law: str) -> None:
 
 
 def test_angles_that_share_a_sum_multiply_it_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each sine did so anew: a platform's projection took minutes to be carried into another builder."""
+    """Each sine expanded its angle again: copying a platform's projection to another builder took minutes."""
     made: list[object] = []
     sums = angle._sum
 

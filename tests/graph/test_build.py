@@ -1,4 +1,4 @@
-"""The builder: one node for one value, whatever way it was written."""
+"""The builder: one node for one value, however it is written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The counting rule of the literature on graphs small enough to count by hand."""
+"""The counting convention of the literature, on graphs that can be counted by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Enclosures hold all values a node takes in a box, and become narrow with it."""
+"""Enclosures contain all values of a node in a box, and converge with it."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Sums within sums as one: nothing changes but the order of adding up."""
+"""Merged nested sums: only the order of summation changes."""
 
 from __future__ import annotations
 

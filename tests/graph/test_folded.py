@@ -1,4 +1,4 @@
-"""Graphs that builders say they have made come out of a builder unchanged; others are not taken for such."""
+"""Graphs marked as folded are unchanged by a builder; other graphs are not marked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The interpreter against Python's own mathematics, and static values against mpmath."""
+"""The interpreter against Python's arithmetic, and static values against mpmath."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_static_values_are_correctly_rounded(name: str, point: tuple[Fraction | 
 
 
 def test_static_values_survive_cancellation() -> None:
-    """1 - cos(1e-9) has no correct digit in doubles."""
+    """1 - cos(1e-9) has no correct digit in double precision."""
     graph = graph_of(lambda x, y, z: 1 - x.cos() + y - y, Kind.PARAMETER)
     values = static_values(graph, {"x": 1e-9, "y": 1.0})
     with mpmath.workdps(60):
@@ -175,7 +175,7 @@ def test_static_values_leave_the_precision_of_flint_alone() -> None:
 
 
 def test_static_values_treat_a_ball_around_zero_as_zero() -> None:
-    """sqrt(x)^2 - x is zero, though its ball of extended precision reaches below."""
+    """sqrt(x)^2 - x is zero, although its ball of extended precision extends below zero."""
 
     def zero(x: Scalar) -> Scalar:
         return x.apply("sqrt") ** 2 - x

@@ -1,4 +1,4 @@
-"""The law: one graph per clause that breaks it."""
+"""The law: for each rule a graph that breaks it."""
 
 from __future__ import annotations
 

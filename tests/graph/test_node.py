@@ -1,4 +1,4 @@
-"""What a graph knows about its nodes."""
+"""Properties of graphs and their nodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text form: golden texts, exact reading back, and errors that name the line."""
+"""The text form: golden texts, exact round trips, and errors that name the line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Carrying graphs over: binding symbols to numbers and joining graphs."""
+"""Transfer of graphs: binding symbols to numbers, and joining graphs."""
 
 from __future__ import annotations
 

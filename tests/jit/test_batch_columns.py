@@ -1,4 +1,4 @@
-"""Batches read the columns they compute with, wherever in the rows these are."""
+"""Batches read only the columns they need, wherever these are in the rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_tiles_cover_what_is_wanted(seed: int) -> None:
 @pytest.mark.parametrize("lanes", [2, 4, 8, 16])
 @pytest.mark.parametrize("size, wanted", [(25, range(6, 13)), (25, (0, 24)), (24, ()), (9, (8,)), (300, (3, 150, 299))])
 def test_rows_of_which_few_columns_are_read(lanes: int, size: int, wanted: tuple[int, ...]) -> None:
-    """Also where the others are no numbers, and for numbers of rows that fill no block."""
+    """Also if the other columns are NaN, and for numbers of rows that do not fill a block."""
     builder = GraphBuilder()
     symbols = tuple(Symbol(Kind.COORDINATE, f"x{k}") for k in range(size))
     more = Symbol(Kind.VELOCITY, "v")
@@ -51,7 +51,7 @@ def test_rows_of_which_few_columns_are_read(lanes: int, size: int, wanted: tuple
 
 @pytest.mark.skipif(host().lanes != 8, reason="vectors of 512 bits")
 def test_vectors_on_the_stack_lie_in_one_line() -> None:
-    """What finds no register in a batch is stored with an aligned store."""
+    """Spilled registers of a batch are stored with aligned stores."""
     kernel = kg.compile("stewart", "platform_acceleration")
     code = kernel.assembly(batch=True)
     body = code[code.index("body:") : code.index("kinegraph_batch:")]

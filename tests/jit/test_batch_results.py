@@ -1,4 +1,4 @@
-"""Rows of results of every length, from values that stand in several places and constants, at every address."""
+"""Rows of results of every length, with repeated values and constants, at every address."""
 
 from __future__ import annotations
 

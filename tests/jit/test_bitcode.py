@@ -1,4 +1,4 @@
-"""Loops that are part of the package as bitcode: in step with their source, equal to it, careful about arguments."""
+"""Loops in bitcode: up to date with their source, equal to it, and strict about arguments."""
 
 from __future__ import annotations
 

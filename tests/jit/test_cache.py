@@ -41,7 +41,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files(folder: Path) -> list[Path]:
-    """Object code; digests of the package's sources lie beside it."""
+    """Files of object code; the folder also holds digests of the package's sources."""
     return sorted(path for path in folder.iterdir() if not path.name.startswith("sources-"))
 
 
@@ -178,7 +178,7 @@ def test_old_files_make_room(folder: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_there_are_never_many_more_files_than_may_be(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only some of the new files have the others counted."""
+    """Only some of the new files trigger a count of the others."""
     monkeypatch.setattr(cache, "MOST_FILES", 20)
     counts = []
     for number in range(400):
@@ -220,7 +220,7 @@ def test_no_compiler_and_nothing_else_in_the_path(folder: Path) -> None:
 
 
 def test_digests_of_sources_are_those_of_their_contents(folder: Path, tmp_path: Path) -> None:
-    """They are stored under sizes and times of the files, but what they say depends on contents and names alone."""
+    """Digests are cached under sizes and times of the files, but depend on contents and names only."""
     sources = tmp_path / "package"
     (sources / "part").mkdir(parents=True)
     module = sources / "part" / "module.py"

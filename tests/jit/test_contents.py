@@ -1,4 +1,4 @@
-"""Digests are made of complete contents: every part counts, and nothing but the contents does."""
+"""Digests depend on the complete contents of values, and on nothing else."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def sum_of(last: int, terms: int = 600) -> Expression:
 
 
 def test_long_expressions_are_told_apart() -> None:
-    """They are shown as `<expression of 1201 parts>`."""
+    """Their display text is `<expression of 1201 parts>`."""
     one, other = sum_of(1), sum_of(2)
     assert str(one) == str(other)
     assert digest(one) != digest(other) and digest(one) == digest(sum_of(1))

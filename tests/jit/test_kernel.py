@@ -41,7 +41,7 @@ def split_symbols(graph: Graph) -> tuple[list[Argument], list[str]]:
 
 
 def well_conditioned(graph: Graph, values: dict[str, float]) -> bool:
-    """No huge numbers, and no argument near a jump or a pole, where rounding decides."""
+    """No huge numbers, and no argument near a jump or a pole, where rounding would decide."""
     with np.errstate(all="ignore"):
         evaluation = Evaluation(graph, FloatArithmetic(values))
     numbers = np.array([float(value) for value in evaluation.values if value is not None])
@@ -85,7 +85,7 @@ def test_kernels_agree_with_the_interpreter(graph: Graph, seed: int, lanes: int 
 @half_as_many
 @given(graphs(), st.integers(0, 10_000))
 def test_not_a_number_goes_through_or_has_no_effect(graph: Graph, seed: int) -> None:
-    """The kernel says NaN exactly where the interpreter does, for every function, without ever crashing."""
+    """The kernel returns NaN exactly where the interpreter does, for every function, and never crashes."""
     values = random_values(graph, seed)
     assume(well_conditioned(graph, values))
     arguments, parameters = split_symbols(graph)
@@ -305,7 +305,7 @@ def test_no_argument_may_be_called_out() -> None:
 
 
 def test_many_short_results() -> None:
-    """More than one function writes."""
+    """More than one function writes results."""
     builder = GraphBuilder()
     names = [f"x{number}" for number in range(9)]
     x = [Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in names]
@@ -344,7 +344,7 @@ def test_large_batches_on_many_threads_equal_one_thread() -> None:
 
 
 def test_wide_arguments_and_outputs() -> None:
-    """Rows so long that they are moved by a loop."""
+    """Rows so long that a loop copies them."""
     builder = GraphBuilder()
     names = [f"x{number}" for number in range(301)]
     nodes = [builder.symbol(Kind.COORDINATE, name) for name in names]

@@ -1,4 +1,4 @@
-"""What is made once is made once, whoever asks at the same time."""
+"""`once` computes a result once, also with concurrent threads."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ THREADS = 8
 
 
 def asked_at_once(make):
-    """What every one of many threads gets that ask at the same moment."""
+    """The results of many concurrent threads."""
     ready = Barrier(THREADS)
 
     def ask(_):
@@ -29,7 +29,7 @@ def asked_at_once(make):
 
 @pytest.mark.parametrize("trial", range(5))
 def test_code_of_sums_is_loaded_once(trial):
-    """Threads that hold the address of code which another thread replaced would run what is no longer there."""
+    """A thread with an address of replaced code would run freed memory."""
     fresh = once(sums_code.__wrapped__)
     found = asked_at_once(lambda: fresh(DORMAND_PRINCE_5))
     assert len({id(code) for code in found}) == 1

@@ -1,4 +1,4 @@
-"""What holds code is sent as its recipe, never as an address: another process gets the same numbers."""
+"""Kernels are pickled as recipes, never as addresses: another process gets the same numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels of all forms are asked the same way and give the same numbers."""
+"""Kernels of all forms have the same interface and give the same numbers."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_what_is_missing_or_wrong_is_said_by_all(kernel):
 
 
 def test_a_pickled_kernel_is_a_recipe(kernel):
-    """No more than what the equations are made of, and the same numbers from what is made anew."""
+    """The pickle holds only the sources of the equations, and the restored kernel gives the same numbers."""
     sent = pickle.dumps(kernel)
     again = pickle.loads(sent)
     assert type(again) is type(kernel) and again.arguments == kernel.arguments and again.outputs == kernel.outputs

@@ -1,4 +1,4 @@
-"""Kernels that compute limbs of one shape side by side give what plain equations give."""
+"""Kernels that compute limbs of equal structure in parallel lanes agree with the plain equations."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ damper shock | between(B2_0(0, 0, -0.5), torso(0, 0.3, 0)), damping(3);
 
 
 def test_elements_of_limbs() -> None:
-    """Springs and dampers on some limbs only, at points of bodies whose frames were turned."""
+    """Springs and dampers on some limbs only, at points of bodies whose frames were rotated."""
     mechanism = parse(write(random_limbs(6, 2, 3)) + ELEMENTS)
     plain, alike = _kernels(mechanism, ("tau", "qdd"))
     for seed in range(3):
@@ -200,7 +200,7 @@ def test_mechanisms_without_limbs_are_compiled_as_ever() -> None:
 
 
 def test_functions_signs_and_lanes_that_change_places() -> None:
-    """Graphs no mechanism has: every way an operand can come into a lane."""
+    """Artificial graphs: every way in which an operand can reach a lane."""
     builder = GraphBuilder()
     names = ("a", "b", "c", "p", "q", "r")
     a, b, c, p, q, r = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in names)

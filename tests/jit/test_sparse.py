@@ -1,4 +1,4 @@
-"""Sparse kernels give the matrices of dense ones, with nothing stored that is always zero."""
+"""Sparse kernels give the matrices of dense ones, without entries that are always zero."""
 
 from __future__ import annotations
 

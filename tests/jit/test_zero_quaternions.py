@@ -1,4 +1,4 @@
-"""A quaternion of zeros is no orientation: nothing takes it for one, and huge or tiny ones keep their direction."""
+"""A zero quaternion is not an orientation and is refused; huge or tiny ones keep their direction."""
 
 from __future__ import annotations
 

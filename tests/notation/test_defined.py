@@ -1,4 +1,4 @@
-"""What a model defines is called by its name in equations and in code."""
+"""Definitions of a model keep their names in equations and in code."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def reduced(numeric: bool) -> Graph:
 
 @pytest.mark.parametrize(("numeric", "load"), [(False, "load = k*gamma - 0.1*k"), (True, "load = 20*gamma - 2")])
 def test_equations_call_definitions_by_their_names(numeric: bool, load: str) -> None:
-    """However the reduction wrote them: in its graph `load` has the other sign."""
+    """In any reduced form: in the reduced graph `load` has the opposite sign."""
     graph = reduced(numeric)
     written = kg.formula(graph, mechanism=NAMED)
     assert {"gamma = q1 + q2", "w = c12*q2' + q1'", "x1 = q1'^2 + q2'^2", load} <= set(written.splitlines())

@@ -1,4 +1,4 @@
-"""Equations as text and LaTeX: what is printed is computed again, and set by LaTeX where there is one."""
+"""Equations as text and LaTeX: the printed text is evaluated again, and compiled if LaTeX is installed."""
 
 import re
 from math import cos, exp, sin, sqrt
@@ -29,7 +29,7 @@ CASES = [
 
 
 def recomputed(text, values):
-    """Every entry the text defines, by evaluating the text as it stands."""
+    """Every entry that the text defines, by evaluating the text."""
     names, found = {}, {}
 
     def known(name):

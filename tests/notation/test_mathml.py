@@ -1,4 +1,4 @@
-"""Equations in MathML: what is written, and that no name can become markup."""
+"""Equations in MathML: their contents, and that no name can become markup."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_two_symbols_never_look_alike() -> None:
 
 
 def test_equations_say_what_the_plain_text_says() -> None:
-    """Markup taken away, both hold the same letters and digits in the same order."""
+    """Without markup, both have the same letters and digits in the same order."""
     graph = kg.reduce(kg.derive(kg.load("double-pendulum"), "H,gravity"), kg.Effort.QUICK).graph
     found = mathml(graph)
     written = [text_of(d.left + "".join(d.terms)) for d in (*found.abbreviations, *found.entries)]

@@ -92,5 +92,5 @@ def test_what_cannot_be_driven_is_explained() -> None:
     with pytest.raises(SolveError, match="conservative"):
         simulate(machine, 1, inputs={"u": 1}, method="symplectic", step=1e-2)
     damped = kg.parse("model d; coordinates q = 1; A | Ry(q) | Sz(-1), m(1); damper oil | on(q), damping(1);")
-    with pytest.raises(DerivationError, match="potential, which not all elements have: oil"):
+    with pytest.raises(DerivationError, match="potential, but not all elements have one: oil"):
         simulate(damped, 1, method="symplectic", step=1e-2)

@@ -172,7 +172,7 @@ MISTAKES = [
     ({"by": "m1", "state": {"q5": 1}}, "has no variable 'q5'"),
     ({"by": "m1", "duration": -1}, "must come after the start time"),
     ({"by": "m1", "duration": "long"}, "number of seconds"),
-    ({"by": "m1", "inputs": {"q7": "t"}}, "no coordinate or input 'q7'"),
+    ({"by": "m1", "inputs": {"q7": "t"}}, "unknown coordinate or input 'q7'"),
 ]
 
 

@@ -1,4 +1,4 @@
-"""Leg tables that mean nothing: each is refused in words that name the leg and say what to write."""
+"""Invalid leg tables: each error names the leg and says what to write."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def test_joints_may_be_shared() -> None:
 
 
 def test_drives_that_never_hold_the_ring() -> None:
-    """Two like hexagons: accelerations are computed, efforts refused in words."""
+    """Two similar hexagons: accelerations are computed, drive forces are refused with a message."""
     mechanism = kg.parse(table(rows=" ".join(HEXAGON)))
     assert kg.derive(mechanism, "qdd").outputs
     with pytest.raises(DerivationError, match="A, B, C, D, E, F hold the ring in no pose") as caught:
@@ -132,7 +132,7 @@ def in_metres() -> PlatformPoses:
 
 @pytest.mark.parametrize("unit", [1e6, 1e-6])
 def test_poses_do_not_depend_on_the_unit_of_length(unit: float) -> None:
-    """What is left of the misses is judged in lengths of the legs."""
+    """Residuals are relative to the lengths of the legs."""
 
     def in_units(match: re.Match[str]) -> str:
         return f"{match[1]}{float(match[2]) * unit:.15g}"

@@ -18,7 +18,7 @@ HEAVY = {"UPS": "Sz(0.2), m(2) | Sz(-0.2), m(1)", "RUS(0.2, 0.6)": "m(1), Jz(0.1
 
 
 def across_link(kind: str, parts: str) -> float:
-    """The largest part of a ring joint's force that is not along the leg's last part."""
+    """The largest component of a platform joint's force across the leg's last part."""
     mechanism = kg.parse(f"model light; {RING} platform {kind} | Ring | {parts} | {ROWS};")
     q, v, tau = moving(mechanism)
     tau[mechanism.layout.velocities.index("wz") + 1 :] = 0  # nothing but drives and the ring
@@ -39,7 +39,7 @@ def test_forces_at_the_ring_lie_along_light_links_only(kind: str) -> None:
 
 
 def near_singular(mechanism: Mechanism, away: float) -> np.ndarray:
-    """The joints of the ring nearly in the plane of those of the base."""
+    """The joints of the platform are nearly in the plane of those of the base."""
     q = np.zeros(len(mechanism.layout.positions))
     q[6:13] = [-1.45, 0.1, 0.4 + away, 1, 0, 0, 0]
     return q
@@ -47,7 +47,7 @@ def near_singular(mechanism: Mechanism, away: float) -> np.ndarray:
 
 @pytest.mark.parametrize("away", [1e-2, 1e-4, 1e-6])
 def test_efforts_are_backward_stable(away: float) -> None:
-    """Efforts grow without bound near a singular pose; what they cause stays what was asked for, to rounding."""
+    """Drive forces grow without bound near a singular pose; the resulting motion is still the required one."""
     mechanism = kg.load("stewart")
     q = near_singular(mechanism, away)
     v, a = np.zeros(24), np.zeros(24)

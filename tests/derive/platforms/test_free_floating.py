@@ -22,7 +22,7 @@ def free(builder: Builder, letter: str, position: list[float], quaternion: list[
 
 
 def spacecraft() -> Mechanism:
-    """The spacecraft, the ring free of it, and legs between both."""
+    """The spacecraft, the free platform, and legs between both."""
     reference = data("free_floating_UPS")
     model, craft = reference["model"], reference["spacecraft"]
     builder = Builder("free-floating")

@@ -1,4 +1,4 @@
-"""Forces for a given motion: of the drives of six legs, and on a base that moves, beside loops with multipliers."""
+"""Inverse dynamics: drive forces of six legs, and forces on a moving base, against loops with multipliers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ KINDS += ["SPU", "RSU(0.3, 0.6)"] if os.environ.get("KINEGRAPH_SOAK") else []  #
 
 
 def rows(base: str = "~Craft", moved: str = "") -> str:
-    """Six legs, no two of them alike."""
+    """Six different legs."""
     found = [
         f"{name}{base}: Sx({x}), Sy({y}){moved}, Rx(pi/2 + {0.05 * k:g}) > Sx({u}), Sy({v}), Rz({0.2 * k:g})"
         for k, (name, (x, y, u, v)) in enumerate(zip("ABCDEF", PLACES, strict=True))
@@ -55,7 +55,7 @@ def test_forces_on_a_craft_are_those_of_loops(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["UPS", "RSU(0.3, 0.6)"])
 def test_forward_after_inverse(kind: str) -> None:
-    """On first joints that time moves, with elements and a tree beside: the forces found cause the accelerations."""
+    """First joints with prescribed motion, elements and another tree: the forces cause the accelerations."""
     more = "coordinates far; Arm | Rz(far) | Sx(0.3), m(2), Jz(0.1); "
     more += "spring tie | between(Ring(0.1, 0, 0), Arm(0.3, 0, 0)), stiffness(9), rest(0.2);"
     mechanism = craft(kind, STRAIGHT, "damping(3), stiffness(10), rest(0.6)", rows(moved=", Sz(0.1*sin(t))"), more)
@@ -79,11 +79,11 @@ def test_forces_in_angles() -> None:
 def test_forces_are_proved_to_be_those_of_loops(kind: str) -> None:
     mechanism = craft(kind, rows=rows())
     loops = derived(mechanism, "tau", Plan(in_parent_frame=frozenset(), closed_legs=False))
-    assert prove(derived(mechanism, "tau"), in_ring(mechanism, loops), quaternions=unit_quaternions(mechanism))
+    assert prove(derived(mechanism, "tau"), in_platform(mechanism, loops), quaternions=unit_quaternions(mechanism))
 
 
-def in_ring(mechanism: Mechanism, graph: Graph) -> Graph:
-    """A graph of forces with the motion of legs written in that of ring and base."""
+def in_platform(mechanism: Mechanism, graph: Graph) -> Graph:
+    """A graph of forces with the motion of legs replaced by that of platform and base."""
     derivation = Derivation(mechanism, {}, Plan())
     assert derivation.platform is not None
     dynamics, builder = derivation.platform.dynamics, derivation.builder

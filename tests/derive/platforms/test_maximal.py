@@ -1,4 +1,4 @@
-"""All types of legs, mixed legs and parts without symmetry beside dense equations in maximal coordinates, to 1e-9."""
+"""All types of legs, mixed legs and asymmetric parts against dense equations in maximal coordinates, to 1e-9."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def platform(types: tuple[str, ...], angles: bool = False) -> Mechanism:
 
 
 def states(mechanism: Mechanism, count: int) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """States of the ring near its start, and efforts of the drives; legs are where they are by their closed form."""
+    """States near the initial pose of the platform, and drive forces; the legs follow by their closed form."""
     random = np.random.default_rng(3)
     layout = mechanism.layout
     legs = evaluated(mechanism, "leg_positions,leg_velocities")
@@ -110,7 +110,7 @@ def test_mixed_legs_in_any_order(seed: int) -> None:
 
 @pytest.mark.skipif(not SOAK, reason="compiles for seconds; make soak")
 def test_mixed_legs_as_machine_code() -> None:
-    """Legs of one type side by side wherever they stand in the table, one state and many."""
+    """Legs of one type in vector lanes, wherever they are in the table, for one state and for batches."""
     mechanism = platform(("RUS", "UPS", "UCU", "RUS", "SPU", "UPS"))
     kernel = kg.compile(mechanism, "platform_acceleration")
     found = states(mechanism, 3)
@@ -133,7 +133,7 @@ def test_closed_legs_are_the_loops_written_out(types: tuple[str, ...]) -> None:
 
 
 def test_angles_about_y_z_x() -> None:
-    """A ring by three angles: the same accelerations in other coordinates, and inverse after forward."""
+    """A platform with three angles: the same accelerations in other coordinates, and inverse after forward."""
     mechanism = platform(("UPS", "RUS"), angles=True)
     run = evaluated(mechanism, "qdd,tau,platform_forces")
     loops = evaluated(mechanism, "qdd", AS_LOOPS)

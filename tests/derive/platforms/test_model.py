@@ -27,7 +27,7 @@ def table(drive_text: str = "", rows: str = ROWS, kind: str = "UPS", parts: str 
 
 
 def moving(mechanism: Mechanism, t: float | None = None) -> list[np.ndarray]:
-    """A state with legs that fit, and forces."""
+    """A state with closed loops, and forces."""
     random = np.random.default_rng(2)
     at = {"x": 0.02, "y": -0.03, "e1": 0.1, "e2": -0.05}
     at |= dict(zip(("x'", "y'", "z'", "wx", "wy", "wz"), random.normal(size=6), strict=True))
@@ -73,7 +73,7 @@ def test_coordinates_of_drives_come_first() -> None:
     ],
 )
 def test_drives_act_as_elements_of_loops(text: str) -> None:
-    """What acts in the drives, in the ring's coordinates alone, beside the same elements on the loops' coordinates."""
+    """Elements on the drives in the platform's coordinates, against the same elements in the loops' coordinates."""
     mechanism = kg.parse(table(text))
     arguments = moving(mechanism)
     (closed,), (loops,) = (evaluated(mechanism, "qdd", plan)(*arguments) for plan in (None, AS_LOOPS))

@@ -1,4 +1,4 @@
-"""Platforms on a body that moves: closed forms beside loops with multipliers, proved for a leg, numbers for more."""
+"""Platforms on a moving body: closed forms against loops with multipliers, proved for one leg, in numbers for more."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def craft(kind: str = "UPS", parts: str = CROOKED, drive: str = "", rows: str = 
 
 
 def state(mechanism: Mechanism, t: float | None = None, size: float = 1.0) -> list[np.ndarray]:
-    """A state with legs that fit, and forces."""
+    """A state with closed loops, and forces."""
     random = np.random.default_rng(3)
     at = {"x": 0.02, "y": -0.03, "e1": 0.1, "e2": -0.05, "cx": 0.02, "c1": 0.1, "c3": -0.1}
     at = {name: size * value for name, value in at.items()}
@@ -66,7 +66,7 @@ def test_legs_of_any_type_and_shape(kind: str) -> None:
 
 
 def test_mixed_legs_on_a_mount_of_the_craft() -> None:
-    """Two tables, a leg on a body fastened to the craft, the ring turned by angles, the mass of a tank on the ring."""
+    """Two tables, a leg on a body fixed to the craft, a platform with rotation angles, and a tank on the platform."""
     text = (
         f"model craft; {BODIES} Mount~Craft | Sz(0.1), Rx(0.2) | m(3), Jx(0.1);\nTank~Ring | Sx(0.1) | m(4), Jy(0.2);"
     )
@@ -85,7 +85,7 @@ def test_first_joints_moved_by_time(kind: str) -> None:
 
 
 def test_elements_and_what_moves_beside() -> None:
-    """A target with a wheel of its own that nothing but elements ties to ring and craft."""
+    """A target with its own wheel, connected to platform and craft by elements only."""
     target = "coordinates bx, by, bz = 1, turn, wheel; inputs u;"
     bodies = (
         "Target | Sx(bx), Sy(by), Sz(bz), Rz(turn) | m(9), Jz(2); Wheel~Target | Rx(wheel) | m(1), Jx(0.1), Jy(0.2);"
@@ -100,7 +100,7 @@ def test_elements_and_what_moves_beside() -> None:
 
 @pytest.mark.parametrize("kind", ["UPS", "RSU(0.2, 0.6)"])
 def test_springs_on_angles_count_turns(kind: str) -> None:
-    """A pose of the ring says nothing of whole turns: the coordinates do, and springs and stops follow them."""
+    """A pose of the platform does not determine full turns; springs and limits follow the coordinates."""
     driven = "A_theta" if kind.startswith("R") else "A_alpha"
     more = f"spring wound | on({driven}), stiffness(20), rest(0.4); limit stop | on(A_beta), upper(1), stiffness(50);"
     mechanism = craft(kind, rows=f"{A} | {B}", more=more)
@@ -115,7 +115,7 @@ def test_springs_on_angles_count_turns(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["UPS", "RUS(0.2, 0.6)"])
 def test_closed_legs_are_loops(kind: str) -> None:
-    """Proved: all accelerations of ring and craft, at states where the leg reaches the ring."""
+    """Proved: all accelerations of platform and craft, at states with a closed leg."""
     mechanism = craft(kind)
     closed = bodies_alone(mechanism, derived(mechanism, "qdd"))
     loops = bodies_alone(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
@@ -125,7 +125,7 @@ def test_closed_legs_are_loops(kind: str) -> None:
 
 
 def bodies_alone(mechanism: Mechanism, graph: Graph) -> Graph:
-    """The entries of ring and craft, with the coordinates of the leg written in theirs."""
+    """The entries of platform and craft, with the leg's coordinates replaced by theirs."""
     derivation = Derivation(mechanism, {}, Plan())
     platform = derivation.platform
     assert platform is not None and platform.platform.base is not None
@@ -195,7 +195,7 @@ def test_docking_rings_of_the_library(model: str, t: float | None) -> None:
 
 
 def test_a_pendulum_beside_a_platform_on_the_ground() -> None:
-    """What moves beside may be driven by time, and legs may stand on a body that is fastened to the ground."""
+    """Other bodies may have prescribed motion, and legs may be on a body fixed to the ground."""
     bodies = BODIES.split("\n")[1:]
     text = "model ground; coordinates p = 0.3; " + "\n".join(line for line in bodies if not line.startswith("Craft"))
     text += "Plate | Sz(0.1), Rx(0.2) | ; Bob | Sx(0.1*sin(t)), Ry(p) | Sz(-1), m(1), Jy(0.1);"
@@ -212,7 +212,7 @@ def test_a_pendulum_beside_a_platform_on_the_ground() -> None:
 
 @pytest.mark.parametrize("words", ["qdd, leg_velocities", "leg_reactions, platform_forces"])
 def test_round_legs_on_a_base_that_turns(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Proved equal: legs by their axes, and by the moment of their spin without axes."""
+    """Proved equal: legs computed with axes, and without axes from the moment of their spin."""
     mechanism = craft("UPS", STRAIGHT)
     by_axes = derived(mechanism, words)
     monkeypatch.setattr(platform_state, "Strut", lambda kind, *rest: TurningStrut(*rest))

@@ -35,7 +35,7 @@ def one_leg(kind: str) -> Mechanism:
 def test_closed_legs_are_loops(kind: str) -> None:
     mechanism = one_leg(kind)
     closed = derived(mechanism, "platform_acceleration")
-    loops = ring_alone(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
+    loops = platform_only(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
     quaternions = unit_quaternions(mechanism)
     assert prove(closed, loops, quaternions=quaternions)
     wrong = derived(mechanism, "platform_acceleration")
@@ -45,8 +45,8 @@ def test_closed_legs_are_loops(kind: str) -> None:
     assert not prove(builder.graph([doubled]), loops, quaternions=quaternions)
 
 
-def ring_alone(mechanism: Mechanism, graph: Graph) -> Graph:
-    """The ring's accelerations of a graph, with the coordinates of the leg written in those of the ring."""
+def platform_only(mechanism: Mechanism, graph: Graph) -> Graph:
+    """The platform's accelerations of a graph, with the leg's coordinates replaced by those of the platform."""
     derivation = Derivation(mechanism, {}, Plan())
     assert derivation.platform is not None
     first = mechanism.layout.velocities.index("x'")
@@ -75,17 +75,17 @@ def round_leg(drive: str = "", base: str = "Sx(0.5), Rx(pi/2)") -> Mechanism:
 
 @pytest.mark.parametrize("drive", ["", "screw(0.01, 1e-6)"])
 def test_round_legs_are_loops(drive: str) -> None:
-    """Legs without axes of their own, also by all their accelerations and with forces on every coordinate."""
+    """Legs computed without axes, also for all their accelerations and with forces on every coordinate."""
     mechanism = round_leg(drive)
     derivation = Derivation(mechanism, {}, Plan())
     assert derivation.platform is not None and isinstance(derivation.platform.dynamics.legs[0], RoundStrut)
     closed = derived(mechanism, "platform_acceleration")
-    loops = ring_alone(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
+    loops = platform_only(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
     assert prove(closed, loops, quaternions=unit_quaternions(mechanism))
 
 
 def test_round_legs_are_legs_with_axes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All that a leg says by scalar products is what it says by its axes, on a base that time moves."""
+    """Legs computed by scalar products and with axes agree, on a base with prescribed motion."""
     mechanism = round_leg(base="Sx(0.5 + 0.1*sin(t)), Rx(0.4)")
     words = "qdd, leg_velocities, leg_reactions, platform_forces"
     found = derived(mechanism, words)

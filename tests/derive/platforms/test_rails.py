@@ -100,7 +100,7 @@ def test_forces_on_the_base(kind: str, gravity: float) -> None:
 
 
 def ring_and_rails(mechanism: Mechanism, graph: Graph) -> Graph:
-    """Accelerations of ring and rails, coordinates of legs written in those of ring and rails."""
+    """Accelerations of platform and rails, with leg coordinates replaced by those of platform and rails."""
     derivation = Derivation(mechanism, {}, Plan())
     assert derivation.platform is not None
     assert isinstance(derivation.platform.dynamics, RailPlatform)
@@ -112,7 +112,7 @@ def ring_and_rails(mechanism: Mechanism, graph: Graph) -> Graph:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_rails_are_proved(kind: str) -> None:
-    """In the field with square roots: one leg on a carriage by its closed form and by its loop."""
+    """Proof with square roots: one leg on a carriage by its closed form and by its loop."""
     row = "| A~Slide: Sx(0.5), Rx(pi/2) > Sx(0.3), Sy(0.2), Rz(0.3)"
     carriage = "coordinates s; Slide | Rz(0.3), Sx(s) | m(3);"
     mechanism = kg.parse(f"model one; {RING} {carriage} platform {kind} | Ring | {KINDS[kind]} | {row};")
@@ -123,7 +123,7 @@ def test_rails_are_proved(kind: str) -> None:
 
 
 def test_energy_is_kept_on_rails() -> None:
-    """A run by closed forms without losses."""
+    """A simulation by closed forms conserves energy."""
     extension_rate = "coordinates s; Slide | Rz(0.3), Rx(0.4), Sx(s) | m(3); spring k | on(s), stiffness(300);"
     rows = ROWS.replace(" + 0.02*t^2", "").replace("~Plate", "").format("")
     table = f"platform UPS | Ring | {ROUND} | stiffness(900), rest(0.7) {rows};"
@@ -150,7 +150,7 @@ def test_what_is_no_rail_goes_through_loops(carriages: str) -> None:
 
 
 def test_a_workspace_where_the_carriage_is() -> None:
-    """Legs on a carriage drawn down by 0.4, and the ring with it: the same picture, collisions and leans too."""
+    """Legs on a carriage moved down by 0.4 with the platform: the same workspace, also for collisions and angles."""
     text = f"model down; {RING} coordinates s; Slide | Sz(s) | m(3); platform UPS | Ring | {ROUND} |"
     rows = "".join(f"| L{k}~Slide: Rz({k} + {k % 2}/3), Sx(0.6) > Rz({k} - {k % 2}/3), Sx(0.3)" for k in range(6))
     mechanism = kg.parse(f"{text} {rows};")

@@ -1,4 +1,4 @@
-"""Platforms beside an independent solution in maximal coordinates (tests/data/parallel), to 1e-9 and better."""
+"""Platforms against an independent solution in maximal coordinates (tests/data/parallel), to 1e-9 and better."""
 
 from __future__ import annotations
 

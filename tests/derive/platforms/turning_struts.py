@@ -19,7 +19,7 @@ from kinegraph.graph.build import Scalar
 
 
 class TurningStrut(RoundStrut):
-    """A leg UPS of round parts; the base turns."""
+    """An axially symmetric UPS leg on a rotating base."""
 
     @cached_property
     def _base_spin(self) -> Vector:
@@ -55,7 +55,7 @@ class TurningStrut(RoundStrut):
 
     @cached_property
     def _relative_turn(self) -> Scalar:
-        """alpha', here with the other sign."""
+        """alpha', with opposite sign."""
         turned = self._along_normal - self._ahead * self._along_place + self._square * self._along_axis
         return turned * self._inverse_aside_square
 
@@ -78,7 +78,7 @@ class TurningStrut(RoundStrut):
         return dot(self._normal, acceleration.seen) + turned
 
     def _relative_change(self, acceleration: JointAcceleration) -> Scalar:
-        """alpha'', here with the other sign."""
+        """alpha'', with opposite sign."""
         along, axial = self._base_changes(acceleration)
         changed = self._normal_change(acceleration) - self._relative_rise * self._along_place - self._ahead * along
         changed = changed + 2 * (self._far * self._along_axis) + self._square * axial

@@ -1,4 +1,4 @@
-"""The fields of a proof: primes of the family, their circle, and what fractions and powers are there."""
+"""The prime fields of proofs: their circle groups, fractions and powers."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_angles_are_whole_multiples_of_a_unit_of_all_graphs() -> None:
 
 
 def test_every_angle_has_a_unit_of_its_own() -> None:
-    """A decimal in one angle makes no large multiples of another."""
+    """A decimal in one angle does not cause large multiples of another."""
     assert angles_of(sines(1), sines(Fraction(1, 10**400), name="r")) == [[1], [1]]
 
 

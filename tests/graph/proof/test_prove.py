@@ -1,4 +1,4 @@
-"""The proof: it accepts what trigonometry and algebra allow, and nothing else."""
+"""The proof accepts identities of trigonometry and algebra, and nothing else."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Write = Callable[[Scalar, Scalar, Scalar], Scalar]
 
 
 def graph_of(write: Write) -> Graph:
-    """An expression in two coordinates and pi, every one in a builder of its own."""
+    """An expression in two coordinates and pi, each in its own builder."""
     builder = GraphBuilder()
     x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
     return builder.graph([Output("out", (), (write(x, y, Scalar(builder, builder.pi())).index,))])
@@ -151,7 +151,7 @@ def test_rejects_what_holds_in_one_field_only(name: str, p: int) -> None:
 
 @pytest.mark.parametrize("name", ["Fermat", "order of the circle", "Fermat, nested"])
 def test_fields_are_larger_than_every_exponent_and_multiple(name: str) -> None:
-    """Even whoever knows the seed cannot write a power that vanishes: the field grows with it."""
+    """Even with a known seed no power vanishes, because the field grows with the degree."""
     for seed in range(3):
         left, right = OF_ONE_PRIME[name](PrimeField.drawn(seed).prime)
         assert not prove(graph_of(left), graph_of(right), seed=seed)
@@ -218,7 +218,7 @@ def test_select_is_linear_in_its_branches_only() -> None:
 
 
 def test_a_denominator_not_in_the_circle_group_is_still_an_angle() -> None:
-    """pi/17 lies in no subgroup at hand: sums with other angles hold, being 17 times a right angle does not."""
+    """pi/17 is not in the circle group: sums with other angles are exact, but 17 times the angle is not pi."""
     assert proven(
         lambda x, y, pi: (x + pi / 17).sin(),
         lambda x, y, pi: x.sin() * (pi / 17).cos() + x.cos() * (pi / 17).sin(),

@@ -1,4 +1,4 @@
-"""Linear relations between outputs: exact coefficients, trigonometry, roots, and none that are not rational."""
+"""Linear relations between outputs: exact rational coefficients, with trigonometry and roots."""
 
 from fractions import Fraction
 

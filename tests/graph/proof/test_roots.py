@@ -86,7 +86,7 @@ def test_there_are_points_enough_for_signs() -> None:
 
 
 def test_roots_as_oracles_are_tried_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where equal radicands are enough, one point of the field is: the extension is not entered."""
+    """If equal radicands suffice, one point of the field does, and the extension is not used."""
     monkeypatch.setattr(proofs._Comparison, "with_roots", None)
     assert proven(*TRUE["equal radicands"])
 
@@ -144,7 +144,7 @@ def test_both_signs_occur() -> None:
 
 
 def test_entries_that_need_no_roots_may_share_nodes_with_those_that_do() -> None:
-    """Both are zero: the first because a root squared is its square, the second plainly."""
+    """Both are zero: the first because sqrt(x)^2 = x, the second exactly."""
     builder = GraphBuilder()
     x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
     root = (x * x + y).apply("sqrt")

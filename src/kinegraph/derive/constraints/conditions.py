@@ -110,10 +110,10 @@ class Conditions:
         longest = float(np.sqrt(levers.max(initial=0.0)))
         if longest > _NO_LEVER * extent:
             return longest
-        radian, metre = (np.abs(one).max(axis=1, initial=0.0) for one in (angular, linear))
-        both = (metre > 0) & (radian > _NO_LEVER * extent * metre)
+        radian, meter = (np.abs(one).max(axis=1, initial=0.0) for one in (angular, linear))
+        both = (meter > 0) & (radian > _NO_LEVER * extent * meter)
         if both.any():
-            return float(np.exp(np.mean(np.log(radian[both] / metre[both]))))
+            return float(np.exp(np.mean(np.log(radian[both] / meter[both]))))
         return extent or 1.0
 
     @cached_property

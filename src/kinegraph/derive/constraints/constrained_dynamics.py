@@ -257,13 +257,13 @@ class ConstrainedDynamics:
     ) -> None:
         self.analysis = analysis
         self.equations = equations.in_own_axes(_loops_in_own_axes(equations, analysis))
-        self._factorised = inertia
+        self._factorize_inertia = inertia
         self._bound = bound
 
     @cached_property
     def inertia(self) -> Factorized:
         """The factorization of H."""
-        return self._factorised()
+        return self._factorize_inertia()
 
     @cached_property
     def rows(self) -> list[ConstraintRow]:

@@ -439,8 +439,12 @@ def _solutions(
     tilt = closed_form_solution(
         Unknowns(equations.builder, [angles[1]]), [hangs[joints[0].axis] - direction[joints[0].axis]]
     )
-    lies = Substitution(equations.builder, [tilt])(hangs)
-    yield [third, tilt, _about(equations, joints[0].axis, angles[0], lies, direction, dot(rod.position, rod.position))]
+    tilted = Substitution(equations.builder, [tilt])(hangs)
+    yield [
+        third,
+        tilt,
+        _about(equations, joints[0].axis, angles[0], tilted, direction, dot(rod.position, rod.position)),
+    ]
 
 
 def _turn(angle: Scalar) -> tuple[Scalar, Scalar]:
@@ -451,13 +455,13 @@ def _about(
     equations: ConstraintEquations,
     axis: int,
     symbol: int,
-    lies: Sequence[Scalar],
+    tilted: Sequence[Scalar],
     wanted: Sequence[Scalar],
     scale: Scalar,
 ) -> DyadSolution:
     """The angle about an axis that rotates one vector into another of the same length."""
     x, y = FOLLOWING[axis]
-    before, after = PlaneVector(lies[x], lies[y]), PlaneVector(wanted[x], wanted[y])
+    before, after = PlaneVector(tilted[x], tilted[y]), PlaneVector(wanted[x], wanted[y])
     square = without_squared_roots(before.square)
     inverse = square.reciprocal().apply("guarded", square - scale.number(DEAD_POINT) * scale)
     combination: Combination = ((symbol, 1),)

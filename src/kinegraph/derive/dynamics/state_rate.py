@@ -130,7 +130,7 @@ def input_symbol(mechanism: Mechanism, name: str) -> str:
     if symbol := layout.force(name):
         return symbol
     known = ", ".join([*(moved_by(force) for force in layout.forces), *declared])
-    raise DerivationError(f"unknown coordinate or input {name!r}; the mechanism has {known}")
+    raise DerivationError(f"unknown coordinate or input {name!r}; known are {known}")
 
 
 def balance_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:

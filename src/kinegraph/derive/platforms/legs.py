@@ -292,10 +292,10 @@ def across(line: Vector, length_squared: Scalar, reference: Vector, ahead: Scala
     return Across(reference, ahead, (length_squared - ahead * ahead).apply("sqrt"))
 
 
-def cross_axes(line: Vector, length: Scalar, inverse: Scalar, lies: Across, inverse_aside: Scalar) -> CrossAxes:
+def cross_axes(line: Vector, length: Scalar, inverse: Scalar, components: Across, inverse_aside: Scalar) -> CrossAxes:
     """The axes of a part along a line, with axis 2 perpendicular to the reference."""
-    along, two = times(inverse, line), times(inverse_aside, cross(line, lies.reference))
-    cosine, tangent = lies.aside * inverse, lies.ahead * inverse_aside
+    along, two = times(inverse, line), times(inverse_aside, cross(line, components.reference))
+    cosine, tangent = components.aside * inverse, components.ahead * inverse_aside
     return CrossAxes(cross(two, along), two, along, cosine, length * inverse_aside, tangent)
 
 
@@ -504,10 +504,10 @@ class SwingingLeg(Leg):
         )
 
     def _axes(self, reference: Vector) -> CrossAxes:
-        lies = self._lies_to(reference)
-        return cross_axes(self.line, self.length, self.inverse_length, lies, lies.aside.reciprocal())
+        components = self._components_along(reference)
+        return cross_axes(self.line, self.length, self.inverse_length, components, components.aside.reciprocal())
 
-    def _lies_to(self, reference: Vector) -> Across:
+    def _components_along(self, reference: Vector) -> Across:
         return across(self.line, self.length * self.length, reference)
 
     def _of_angles(self, forces: LegForces) -> Vector:

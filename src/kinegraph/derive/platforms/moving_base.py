@@ -69,8 +69,8 @@ class MovingPlatform(PlatformDynamics):
     @cached_property
     def _base_moments(self) -> MassMoments:
         """The base about the reference point, with the point masses at its joints, in platform axes."""
-        stands = [self.stand(*one) for one in zip(self.numbers, self.joints, strict=True)]
-        masses = [(leg.base_mass, stand) for leg, stand in zip(self.legs, stands, strict=True)]
+        at_base = [self.base_joint_position(*one) for one in zip(self.numbers, self.joints, strict=True)]
+        masses = [(leg.base_mass, point) for leg, point in zip(self.legs, at_base, strict=True)]
         moments = base_moments(self.platform, self.tree, masses)
         return moments.turned(self._carrier.turn).shifted(negative(self._away))
 

@@ -321,7 +321,7 @@ class PlatformDynamics(PlatformState):
         zipped = zip(self.legs, self.numbers, self.joints, self.at_joints(motion), self.leg_forces(forces), strict=True)
         for leg, numbers, base, joint, own in zipped:
             force, moment = leg.on_base(joint, leg.load(joint, own))
-            moment = plus(moment, cross(self.base.into(self.stand(numbers, base)), force))
+            moment = plus(moment, cross(self.base.into(self.base_joint_position(numbers, base)), force))
             found.append([*self.platform_motion.out(force), *self.platform_motion.out(moment)])
         return found
 

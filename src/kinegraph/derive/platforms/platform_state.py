@@ -112,7 +112,7 @@ class PlatformState:
         """The joints of the legs on the base."""
         return [base_joint(leg, self.platform, self.tree, self.names) for leg in self.platform.legs]
 
-    def stand(self, numbers: LegNumbers, base: BaseJoint) -> Vector:
+    def base_joint_position(self, numbers: LegNumbers, base: BaseJoint) -> Vector:
         """The position of a leg's joint on the base, in the base's axes."""
         return base.position if base.moves else numbers.base
 
@@ -162,7 +162,7 @@ class PlatformState:
 
     def _near(self, numbers: LegNumbers, base: BaseJoint) -> Vector:
         """The vector from that point to a joint on the base, in platform axes."""
-        return self.base.into(minus(self.stand(numbers, base), self._level))
+        return self.base.into(minus(self.base_joint_position(numbers, base), self._level))
 
     def _joint_motion(self, numbers: LegNumbers, base: BaseJoint) -> JointMotion:
         near, spin = self._near(numbers, base), self.base.spin
@@ -179,7 +179,7 @@ class PlatformState:
         """The component of a leg's line along an axis of the base; for x, y and z from the platform's coordinates."""
         if self.platform.base is not None or signed_axis(numbers.base_axis) is None:
             return dot(place, axis)
-        along = dot(numbers.base_axis, minus(self.platform_motion.position, self.stand(numbers, base)))
+        along = dot(numbers.base_axis, minus(self.platform_motion.position, self.base_joint_position(numbers, base)))
         return along + dot(axis, self.origin) + dot(axis, numbers.platform_point)
 
     def leg_forces(self, forces: Sequence[Scalar]) -> list[LegForces]:
@@ -210,10 +210,10 @@ class PlatformState:
     def _at_joint(
         self, numbers: LegNumbers, base: BaseJoint, motion: PlatformAccelerations, field: Matrix
     ) -> JointAcceleration:
-        stands = self._stands(numbers, base, motion)
-        fall = minus(self.platform_motion.into(self.frame_gravity), stands)
+        at_base = self._base_acceleration(numbers, base, motion)
+        fall = minus(self.platform_motion.into(self.frame_gravity), at_base)
         if motion.more is None:
-            seen = plus(minus(motion.point, stands), apply(field, numbers.platform_point))
+            seen = plus(minus(motion.point, at_base), apply(field, numbers.platform_point))
             return JointAcceleration(seen, fall, motion.angular, motion.base_angular)
         point, angular = motion.more
         trial = self._at_joint(numbers, base, self.trial, self.field(self.trial)).seen
@@ -221,7 +221,7 @@ class PlatformState:
         seen = plus(plus(trial, point), cross(angular, numbers.platform_point))
         return JointAcceleration(seen if railed is None else minus(seen, railed), fall, motion.angular)
 
-    def _stands(self, numbers: LegNumbers, base: BaseJoint, motion: PlatformAccelerations) -> Vector:
+    def _base_acceleration(self, numbers: LegNumbers, base: BaseJoint, motion: PlatformAccelerations) -> Vector:
         """The acceleration of a joint on the base, minus gravity if the base moves."""
         if not isinstance(self.base, FreeBase):
             own, railed = self.base.into(base.acceleration), self._railed(base, motion)

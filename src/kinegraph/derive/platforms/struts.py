@@ -85,7 +85,7 @@ class Strut(SwingingLeg):
             return cross_axes(self.line, self.length, self.inverse_length, self._main, self._inverse_aside)
         return super()._axes(reference)
 
-    def _lies_to(self, reference: Vector) -> Across:
+    def _components_along(self, reference: Vector) -> Across:
         return across(self.line, self._square, reference)
 
     @cached_property

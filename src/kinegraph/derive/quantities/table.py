@@ -377,7 +377,7 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
         of_links=True,
         closed_legs=True,
         of_platforms=True,
-        synonyms=("leg_forces", "ring_joint_forces"),
+        synonyms=("leg_forces", "platform_joint_forces"),
     ),
     QuantityRecord(
         "leg_reactions",
