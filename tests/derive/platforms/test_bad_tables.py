@@ -25,7 +25,7 @@ FAULTS = {
         "the legs A and C coincide",
         "move a joint of C",
     ),
-    "one name twice": (table(rows="| A: Sx(0.5) > Sx(0.3) | A: Sy(0.5) > Sy(0.3)"), "two legs have the name A", "rename"),
+    "one name twice": (table(rows="| A: Sx(0.5) > Sx(0.3) | A: Sy(0.5) > Sy(0.3)"), "two legs have the name", "rename"),
     "six joints on a line": (table(rows=" ".join(ON_A_LINE)), "A, B, C, D, E, F on the base are collinear", "move"),
     "joints of the ring on a line": (
         table(rows=" ".join(f"| {n}: Rz({k}*pi/3), Sx(0.6) > Sx({k}/5)" for k, n in enumerate("ABCDEF"))),
