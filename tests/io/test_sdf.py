@@ -232,7 +232,7 @@ SPHERE = "<collision name='c'><geometry><sphere><radius>1</radius></sphere></geo
 @pytest.mark.parametrize(
     ("inner", "topic"),
     [
-        (link("a", inner=MASS + "<gravity>false</gravity>"), "links without weight"),
+        (link("a", inner=MASS + "<gravity>false</gravity>"), "links without gravity"),
         (link("a", inner=MASS + "<gravity>true</gravity><kinematic>0</kinematic><self_collide>1</self_collide>"), ""),
         (link("a", inner=MASS + "<velocity_decay><linear>0.1</linear></velocity_decay>"), "damping of links"),
         (link("a") + "<plugin name='p' filename='f'/>", "extensions of other programs"),

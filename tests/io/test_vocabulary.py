@@ -219,7 +219,7 @@ def test_mjcf_says_what_it_leaves_out(outer: str, inner: str, topic: str) -> Non
 
 def test_bodies_say_what_they_leave_out() -> None:
     model = f'<mujoco><worldbody><body name="b" gravcomp="1" mocap="true">{MASS}</body></worldbody></mujoco>'
-    assert parse_mjcf(model).report.summary() == "gravity compensation, bodies moved by hand"
+    assert parse_mjcf(model).report.summary() == "gravity compensation, mocap bodies"
 
 
 def test_names_of_a_file_stay_on_one_line() -> None:

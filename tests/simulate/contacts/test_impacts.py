@@ -100,8 +100,8 @@ def test_a_law_that_would_create_energy_ends_the_run():
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("impacts hertz;", "takes no hertz"),
-        ("impacts newton, poisson;", "names newton and poisson"),
+        ("impacts hertz;", "unknown word 'hertz'"),
+        ("impacts newton, poisson;", "has both newton and poisson"),
         ("impacts newton; impacts poisson;", "given twice"),
     ],
 )

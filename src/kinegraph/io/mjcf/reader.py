@@ -416,7 +416,7 @@ MJCF: Vocabulary = {
         understood(f"name childclass {_PLACE}"),
         idle("user sleep simple fuse"),
         missing("gravity compensation", gravcomp="0"),
-        missing("bodies moved by hand", mocap="false"),
+        missing("mocap bodies", mocap="false"),
         children=_IN_BODIES,
         once="inertial",
     ),
@@ -427,7 +427,7 @@ MJCF: Vocabulary = {
         understood("name class type pos axis ref springref stiffness damping armature frictionloss limited range"),
         understood("actuatorfrclimited actuatorfrcrange springdamper"),
         idle("group user margin solreflimit solimplimit solreffriction solimpfriction actuatorgravcomp"),
-        missing("springs that yield", springyield="0"),
+        missing("yielding springs", springyield="0"),
     ),
     "freejoint": entry(understood("name align"), idle("group")),
     "geom": entry(

@@ -227,8 +227,8 @@ SDF: Vocabulary = {
     "world_joint": left_out("joints between models"),
     "scenery": left_out("included models"),
     "elsewhere": left_out("models inside models"),  # an error if links would be missing
-    "weight": left_out("links without weight", texts="true 1"),
-    "kinematic": left_out("links moved by hand", texts="false 0"),
+    "weight": left_out("links without gravity", texts="true 1"),
+    "kinematic": left_out("kinematic links", texts="false 0"),
     "velocity_decay": left_out("damping of links"),
     "fluid_added_mass": left_out("fluid forces"),
     "undrawn": left_out("shapes that are not read"),

@@ -166,7 +166,7 @@ URDF: Vocabulary = {
     "idle": IDLE,
     "spring": left_out("joint springs"),
     "damping": left_out("damping of links"),
-    "weightless": left_out("links without weight"),
+    "weightless": left_out("links without gravity"),
     "contact_parameters": left_out("contact parameters"),
     "loop_joint": entry(understood("name type"), children="link1=loop_end link2=loop_end", once="axis"),
     "loop_end": entry(understood("link xyz rpy")),
