@@ -82,7 +82,7 @@ def measured(joints: int) -> Measured:
 
 
 def long_measured(joints: int) -> Measured:
-    """A long loop, bar by bar, at one state; in place of a difference, what the equations of motion miss."""
+    """A long loop, pin by pin, at one state; in place of a difference, what the equations of motion miss."""
     own = long_loops.measured(joints, np.array(polygon(joints)))
     note = f"lowest pivot {own.pivot:.1e}, equations fulfilled to"
     return Measured(joints, own.nanoseconds, None, note, own.residual)

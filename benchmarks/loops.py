@@ -19,7 +19,7 @@ import numpy as np
 
 from kinegraph.model.builder import Builder, Ry, Sz, inertia
 from kinegraph.model.mechanism import Body, Mechanism
-from kinegraph.recursive import recursive_system
+from kinegraph.recursive.systems import RecursiveSystem
 
 SIZES = (1_000, 10_000, 100_000)
 LINEAR = 13  # a ten times longer chain may take this many times as long
@@ -70,7 +70,7 @@ def by_size(absolute: bool) -> dict[str, dict[int, float]]:
     for size in SIZES:
         mechanism = chain(size, absolute)
         began = time.perf_counter()
-        system = recursive_system(mechanism)
+        system = RecursiveSystem(mechanism)
         table["prepare"][size] = time.perf_counter() - began
         q, v, a = np.random.default_rng(1).uniform(-1e-2, 1e-2, (3, size))
         calls["tau"][size] = partial(system.tau, q, v, a)

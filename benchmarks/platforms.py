@@ -45,7 +45,7 @@ _BATCH = 128
 _UNREDUCED = 1545 + 1070
 _QUANTITIES = {
     "all accelerations": "qdd",
-    "ring's accelerations alone": "ring_acceleration",
+    "ring's accelerations alone": "platform_acceleration",
     "efforts of the drives (inverse)": "tau",
 }
 
@@ -201,8 +201,8 @@ def _measured(own: dict[str, Own], peers: dict[str, Side]) -> dict[str, float]:
 
 
 def _ring_accelerations(mechanism: Mechanism, states: list[RingState]) -> Floats:
-    kernel = compile(mechanism, "ring_acceleration")
-    return np.array([np.asarray(kernel(*_row(one, "ring_acceleration"))) for one in states])
+    kernel = compile(mechanism, "platform_acceleration")
+    return np.array([np.asarray(kernel(*_row(one, "platform_acceleration"))) for one in states])
 
 
 def _difference(side: Side, wanted: Floats) -> float:

@@ -13,7 +13,7 @@ import numpy as np
 from kinegraph.docking.description import Docking
 from kinegraph.docking.events import is_ring_first
 from kinegraph.extras import extra
-from kinegraph.model.elements import Bumper, Capsule, ContactShape, Plane, Sphere, anchors_of
+from kinegraph.model.elements import Capsule, CompliantContact, ContactShape, Plane, Sphere, anchors_of
 from kinegraph.model.evaluate import number, parameter_values
 from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Body, Coordinate, Shift
@@ -113,16 +113,16 @@ class MuJoCoDockings:
         middle = np.array(places[0]) - 0.05 * normal
         return f'<geom {off} type="box" pos="{_text(middle)}" size="{_HALF} {_HALF} 0.05"/>'
 
-    def _pair(self, bumper: Bumper) -> str:
+    def _pair(self, contact: CompliantContact) -> str:
         """A stiffness for each unit of mass, which is that of the ring, the lighter body."""
         ring = self._number(self.docking.mechanism.body(self.docking.ring).inertia.mass)
-        stiffness, share = self._number(bumper.stiffness), 0.9
+        stiffness, share = self._number(contact.stiffness), 0.9
         damping = 2 * np.sqrt(stiffness / ring) * 0.1
         law = f'solref="{-stiffness / ring / share:.6g} {-damping:.6g}" solimp="{share} {share} 0.001"'
-        friction = self._number(bumper.friction)
-        sides = "ab" if is_ring_first(self.docking, bumper) else "ba"
+        friction = self._number(contact.friction)
+        sides = "ab" if is_ring_first(self.docking, contact) else "ba"
         return (
-            f'<pair geom1="{bumper.name}.{sides[0]}" geom2="{bumper.name}.{sides[1]}" condim="3" {law} '
+            f'<pair geom1="{contact.name}.{sides[0]}" geom2="{contact.name}.{sides[1]}" condim="3" {law} '
             f'friction="{friction} {friction} 0 0 0"/>'
         )
 

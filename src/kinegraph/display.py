@@ -1,4 +1,4 @@
-"""What notebooks display richly. `kinegraph.view.notebook` says how: it stands above all parts and is found by name."""
+"""Rich display in notebooks. `kinegraph.view.notebook`, imported by name at the first use, does the work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Protocol, cast
 
 
 class RichDisplay:
-    """A class whose objects notebooks display as HTML or LaTeX; None leaves it to the text."""
+    """Base of classes that notebooks display as HTML or LaTeX; None means plain text."""
 
     __slots__ = ()
 
@@ -19,7 +19,7 @@ class RichDisplay:
 
 
 class _Notebook(Protocol):
-    """What is used of `kinegraph.view.notebook`."""
+    """The functions used from `kinegraph.view.notebook`."""
 
     def html(self, thing: object) -> str | None: ...
     def latex(self, thing: object) -> str | None: ...

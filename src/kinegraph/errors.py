@@ -1,4 +1,4 @@
-"""Every exception Kinegraph raises on purpose. Each says what arrived, where, and what to write instead."""
+"""All exceptions of Kinegraph. Each message says what is wrong, where, and what to write instead."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import TypeVar
 
 E = TypeVar("E", bound=Enum)
 
-#: The longest message in characters. A model may hold names of any length, and messages repeat what arrived.
+#: Maximum length of a message in characters. A model may contain names of any length, and messages repeat them.
 MAX_MESSAGE = 2000
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, with its middle left out where it is longer than `most` characters."""
+    """The text; its middle is omitted if it is longer than `most` characters."""
     if len(text) <= most:
         return text
     gap = f" [... {len(text)} characters ...] "
@@ -22,7 +22,7 @@ def shortened(text: str, most: int) -> str:
 
 
 class KinegraphError(Exception):
-    """Base of all errors a user can cause; the message is complete and meant to be shown."""
+    """Base class of all errors that a user can cause. The message is complete and can be shown as it is."""
 
     def __init__(self, message: str = "") -> None:
         super().__init__(shortened(message, MAX_MESSAGE))
@@ -30,7 +30,7 @@ class KinegraphError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A position in a model file, both counted from one."""
+    """A position in a model file. Lines and columns count from 1."""
 
     line: int
     column: int
@@ -42,11 +42,11 @@ class Place:
 
 
 class Interrupted(KinegraphError):
-    """Long work was asked to end (`interrupt.Interrupt`) before it had a result to keep."""
+    """A long computation was interrupted (`interrupt.Interrupt`) before it had a result to save."""
 
 
 class ModelError(KinegraphError):
-    """The mechanism is not well described."""
+    """The description of the mechanism is invalid."""
 
     def __init__(self, message: str, place: Place | None = None, remedy: str = "") -> None:
         self.place = place
@@ -56,7 +56,7 @@ class ModelError(KinegraphError):
         super().__init__(f"{text}\n  {self.remedy}" if remedy else text)
 
     def at(self, place: Place) -> ModelError:
-        """The same error in another place: where what it speaks of stands in a larger whole."""
+        """The same error with another place, for text that is part of a larger file."""
         message, _, remedy = self._parts
         return ModelError(message, place, remedy)
 
@@ -65,7 +65,7 @@ class ModelError(KinegraphError):
 
 
 class GraphError(KinegraphError):
-    """A graph breaks the law, or its text cannot be read."""
+    """A graph is malformed, or its text cannot be read."""
 
 
 class NumberSizeError(GraphError):
@@ -73,7 +73,7 @@ class NumberSizeError(GraphError):
 
 
 class ProofError(KinegraphError):
-    """Two graphs that should be equal are not."""
+    """Two graphs that must be equal differ."""
 
 
 class DerivationError(KinegraphError):
@@ -81,58 +81,58 @@ class DerivationError(KinegraphError):
 
 
 class MasslessError(DerivationError):
-    """Nothing with mass moves with a velocity, which is named."""
+    """A velocity moves no mass, so the mass matrix is singular; the message names the velocity."""
 
     def __init__(self, velocity: str) -> None:
         self.velocity = velocity
-        super().__init__(f"forward dynamics: nothing with mass moves with {velocity}; give a body mass")
+        super().__init__(f"forward dynamics: {velocity} moves no mass; give a body that it moves mass or inertia")
 
     def __reduce__(self) -> tuple[type[MasslessError], tuple[str]]:
         return type(self), (self.velocity,)
 
 
 class KernelError(KinegraphError):
-    """A kernel was called with arguments it cannot take, or could not be built."""
+    """A kernel got invalid arguments, or could not be built."""
 
 
 class StoreError(KinegraphError):
-    """The model database cannot be opened, read or written, or does not hold what was asked for."""
+    """The model database cannot be opened, read or written, or does not contain the requested entry."""
 
 
 class SolveError(KinegraphError):
-    """A run was asked for that cannot be made; the message says what to give instead."""
+    """A simulation cannot be run as requested; the message says what to change."""
 
 
 class TableauError(SolveError):
-    """The numbers of a Runge-Kutta method contradict each other."""
+    """The coefficients of a Runge-Kutta method are inconsistent."""
 
 
 class LeftOutWarning(UserWarning):
-    """A model file says what the mechanism does not have, or something in it was rounded."""
+    """Data of a model file is not part of the mechanism, or was rounded."""
 
 
 class TaskError(KinegraphError):
-    """A task of mechanics has no answer for this mechanism, or was asked for something that does not exist."""
+    """A task has no solution for this mechanism, or its arguments are invalid."""
 
 
 class AssemblyError(KinegraphError):
-    """The loops and constraints of a mechanism cannot be made to fit."""
+    """The loops and constraints of a mechanism cannot be satisfied."""
 
 
 class MissingPackageError(KinegraphError):
-    """Something needs a package that is not installed; the message says which, and how to install it."""
+    """A required package is not installed; the message says which, and how to install it."""
 
 
 class StudyError(KinegraphError):
-    """A study was asked for that cannot be made, or its results cannot be read or written."""
+    """A study cannot be run as requested, or its results cannot be read or written."""
 
 
 def one_of(kind: type[E], given: object, what: str, error: type[KinegraphError]) -> E:
-    """The member of an enum that is given, by itself or by its word in capitals or not; an error lists the words."""
+    """The member of an enum, given as itself or by its word in any case; the error lists all words."""
     if isinstance(given, kind):
         return given
-    words = {one.value if isinstance(one.value, str) else one.name.lower(): one for one in kind}
+    words = {member.value if isinstance(member.value, str) else member.name.lower(): member for member in kind}
     word = str(given).lower() if isinstance(given, str | int) else None
     if word in words:
         return words[word]
-    raise error(f"{what} is {given!r:.80}; known are {', '.join(words)}")
+    raise error(f"{what}: unknown value {given!r:.80}; choose one of {', '.join(words)}")

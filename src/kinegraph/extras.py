@@ -1,4 +1,4 @@
-"""Packages that only some users need: they are imported when they are used, and an error names the extra to install."""
+"""Optional packages: imported at their first use. If one is missing, the error names the extra to install."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any, TypeAlias
 
 from kinegraph.errors import MissingPackageError
 
-#: An object of a package that may not be installed: nothing is known of its type where it is not.
+#: An object of a package that may not be installed, so that its type is unknown.
 Foreign: TypeAlias = Any
 
-#: The extra of Kinegraph that brings a package; packages without an extra are installed by their own name.
+#: The extra of Kinegraph that installs a package. Packages without an extra are installed under their name.
 EXTRAS = {
     "control": "control",
     "pyarrow": "parquet",
@@ -29,9 +29,9 @@ EXTRAS = {
 
 
 def extra(module: str, purpose: str) -> Foreign:
-    """The module of this name; MissingPackageError says what it is needed for and how to get it.
+    """Import an optional module. MissingPackageError says what needs it and how to install it.
 
-    purpose: what cannot be done without, as the subject of a sentence: "a Parquet file".
+    purpose: what needs the module, as the subject of a sentence: "a Parquet file".
     """
     package = module.partition(".")[0]
     try:

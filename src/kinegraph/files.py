@@ -1,6 +1,6 @@
-"""Files from strangers: regular files alone, and never more of one than a limit.
+"""Safe reading of untrusted files: regular files only, up to a limit of bytes.
 
-A named pipe blocks whoever opens it, and a link to a device may never end. Every file that Kinegraph did not write in
+A named pipe blocks the process that opens it, and a device may never end. Every file that Kinegraph did not write in
 the same run is opened here: models, includes, meshes, tables, samples, the cache, the database.
 """
 
@@ -17,10 +17,10 @@ from typing import BinaryIO
 
 from kinegraph.errors import ModelError
 
-#: No more room: on the disk, for this user, in a file of this size.
+#: No space left: on the disk, in the user's quota, or in a file of this size.
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
-#: The pipe of a stranger must not hold us up when it is opened; Windows has no such pipes.
+#: Opening a named pipe must not block. Windows has no such pipes.
 _FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
@@ -31,16 +31,16 @@ _FLAGS = (
 
 
 def open_regular(path: str | PathLike[str]) -> BinaryIO:
-    """Open a regular file for reading, links followed. Anything else is an OSError that says what it is."""
+    """Open a regular file for reading, following links. OSError for anything else says what it is."""
     try:
         descriptor = os.open(path, _FLAGS)
     except ValueError as error:  # a name with a zero byte
-        raise OSError(errno.EINVAL, f"this is no name of a file ({error})", str(path)) from None
+        raise OSError(errno.EINVAL, f"this is not a file name ({error})", str(path)) from None
     try:
         kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
         if kind != stat.S_IFREG:
             number = errno.EISDIR if kind == stat.S_IFDIR else errno.EINVAL
-            raise OSError(number, f"this is {_KINDS.get(kind, 'no regular file')}, not a regular file", str(path))
+            raise OSError(number, f"this is {_KINDS.get(kind, 'a special file')}, not a regular file", str(path))
         return os.fdopen(descriptor, "rb")
     except BaseException:
         os.close(descriptor)
@@ -56,31 +56,31 @@ _KINDS = {
 }
 
 
-#: Bytes that are read at a time.
+#: Bytes read at a time.
 _PIECE = 1 << 20
 
 
 def read_regular(path: str | PathLike[str], limit: int) -> bytes:
-    """The bytes of a regular file of at most `limit` bytes. Whatever else it is, is an OSError."""
+    """The bytes of a regular file of at most `limit` bytes; OSError for anything else."""
     with open_regular(path) as file:
         return read_at_most(file, limit, path)
 
 
 def read_at_most(file: BinaryIO, limit: int, path: str | PathLike[str]) -> bytes:
-    """The rest of an open file. Of one that holds more than `limit` bytes one more is read: an OSError (EFBIG)."""
+    """The rest of an open file; OSError (EFBIG) if it has more than `limit` bytes."""
     pieces: list[bytes] = []
     left = limit + 1
-    while left > 0 and (piece := file.read(min(left, _PIECE))):  # asked for all at once, the limit would be reserved
+    while left > 0 and (piece := file.read(min(left, _PIECE))):  # one large read would allocate `limit` bytes
         pieces.append(piece)
         left -= len(piece)
     data = b"".join(pieces)
     if len(data) > limit:
-        raise OSError(errno.EFBIG, f"it has more than {limit} bytes, the limit", str(path))
+        raise OSError(errno.EFBIG, f"it has more than {limit} bytes, which is the limit", str(path))
     return data
 
 
 def read_head(path: str | PathLike[str], length: int) -> bytes:
-    """The first bytes of a file a user named; whatever is wrong with it is a ModelError."""
+    """The first bytes of a file that a user named; ModelError if it cannot be read."""
     try:
         with open_regular(path) as file:
             return file.read(length)
@@ -89,7 +89,7 @@ def read_head(path: str | PathLike[str], length: int) -> bytes:
 
 
 def read_input(path: str | PathLike[str], limit: int, what: str = "model file") -> bytes:
-    """The bytes of a file a user named; whatever is wrong with it is a ModelError, whose remedy says `what` it is."""
+    """The bytes of a file that a user named; ModelError if it cannot be read. what: the kind of file."""
     try:
         return read_regular(path, limit)
     except OSError as error:
@@ -104,7 +104,7 @@ def _unreadable(path: str | PathLike[str], error: OSError, what: str) -> ModelEr
 
 
 def read_input_text(path: str | PathLike[str], limit: int, what: str = "model file") -> str:
-    """The text of a file a user named: UTF-8, with or without a mark at its beginning."""
+    """The text of a file that a user named: UTF-8, with or without a byte order mark."""
     try:
         return read_input(path, limit, what).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -114,9 +114,9 @@ def read_input_text(path: str | PathLike[str], limit: int, what: str = "model fi
 
 @contextmanager
 def written_to(path: str | PathLike[str]) -> Iterator[None]:
-    """Errors of the disk name the file: of one that is open already the system does not say which it was.
+    """Add the file name to an OSError of this block: the system does not name a file that is already open.
 
-    Where a disk is full, what was written of the file is removed: a table that ends early looks like a whole one.
+    If the disk is full, the incomplete file is removed, because a truncated table looks like a complete one.
     """
     try:
         yield

@@ -1,6 +1,6 @@
-"""Pause Python's garbage collector while many lasting objects are made: graphs, which have no cycles, and modules.
+"""Pause Python's garbage collector while graphs are built or modules are imported: neither leaves cycles to collect.
 
-The collector would take a quarter of the time of graphs, and a tenth of that of imports.
+The collector would take a quarter of the time to build graphs, and a tenth of the time to import.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from contextlib import contextmanager
 
 @contextmanager
 def gc_paused() -> Iterator[None]:
-    """A million small tuples and no cycle among them: looking for one would take longer than making them."""
+    """Run a block without cyclic garbage collection, then treat the new objects as old."""
     enabled = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
         if enabled:
-            _pass_over_what_is_new()
+            _treat_new_objects_as_old()
             gc.enable()
 
 
-def _pass_over_what_is_new() -> None:
-    """Count all that was made as old, which the collector seldom looks at; else it would go through it at once."""
+def _treat_new_objects_as_old() -> None:
+    """Move all objects to the oldest generation; otherwise the collector would visit the new ones at once."""
     if not gc.get_freeze_count():
         gc.freeze()
         gc.unfreeze()

@@ -96,7 +96,7 @@ def test_values_that_are_set_come_before_declared_ones():
 @pytest.mark.parametrize(("values", "says"), [
     ({"p1": 1, "p3": 1.9}, r"these follow from p1\n *p3 +1\.9 -> "),
     ({"p1'": 1, "p2'": 7}, r"these follow from p1, p1'\n *p2' +7 -> "),
-    ({"p3": 0.2}, r"cannot be closed with the values given.*\n *p3 +0\.2 -> "),
+    ({"p3": 0.2}, r"cannot be closed with the given values.*\n *p3 +0\.2 -> "),
 ])  # fmt: skip
 def test_values_that_cannot_hold_are_refused(values, says):
     model = kg.parse(ABSOLUTE.format(start="p1 = 1, p2 = 0.4, p3 = 1.2", more=""))

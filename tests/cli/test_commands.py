@@ -64,7 +64,7 @@ def test_check_lists_what_acts_and_what_has_no_mass(run, tmp_path):
     facts = data(run("check --json", file))
     assert facts["massless"] == ["p'"] and facts["units"]["s"] == "m"
     assert facts["elements"][0] == {"name": "coil", "kind": "spring"}
-    assert "nothing with mass moves with p'" in run("simulate --for 1", file).err
+    assert "p' moves no mass" in run("simulate --for 1", file).err
 
 
 def test_words_of_other_programs(run):
@@ -225,7 +225,7 @@ MISTAKES = [
     ("eval puma560 -q gravity --state q1", "name=value"),
     ("eval puma560 -q gravity --state q1=one", "not a number"),
     ("eval puma560 -q gravity --state 'q1=1;x'", "not a number"),
-    ("eval puma560 -q gravity --set mass=1", "no parameter"),
+    ("eval puma560 -q gravity --set mass=1", "unknown parameter 'mass'"),
     ("eval heavy-top -q gravity --state e0=0", "is zero"),
     ("eval puma-full -q gravity", "has no value"),
     ("count stanford -q tau --effort quick --plot /no/such/folder/x.png", "the folder /no/such/folder does not exist"),

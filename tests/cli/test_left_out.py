@@ -74,7 +74,7 @@ def test_check_prints_all_of_it(run, model):
         "<motor> of <actuator>: drive",
         "<key> of <keyframe>",
         "joint ranges: j",
-        "1.5708 of the body b is 3.7e-06 off pi/2; angle tolerance 1e-5 takes it so",
+        "1.5708 of the body b differs from pi/2 by 3.7e-06; tolerance 1e-5 rounds it",
         "--angle-tolerance 1e-05 takes the 1 angle as right angles: tau by",
     ):
         assert line in result.out.replace("\n", " ")

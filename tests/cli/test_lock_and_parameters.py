@@ -56,7 +56,7 @@ def test_at_the_initial_position(run, files):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--lock", "q7=0"], "known here: q1, q2"),
+        (["--lock", "q7=0"], "available: q1, q2"),
         (["--lock", "q1=x"], "not a number"),
         (["--parameters", "nowhere.json"], "cannot read"),
     ],

@@ -161,10 +161,10 @@ def test_options_of_the_wrong_kind_are_refused(options: dict[str, Any]) -> None:
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"options": {"threads": 2}}, "give KernelOptions"),
     ({"options": "fast"}, "give KernelOptions"),
-    ({"effort": "fast"}, "known are quick, normal, search"),
-    ({"effort": None}, "known are quick"),
+    ({"effort": "fast"}, "choose one of quick, normal, search"),
+    ({"effort": None}, "choose one of quick"),
     ({"parameters": ["m1"]}, "by name"),
-    ({"parameters": {"mass": 1}}, "no parameter 'mass'"),
+    ({"parameters": {"mass": 1}}, "unknown parameter 'mass'"),
     ({"parameters": {"m1": float("nan")}}, "finite"),
     ({"parameters": {"m1": "nothing"}}, "nothing"),
     ({"parameters": {"m1": None}}, "not a finite number"),

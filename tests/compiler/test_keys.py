@@ -31,8 +31,8 @@ spring S1 | on(q - r) stiffness(k) rest(1); spring S2 | between(tip, (0, 0, w)),
 spring S3 | on(q), energy(k*stretch^2); damper D1 | on(q') damping(k);
 friction F | on(q) coulomb(1) viscous(k) width(k); force P1 | value(u*tip.x') on(tip.x);
 force P2 | at(tip) world(0, u, 1); moment M | at(tip) body(u, 0, 0); potential V | k*cos(q)*a;
-limit L | on(q) lower(n) upper(1) stiffness(k); shape A | Sx(1) | box(1, 2, 3), colour(0.1, 0.2, 0);
-bumper T | sphere(tip, 0.1), plane((0, 0, 0), (0, 0, 1)), stiffness(k), damping(1), friction(k);
+limit L | on(q) lower(n) upper(1) stiffness(k); shape A | Sx(1) | box(1, 2, 3), color(0.1, 0.2, 0);
+contact T | sphere(tip, 0.1), plane((0, 0, 0), (0, 0, 1)) | stiffness(k), damping(1), friction(k);
 """
 
 

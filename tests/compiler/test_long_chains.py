@@ -36,7 +36,7 @@ def test_sharing_takes_a_time_that_grows_with_the_bodies() -> None:
 
 
 def test_long_chains_are_never_factorised() -> None:
-    for bodies, wanted in ((20, ForwardMethod.FACTORISE), (80, ForwardMethod.ARTICULATED)):
+    for bodies, wanted in ((20, ForwardMethod.FACTORIZE), (80, ForwardMethod.ARTICULATED)):
         search = PlanSearch(kg.load(f"pendulum-{bodies}"), parse_list("qdd"), {})
         assert search._first_plan.forward is wanted
 

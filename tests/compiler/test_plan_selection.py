@@ -24,7 +24,6 @@ def _plans() -> PlanSearch:
 
 def test_the_winner_is_proved_and_the_same_by_the_same_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kinegraph.compiler.plan_selection.can_be_written_out", lambda graph: False)
-    monkeypatch.setattr("kinegraph.passes.search.SMALL", 10_000)
     plans = _plans()
     start = plans.best()
     winner = BRIEF.winner(plans, start, 1, Interrupt())

@@ -1,4 +1,4 @@
-"""Every quantity of the table on small mechanisms: the words, built from the table, so that none can be forgotten."""
+"""Every quantity of the table on small mechanisms: the list is built from the table, so that it is complete."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kinegraph.derive.quantities.record import Extent, QuantityRecord, Subject
 from kinegraph.derive.quantities.table import TABLE
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.model.constraints import is_constrained
-from kinegraph.model.elements import Bumper
+from kinegraph.model.elements import CompliantContact
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognition import platform_of
 from tests.mechanisms import Floats, random_state
@@ -28,7 +28,7 @@ TEXTS = {
         gravity 0, 0, -9.81; A | Q(e0, e1, e2, e3) | m(2), Jx(0.1), Jy(0.2), Jz(0.25), Jxy(0.01);
         B~A | Sx(l), Ry(q) | Sx(0.2), m(1);
         output tip = B(0, 0, 1); spring S | between(tip, (0, 0, 1)) stiffness(4) rest(0.1);
-        bumper K | sphere(tip, 2), plane((0, 0, 0), (0, 0, 1)), stiffness(50), damping(0.2), friction(0.3);""",
+        contact K | sphere(tip, 2), plane((0, 0, 0), (0, 0, 1)) | stiffness(50), damping(0.2), friction(0.3);""",
     "driven": """parameters c = 0.4; coordinates q; gravity 0, 0, -9.81;
         A | Rz(c + 0.3*sin(2*t)) | Sx(1), m(1), Jz(0.2);
         B~A | Sx(1), Ry(q + 0.2*q^2) | Sz(0.5), m(2), Jy(0.3); force E | value(cos(t)) on(q);""",
@@ -48,12 +48,12 @@ STILL = kg.parse("parameters l = 1, m = 2; gravity 0, 0, -9.81; A | Sx(l), Rz(0.
 
 
 def words(mechanism: Mechanism) -> list[str]:
-    """Every quantity of the table, asked of everything it can be asked of, once in another frame."""
+    """Every quantity of the table for every possible subject, once in another frame."""
     return [word for record in TABLE for word in words_of(record, mechanism)]
 
 
 def words_of(record: QuantityRecord, mechanism: Mechanism) -> Iterator[str]:
-    """One quantity of the table, asked of everything it can be asked of; of constraints only where there are some."""
+    """One quantity of the table for every possible subject; for constraints only if there are any."""
     if Extent.ROWS in record.shape and not is_constrained(mechanism):
         return
     if record.of_platforms != (platform_of(mechanism) is not None):
@@ -79,14 +79,14 @@ def _subjects(subject: Subject, mechanism: Mechanism) -> list[str]:
             return [f"{joints[0]}:{body}" for body in bodies] if joints else []
         case Subject.ELEMENT:
             return [element.name for element in mechanism.elements]
-        case Subject.BUMPER:
-            return [element.name for element in mechanism.elements if isinstance(element, Bumper)]
+        case Subject.CONTACT:
+            return [element.name for element in mechanism.elements if isinstance(element, CompliantContact)]
         case Subject.LOOP:
             return [loop.name for loop in mechanism.loops]
 
 
 def derivatives(mechanism: Mechanism) -> list[str]:
-    """Each quantity once, differentiated by all it depends on; where that stays small, twice by the first of these."""
+    """Each quantity once, differentiated by all its variables; if that is small, twice by the first of them."""
     found = []
     for record in TABLE:
         if record.of_platforms and Variables.FORCES in record.arguments:

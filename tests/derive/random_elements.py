@@ -79,7 +79,7 @@ class _Draw:
         return Span(self.anchor(), fixed)
 
     def position(self) -> Expression:
-        """An expression of positions, points and now and then time."""
+        """An expression of positions, points and sometimes time."""
         names = [*self.mechanism.layout.positions, "tip.x", "end.y", "tip.z"]
         a, b, c = (Name(self.random.choice(names)) for _ in range(3))
         return self.random.choice([a, a - 0.5 * b, a * b + sine(c), a + 0.2 * b * T])
@@ -95,7 +95,7 @@ class _Draw:
         return self.random.choice([self.target(), rate])
 
     def value(self) -> Expression:
-        """A value of anything."""
+        """A random expression of positions, velocities and inputs."""
         v = Name(self.random.choice(self.mechanism.layout.velocities))
         q = Name(self.random.choice(self.mechanism.layout.positions))
         return self.random.choice([self.number(), Name("u1") * q, Name("u2") + v, sine(T) * q, Name("tip.y'") - q])

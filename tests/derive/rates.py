@@ -1,4 +1,4 @@
-"""How positions change along the velocities, as seeds for derivatives: q' = v, and e' = e (0, w)/2 for quaternions."""
+"""Rates of positions, as seeds for derivatives: q' = v, and e' = e (0, w)/2 for quaternions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kinegraph.model.mechanism import Coordinate
 
 
 def along_velocities(derivation: Derivation) -> ForwardDerivative:
-    """The derivative of any node along v, time standing still."""
+    """The derivative of any node along v, at fixed time."""
     builder = derivation.builder
 
     def symbol(kind: Kind, name: str) -> Scalar:

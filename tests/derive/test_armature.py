@@ -1,4 +1,4 @@
-"""Inertia in the coordinates themselves: on the diagonal of H, in tau and the kinetic energy, and nowhere else."""
+"""Armature: on the diagonal of H, in tau and in the kinetic energy, and nowhere else."""
 
 from __future__ import annotations
 

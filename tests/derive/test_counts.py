@@ -1,4 +1,4 @@
-"""Operation counts before any polynomial pass, against published figures and the bars the project set itself."""
+"""Operation counts before any polynomial pass, against published figures and the limits of this project."""
 
 from __future__ import annotations
 

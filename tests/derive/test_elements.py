@@ -1,4 +1,4 @@
-"""Elements: physical identities on random trees, formulas by hand, and the small print of every element."""
+"""Elements: physical identities on random trees, formulas by hand, and the special cases of every element."""
 
 from __future__ import annotations
 

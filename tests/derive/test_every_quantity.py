@@ -64,7 +64,7 @@ LANGUAGES = (
 
 @pytest.fixture(scope="module", autouse=True)
 def each_request_is_derived_once() -> Iterator[None]:
-    """What one test has derived of a request serves the others: deriving takes most of their time."""
+    """Tests share derived requests, because deriving takes most of their time."""
     records: dict[str, object] = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Derivations, "_records", records)
@@ -224,7 +224,7 @@ def test_ops_of_derivatives(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
 
 @pytest.fixture(scope="module")
 def each_unit_is_prepared_once() -> Iterator[None]:
-    """What all languages print is the same."""
+    """All languages print the same numbers."""
     prepared: dict[tuple[str, str, ExportOptions], Unit] = {}
 
     def prepare_once(mechanism: Mechanism, quantities: Quantities, options: ExportOptions) -> Unit:
@@ -292,7 +292,7 @@ def test_written_as_text_latex_and_mathml(name: str, list_of: type[words]) -> No
 
 
 def test_a_model_without_coordinates(tmp_path: Path) -> None:
-    """What is empty says so where code cannot be empty; the rest is exported."""
+    """Empty quantities are refused for languages without empty code; the others are exported."""
     for word in words(STILL):
         kernel = kg.compile(STILL, word)
         arguments = given(STILL, [word])

@@ -1,4 +1,4 @@
-"""Poses, Jacobians, axes and arms in any frame, against the ones in fixed axes."""
+"""Poses, Jacobians, axes and moment arms in any frame agree with those in fixed axes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_a_body_may_be_called_world() -> None:
 
 @pytest.mark.parametrize("model", ["rackovic-6r", "stanford", "puma560"])
 def test_axes_and_arms_give_the_forces_of_gravity(model: str) -> None:
-    """Rackovic: h_i = - sum_j (e_i x r_ji) . m_j g over the bodies j beyond joint i; no arm where it origin_shifts."""
+    """Rackovic: h_i = - sum_j (e_i x r_ji) . m_j g over the bodies j beyond joint i; without the arm if it slides."""
     mechanism = kg.load(model)
     chain = [body.name for body in mechanism.bodies]
     words = [f"axis:{q}" for q in mechanism.layout.positions]
@@ -93,7 +93,7 @@ def test_axes_are_the_columns_of_jacobians(seed: int) -> None:
 
 
 def test_joints_do_not_move_with_the_plan() -> None:
-    """Origins may be shifted along axes to save operations; where a joint is, the model says."""
+    """Origins may be shifted along axes to save operations; the position of a joint is that of the model."""
     mechanism = kg.load("puma560")
     words = ["arm:q2:L3", "arm:q3:L6@L2", "axis:q4"]
     shifts = frozenset((link, OriginShift.CHILD) for link in range(1, 7))

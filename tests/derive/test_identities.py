@@ -1,4 +1,4 @@
-"""Physics on random trees with every kind of transform: what must hold whatever the mechanism is."""
+"""Physical identities on random trees with every kind of transform."""
 
 from __future__ import annotations
 

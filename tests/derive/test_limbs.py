@@ -1,4 +1,4 @@
-"""Limbs of one shape, written alike: the same equations, and formulas that differ in symbols alone."""
+"""Limbs of equal structure in one form: the same equations, with formulas that differ only in symbols."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ LowerRight~UpperRight | Sx(0.5), Ry(-pi/2), Rx(b_right) | m(1), Jx(2), Jy(3), Jz
 
 
 def test_mirrored_limbs_are_turned_until_their_axes_run_alike() -> None:
-    """The right arm is the left one in a mirror: its axes point the other way, and it turns the other way."""
+    """The right arm is the mirror image of the left one: its axes and its sense of rotation are opposite."""
     limbs = _graph(parse(ARMS), "tau", side_by_side=True)[1]
     for left, right in ((4, 6), (5, 7)):
         first, second = limbs.tree.links[left], limbs.tree.links[right]
@@ -105,7 +105,7 @@ def test_numbers_limbs_share_stay_numbers() -> None:
 
 
 def test_limbs_may_be_long() -> None:
-    """Longer than Python's recursion goes."""
+    """Longer than Python's recursion limit."""
     half = chain(1200)
     other = [replace(body, name=f"C{body.name}", base=body.base and f"C{body.base}") for body in half.bodies]
     turned = [replace(body, transforms=_renamed(body.transforms)) for body in other]
@@ -131,7 +131,7 @@ SIMPLE = (Joint.REVOLUTE, Joint.REVOLUTE, Joint.REVOLUTE, Joint.SPHERICAL, Joint
 
 @pytest.mark.parametrize("seed", range(20 if SOAK else 8))
 def test_random_trees_stay_what_they_are(seed: int) -> None:
-    """Joints of several kinds: some branches can be written alike, most cannot, and nothing changes."""
+    """Joints of several kinds: few branches can be written in one form, and the results do not change."""
     mechanism = random_tree(seed, bodies=10, joints=SIMPLE, branching=1.0, parameters=False)
     plain, alike = (_graph(mechanism, "tau", side_by_side=alike) for alike in (False, True))
     q, v, a, t = random_state(mechanism, seed)
@@ -152,7 +152,7 @@ def test_some_random_trees_have_limbs() -> None:
 
 
 def test_unknown_parameters_are_no_numbers() -> None:
-    """A limb whose mass is only known when the kernel runs cannot be written like one whose mass is a number."""
+    """A limb with a run-time mass cannot have the form of a limb with a numerical mass."""
     unknown = ARMS.replace("coordinates", "parameters heavy = 2;\ncoordinates").replace("Jz(1.5)", "Jz(heavy)", 1)
     mechanism = parse(unknown)
     assert not Derivation(mechanism, {}, Plan(), side_by_side=True).limbs.exchange

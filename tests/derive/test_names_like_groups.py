@@ -36,7 +36,7 @@ STATE = {"Q1": 0.3, "V1": -0.7, "A1": 0.5, "P1": 2.0, "U1": 1.1}
 
 
 def values(names: dict[str, str], words: Sequence[str]) -> dict[str, np.ndarray]:
-    """The words' numbers at the state, derived with these names."""
+    """The values of quantities at the state, derived with these names."""
     graph = kg.derive(model(names), ",".join(words))
     known = {f"{names[name]}{primes}": value for name, value in STATE.items() for primes in ("", "'", "''")}
     known |= {f"tau:{names[name]}": 0.4 for name in ("Q1", "V1")}
@@ -49,7 +49,7 @@ SINGLE = {"tau": tuple(NEUTRAL), "qdd": tuple(NEUTRAL), "energy": ("Q1", "V1", "
 
 @cache
 def usual(quantity: str) -> dict[str, np.ndarray]:
-    """The same with names that nobody confuses."""
+    """The same with unambiguous names."""
     groups = [f"{every}{group}" for group in GROUPS[quantity] for every in ("", "all:")]
     single = [NEUTRAL[variable] for variable in SINGLE[quantity]]
     return values(NEUTRAL, [f"d({quantity})/d({name})" for name in (*groups, *single)])

@@ -1,4 +1,4 @@
-"""Every plan gives the same equations: not to some digits, but proved."""
+"""Every plan gives the same equations, by proof and not only to some digits."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_plans_are_proved_equal(seed: int) -> None:
 @pytest.mark.parametrize("words", ["tau", "H,gravity", "qdd", "energy,d(tau)/d(p)", "base_parameters,regressor"])
 @pytest.mark.parametrize("seed", [1])
 def test_plans_of_one_search_give_the_graphs_of_single_derivations(seed: int, words: str) -> None:
-    """A search shares the lowered tree: to the last node nothing else comes out."""
+    """A search shares the tree; its results are the same to the last node."""
     mechanism = random_tree(seed, bodies=2, joints=JOINTS)
     quantities = parse_list(words)
     bound = bound_parameters(mechanism, True, None)

@@ -1,4 +1,4 @@
-"""The words for quantities: what is read, what is written again, and what is said of words that are none."""
+"""Names of quantities: parsing, writing, and errors for unknown names."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ FAULTS = [
     ("d(tau)/dq", "did you mean `d\\(tau\\)/d\\(q\\)`"),
     ("dtau/dq", "did you mean `d\\(tau\\)/d\\(q\\)`"),
     ("d(nothing)/dq", "derivatives are written d\\(X\\)/d\\(Y\\)"),
-    ("something", "known are tau, H,.*structure:ELEMENT.*d\\(X\\)/d\\(Y\\)"),
+    ("something", "available: tau, H,.*structure:ELEMENT.*d\\(X\\)/d\\(Y\\)"),
     ("pose", "write pose:BODY with the name of a body or an output point"),
     ("pose:", "write pose:BODY"),
     ("pose:hand@", "write pose:BODY@BODY"),
@@ -61,7 +61,7 @@ FAULTS = [
     ("H:hand", "write H alone"),
     ("H@hand", "H is given in no other frame"),
     ("lambda", "did you mean `multipliers`"),
-    ("", "known are"),
+    ("", "available"),
 ]
 
 
@@ -80,8 +80,8 @@ def test_errors_do_not_repeat_pages_of_text() -> None:
 OF_A_MODEL = [
     ("pose:tp", "did you mean `tip`"),
     ("jacobian:tip@Uper", "did you mean `Upper`"),
-    ("structure:K", "did you mean `k1`|known here: k1"),
-    ("axis:q3", "did you mean `q1`|known here"),
+    ("structure:K", "did you mean `k1`|available: k1"),
+    ("axis:q3", "did you mean `q1`|available"),
     ("arm:q1:Lowr", "did you mean `Lower`"),
     ("d(tau)/d(qd)", "did you mean `v`"),
     ("d(tau)/d(mm)", "did you mean `m`"),

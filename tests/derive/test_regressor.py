@@ -46,7 +46,7 @@ def test_minimal_parameters_give_tau(model: str, size: int) -> None:
 
 
 def test_columns_that_depend_on_each_other_are_merged() -> None:
-    """Without gravity a first link on a fixed axis tells its moment about the axis only."""
+    """Without gravity, only the moment about its axis is identifiable for a first link on a fixed axis."""
     mechanism = library.mechanism("pendulum-2")
     still = type(mechanism)(mechanism.name, mechanism.bodies, mechanism.coordinates)
     base = Derivation(still, bound_parameters(still, True, None), Plan()).base_parameters

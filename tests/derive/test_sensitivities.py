@@ -1,4 +1,4 @@
-"""Derivatives written out against the derivative of the graph of what they are the derivative of."""
+"""Recursive derivatives agree with derivatives of the graph."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _values(mechanism: Mechanism, seed: int) -> dict[str, float]:
 
 
 def _differentiated(derivation: Derivation, name: str, by: str) -> Output:
-    """d(name)/d(by) column by column from the graph, which knows nothing of mechanics."""
+    """d(name)/d(by) column by column, by differentiating the graph."""
     inner = derivation.output(Quantity(name))
     seeds = _seeds(derivation, by)
     ways = [ForwardDerivative(derivation.builder, one) for one in seeds]
@@ -44,7 +44,7 @@ def _differentiated(derivation: Derivation, name: str, by: str) -> Output:
 
 
 def _seeds(derivation: Derivation, by: str) -> Sequence[Mapping[int, int]]:
-    """How the symbols change with each variable."""
+    """The derivatives of the symbols by each variable."""
     mechanism, builder = derivation.mechanism, derivation.builder
     kinds = {
         "q": (Kind.COORDINATE, mechanism.layout.positions),
@@ -61,7 +61,7 @@ def _seeds(derivation: Derivation, by: str) -> Sequence[Mapping[int, int]]:
 
 
 def _turned(derivation: Derivation, name: str) -> Mapping[int, int]:
-    """How positions change with one of them; a quaternion keeps its length, so its components change together."""
+    """The derivatives of positions by one of them; the components of a quaternion change together."""
     layout, builder = derivation.mechanism.layout, derivation.builder
     one = Scalar(builder, builder.symbol(Kind.COORDINATE, name))
     for first in layout.quaternions:
@@ -104,7 +104,7 @@ def test_elements_take_part(seed: int) -> None:
     "word", ["d(d(tau)/d(dq))/d(v)", "d(d(qdd)/d(v))/d(tau)", "d(d(H)/d(q))/d(q)", "d(d(d(energy)/d(v))/d(v))/d(v)"]
 )
 def test_derivatives_nest(seed: int, word: str) -> None:
-    """The outer derivative of what is written out, against that of the graph all the way."""
+    """Second derivatives: the graph derivative of the recursive one, against two graph derivatives."""
     mechanism = random_tree(seed, bodies=3)
     derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), Plan())
     quantity = Quantity.parse(word)

@@ -1,4 +1,4 @@
-"""Structure matrices of elements: W^T times what an element acts with are its generalized forces."""
+"""Structure matrices of elements: W^T times the efforts of an element are its generalized forces."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _values(mechanism: Mechanism, words: list[str], seed: int) -> dict[str, Floa
 
 
 def _acting_with_one(element: Element, component: int) -> Element:
-    """An element that acts on what the given one acts on, with the value one."""
+    """An element of value one with the target of the given element."""
     units = (expression(int(component == 0)), expression(int(component == 1)), expression(int(component == 2)))
     if isinstance(element, PointForce | Moment):
         return replace(element, components=units)

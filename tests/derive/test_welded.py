@@ -1,4 +1,4 @@
-"""Many welded bodies with rotated frames: exact numbers would grow with every body until none can be computed with."""
+"""Many welded bodies with rotated frames: exact numbers would grow with every body until they are too long."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ from kinegraph.derive.tree.expressions import Names
 from kinegraph.derive.tree.links import build_tree
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.proof import prove
-from kinegraph.io.mjcf.transforms import placed, pose, quaternion_of_matrix
+from kinegraph.io.mjcf.transforms import exact_quaternion, placed
 from kinegraph.model import expression, number
 from kinegraph.model.mechanism import Axis, Body, Inertia, Mechanism, Shift, Transform
+from kinegraph.model.poses import pose
 from tests.interpreted import interpreted
 
 STATE = [0.4, -0.7]
@@ -63,7 +64,7 @@ def as_one_body(mechanism: Mechanism) -> Mechanism:
     )
     first, *_, last = mechanism.bodies
     turn, place = pose(frames[last.base or ""])
-    way = placed(place, [float(item.value) for item in quaternion_of_matrix(turn)])
+    way = placed(place, [float(item.value) for item in exact_quaternion(turn)])
     one, moved = Body("W", "A", (), total), replace(last, base="A", transforms=(*way, *last.transforms))
     return replace(mechanism, bodies=(first, one, moved))
 

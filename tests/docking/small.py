@@ -18,7 +18,7 @@ platform UPS | Ring | Sz(0.1), m(0.2), Jx(0.003), Jy(0.003) | Sz(-0.1), m(0.1), 
   | stiffness(100), rest(0.62 - drawn), damping(60)
   | A~Chaser: Sx(0.4) > Sx(0.3), Sy(0.1)
   | B~Chaser: Sx(-0.3), Sy(0.4) > Sx(-0.2), Sy(0.3);
-bumper pad | sphere(Ring, 0.02), plane(Target, (0, 0, -1)), stiffness(2000), exponent(1), damping(2);
+contact pad | sphere(Ring, 0.02), plane(Target, (0, 0, -1)) | stiffness(2000), exponent(1), damping(2);
 moment steady | at(Target), body(-hold*bwx - hold*b0*b1, -hold*bwy, hold*(bz - cz)*bx');
 output R1 = Ring (0.3, 0, 0.02); output T1 = Target (0.3, 0, 0);
 output R2 = Ring (0, 0.3, 0.02); output T2 = Target (0, 0.3, 0);

@@ -48,7 +48,7 @@ output C = Chaser (0, -0.3, 0); output c = Ring (0, -0.3, 0);
 spring legA | between(A, a), stiffness(100), rest(0.5); damper shockA | between(A, a), damping(60);
 spring legB | between(B, b), stiffness(100), rest(0.5); damper shockB | between(B, b), damping(60);
 spring legC | between(C, c), stiffness(100), rest(0.5); damper shockC | between(C, c), damping(60);
-bumper pad | sphere(Ring, 0.02), plane(Target, (0, 0, -1)), stiffness(2000), exponent(1), damping(2);
+contact pad | sphere(Ring, 0.02), plane(Target, (0, 0, -1)) | stiffness(2000), exponent(1), damping(2);
 """
 
 

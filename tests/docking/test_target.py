@@ -15,7 +15,7 @@ from kinegraph.docking.dock import dock
 from kinegraph.docking.result import Outcome
 from kinegraph.docking.target import Port, port_of, with_target
 from kinegraph.errors import SolveError
-from kinegraph.model.elements import Bumper, anchors_of
+from kinegraph.model.elements import CompliantContact, anchors_of
 from kinegraph.model.evaluate import number, parameter_values
 from tests.cli.run import runner
 from tests.docking.test_rows import LIGHT
@@ -23,17 +23,18 @@ from tests.docking.test_rows import LIGHT
 LONG = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="derives for seconds; make soak")
 ALONE = LIGHT[: LIGHT.index("coordinates bx")] + LIGHT[LIGHT.index("initial") : LIGHT.index("Target |")]
 ALONE = (
-    ALONE.replace(", bwx = 0.01, bwy = 0.02, b1 = 0.01", "") + LIGHT[LIGHT.index("output A") : LIGHT.index("bumper")]
+    ALONE.replace(", bwx = 0.01, bwy = 0.02, b1 = 0.01", "")
+    + LIGHT[LIGHT.index("output A") : LIGHT.index("contact pad")]
 )
 
 
 def places(mechanism: kg.Mechanism, name: str) -> np.ndarray:
-    """Where the shapes of a bumper hang."""
-    bumper = next(one for one in mechanism.elements if isinstance(one, Bumper) and one.name == name)
+    """Where the shapes of a compliant contact are attached."""
+    contact = next(one for one in mechanism.elements if isinstance(one, CompliantContact) and one.name == name)
     values = parameter_values(mechanism, {})
     return np.array([
         [float(number(part, values)) for part in anchor.position]
-        for shape in bumper.shapes
+        for shape in contact.shapes
         for anchor in anchors_of(shape)
     ])  # fmt: skip
 

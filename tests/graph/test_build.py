@@ -208,9 +208,9 @@ def test_select_folds_on_a_known_condition_and_on_equal_branches(x: Scalar, y: S
 
 
 def test_unknown_functions_and_wrong_arities_are_refused(x: Scalar) -> None:
-    with pytest.raises(GraphError, match=r"unknown function 'sinus'.*known are"):
+    with pytest.raises(GraphError, match=r"unknown function 'sinus'.*the functions are"):
         x.apply("sinus")
-    with pytest.raises(GraphError, match="atan2 takes 2 arguments, 1 were given"):
+    with pytest.raises(GraphError, match="atan2 takes 2 arguments, not 1"):
         x.apply("atan2")
 
 

@@ -41,7 +41,7 @@ def test_coefficients_are_exact(coefficient: object) -> None:
 
 
 def test_whole_coefficients_are_integers() -> None:
-    refuses("whole coefficient written as a fraction", Polynomial(((Fraction(2), ((0, 1),)),)))
+    refuses("integer coefficient written as a fraction", Polynomial(((Fraction(2), ((0, 1),)),)))
 
 
 def test_factors_are_in_order() -> None:
@@ -62,13 +62,13 @@ def test_exponents_are_whole() -> None:
 
 
 def test_nodes_are_no_aliases() -> None:
-    refuses("node 2 is another name for node 0", Polynomial(((1, ((0, 1),)),)))
+    refuses("node 2 is the same as node 0", Polynomial(((1, ((0, 1),)),)))
 
 
 @pytest.mark.parametrize("child", [2, 3, -1])
 def test_children_come_first(child: int) -> None:
-    refuses("children come first", Polynomial(((2, ((child, 1),)),)))
-    refuses("children come first", Function("sin", (child,)))
+    refuses("children must come first", Polynomial(((2, ((child, 1),)),)))
+    refuses("children must come first", Function("sin", (child,)))
 
 
 def test_functions_are_known() -> None:
@@ -81,11 +81,11 @@ def test_functions_have_their_arguments(name: str, arguments: tuple[int, ...]) -
 
 
 def test_symbols_have_names() -> None:
-    refuses("node 2 is no symbol", Symbol(Kind.TIME, ""))
+    refuses("node 2 is not a polynomial, a function, or a symbol", Symbol(Kind.TIME, ""))
 
 
 def test_nodes_are_of_three_sorts() -> None:
-    refuses("node 2 is no symbol", ("sin", 0))  # type: ignore[arg-type]
+    refuses("node 2 is not a polynomial, a function, or a symbol", ("sin", 0))  # type: ignore[arg-type]
 
 
 def test_output_names_are_distinct() -> None:

@@ -60,7 +60,7 @@ def test_comments_blank_lines_and_line_ends() -> None:
     [
         pytest.param(
             '%0 = coordinate "x"\n%1 = %0\n',
-            "node 1 is another name for node 0",
+            "node 1 is the same as node 0",
             id="alias",
         ),
     ],

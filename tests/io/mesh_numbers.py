@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf import load_mjcf
-from kinegraph.io.mjcf.transforms import pose
 from kinegraph.model.evaluate import number
+from kinegraph.model.poses import pose
 
 Floats = NDArray[np.float64]
 
@@ -60,7 +60,7 @@ def solid(seed: int) -> str:
 
 
 def mujoco_numbers(folder: Path, file: str, rule: str) -> dict[str, list[float]] | None:
-    """Mass, centre and inertia by MuJoCo; None if it refuses the mesh."""
+    """Mass, center and inertia by MuJoCo; None if it refuses the mesh."""
     import mujoco
 
     path = folder / "model.xml"
@@ -73,7 +73,7 @@ def mujoco_numbers(folder: Path, file: str, rule: str) -> dict[str, list[float]]
     mujoco.mju_quat2Mat(turn, body.iquat)
     axes = turn.reshape(3, 3)
     tensor = axes @ np.diag(body.inertia) @ axes.T
-    return {"mass": body.mass.tolist(), "centre": body.ipos.tolist(), "tensor": tensor.ravel().tolist()}
+    return {"mass": body.mass.tolist(), "center": body.ipos.tolist(), "tensor": tensor.ravel().tolist()}
 
 
 def own_numbers(folder: Path, file: str, rule: str) -> dict[str, list[float]] | None:
@@ -87,19 +87,19 @@ def own_numbers(folder: Path, file: str, rule: str) -> dict[str, list[float]] | 
     x, y, z, xy, yz, xz = (
         float(number(item, {})) for item in (inertia.Jx, inertia.Jy, inertia.Jz, inertia.Jxy, inertia.Jyz, inertia.Jxz)
     )
-    axes, centre = pose(inertia.central)
+    axes, center = pose(inertia.central)
     tensor = axes @ np.array([[x, -xy, -xz], [-xy, y, -yz], [-xz, -yz, z]]) @ axes.T
     mass = [float(number(inertia.mass, {}))]
-    return {"mass": mass, "centre": centre.tolist(), "tensor": tensor.ravel().tolist()}
+    return {"mass": mass, "center": center.tolist(), "tensor": tensor.ravel().tolist()}
 
 
 def difference(own: dict[str, list[float]], other: dict[str, list[float]]) -> float:
-    """How far two answers are apart: masses and moments by their own size, centres by the radius of gyration."""
+    """How far two answers are apart: masses and moments by their own size, centers by the radius of gyration."""
     mass, tensor = other["mass"][0], np.array(other["tensor"])
     size = np.sqrt(np.abs(tensor).max() / mass)
     parts = [
         abs(own["mass"][0] - mass) / mass,
-        np.abs(np.array(own["centre"]) - other["centre"]).max() / size,
+        np.abs(np.array(own["center"]) - other["center"]).max() / size,
         np.abs(own["tensor"] - tensor).max() / np.abs(tensor).max(),
     ]
     return float(max(parts))

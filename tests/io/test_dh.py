@@ -48,7 +48,7 @@ def test_csv_with_symbols_inertia_and_units(tmp_path: Path) -> None:
     assert parse(write(mechanism)) == mechanism
 
 
-def test_rounded_right_angles_are_recognised() -> None:
+def test_rounded_right_angles_are_recognized() -> None:
     found = denavit_hartenberg([("1.5708", 0, 0, -1.5708)], angle_tolerance=1e-5)
     assert write(found.mechanism).splitlines()[-1] == "link1 | Rz(q1 - pi/2), Rx(pi/2);"
     assert len(found.report.of(FindingKind.RIGHT_ANGLE)) == 2
@@ -59,17 +59,17 @@ def test_rounded_right_angles_are_recognised() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("alpha,a,d,thetta\n0,0,0,0\n", "no column 'thetta'"),
+        ("alpha,a,d,thetta\n0,0,0,0\n", "the column 'thetta' is unknown"),
         ("alpha,a,d,theta\n0,0,0,0,0\n", "line 2, column 1: the row has 5 cells"),
-        ("alpha,a,d,theta\n0,0,0,0); Evil | Rx(1\n", "is no expression"),
-        ("alpha,a,d,theta\n0,__import__('os'),0,0\n", "is no expression"),
-        ("alpha,a,d,theta,kind\n0,0,0,0,spherical\n", "'spherical' is no kind of joint"),
+        ("alpha,a,d,theta\n0,0,0,0); Evil | Rx(1\n", "is not a valid expression"),
+        ("alpha,a,d,theta\n0,__import__('os'),0,0\n", "is not a valid expression"),
+        ("alpha,a,d,theta,kind\n0,0,0,0,spherical\n", "unknown kind of joint 'spherical'"),
         ("alpha,a,d,theta\n", "the table has 0 rows"),
         ("kind\nr\n", "none of the columns"),
         ("", "none of the columns"),
-        ('alpha,a,d,theta\n0,0,0,0\n0,"0,0,0\n', "line 3, column 1: this is no table"),
-        ('alpha,"a,d,theta\n', "line 1, column 1: this is no table"),
-        ('alpha,a,d,theta\n0,"a"b,0,0\n', "line 2, column 1: this is no table"),
+        ('alpha,a,d,theta\n0,0,0,0\n0,"0,0,0\n', "line 3, column 1: the table is not valid CSV"),
+        ('alpha,"a,d,theta\n', "line 1, column 1: the table is not valid CSV"),
+        ('alpha,a,d,theta\n0,"a"b,0,0\n', "line 2, column 1: the table is not valid CSV"),
         ("alpha,a,d,theta\n0," + "9" * 5000 + ",0,0\n", "line 2, column 1: .*more than .* digits"),
         ("alpha,a,d,theta\n0," + "0" * 200_000 + ",0,0\n", "line 2, column 1: "),
     ],

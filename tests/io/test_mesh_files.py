@@ -88,12 +88,12 @@ def test_a_mesh_that_mujoco_tears_is_told(tmp_path: Path) -> None:
     (tmp_path / "m.obj").write_text("\n".join(lines), "utf-8")
     (tmp_path / "model.xml").write_text(model("m.obj", "legacy"), "utf-8")
     (found,) = load_mjcf(tmp_path / "model.xml").report.of(FindingKind.INERTIA)
-    assert "MuJoCo leaves out part of one face of the mesh m" in found.message
+    assert "MuJoCo drops part of one face of the mesh m" in found.message
 
 
 def test_a_polygon_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(polygons, "_MOST_TRIED", 8)
-    with pytest.raises(ValueError, match="a face of 12 corners takes too long"):
+    with pytest.raises(ValueError, match="a face of 12 vertices takes too long"):
         cut_as_mujoco(comb(0))
 
 
@@ -105,10 +105,10 @@ def test_a_polygon_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatc
         ("a.msh", b"", "cannot be read as a mesh"),
         ("a.msh", b"\xff" * 32, "an MSH file has 16 bytes"),
         ("a.obj", b"v 1 2\nv 1 2 3\n", "cannot be read as a mesh"),
-        ("a.obj", b"v 0 0 0\nf 1 2 3\n", "a corner that does not exist"),
-        ("a.obj", b"v 0 0 0\nf 1 1 -7\n", "a corner that does not exist"),
-        ("a.obj", b"v 0 0 nan\nf 1 1 1\n", "a corner is not finite"),
-        ("a.dae", b"<COLLADA/>", "of a format that is not read"),
+        ("a.obj", b"v 0 0 0\nf 1 2 3\n", "a vertex index that does not exist"),
+        ("a.obj", b"v 0 0 0\nf 1 1 -7\n", "a vertex index that does not exist"),
+        ("a.obj", b"v 0 0 nan\nf 1 1 1\n", "a vertex is not finite"),
+        ("a.dae", b"<COLLADA/>", "the mesh format .dae"),
     ],
 )
 def test_damaged_files_are_told(tmp_path: Path, name: str, content: bytes, message: str) -> None:

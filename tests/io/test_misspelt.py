@@ -62,7 +62,7 @@ def test_a_broken_statement_shows_its_form(word):
 
 
 def test_a_broken_record_shows_its_form():
-    with pytest.raises(ModelError, match=r"expected `\|`; a record is `Name~Base"):
+    with pytest.raises(ModelError, match=r"expected `\|`; the form of a body is `Name~Base"):
         parse("coordinates q; A | Ry(q) | m(1); B ~ A, Ry(q), m(1);")
 
 
@@ -90,7 +90,7 @@ def test_forms_can_be_copied(form):
 
 @pytest.mark.parametrize("name", ["double-pendulum", "arm.kg", "/tmp/some/arm.urdf", r"C:\models\arm.kg"])
 def test_a_name_given_as_text_is_told_of_load(name):
-    with pytest.raises(ModelError, match=r"kinegraph\.load reads a file"):
+    with pytest.raises(ModelError, match=r"use `kinegraph.load` for a file"):
         parse(name)
 
 
@@ -106,8 +106,8 @@ BODY = "coordinates q{}; A | Ry(q) | m(1{}), Jy(1); force f | value({}), on(q);"
         (BODY.format("", "*kg", "1"), "write `1` for `kg`", BODY.format("", "*1", "1")),
         (BODY.format("", " g", "1"), "write `1/1000`", BODY.format("", "/1000", "1")),
         (f"parameters g = 2; {BODY.format('', ' g', '1')}", "write the multiplication: `1*g`", None),
-        (BODY.format("", "", "-qdot"), "velocity is written `q'`", BODY.format("", "", "-q'")),
-        (BODY.format("", "", "-dq"), "velocity is written `q'`", None),
+        (BODY.format("", "", "-qdot"), "write the velocity as `q'`", BODY.format("", "", "-q'")),
+        (BODY.format("", "", "-dq"), "write the velocity as `q'`", None),
         (BODY.format("", "", "q > 0 ? 1 : 0"), "`select(c, a, b)`", BODY.format("", "", "select(q, 1, 0)")),
         (BODY.format("", "", "q < 0"), "`select(c, a, b)`", None),
         (BODY.format("", "", "q == 0"), "`select(c, a, b)`", None),

@@ -24,7 +24,7 @@ RECORDS = "coordinates q; A | Rz(q) | m(1);"
 @pytest.mark.parametrize(
     ("text", "body"), [(URDF, "a"), (MJCF, "b"), (SDF, "c"), (f"\ufeff<?xml version='1.0'?>\n{URDF}", "a")]
 )
-def test_xml_is_recognised_by_its_root(tmp_path: Path, name: str, text: str, body: str) -> None:
+def test_xml_is_recognized_by_its_root(tmp_path: Path, name: str, text: str, body: str) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
     assert [one.name for one in kg.load(path).bodies] == [body]
@@ -47,10 +47,25 @@ def test_utf16_is_read(tmp_path: Path) -> None:
     ("name", "text", "message", "remedy"),
     [
         ("w.sdf", "<sdf version='1.7'><model name='m'/></sdf>", "the model has no links", "at least one <link"),
-        ("w.urdf", "<sdf version='1.7'><world name='w'/></sdf>", "one model that moves; found none", "one <model>"),
-        ("r.urdf.xacro", "<robot><xacro:include filename='a'/></robot>", "<xacro:include> is a macro", "xacro robot"),
-        ("r.xacro", "<robot name='r'><link name='a'><xacro:b/></link></robot>", "<xacro:b> is a macro", "pip install"),
-        ("r.urdf", "<robot name='r'><link name='${p}a'/></robot>", "an expression of xacro", "xacro robot"),
+        (
+            "w.urdf",
+            "<sdf version='1.7'><world name='w'/></sdf>",
+            "one model that is not static; found none",
+            "one <model>",
+        ),
+        (
+            "r.urdf.xacro",
+            "<robot><xacro:include filename='a'/></robot>",
+            "<xacro:include> is a xacro macro",
+            "xacro robot",
+        ),
+        (
+            "r.xacro",
+            "<robot name='r'><link name='a'><xacro:b/></link></robot>",
+            "<xacro:b> is a xacro macro",
+            "pip install",
+        ),
+        ("r.urdf", "<robot name='r'><link name='${p}a'/></robot>", "the xacro expression", "xacro robot"),
         ("r.srdf", "<robot name='r'><group name='arm'/></robot>", "has no links", "SRDF"),
         ("m.dae", "<COLLADA/>", "a Collada mesh", "refers to it"),
         ("m.osim", "<OpenSimDocument/>", "OpenSim", "MJCF"),
@@ -58,7 +73,7 @@ def test_utf16_is_read(tmp_path: Path) -> None:
         ("m.mjb", "\0\0", "a compiled MuJoCo model", "mj_saveLastXML"),
         ("m.usda", "#usda 1.0", "USD", "URDF"),
         ("m.py", "import os", "a Python program", "Builder"),
-        ("m.xml", "<html/>", "the root element is <html>: this is no model", "<mujoco>"),
+        ("m.xml", "<html/>", "the root element is <html>: this is not a supported model", "<mujoco>"),
         ("m.urdf", "A | ;", "not well-formed XML", ""),
     ],
 )
@@ -92,5 +107,5 @@ def test_a_word_is_a_name_of_the_library_unless_it_is_a_file(tmp_path: Path, mon
     assert len(kg.load("rackovic-6r").coordinates) == 6
     (tmp_path / "puma560").write_text(RECORDS)
     assert kg.load("puma560").layout.positions == ("q",)
-    with pytest.raises(ModelError, match="the library has no model"):
+    with pytest.raises(ModelError, match="unknown library model"):
         kg.load("x" * 5000)

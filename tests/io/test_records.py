@@ -72,10 +72,10 @@ def test_outputs_may_have_axes_of_their_own():
 @pytest.mark.parametrize(
     ("turns", "message"),
     [
-        ("Sx(1)", "Sx after the position of the output tip"),
+        ("Sx(1)", "`Sx` after the position of the output tip"),
         ("Rx(q)", "a rotation of the output tip depends on the coordinate q"),
         ("Q(0, 0, 0, 0)", "the quaternion of the output tip"),
-        ("m(1)", "found m among the transforms"),
+        ("m(1)", "inertia `m` among the transforms"),
     ],
 )
 def test_axes_of_outputs_only_turn(turns, message):
@@ -158,18 +158,18 @@ def test_files_that_cannot_be_read(tmp_path):
         ("A | Rx(1,2);", (1, 5), "takes 1 argument, found 2"),
         ("A | Q(1,2);", (1, 5), "takes 4 arguments"),
         ("A | m(1);", (1, 5), "third section"),
-        ("A || m(1), Sx(1);", (1, 12), "come first"),
-        ("A || m(1), m(2);", (1, 12), "second time"),
-        ("A || mass(1);", (1, 6), "neither"),
+        ("A || m(1), Sx(1);", (1, 12), "center of mass first"),
+        ("A || m(1), m(2);", (1, 12), "mass is given twice"),
+        ("A || mass(1);", (1, 6), "unknown transform or inertia 'mass'"),
         ("gravity 1, 2; A || m(1);", (1, 1), "3 components, found 2"),
-        ("gravity 1,2,3; gravity 1,2,3; A||m(1);", (1, 16), "second time"),
-        ("A || m(1); initial z = 1;", (1, 20), "neither a coordinate"),
-        ("coordinates q = 1; A|Rx(q); initial q = 2;", (1, 37), "second initial"),
-        ("A || m(1); armature z = 1;", (1, 21), "neither a coordinate"),
-        ("coordinates q; A | Rx(q); armature q = 1, q = 2;", (1, 43), "second armature"),
-        ("coordinates q; A | Rx(q); armature q = -1;", (1, 36), "armature of q is -1"),
+        ("gravity 1,2,3; gravity 1,2,3; A||m(1);", (1, 16), "given twice"),
+        ("A || m(1); initial z = 1;", (1, 20), "unknown coordinate or velocity 'z'"),
+        ("coordinates q = 1; A|Rx(q); initial q = 2;", (1, 37), "two initial values"),
+        ("A || m(1); armature z = 1;", (1, 21), "unknown coordinate or quaternion velocity 'z'"),
+        ("coordinates q; A | Rx(q); armature q = 1, q = 2;", (1, 43), "two values of armature"),
+        ("coordinates q; A | Rx(q); armature q = -1;", (1, 36), "armature of q is negative: -1"),
         ("coordinates q; A | Rx(q); armature q = q;", (1, 40), "armature of q depends"),
-        ("accept inertia B; A || m(1);", (1, 16), "no body"),
+        ("accept inertia B; A || m(1);", (1, 16), "unknown body 'B'"),
         ("A | Rx(1e99999);", (1, 8), "1000 digits"),
         ("A | Rx(" + "1" * 5000 + ");", (1, 8), "1000 digits"),
     ],
@@ -237,7 +237,7 @@ def test_forces_in_the_words_of_kidym():
     assert short == long
 
 
-@pytest.mark.parametrize(("line", "said"), [("Q.x = 1;", "is no statement"), ("P.nowhere = 1;", "nowhere")])
+@pytest.mark.parametrize(("line", "said"), [("Q.x = 1;", "unknown statement"), ("P.nowhere = 1;", "nowhere")])
 def test_other_letters_are_no_forces(line, said):
     with pytest.raises(ModelError, match=said):
         parse(f"coordinates x; A | Sx(x) | m(1); {line}")

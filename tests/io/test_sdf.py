@@ -143,9 +143,9 @@ def test_gravity_is_that_of_the_world() -> None:
         mechanism = parse_sdf(f'<sdf version="1.9"><world name="w">{stated}{body}</world></sdf>').mechanism
         assert [text(item) for item in mechanism.gravity] == expected
         said = [one.message for one in mechanism.report.of(FindingKind.ASSUMED) if one.topic == "gravity"]
-        assert said == ([] if stated else ["gravity is 0 0 -9.8: SDFormat's own for a world that states none"])
+        assert said == ([] if stated else ["gravity is 0 0 -9.8: the default of SDFormat"])
     (alone,) = (one for one in model(link("a")).report.of(FindingKind.ASSUMED) if one.topic == "gravity")
-    assert alone.message == "gravity is 0 0 -9.81: a model outside of a world states none"
+    assert alone.message == "gravity is 0 0 -9.81: the file has no world"
 
 
 def test_a_link_called_world_is_the_world() -> None:
@@ -155,8 +155,8 @@ def test_a_link_called_world_is_the_world() -> None:
     named = model(link("world", inner=MASS + box) + arm)
     assert records(named) == records(model(arm)) and named.coordinates == model(arm).coordinates
     (shape,) = (extra for extra in named.extras if isinstance(extra, Shape))
-    assert shape.body is None and "the link `world` is the world" in str(named.report)
-    with pytest.raises(ModelError, match="does not stand where the world is"):
+    assert shape.body is None and "the link `world` is the fixed world" in str(named.report)
+    with pytest.raises(ModelError, match="does not coincide with the world"):
         model(link("world", "0 0 1 0 0 0") + arm)
 
 
@@ -213,7 +213,7 @@ def test_a_joint_that_follows_another_is_a_constraint() -> None:
     assert [line for line in write(mechanism).splitlines() if line.startswith("constraint")] == [
         "constraint mimic_j | j = 2*lead + 0.3;"
     ]
-    for leader, axis, words in (("nobody", "axis", "which is no joint"), ("lead", "axis2", "no coordinate")):
+    for leader, axis, words in (("nobody", "axis", "unknown joint 'nobody'"), ("lead", "axis2", "no coordinate")):
         with pytest.raises(ModelError, match=words):
             model(both + joint("j", "revolute", "a", "b", FOLLOWS.format(leader, axis, "")))
 
@@ -255,27 +255,27 @@ def test_inertia_that_is_not_stated_is_one_and_said() -> None:
     ("inner", "words"),
     [
         ("", "has no links"),
-        (link("a") + link("a"), "two frames called a"),
-        (link("a") + "<model name='n'/>", "<model> inside a model is not read"),
-        (link("a") + "<include><uri>x</uri></include>", "<include> inside a model is not read"),
-        (link("a") + joint("j", "revolute", "world", "n::a"), "n::a, named by <joint>"),
-        (link("a") + joint("j", "revolute", "world", "b"), "b, named by <joint>"),
-        (link("a") + joint("j", "revolute", "a", "a"), "ties a to itself"),
-        (link("a") + joint("j", "gearbox", "world", "a"), "type that is not read: `gearbox`"),
+        (link("a") + link("a"), "two frames have the name a"),
+        (link("a") + "<model name='n'/>", "<model> inside a model is not supported"),
+        (link("a") + "<include><uri>x</uri></include>", "<include> inside a model is not supported"),
+        (link("a") + joint("j", "revolute", "world", "n::a"), "unknown link, joint or frame 'n::a'"),
+        (link("a") + joint("j", "revolute", "world", "b"), "unknown link, joint or frame 'b'"),
+        (link("a") + joint("j", "revolute", "a", "a"), "connects a to itself"),
+        (link("a") + joint("j", "gearbox", "world", "a"), "unknown type 'gearbox'"),
         (link("a") + joint("j", "screw", "world", "a"), "without a pitch"),
         (link("a") + joint("j", "revolute", "world", "a", ""), "has no <axis>"),
         (link("a") + joint("j", "revolute", "world", "a", "<axis><xyz>0 0 0</xyz></axis>"), "joint j is zero"),
         (link("a", "0 0 0 0 0"), "has 5 numbers"),
-        (link("a", "0 0 0 0 0 x"), "no finite number"),
-        (link("a") + "<static>maybe</static>", "<static> is `maybe`"),
+        (link("a", "0 0 0 0 0 x"), "not a finite number"),
+        (link("a") + "<static>maybe</static>", "invalid value `maybe` of <static>"),
         (link("a") + "<frame name='f'><pose relative_to='g'/></frame><frame name='g'><pose relative_to='f'/></frame>"
-         + joint("j", "revolute", "world", "a", pose="<pose relative_to='f'/>"), "in a circle"),
+         + joint("j", "revolute", "world", "a", pose="<pose relative_to='f'/>"), "form a cycle"),
         (link("a") + "<frame name='f' attached_to='g'/><frame name='g' attached_to='f'/>"
-         + joint("j", "revolute", "world", "f"), "attached in a circle"),
-        (link("a", inner="<inertial auto='true'/>"), "computed from its shapes"),
+         + joint("j", "revolute", "world", "f"), "attachments of frames form a cycle"),
+        (link("a", inner="<inertial auto='true'/>"), "automatic inertia"),
         (link("a") + "".join(
             joint(name, "screw", "world", "a", "<axis><xyz>0 0 1</xyz></axis><thread_pitch>1</thread_pitch>")
-            for name in "pq"), "would have to close a loop"),
+            for name in "pq"), "cannot close a loop"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused(inner: str, words: str) -> None:

@@ -13,8 +13,8 @@ MODEL = """
 parameters l = 0.5;
 coordinates q;
 Arm | Ry(q) | Sz(-l/2), m(1);
-shape Arm | Sz(-l/2)          | box(0.1, 0.2, l), colour(0.2, 0.4, 1);
-shape Arm |                   | sphere(0.1), colour(1, 0, 0, 0.5);
+shape Arm | Sz(-l/2)          | box(0.1, 0.2, l), color(0.2, 0.4, 1);
+shape Arm |                   | sphere(0.1), color(1, 0, 0, 0.5);
 shape     | Rx(pi/2), Sz(0.1) | cylinder(0.05, l);
 """
 
@@ -24,8 +24,8 @@ def test_shapes_are_read_and_written_back():
     box, ball, post = mechanism.extras
     length = Name("l")
     sizes = (expression(0.1), expression(0.2), length)
-    assert box == Shape(ShapeKind.BOX, "Arm", sizes, (Sz(-length / 2),), colour=(0.2, 0.4, 1, 1))
-    assert ball.colour == (1, 0, 0, 0.5) and post.body is None
+    assert box == Shape(ShapeKind.BOX, "Arm", sizes, (Sz(-length / 2),), color=(0.2, 0.4, 1, 1))
+    assert ball.color == (1, 0, 0, 0.5) and post.body is None
     assert parse(write(mechanism)) == mechanism
 
 
@@ -34,7 +34,7 @@ def test_the_builder_says_the_same():
     length = builder.parameter("l", 0.5)
     arm = builder.body("Arm", None, [kg.model.Ry(builder.coordinate("q"))], inertia(1, at=[Sz(-length / 2)]))
     builder.shape(arm, "box", (0.1, 0.2, length), [Sz(-length / 2)], (0.2, 0.4, 1))
-    builder.shape(arm, "sphere", [0.1], colour=(1, 0, 0, 0.5))
+    builder.shape(arm, "sphere", [0.1], color=(1, 0, 0, 0.5))
     builder.shape(None, ShapeKind.CYLINDER, (0.05, length), [Rx(expression("pi") / 2), Sz(0.1)])
     assert builder.build() == parse(MODEL)
 
@@ -48,19 +48,19 @@ def test_shapes_change_nothing_but_the_picture():
 @pytest.mark.parametrize(
     ("statement", "message"),
     [
-        ("shape Arn | | box(1, 1, 1);", "Arn, which is no body\n.*did you mean `Arm`"),
-        ("shape Arm | | bix(1, 1, 1);", "bix is neither a form nor a colour\n.*`box`"),
+        ("shape Arn | | box(1, 1, 1);", "unknown body 'Arn' of a box\n.*did you mean `Arm`"),
+        ("shape Arm | | bix(1, 1, 1);", "unknown shape 'bix'\n.*`box`"),
         ("shape Arm | | box(1, 1);", r"a box takes 3 sizes, found 2\n.*box\(x, y, z\)"),
-        ("shape Arm | | colour(1, 0, 0);", "one form, found 0"),
-        ("shape Arm | | sphere(1), sphere(2);", "one form, found 2"),
-        ("shape Arm | | sphere(1), colour(1, 0);", "3 or 4 numbers"),
-        ("shape Arm | | sphere(1), colour(1, 0, 2);", "3 or 4 numbers from 0 to 1"),
-        ("shape Arm | | sphere(1), colour(l, 0, 0);", "made of numbers"),
+        ("shape Arm | | color(1, 0, 0);", "one form of the shape, found 0"),
+        ("shape Arm | | sphere(1), sphere(2);", "one form of the shape, found 2"),
+        ("shape Arm | | sphere(1), color(1, 0);", "3 or 4 numbers"),
+        ("shape Arm | | sphere(1), color(1, 0, 2);", "3 or 4 numbers from 0 to 1"),
+        ("shape Arm | | sphere(1), color(l, 0, 0);", "made of numbers"),
         ("shape Arm | | sphere(q);", "q"),
         ("shape Arm | Sz(q) | sphere(1);", "q"),
         ("shape Arm | | sphere(-l);", "negative size"),
-        ("shape Arm | m(1) | sphere(1);", "m among the transforms"),
-        ("shape~Arm | | sphere(1);", "no body can be called that"),
+        ("shape Arm | m(1) | sphere(1);", "inertia `m` among the transforms"),
+        ("shape~Arm | | sphere(1);", "is a keyword"),
     ],
 )
 def test_what_is_wrong_with_a_shape_is_said(statement, message):

@@ -159,7 +159,7 @@ def test_shapes_are_kept_and_meshes_found_below_the_roots_only(tmp_path: Path) -
     visual, collision = (extra for extra in found.mechanism.extras if isinstance(extra, Shape))
     assert (visual.kind, visual.role, visual.file) == (ShapeKind.MESH, ShapeRole.VISUAL, str(mesh.resolve()))
     assert visual.reference == "package://every_joint/meshes/thigh.stl"
-    assert visual.colour == (0.5, 0.5, 0.5, 1.0)
+    assert visual.color == (0.5, 0.5, 0.5, 1.0)
     assert collision.sizes == (expression(0.05), expression(0.3))
     escape = EVERY_JOINT.read_text("utf-8").replace("every_joint/meshes", "every_joint/../../every_joint/meshes")
     inner = tmp_path / "inner"
@@ -188,7 +188,7 @@ def _visual_file(robot: Path) -> str | None:
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ('ixx="1" iyy="1" izz="3"', "no real body has the inertia of b"),
+        ('ixx="1" iyy="1" izz="3"', "the inertia of b is physically impossible"),
         ('ixx="1" iyy="1" izz="1" ixy="2"', "the inertia of b is not positive"),
         ('ixx="-5e-20" iyy="1" izz="1"', "Jx of b is negative"),
     ],
@@ -205,7 +205,7 @@ def test_inertia_no_body_has_is_reported_and_taken_as_stated(entries: str, messa
 def test_joints_without_mass_and_unused_elements_are_reported() -> None:
     report = parse_urdf(robot(joint(), "<transmission><x/></transmission>" * 2, "<gadget/>")).report
     assert [finding.message for finding in report.of(FindingKind.MASSLESS)] == [
-        "j moves no mass; forward dynamics needs some"
+        "j moves no mass, so forward dynamics is not possible"
     ]
     assert [finding.message for finding in report.of(FindingKind.NOT_USED)] == ["<x> of <transmission>, 2 times"]
     assert [finding.message for finding in report.of(FindingKind.NOT_UNDERSTOOD)] == ["<gadget> of <robot>"]
@@ -215,7 +215,7 @@ def test_joints_without_mass_and_unused_elements_are_reported() -> None:
 def test_an_origin_is_turned_by_angles_or_by_a_quaternion() -> None:
     turned = parse_urdf(newer(robot(joint('<origin xyz="1 0 0" quat_xyzw="0.6 0 0 0.8"/>')))).mechanism
     assert write(turned).splitlines()[-1].partition("|")[2].strip() == "Sx(1), Q(0.8, 0.6, 0, 0), Rx(j);"
-    with pytest.raises(ModelError, match="turned by rpy and by quat_xyzw"):
+    with pytest.raises(ModelError, match="has both rpy and quat_xyzw"):
         parse_urdf(newer(robot(joint('<origin rpy="1 0 0" quat_xyzw="0 0 0 1"/>'))))
 
 
@@ -245,7 +245,7 @@ def test_a_fourth_number_of_a_scale_means_nothing() -> None:
     found = parse_urdf(robot(joint(), links=f'<link name="a"/><link name="b">{visual}</link>'))
     (shape,) = (extra for extra in found.mechanism.extras if isinstance(extra, Shape))
     assert shape.sizes == tuple(map(expression, (1, 2, 3)))
-    assert any("the first three count" in finding.message for finding in found.report.of(FindingKind.ASSUMED))
+    assert any("the first three are used" in finding.message for finding in found.report.of(FindingKind.ASSUMED))
     with pytest.raises(ModelError, match="takes 3 numbers, found 2"):
         parse_urdf(robot(joint(), links='<link name="a"/><link name="b">' + visual.replace("2 3 1", "2") + "</link>"))
 

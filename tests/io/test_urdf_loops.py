@@ -72,9 +72,9 @@ def test_ball_joints_close_it_as_well(read):
 @pytest.mark.parametrize(
     ("loop", "message"),
     [
-        (PIN.replace('"revolute"', '"screw"'), "the loop joint pin is of type screw\n  write one of spherical"),
-        (PIN.replace('"Rocker"', '"Rokcer"'), "ties Rokcer, which is no link\n  did you mean `Rocker`"),
-        ('<loop_joint name="pin" type="fixed"><link1 link="Crank"/></loop_joint>', "ties 1 links in place of two"),
+        (PIN.replace('"revolute"', '"screw"'), "unknown type 'screw' of the loop joint pin\n  choose one of spherical"),
+        (PIN.replace('"Rocker"', '"Rokcer"'), "unknown link 'Rokcer' of the loop joint pin\n  did you mean `Rocker`"),
+        ('<loop_joint name="pin" type="fixed"><link1 link="Crank"/></loop_joint>', "needs 2 links, found 1"),
         ('<loop_joint name="pin" type="revolute"><link1 link="Crank"/><link2 link="Crank"/></loop_joint>', "to itself"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Rounded right angles: which are recognised, what becomes of them, and how to switch that off."""
+"""Rounded right angles: which are recognized, what becomes of them, and how to switch that off."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_which_decimals_are_right_angles(number: str, likeness: Likeness, turns:
 
 
 @given(st.integers(-8, 8).filter(bool), st.integers(1, 20))
-def test_a_rounding_is_recognised_where_it_is_within_the_tolerance(turns: int, decimals: int) -> None:
+def test_a_rounding_is_recognized_where_it_is_within_the_tolerance(turns: int, decimals: int) -> None:
     rounded = Fraction(round(turns * PI_VALUE / 2 * 10**decimals), 10**decimals)
     off = abs(rounded - turns * PI_VALUE / 2)
     for tolerance in (1e-7, 1e-5, 1e-3):
@@ -78,11 +78,11 @@ def test_they_become_exact_and_are_listed() -> None:
     found = parse_urdf(robot(joint(origin)))
     assert [text(t.angle) for t in found.mechanism.body("b").transforms[1:4]] == ["pi", "3.14", "-pi/2"]
     (rounded,) = found.report.of(FindingKind.RIGHT_ANGLE)
-    assert rounded.message == "-1.57079633 of the joint j is taken as -pi/2, 3.2e-09 away"
+    assert rounded.message == "-1.57079633 of the joint j is read as -pi/2 (difference 3.2e-09)"
     (double,) = found.report.of(FindingKind.DOUBLE_ANGLE)
-    assert double.message.startswith("3.141592653589793 of the joint j is taken as pi, ")
+    assert double.message.startswith("3.141592653589793 of the joint j is read as pi (difference ")
     (near,) = found.report.of(FindingKind.NEAR_RIGHT_ANGLE)
-    assert near.message == "3.14 of the joint j is 1.6e-03 off pi; angle tolerance 1e-2 takes it so"
+    assert near.message == "3.14 of the joint j differs from pi by 1.6e-03; tolerance 1e-2 rounds it"
     assert "right angles rounded" in found.report.summary()
 
 
@@ -99,7 +99,7 @@ def test_the_tolerance_and_the_switch() -> None:
     assert angles(angle_tolerance=2e-3) == ["pi/2", "pi"]
     assert angles(right_angles=False) == ["1.5708", "3.14"]
     for wrong in (-1, 0.2, float("nan"), float("inf")):
-        with pytest.raises(ModelError, match="no tolerance of angles"):
+        with pytest.raises(ModelError, match="the angle tolerance"):
             angles(angle_tolerance=wrong)
 
 

@@ -159,7 +159,7 @@ def test_what_is_understood_is_what_the_reader_asks_for(
     ("inner", "kind", "message"),
     [
         ("<gizmo/>", FindingKind.NOT_UNDERSTOOD, "<gizmo> of <robot>"),
-        ("<link name='b' colour='red'/>", FindingKind.NOT_UNDERSTOOD, "colour of <link>"),
+        ("<link name='b' color='red'/>", FindingKind.NOT_UNDERSTOOD, "color of <link>"),
         ("<link name='b'>heavy</link>", FindingKind.NOT_UNDERSTOOD, "text inside <link>"),
         ("<link name='b'><inertial><mass value='1'/><mass value='2'/></inertial></link>", FindingKind.NOT_UNDERSTOOD,
          "a second <mass> of <inertial>"),
@@ -170,7 +170,7 @@ def test_what_is_understood_is_what_the_reader_asks_for(
         ("<transmission name='t'><actuator name='m'><drake:rotor_inertia value='1'/></actuator></transmission>",
          FindingKind.LEFT_OUT, "<drake:rotor_inertia> of <actuator>"),
         ("<link name='b'><collision><geometry><sphere radius='1'/></geometry></collision></link>",
-         FindingKind.LEFT_OUT, "contacts: nothing stops the 1 shapes that could touch"),
+         FindingKind.LEFT_OUT, "contacts of 1 collision shapes"),
         ("<transmission name='t'><type>x</type></transmission>", FindingKind.NOT_USED, "<type> of <transmission>"),
         ("<sensor name='s'/>", FindingKind.NOT_USED, "<sensor> of <robot>: s"),
     ],

@@ -52,7 +52,7 @@ def test_rows_of_which_few_columns_are_read(lanes: int, size: int, wanted: tuple
 @pytest.mark.skipif(host().lanes != 8, reason="vectors of 512 bits")
 def test_vectors_on_the_stack_lie_in_one_line() -> None:
     """What finds no register in a batch is stored with an aligned store."""
-    kernel = kg.compile("stewart", "ring_acceleration")
+    kernel = kg.compile("stewart", "platform_acceleration")
     code = kernel.assembly(batch=True)
     body = code[code.index("body:") : code.index("kinegraph_batch:")]
     spilled = [line for line in body.splitlines() if "zmm" in line and ("%rsp" in line or "%rbp" in line)]

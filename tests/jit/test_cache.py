@@ -160,7 +160,7 @@ def test_a_folder_of_somebody_else_is_not_used(folder: Path, monkeypatch: pytest
     owner = folder.stat().st_uid
     monkeypatch.setattr(os, "getuid", lambda: owner + 1)
     cache._warn.cache_clear()
-    with pytest.warns(RuntimeWarning, match="belongs to another user, who could change what is kept there. Set KINE"):
+    with pytest.warns(RuntimeWarning, match="belongs to another user, who could change the cached code. Set KINE"):
         assert compiled()(2.0) == 12
     assert not files(folder)
 

@@ -118,5 +118,5 @@ def test_other_processes_find_the_same_digest() -> None:
 
 @pytest.mark.parametrize("value", [object(), lambda: 0, int, (1, object()), {"a": {object()}}, np.array([None])])
 def test_what_has_no_contents_is_refused(value: object) -> None:
-    with pytest.raises(KernelError, match="no contents"):
+    with pytest.raises(KernelError, match="cannot compute a cache key from an"):
         digest(value)

@@ -38,5 +38,5 @@ def test_one_matrix_and_batches() -> None:
 
 
 def test_only_matrices_can_be_sparse() -> None:
-    with pytest.raises(KernelError, match="tau is no matrix"):
+    with pytest.raises(KernelError, match="tau is not a matrix"):
         kg.compile(kg.load("double-pendulum"), "tau", sparse=True)

@@ -32,7 +32,7 @@ from kinegraph.reproduce.parallel_chains import polygon
 from kinegraph.simulate.equations import VelocityForm
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from tests.derive.constraints.rings import ring
+from tests.derive.constraints.planar_loops import ring
 from tests.interpreted import interpreted
 
 PLATFORM = """
@@ -123,8 +123,8 @@ def pivots(name: str) -> dict[str, Any]:
     return {"difference": float(np.max(np.abs(found - wanted[: len(found)])))}
 
 
-def bars(mechanism: Mechanism) -> dict[str, Any]:
-    """A planar loop bar by bar beside graphs: accelerations and pivots."""
+def planar(mechanism: Mechanism) -> dict[str, Any]:
+    """A planar loop beside graphs: accelerations and pivots."""
     q, v, tau = state(mechanism)
     system = ClosedSystem(mechanism)
     wanted = derived(mechanism)(q, v, tau)
@@ -161,10 +161,10 @@ def pins(mechanism: Mechanism) -> dict[str, Any]:
 
 
 def long_loop(joints: int) -> dict[str, Any]:
-    """What the equations of a long loop miss, bar by bar and by chains; relative to the largest force."""
+    """What the equations of a long loop miss, pin by pin and by chains; relative to the largest force."""
     return {
-        code: residual(f"loop-{joints}", code == "bars", polygon(joints), np.random.default_rng(3))
-        for code in ("bars", "chains")
+        code: residual(f"loop-{joints}", code == "pins", polygon(joints), np.random.default_rng(3))
+        for code in ("pins", "chains")
     }
 
 
@@ -230,10 +230,10 @@ def main() -> None:
         "singular": singular,
         "refused": refused,
         "broken": broken,
-        "bars": lambda: bars(kg.library.mechanism("loop-9")),
-        "unequal bars": lambda: bars(ring(4, 3)),
-        "bars about y": lambda: bars(ring(4, 3, "y")),
-        "bars closed on the ground": lambda: bars(ring(5, 0)),
+        "planar loop": lambda: planar(kg.library.mechanism("loop-9")),
+        "unequal bars": lambda: planar(ring(4, 3)),
+        "bars about y": lambda: planar(ring(4, 3, "y")),
+        "bars closed on the ground": lambda: planar(ring(5, 0)),
         "pins": lambda: pins(kg.library.mechanism("n-four-bar-3")),
         "pins of one loop": lambda: pins(ring(4, 3, "y")),
         "pins of a truss": lambda: pins(kg.parse(TRUSS)),

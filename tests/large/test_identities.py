@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from kinegraph.model.mechanism import ZERO, QuaternionCoordinates
-from kinegraph.recursive import recursive_system
-from kinegraph.recursive.forward import Dense, ForwardRecursion
+from kinegraph.recursive.forward import DenseForward, ForwardRecursion
+from kinegraph.recursive.systems import RecursiveSystem
 from tests.mechanisms import ALL_JOINTS, PLAIN_JOINTS, Joint, random_state, random_tree
 
 from .naive import advanced, energy, slope
@@ -33,13 +33,13 @@ def close(left, right, tolerance):
 def test_energy_is_that_of_first_principles(seed):
     mechanism = tree(seed)
     q, v, _, t = random_state(mechanism, seed)
-    close(recursive_system(mechanism).energy(q, v, t), energy(mechanism, q, v, t), 1e-10)
+    close(RecursiveSystem(mechanism).energy(q, v, t), energy(mechanism, q, v, t), 1e-10)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_energy_is_quadratic_with_the_inertia_matrix(seed):
     mechanism = tree(seed)
-    system = recursive_system(mechanism)
+    system = RecursiveSystem(mechanism)
     q, v, _, t = random_state(mechanism, seed)
     H = system.inertia(q, t)
     kinetic = [system.energy(q, sign * v, t)[0] for sign in (1, -1, 0)]
@@ -51,7 +51,7 @@ def test_energy_is_quadratic_with_the_inertia_matrix(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_forces_are_affine_in_accelerations(seed):
     mechanism = tree(seed)
-    system = recursive_system(mechanism)
+    system = RecursiveSystem(mechanism)
     q, v, a, t = random_state(mechanism, seed)
     close(system.tau(q, v, a, t) - system.tau(q, v, 0 * a, t), system.inertia(q, t) @ a, 1e-13)
 
@@ -59,7 +59,7 @@ def test_forces_are_affine_in_accelerations(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_gravity_is_the_gradient_of_the_potential(seed):
     mechanism = tree(seed)
-    system, weightless = recursive_system(mechanism), recursive_system(replace(mechanism, gravity=(ZERO, ZERO, ZERO)))
+    system, weightless = RecursiveSystem(mechanism), RecursiveSystem(replace(mechanism, gravity=(ZERO, ZERO, ZERO)))
     q, v, a, t = random_state(mechanism, seed)
     unit = np.eye(v.size)
     gradient = [slope(lambda h, e=e: system.energy(advanced(mechanism, q, e, h), v, t)[1]) for e in unit]
@@ -92,7 +92,7 @@ def lagrange(mechanism, system, q, v, a, t):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_forces_are_those_of_lagrange(seed):
     mechanism = tree(seed)
-    system = recursive_system(mechanism)
+    system = RecursiveSystem(mechanism)
     state = random_state(mechanism, seed)
     close(system.tau(*state), lagrange(mechanism, system, *state), 1e-9)
 
@@ -100,7 +100,7 @@ def test_forces_are_those_of_lagrange(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_power_of_the_forces_changes_the_energy(seed):
     mechanism = random_tree(seed, bodies=2 + seed % 7, joints=AUTONOMOUS)
-    system = recursive_system(mechanism)
+    system = RecursiveSystem(mechanism)
     q, v, a, _ = random_state(mechanism, seed)
     power = slope(lambda h: sum(system.energy(advanced(mechanism, q, v, h), v + h * a)))
     close(v @ system.tau(q, v, a), power, 1e-9)
@@ -109,7 +109,7 @@ def test_power_of_the_forces_changes_the_energy(seed):
 @pytest.mark.parametrize("seed", range(120 if SOAK else 40))
 def test_forward_undoes_inverse(seed):
     mechanism = tree(seed)
-    system = recursive_system(mechanism)
+    system = RecursiveSystem(mechanism)
     q, v, a, t = random_state(mechanism, seed)
     close(system.qdd(q, v, system.tau(q, v, a, t), t), a, 1e-10)
 
@@ -117,15 +117,15 @@ def test_forward_undoes_inverse(seed):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_methods_agree(seed):
     mechanism = tree(seed)
-    system = recursive_system(mechanism)
+    system = RecursiveSystem(mechanism)
     q, v, tau, t = random_state(mechanism, seed)
     moved = system.flat.displaced(q, v, 0 * v, t)
-    dense = Dense(system.flat.tree, system.layout.velocities)
+    dense = DenseForward(system.flat.tree, system.layout.velocities)
     close(system.qdd(q, v, tau, t), dense.accelerations(moved, q, v, tau, system.flat.gravity(t)), 1e-11)
 
 
 def test_every_method_is_tested():
-    assert {recursive_system(tree(seed)).method for seed in SEEDS} == set(ForwardRecursion)
+    assert {RecursiveSystem(tree(seed)).method for seed in SEEDS} == set(ForwardRecursion)
 
 
 def test_quaternions_of_any_length_mean_their_rotation():
@@ -137,5 +137,5 @@ def test_quaternions_of_any_length_mean_their_rotation():
         if width == 4:
             longer[k : k + 4] *= 1.7
         k += width
-    system = recursive_system(mechanism)
+    system = RecursiveSystem(mechanism)
     close(system.tau(longer, v, a, t), system.tau(q, v, a, t), 1e-14)

@@ -20,7 +20,7 @@ from kinegraph.model.mechanism import (
     Rotation,
     Shift,
 )
-from kinegraph.recursive import recursive_system
+from kinegraph.recursive.systems import RecursiveSystem
 
 RBDL = json.loads((Path(__file__).parents[1] / "data" / "rbdl_small_trees.json").read_text())
 
@@ -46,7 +46,7 @@ def rbdl_tree(case):
 def test_rbdl_trees(name):
     case = RBDL["cases"][name]
     rest = np.zeros(len(case["qdd"]))
-    np.testing.assert_allclose(recursive_system(rbdl_tree(case)).qdd(rest, rest, rest), case["qdd"], rtol=0, atol=1e-13)
+    np.testing.assert_allclose(RecursiveSystem(rbdl_tree(case)).qdd(rest, rest, rest), case["qdd"], rtol=0, atol=1e-13)
 
 
 def double_pendulum():
@@ -62,7 +62,7 @@ def double_pendulum():
 
 def test_double_pendulum_in_closed_form():
     m1, m2, l1, l2, g = 1.3, 0.7, 0.9, 1.1, 9.81
-    system = recursive_system(double_pendulum(), {"m1": m1, "m2": m2, "l1": l1, "l2": l2, "g": g})
+    system = RecursiveSystem(double_pendulum(), {"m1": m1, "m2": m2, "l1": l1, "l2": l2, "g": g})
     a, b, va, vb = 0.7, -0.4, 1.3, 0.9
     c, s = np.cos(b), np.sin(b)
     H = np.array(
@@ -92,7 +92,7 @@ def free_body():
 
 
 def test_free_body_obeys_newton_and_euler():
-    system, J = recursive_system(free_body()), np.array([1.0, 2.0, 3.0])
+    system, J = RecursiveSystem(free_body()), np.array([1.0, 2.0, 3.0])
     q = np.array([0.3, -0.2, 0.5, 0.1, 0.7, -0.5, 0.5])
     v = np.array([0.4, 1.0, -2.0, 0.01, 1.0, 0.01])
     force, moment, w = np.array([1.0, -2.0, 0.5]), np.array([0.3, 0.2, -0.1]), v[3:]
@@ -104,7 +104,7 @@ def test_free_body_obeys_newton_and_euler():
 
 def test_dzhanibekov_rotation():
     """Jacobi's closed form at t = 5 and 10 (reference/trees_and_tops/free_rigid_body.json), by Runge-Kutta."""
-    system = recursive_system(free_body())
+    system = RecursiveSystem(free_body())
     q, w, h = np.array([0, 0, 0, 1.0, 0, 0, 0]), np.array([0.01, 1.0, 0.01]), 0.005
     none = np.zeros(6)
     rate = lambda w: system.qdd(q, np.concatenate((none[:3], w)), none)[3:]  # noqa: E731

@@ -9,8 +9,8 @@ from kinegraph.compiler.compile import compile
 from kinegraph.errors import KernelError, ModelError
 from kinegraph.model.expressions import Call, Name, expression
 from kinegraph.model.mechanism import ZERO, Axis, Body, Coordinate, Inertia, Mechanism, Parameter, Rotation, Shift
-from kinegraph.recursive import recursive_system
 from kinegraph.recursive.forward import DENSE_LIMIT
+from kinegraph.recursive.systems import RecursiveSystem
 from tests.effort import calls
 from tests.mechanisms import Joint, chain, random_state, random_tree
 
@@ -18,7 +18,7 @@ UNIT = Inertia(*(expression(1) for _ in range(4)))
 
 
 def test_lists_and_integers_are_taken():
-    system = recursive_system(chain(2))
+    system = RecursiveSystem(chain(2))
     found = system.tau([1, 0], [0, 0], (0, 0))
     np.testing.assert_array_equal(found, system.tau(np.array([1.0, 0.0]), np.zeros(2), np.zeros(2)))
     assert found.dtype == np.float64
@@ -47,18 +47,18 @@ def test_arrays_that_none_may_write_to_are_taken():
 )
 def test_wrong_arguments(q, message):
     with pytest.raises(KernelError, match=message):
-        recursive_system(chain(2)).tau(q, [0, 0], [0, 0])
+        RecursiveSystem(chain(2)).tau(q, [0, 0], [0, 0])
 
 
 def test_wrong_forces():
     with pytest.raises(KernelError, match=r"tau has shape \(3,\)"):
-        recursive_system(chain(2)).qdd([0, 0], [0, 0], [0, 0, 0])
+        RecursiveSystem(chain(2)).qdd([0, 0], [0, 0], [0, 0, 0])
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_nan_in_gives_nan_out(seed):
     mechanism = random_tree(seed, bodies=4)
-    system = recursive_system(mechanism)
+    system = RecursiveSystem(mechanism)
     q, v, a, t = random_state(mechanism, seed)
     v[0] = np.nan
     assert np.isnan(system.tau(q, v, a, t)).any()
@@ -75,14 +75,14 @@ def test_parameters_must_have_values():
     )
     mechanism = Mechanism("m", (body,), (Coordinate("q"),), (Parameter("m"),))
     with pytest.raises(ModelError, match="the parameter m has no value"):
-        recursive_system(mechanism)
-    assert recursive_system(mechanism, {"m": 3}).inertia([0.0])[0, 0] == 3
+        RecursiveSystem(mechanism)
+    assert RecursiveSystem(mechanism, {"m": 3}).inertia([0.0])[0, 0] == 3
 
 
 def test_gravity_may_depend_on_time():
     body = Body("B", None, (Shift(Axis.Z, Name("q")),), UNIT)
     gravity = (ZERO, ZERO, -2 * Call("cos", (Name("t"),)))
-    system = recursive_system(Mechanism("m", (body,), (Coordinate("q"),), gravity=gravity))
+    system = RecursiveSystem(Mechanism("m", (body,), (Coordinate("q"),), gravity=gravity))
     assert system.tau([0], [0], [0], 0.5)[0] == pytest.approx(2 * np.cos(0.5))
 
 
@@ -93,7 +93,7 @@ def turning(*transforms, tip=UNIT):
         Body(f"B{i}", f"B{i - 1}" if i else None, (transform,), inertia)
         for i, (transform, inertia) in enumerate(zip(transforms, inertias, strict=True))
     )
-    return recursive_system(Mechanism("m", bodies, (Coordinate("q"), Coordinate("r"), Coordinate("s"))))
+    return RecursiveSystem(Mechanism("m", bodies, (Coordinate("q"), Coordinate("r"), Coordinate("s"))))
 
 
 def gimbal(first, second, third):
@@ -122,12 +122,12 @@ def test_gimbal_lock_has_no_acceleration():
 def test_a_dense_matrix_is_refused_when_it_would_fill_the_memory():
     links = chain(DENSE_LIMIT + 1)
     with pytest.raises(KernelError, match="needs a dense matrix"):
-        recursive_system(links).inertia(np.zeros(DENSE_LIMIT + 1))
+        RecursiveSystem(links).inertia(np.zeros(DENSE_LIMIT + 1))
 
 
 @pytest.mark.parametrize("absolute", [False, True])
 def test_twice_the_bodies_are_twice_the_work(absolute):
-    short, long = (calls(lambda count=count: recursive_system(chain(count, absolute))) for count in (500, 1000))
+    short, long = (calls(lambda count=count: RecursiveSystem(chain(count, absolute))) for count in (500, 1000))
     assert long < 2.2 * short
 
 
@@ -135,7 +135,7 @@ def test_twice_the_bodies_are_twice_the_work(absolute):
 def test_a_hundred_thousand_bodies(absolute):
     count = 100_000 if os.environ.get("KINEGRAPH_SOAK") else 20_000
     mechanism = chain(count, absolute)
-    system = recursive_system(mechanism)
+    system = RecursiveSystem(mechanism)
     random = np.random.default_rng(1)
     q, v, a = random.uniform(-1e-3, 1e-3, (3, count))
     tau = system.tau(q, v, a)
@@ -147,7 +147,7 @@ def test_a_hundred_thousand_bodies(absolute):
 
 def test_absolute_and_relative_angles_describe_the_same_chain():
     count = 50
-    relative, absolute = recursive_system(chain(count)), recursive_system(chain(count, absolute=True))
+    relative, absolute = RecursiveSystem(chain(count)), RecursiveSystem(chain(count, absolute=True))
     random = np.random.default_rng(2)
     q, v, tau = random.uniform(-1, 1, (3, count))
     found = absolute.qdd(np.cumsum(q), np.cumsum(v), tau - np.append(tau[1:], 0))
@@ -156,6 +156,6 @@ def test_absolute_and_relative_angles_describe_the_same_chain():
 
 def test_a_deep_tree_of_all_kinds():
     mechanism = random_tree(7, bodies=2000, joints=[j for j in Joint if j is not Joint.NONLINEAR], branching=0.02)
-    system = recursive_system(mechanism)
+    system = RecursiveSystem(mechanism)
     state = random_state(mechanism, 7)
     assert np.isfinite(system.tau(*state)).all()

@@ -10,7 +10,7 @@ import kinegraph as kg
 from kinegraph.cli.count import known_values, reduce_with_account
 from kinegraph.graph.interpret import interpret
 from kinegraph.model import initial_positions, initial_velocities, parameter_values
-from kinegraph.recursive import recursive_system
+from kinegraph.recursive.systems import RecursiveSystem
 from tests.large.test_reference import rbdl_tree
 
 RBDL = json.loads((Path(__file__).parents[1] / "data" / "rbdl_small_trees.json").read_text())
@@ -32,7 +32,7 @@ def test_rbdl_trees(name):
 def test_heavy_top_starts_by_eulers_equations_about_the_pivot():
     q, w = start(top := kg.load("heavy-top"))
     found = kg.compile(top, "qdd")(q, w, np.zeros(3))
-    inertia = np.array([0.234375 + 15, 0.46875, 0.234375 + 15])  # one metre from pivot to centre of mass
+    inertia = np.array([0.234375 + 15, 0.46875, 0.234375 + 15])  # one meter from pivot to center of mass
     moment = np.cross([0, 1, 0], [0, 0, -15 * 9.81])
     np.testing.assert_allclose(found, (moment - np.cross(w, inertia * w)) / inertia, rtol=1e-13, atol=1e-13)
 
@@ -51,7 +51,7 @@ def test_five_link_tree_starts_as_the_loops_say():
     q, v = start(tree := kg.load("five-link-tree"))
     none = np.zeros(5)
     found = kg.compile(tree, "qdd")(q, v, none)
-    np.testing.assert_allclose(found, recursive_system(tree).qdd(q, v, none), rtol=1e-11)
+    np.testing.assert_allclose(found, RecursiveSystem(tree).qdd(q, v, none), rtol=1e-11)
     graph = kg.derive(tree, "tau", numeric=True)
     names = (tree.layout.positions, tree.layout.velocities, tree.layout.accelerations)
     values = {n: x for group, some in zip(names, (q, v, found), strict=True) for n, x in zip(group, some, strict=True)}

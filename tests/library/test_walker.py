@@ -12,7 +12,7 @@ TORQUES = 3 * np.sin(np.arange(14.0))
 
 
 @pytest.mark.parametrize("model", ["rackovic-14r", "rackovic-14r-double"])
-def test_the_ground_carries_what_the_centre_of_mass_needs(model):
+def test_the_ground_carries_what_the_center_of_mass_needs(model):
     """Newton's law for the whole walker; in double support both feet together."""
     walker = kg.load(model)
     feet = ["reaction:L1", "reaction:support"][: 1 + len(walker.loops)]

@@ -135,9 +135,9 @@ def test_what_is_no_number(given):
 
 
 def test_builder_counts_components():
-    with pytest.raises(ModelError, match="gravity takes 3 entries, found 2"):
+    with pytest.raises(ModelError, match="gravity: expected 3 entries, found 2"):
         Builder("m", gravity=(0, 1))
-    with pytest.raises(ModelError, match="takes 4"):
+    with pytest.raises(ModelError, match="expected 4"):
         Builder("m").quaternion(["a", "b", "c"], ["x", "y", "z"])
 
 

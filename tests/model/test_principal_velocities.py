@@ -17,7 +17,7 @@ NUT = (
     "Nut | Q(e0, e1, e2, e3) | m(1), Jx(2), Jy(2.5), Jz(3), Jxy(0.3), Jyz(0.2), Jxz(-0.1); output tip = Nut (0, 1, 0);"
 )
 DIAGONAL = "Nut | Q(e0, e1, e2, e3) | m(1), Jx(2.03), Jy(2.51), Jz(2.9);"
-#: A centre of mass beside the joint, a child, gravity.
+#: A center of mass beside the joint, a child, gravity.
 HANGING = """gravity 0, 0, -9.81; coordinates q = 0.3;
 Nut | Q(e0, e1, e2, e3), Sx(0.1) | Sy(0.2), m(1), Jx(2), Jy(2.5), Jz(3), Jxy(0.3), Jyz(0.2), Jxz(-0.1);
 Arm~Nut | Sz(0.5), Rx(q) | Sz(0.2), m(0.5), Jx(0.1), Jy(0.1), Jz(0.1); output tip = Arm (0, 0, 1);"""

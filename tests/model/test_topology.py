@@ -6,7 +6,8 @@ from kinegraph.io import parse
 from kinegraph.model import Builder, Rx, Rz, Sx, inertia
 from kinegraph.model.builder import frame
 from kinegraph.model.constraints import JointType
-from kinegraph.model.topology import inverse, lower_pairs, spanning_tree, tree_of_records
+from kinegraph.model.mechanism import inverse
+from kinegraph.model.topology import lower_pairs, spanning_tree, tree_of_records
 
 
 def ring(count, more=""):
@@ -99,7 +100,7 @@ def test_loops_that_share_joints_are_solved_together():
         ("Rz(a), Rz(b)", None),
     ],
 )
-def test_joints_are_recognised_by_their_transforms(transforms, kind):
+def test_joints_are_recognized_by_their_transforms(transforms, kind):
     declared = ", ".join(name for name in "abc" if f"({name}" in transforms or f"*{name}" in transforms)
     quaternion = "quaternion (e0, e1, e2, e3) velocity (wx, wy, wz);" if "Q" in transforms else ""
     model = parse(f"{f'coordinates {declared};' if declared else ''} {quaternion} A | {transforms} | m(1), Jz(1);")

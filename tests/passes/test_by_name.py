@@ -69,7 +69,7 @@ def test_what_is_no_pass_is_refused(text: str) -> None:
         ("search(seed=-1)", "a whole number from 0 to "),
         ("search(seconds=-0.5)", "a number from 0 to "),
         ("search(seconds=true)", "a number from 0 to "),
-        ("search(compiled=2)", "true or false"),
+        ("trigonometric_identities(double_sines=2)", "true or false"),
         ("trigonometric_identities(function_weight=-1)", "a number from 0 to "),
     ],
 )

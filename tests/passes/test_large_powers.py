@@ -16,9 +16,8 @@ from kinegraph.graph.node import LARGEST_EXPONENT, Kind, Output
 from kinegraph.graph.text import dump, read
 from kinegraph.passes.analytic_expansion import without_square
 from kinegraph.passes.common_subexpressions import FastExtract, Inline, Rebuild, ShareAngles
-from kinegraph.passes.effort import Pass
+from kinegraph.passes.effort import Budget, Pass
 from kinegraph.passes.expand import Analytic, Expand
-from kinegraph.passes.factoring.destroy_repair import Budget
 from kinegraph.passes.rackovic import ExtractMonomials, FactorProducts, IdenticalExpressions
 from kinegraph.passes.search import Search
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities

@@ -16,12 +16,11 @@ from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof import prove
 from kinegraph.interrupt import Interrupt
 from kinegraph.passes import pipeline
-from kinegraph.passes import search as searching
 from kinegraph.passes.analytic_expansion import Limits
 from kinegraph.passes.common_subexpressions import DeadCode, FastExtract, Inline, Rebuild, ShareAngles
-from kinegraph.passes.effort import Effort, Pass, rank, running_time
+from kinegraph.passes.compiled_search.anneal import RUN, Engine
+from kinegraph.passes.effort import Budget, Effort, Pass, rank, running_time
 from kinegraph.passes.expand import Analytic, Expand
-from kinegraph.passes.factoring.destroy_repair import Budget, Repair
 from kinegraph.passes.pipeline import reduce
 from kinegraph.passes.rackovic import ByParts, ExtractMonomials, FactorProducts, IdenticalExpressions
 from kinegraph.passes.search import Search
@@ -141,24 +140,23 @@ def test_a_wrong_pass_is_never_returned(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_interrupting_returns_the_best_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ctrl-C in the midst of a search: it keeps its best, and no pass follows."""
-    monkeypatch.setattr(searching, "SMALL", 10**9)  # in Python: compiling would take longer than the test
     graph = arm_6r()
-    steps: list[int] = []
-    step = Repair.step
+    runs: list[int] = []
+    do = Engine._do
 
-    def interrupted(self: Repair) -> None:
-        steps.append(1)
-        if len(steps) == 40:
+    def interrupted(self: Engine, command: int, first: int = 0, second: int = 0) -> int:
+        runs.extend([1] if command == RUN else [])
+        if len(runs) == 40:
             os.kill(os.getpid(), signal.SIGINT)
-        step(self)
+        return do(self, command, first, second)
 
-    monkeypatch.setattr(Repair, "step", interrupted)
+    monkeypatch.setattr(Engine, "_do", interrupted)
     handler = signal.getsignal(signal.SIGINT)
     reduction = reduce(graph, Effort.SEARCH, seconds=3600)
     assert signal.getsignal(signal.SIGINT) is handler
     assert reduction.proved
     assert reduction.reports[-1].name == "search"
-    assert len(steps) < 50
+    assert len(runs) < 50
     assert count(reduction.graph).total < count(graph).total
 
 

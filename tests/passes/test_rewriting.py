@@ -8,8 +8,9 @@ from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof import prove
 from kinegraph.passes.compiled_search.anneal import Engine
+from kinegraph.passes.effort import Annealing, Budget
+from kinegraph.passes.factoring.alternatives import Alternatives, relations
 from kinegraph.passes.factoring.convert import to_graph, to_system
-from kinegraph.passes.factoring.destroy_repair import Alternatives, Annealing, Budget, relations
 
 
 def searched(graph: Graph, work: int = 300_000, rewrite: float = 0.6, seed: int = 4) -> Graph:

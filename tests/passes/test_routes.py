@@ -31,7 +31,10 @@ def test_the_quick_routes_as_text() -> None:
     assert [str(route) for route in routes(Effort.QUICK)] == [
         "factored: fast_extract; up to 12000 nodes",
         "simplified: trigonometric_identities, fast_extract; up to 1500 nodes",
-        "written out: analytic(work=10000, terms=300, total=1500, forms=2); up to 1500 nodes (200 with rates)",
+        (
+            "written out: analytic(work=1000000, terms=300, total=1500, forms=2, greedy=true); "
+            "up to 1500 nodes (200 with rates)"
+        ),
     ]
 
 
@@ -61,5 +64,5 @@ def test_an_effort_may_be_a_word_and_no_other() -> None:
     """Any word but an effort's own used to begin a search of a minute."""
     names = [[report.name for report in kg.reduce(GRAPH, effort).reports] for effort in ("quick", Effort.QUICK)]
     assert names[0] == names[1]
-    with pytest.raises(GraphError, match="effort is 'hard'; known are quick, normal, search"):
+    with pytest.raises(GraphError, match="effort: unknown value 'hard'; choose one of quick, normal, search"):
         kg.reduce(GRAPH, "hard")

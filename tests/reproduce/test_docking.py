@@ -21,7 +21,7 @@ def test_the_document_s_algorithm_gives_our_numbers(kind: LegType) -> None:
     step = Step(mechanism)
     found = step.numbers(state, u=step.ring_accelerations, p=step.rates(step.legs[1]), r=step.reaction(step.legs[1]))
     none = np.zeros(len(state.v))
-    assert found["u"] == pytest.approx(value(mechanism, "ring_acceleration", state.q, state.v, none), abs=1e-9)
+    assert found["u"] == pytest.approx(value(mechanism, "platform_acceleration", state.q, state.v, none), abs=1e-9)
     assert found["r"] == pytest.approx(value(mechanism, "leg_reactions", state.q, state.v, none)[1], abs=1e-9)
     names = [f"{name}'" for name in step.legs[1].chain.names]
     assert found["p"] == pytest.approx(state.v[[mechanism.layout.velocities.index(name) for name in names]], abs=1e-12)

@@ -64,7 +64,7 @@ def balance(run: kg.Solution) -> float:
         HUNG + "spring s | between(P, (2, 0, 1)), stiffness(20), rest(0.5);",
         HUNG + "potential s | 5*P.x^2;",
         HUNG + "define h = P.x; spring s | on(h - 2*P.z), stiffness(10);",
-        HUNG + "bumper b | sphere(P, 0.1), sphere((0.6, 0, -0.9), 0.2), stiffness(1000);",
+        HUNG + "contact b | sphere(P, 0.1), sphere((0.6, 0, -0.9), 0.2) | stiffness(1000);",
         CRANK + "constraint turn | q1 = u;",
     ],
     ids=[
@@ -79,7 +79,7 @@ def balance(run: kg.Solution) -> float:
         "spring of a led point",
         "potential of a led point",
         "definition of a led point",
-        "bumper of a led point",
+        "compliant contact of a led point",
         "input",
     ],
 )
@@ -104,7 +104,9 @@ def test_all_closures_say_the_same() -> None:
     values = {name: run[name] for name in (*layout.positions, *layout.velocities)} | {"t": run["t"]}
     values |= dict.fromkeys(layout.forces, np.full(len(run["t"]), 0.3))
     closures = ("multipliers", "partition", "closed-form")
-    first, *others = (interpret(derive(model, "law_power", closure=one), values)["law_power"] for one in closures)
+    first, *others = (
+        interpret(derive(model, "prescribed_power", closure=one), values)["prescribed_power"] for one in closures
+    )
     assert np.all(np.abs(first) > 1e-3)
     for other in others:
         np.testing.assert_allclose(other, first, rtol=1e-9)

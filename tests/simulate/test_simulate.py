@@ -157,7 +157,7 @@ def test_mistakes_are_explained() -> None:
     arm = kg.load("double-pendulum")
     for options, message in [
         ({"method": "euler"}, "choose from rk4"),
-        ({"state": {"q3": 1}}, "known here: q1"),
+        ({"state": {"q3": 1}}, "available: q1"),
         ({"rtol": 2.0}, "rtol"),
         ({"method": "rk4"}, "step"),
         ({"method": "bdf", "step": 0.1}, "itself"),
@@ -169,5 +169,5 @@ def test_mistakes_are_explained() -> None:
     ]:
         with pytest.raises(kg.KinegraphError, match=message):
             simulate(arm, 1, **options)
-    with pytest.raises(SolveError, match="end must come after"):
+    with pytest.raises(SolveError, match="must come after the start time"):
         simulate(arm, -1)

@@ -67,7 +67,7 @@ def test_the_side_of_a_crank_is_kept(mechanism):
 
 def test_eval_says_which_equations_it_takes(mechanism, capsys, tmp_path):
     (tmp_path / "rus.kg").write_text(MODEL.format(kind="RUS"), "utf-8")
-    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q ring_acceleration --state A_theta=2,A_alpha=-1.39")
+    found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q platform_acceleration --state A_theta=2,A_alpha=-1.39")
     assert found.code == 1 and "crank and rod of A" in found.err and "nan" in found.out
     found = runner(capsys)(f"eval {tmp_path / 'rus.kg'} -q qdd --state A_theta=2,A_alpha=-1.39")
     assert found.code == 0 and "general loops instead" in found.err

@@ -40,7 +40,7 @@ def test_which_models_use_a_parameter(arm):
     rows = questions.uses(arm, "m2").rows
     assert {row[0] for row in rows} == {"double-pendulum", "other"} and {row[2] for row in rows} == {"parameter"}
     assert answer_to(arm, Question("uses", ("l2",))).rows
-    with pytest.raises(StoreError, match="no model in the store has a symbol 'm3'; known here: l1"):
+    with pytest.raises(StoreError, match="no model in the store has a symbol 'm3'; available: l1"):
         questions.uses(arm, "m3")
 
 

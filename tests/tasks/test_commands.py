@@ -78,7 +78,7 @@ def test_json(capsys, command, keys):
         ("linearize double-pendulum --state q1=1", "neither an equilibrium nor a steady motion"),
         ("response double-pendulum --frequencies 3", "FROM:TO"),
         ("unknown-forces double-pendulum -m q1=t --unknown tau:q1 --for 2", "no motion given for q2"),
-        ("assemble four-bar --set b=0.01 --set c=0.01", "pin stays open by"),
+        ("assemble four-bar --set b=0.01 --set c=0.01", "pin has a gap of"),
         ("reactions double-pendulum --joint Uper", "'Uper' names no joint"),
         ("inverse-kinematics puma560 --body L6 --pose 1,2", "2 numbers"),
         (

@@ -170,7 +170,7 @@ MISTAKES = [
     ({"by": "m1", "method": "symplectic"}, "e.g. method='dop853'"),
     ({"by": "m1", "parameters": {"mass": 1}}, "no parameter"),
     ({"by": "m1", "state": {"q5": 1}}, "has no variable 'q5'"),
-    ({"by": "m1", "duration": -1}, "the end must come after the start"),
+    ({"by": "m1", "duration": -1}, "must come after the start time"),
     ({"by": "m1", "duration": "long"}, "number of seconds"),
     ({"by": "m1", "inputs": {"q7": "t"}}, "no coordinate or input 'q7'"),
 ]

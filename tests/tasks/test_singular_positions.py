@@ -15,7 +15,7 @@ LINKAGE = "n-four-bar-1"
 @pytest.mark.parametrize("beside", [0.0, 1e-7])
 def test_tasks_name_the_row(task, beside):
     mechanism = kg.load(LINKAGE)
-    with pytest.raises(TaskError, match=r"n-four-bar-1 is in a singular position here, where pin1\.x follows"):
+    with pytest.raises(TaskError, match=r"n-four-bar-1 is in a singular position, where pin1\.x depends"):
         getattr(kg, task)(mechanism, {"u0": FLAT + beside, "u1": FLAT + beside})
 
 

@@ -9,12 +9,10 @@ from kinegraph.io.language.reader import parse
 from kinegraph.jit.marks import Kind, kind_of
 from kinegraph.model.mechanism import Impacts
 from kinegraph.passes.compiled_search.anneal import enter
-from kinegraph.recursive import entries as large_entries
-from kinegraph.recursive import systems as closed_system
-from kinegraph.recursive import systems as large_system
-from kinegraph.recursive.chains import dynamics as chain_run
-from kinegraph.recursive.chains import dynamics as chain_system
-from kinegraph.recursive.linkages import pins as linkage_system
+from kinegraph.recursive import entries as recursions
+from kinegraph.recursive import systems
+from kinegraph.recursive.chains import dynamics
+from kinegraph.recursive.linkages import pins
 from kinegraph.solve.contacts.compiled_phases import CompiledContactRun
 from kinegraph.solve.contacts.memory import ContactObservation, contact_memory
 from kinegraph.solve.contacts.mode import ContactSet
@@ -135,8 +133,7 @@ class _Recorded:
 
 def _recursions():
     """The recursions over bodies, as systems of every kind call them."""
-    modules = (large_entries, large_system, chain_system, chain_run, linkage_system)
-    for module in modules:
+    for module in (recursions, systems, dynamics, pins):
         module.compiled = _Recorded
     _run_trees()
     _run_loops()
@@ -152,7 +149,7 @@ def _run_trees():
         "coordinates a, b; gravity 0,0,-9; A | Rx(a) | m(1), Jx(1); B~A | Sz(1), Rx(b) | Sz(1), m(1);",
         "coordinates a, b; gravity 0,0,-9; A | Rx(a) | m(1), Jx(1); B~A | Sz(1), Rx(b - a) | Sz(1), m(1);",
     ):
-        system = large_system.RecursiveSystem(parse(text))
+        system = systems.RecursiveSystem(parse(text))
         state = np.full(2, 0.1)
         system.tau(state, state, state)
         system.qdd(state, state, state)
@@ -166,12 +163,11 @@ def _run_loops():
     loop = chain + "B~A | Sz(1), Rx(b) | Sz(1), m(1), Jx(1); C~B | Sz(1), Rx(c) | Sz(1), m(1), Jx(1); "
     mechanism = parse(loop + "loop pin | revolute(x) | C: Sz(1) | Sy(1);")
     state = np.array([1.0, 0.5, 0.2])
-    system = closed_system.ClosedSystem(mechanism)
-    for method in system.closed_methods:
-        method.evaluated(state, state, state, 0.0)
-    system._linkage.projected_states(state, state)
-    system._linkage.projection_at(6)
-    system._linkage.accelerations_at([0, 3, 6])
-    chains = chain_system.ChainSystem(mechanism)
+    linkage = systems.ClosedSystem(mechanism).closed_method.system
+    linkage.evaluated(state, state, state)
+    linkage.projected_states(state, state)
+    linkage.projection_at(6)
+    linkage.accelerations_at([0, 3, 6])
+    chains = dynamics.ChainSystem(mechanism)
     chains.evaluated(state, state, state)
-    chain_run.integrated(chains, state, state, 0.01, 0.01)
+    dynamics.integrated(chains, state, state, 0.01, 0.01)

@@ -1,4 +1,4 @@
-"""Assembling mechanisms with constraints: consistent positions and velocities, mobility, redundant rows."""
+"""Assembly of mechanisms with constraints: consistent positions and velocities, mobility, redundant rows."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ from kinegraph.derive.constraints.positions import (
     consistent_velocities,
     searched,
 )
-from kinegraph.derive.constraints.redundancy import Analysis, RowsOf, analysed, numeric_conditions, row_names_of
+from kinegraph.derive.constraints.redundancy import Analysis, RowsOf, analyzed, numeric_conditions, row_names_of
 from kinegraph.derive.quantities.derivation import constraint_graph
 from kinegraph.errors import AssemblyError, ModelError
 from kinegraph.graph.node import Graph
@@ -59,12 +59,12 @@ from kinegraph.model.platforms.initial_pose import leg_start
 from kinegraph.model.platforms.recognition import RecognizedLeg, legs_of
 from kinegraph.seeds import generator
 
-# Platforms are assembled from their ring: it stays, and the legs reach it by their closed forms.
+# Platforms: the platform keeps its pose, and the legs reach it by closed forms.
 
 
 @dataclass(frozen=True)
 class ReachingLegs:
-    """The legs of a mechanism whose loops are all those of legs; none in any other mechanism."""
+    """The legs of a mechanism in which all loops belong to legs; none in any other mechanism."""
 
     mechanism: Mechanism
 
@@ -75,7 +75,7 @@ class ReachingLegs:
         return found if len(found) == len(self.mechanism.loops) and not self.mechanism.constraints else ()
 
     def follow(self, held: Sequence[str]) -> bool:
-        """Whether the legs follow the ring: there are some, and none is held."""
+        """Whether the legs follow the platform: there are legs, and no coordinate of them is held."""
         return bool(self.legs) and not self._names & {name.removesuffix("'") for name in held}
 
     @cached_property
@@ -83,18 +83,18 @@ class ReachingLegs:
         return frozenset(name for leg in legs_of(self.mechanism) for name in leg.coordinates)
 
     def without(self, names: Sequence[str]) -> tuple[str, ...]:
-        """These names without those of legs, whose initial values follow from the ring's."""
+        """These names without those of legs, whose initial values follow from the platform's pose."""
         return tuple(name for name in names if name.removesuffix("'") not in self._names)
 
     @cached_property
     def others(self) -> tuple[str, ...]:
-        """The positions and velocities that are not of legs."""
+        """The positions and velocities that do not belong to legs."""
         layout = self.mechanism.layout
         names = (*layout.positions, *layout.velocities)
         return tuple(name for name in names if name.removesuffix("'") not in self._names)
 
     def reaching(self, q: Floats, t: float, values: Mapping[str, Value]) -> Floats:
-        """Positions with legs that reach the ring; an error names one that does not."""
+        """Positions with legs that reach the platform; an error names a leg that cannot."""
         positions = self.mechanism.layout.positions
         at: dict[str, Value] = {**values, "t": t, **dict(zip(positions, map(float, q), strict=True))}
         try:
@@ -104,26 +104,24 @@ class ReachingLegs:
         return np.array([found.get(name, float(at[name])) for name in positions], dtype=float)
 
 
-# `assemble`: positions and velocities that fit the loops and constraints, near those a user gives.
-#
-# Values that are set or declared hold (`held_values`); everything else moves as little as possible, lengths counted in
-# units of the mechanism's longest lever (`Conditions.measured`), so the assembly stays on the branch the user
-# describes. A mechanism that cannot be closed is an error that says by how much, and in which joint.
+# Assembly: values that are set or declared are kept. All others change as little as possible, with lengths in units of
+# the mechanism's longest lever (`Conditions.measured`), so the assembly stays on the branch near the given state. The
+# error for a mechanism that cannot be closed names the joint and the remaining gap.
 
-#: How much less a value that was set moves than one that was not, where both cannot stay; and one that is declared.
+#: Weights of changes of set values and of declared values, relative to all others, if not all can be kept.
 _RELUCTANCE, _DECLARED_RELUCTANCE = 1e-3, 0.1
-#: Rates that rows miss by rounding alone, beside the largest velocity.
+#: Residual rates due to rounding, relative to the largest velocity.
 _ROUNDED_RATE = 1e-13
-#: On the way from a position that fits to one where values hold.
+#: Steps of the continuation from an assembled position to the requested values.
 _STAGES = 10
-#: The cosines of three axes that are parallel add up to 3; to 0 or -1 where frames fit otherwise.
+#: The cosines between the axes of two parallel frames add up to 3; for other solutions of the rows to 0 or -1.
 _PARALLEL = 2.0
 
 
 @dataclass(frozen=True)
 class Assembly:
-    """A state that fits. `set` are the values that the call gives; `independent` are the set and declared values that
-    hold, from which others follow; `moved` are those that could not."""
+    """An assembled state. `set` are the values given in the call; `independent` are the set and declared values that
+    were kept and determine the others; `moved` are the values that could not be kept."""
 
     model: str
     q: Floats
@@ -136,24 +134,24 @@ class Assembly:
 
     @property
     def changed(self) -> dict[str, float]:
-        """By how much values that were set had to move, by name."""
+        """The change of each set value that could not be kept, by name."""
         return {one.name: one.assembled - one.given for one in self.moved if one.set}
 
     @property
     def table(self) -> list[str]:
-        """What the model declares or the call sets, and what it became: lines `name  given -> assembled`."""
+        """The values that changed: lines `name  given -> assembled`."""
         return moved_values_table(self.moved)
 
     @property
     def note(self) -> str | None:
-        """The table on one line, for a state that is used; None if values are as expected.
+        """The table on one line; None if all values are as expected.
 
-        Where a call sets values, what the model declares for coordinates that follow is expected to move.
+        If the call sets values, declared values of dependent coordinates are expected to change.
         """
         return moved_values_note([one for one in self.moved if one.set or not one.follows or not self.set])
 
     def required(self) -> Assembly:
-        """This assembly; an error if values that were given should have held and do not."""
+        """This assembly; an error if set values were not kept."""
         message = moved_values_refusal(self.model, self.moved, self.independent)
         if message:
             raise AssemblyError(message)
@@ -167,19 +165,19 @@ class Assembly:
 
 @dataclass(frozen=True)
 class OpenRows:
-    """Derives the rows of a mechanism with some parameters left open."""
+    """Derives the rows of a mechanism with some parameters as symbols."""
 
     names: tuple[str, ...]
 
     def __call__(self, mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> Graph:
-        """The graph, whatever the values of these parameters are."""
+        """The graph for all values of these parameters."""
         return constraint_graph(mechanism, tuple(one for one in bound if one[0] not in self.names))
 
 
 class Assembler:
-    """Assembles one mechanism with given parameters, any number of times.
+    """Assembles a mechanism with given parameters, any number of times.
 
-    runtime: parameters that stay symbols in the rows, so that one graph serves all their values.
+    runtime: parameters that stay symbols in the rows, so the graph is valid for all their values.
     """
 
     def __init__(
@@ -215,7 +213,8 @@ class Assembler:
         known = (*layout.positions, *layout.velocities)
         for name in at:
             if name not in known:
-                raise AssemblyError(f"{self.mechanism.name} has no {name!r}\n  {did_you_mean(name, known)}")
+                message = f"unknown coordinate or velocity {name!r} of {self.mechanism.name}"
+                raise AssemblyError(f"{message}\n  {did_you_mean(name, known)}")
         given = {name: number(expression(value, name), self._values) for name, value in at.items()}
         q = zip(layout.positions, initial_positions(self.mechanism, self._values), strict=True)
         v = zip(layout.velocities, initial_velocities(self.mechanism, self._values), strict=True)
@@ -226,7 +225,7 @@ class Assembler:
         return positions, velocities
 
     def assemble(self, at: Mapping[str, Scalar] | None = None, t: float = 0.0) -> Assembly:
-        """A state that fits near the given one; values of `at` hold if they can, then those the model declares."""
+        """An assembled state near the given state; keeps the values of `at` if possible, then the declared values."""
         at = at or {}
         q, v = self.start(at)
         return self.assembled(q, v, tuple(at), t, self.mechanism.declared)
@@ -236,7 +235,7 @@ class Assembler:
     ) -> Assembly:
         """Like assemble, from arrays; `held` and `declared` are names of positions and velocities.
 
-        Where all loops are those of a platform's legs, the ring stays and the legs reach it, unless a leg is held.
+        If all loops belong to legs of a platform, the platform stays and the legs follow, unless a leg is held.
         """
         conditions = self.conditions(t)
         layout = self.mechanism.layout
@@ -260,18 +259,18 @@ class Assembler:
 
     @property
     def _analysis(self) -> Analysis:
-        return analysed(self.mechanism, self._bound, self._derive)
+        return analyzed(self.mechanism, self._bound, self._derive)
 
     def independent_rows(self, jacobian: Floats | None = None) -> tuple[int, ...]:
-        """The rows that are computed with at a place, by index, from the entries of all rows there: those that do not
-        follow from others wherever the mechanism is assembled. Without entries, those at the start."""
+        """The indices of the rows used at a position, given the Jacobian of all rows: those that are independent
+        wherever the mechanism is assembled. Without a Jacobian, those at the start."""
         if jacobian is None:
             return tuple(k for k, name in enumerate(self.rows) if name not in self._analysis.redundant)
         return self._analysis.taken(jacobian, self.rows)
 
     def carrying_rows(self, jacobian: Floats) -> tuple[int, ...]:
-        """As many independent rows as there are wherever the mechanism is assembled, from the entries of all rows in
-        any axes; all of them where that is not known."""
+        """As many independent rows as there are wherever the mechanism is assembled, given the Jacobian of all rows;
+        all rows if that number is not known."""
         here = row_rank(jacobian, self.rows).independent
         mobility = self._analysis.mobility
         if mobility is None:
@@ -280,9 +279,9 @@ class Assembler:
         return here if len(here) == count else tuple(sorted(chosen_rows(jacobian, count)))
 
     def singular_rows(self, q: Floats, t: float = 0.0, part: float = NEARLY_DEPENDENT) -> tuple[str, ...]:
-        """Rows that follow from others at this place, but for a part, and not elsewhere: the place is singular.
+        """Rows that are nearly dependent at this position (up to the ratio `part`) but not elsewhere: it is singular.
 
-        Accelerations and forces of constraints mean nothing there: loops allow more than one way on.
+        Accelerations and constraint forces are not determined there: the motion can continue in several ways.
         """
         jacobian = self.conditions(t).jacobian(q)
         places = self.independent_rows(jacobian)
@@ -291,19 +290,19 @@ class Assembler:
         return tuple(self.rows[places[k]] for k in found)
 
     def singular_message(self, what: str, q: Floats, t: float = 0.0) -> str | None:
-        """Why `what` has no value at this place, in words; None if the place is not singular."""
+        """The message that `what` has no value at this position; None if it is not singular."""
         rows = self.singular_rows(q, t)
         if not rows:
             return None
         return (
-            f"{what}: {self.mechanism.name} is in a singular position here, where {', '.join(rows)} follows "
-            "from other rows: these numbers mean nothing\n"
-            "  try a state beside it; qdd_proximal takes of all accelerations that fit that of least constraint force"
+            f"{what} is not determined: {self.mechanism.name} is in a singular position, where {', '.join(rows)} "
+            "depends on the other constraint rows\n"
+            "  choose a state nearby; `qdd_proximal` gives the accelerations with the least constraint forces"
         )
 
     def loses_chart(self, q: Floats, t: float = 0.0) -> bool:
-        """Whether the coordinates chosen as dependent do not follow from the others here, although the place is not
-        singular: a crank in its dead centre."""
+        """Whether the coordinates chosen as dependent do not follow from the others here, although the position is not
+        singular, as at the dead center of a crank."""
         columns = list(self._analysis.dependent_of(self.mechanism.layout.velocities))
         if not columns:
             return False
@@ -312,9 +311,9 @@ class Assembler:
         return len(nearly_dependent(jacobian[rows][:, columns], [row_group(self.rows[k]) for k in rows])) > 0
 
     def accelerations(self, q: Floats, v: Floats, a: Floats, held: Sequence[str] = (), t: float = 0.0) -> Floats:
-        """Accelerations that fit a state that does: those named in `held` stay, then those of independent velocities.
+        """Consistent accelerations of an assembled state; keeps those in `held`, then those of independent velocities.
 
-        An error if those that are held contradict the constraints.
+        An error if the held values contradict the constraints.
         """
         layout = self.mechanism.layout
         names = (*layout.positions, *layout.velocities, *layout.accelerations)
@@ -328,9 +327,9 @@ class Assembler:
         return tuple(name for name in self.mechanism.layout.velocities if name not in dependent)
 
     def modes(self, at: Mapping[str, Scalar] | None = None, *, starts: int = 400, seed: int = 0) -> list[Assembly]:
-        """All ways to assemble with the values of `at` held, found from many starts; the given one first.
+        """All assembly modes with the values of `at` held, found from many starts; the given one first.
 
-        Where the held values leave the mechanism free to move, each is an example of a family.
+        If the mechanism can still move with these values held, each mode is an example of a family.
         """
         at = at or {}
         q, v = self.start(at)
@@ -351,13 +350,13 @@ class Assembler:
         return found
 
     def left_free(self, q: Floats, held: Sequence[str] = ()) -> int:
-        """In how many ways the mechanism can move from here while these coordinates are held."""
+        """The degrees of freedom that remain here while these coordinates are held."""
         return row_rank(self.conditions().measured(q).jacobian(q)[:, ~self._held(held)], self.rows).mobility
 
     def _positions(
         self, conditions: Conditions, q: Floats, held: Sequence[str], declared: Sequence[str]
     ) -> tuple[Assembled, tuple[str, ...], tuple[str, ...]]:
-        """Positions that fit, which of the values that are set or declared hold, and which are free to."""
+        """Assembled positions, the set and declared values that are kept, and those that are independent."""
         known = self._displacements
         held, declared = ([name for name in names if name in known] for names in (held, declared))
         named = tuple(dict.fromkeys((*held, *declared)))
@@ -366,13 +365,13 @@ class Assembler:
             return as_given, holding(conditions.jacobian(as_given.q)[conditions.by_position], known, named), named
         weights = np.where(self._held(declared), _DECLARED_RELUCTANCE, 1.0)
         rough = assembled_positions(conditions, q, np.where(self._held(held), _RELUCTANCE, weights))
-        if named and not rough.fits:  # stiff values may keep the search from arriving anywhere
+        if named and not rough.fits:  # large weights may prevent convergence
             rough = assembled_positions(conditions, q, np.ones(len(weights)))
-        self._require_fit(conditions, rough, held)
+        self._require_closed(conditions, rough, held)
         jacobian = conditions.jacobian(rough.q)[conditions.by_position]
         free = holding(jacobian, known, named)
         least = max(1, sum(name in held for name in free))
-        for count in range(len(free), least - 1, -1):  # declared values that cannot be reached give way, the last first
+        for count in range(len(free), least - 1, -1):  # drop declared values that cannot be reached, the last first
             found = self._closed_with(conditions, q, rough.q, free[:count])
             if not found.fits and count == len(free):
                 found = assembled_positions(conditions, q, np.where(self._held(free), 0.0, 1.0))
@@ -381,7 +380,7 @@ class Assembler:
         return rough, (), free
 
     def _closed_with(self, conditions: Conditions, q: Floats, rough: Floats, names: Sequence[str]) -> Assembled:
-        """Positions in which these values hold, near the given ones or on the way there from others that fit."""
+        """Positions with these values, found near the given ones or by continuation from an assembled position."""
         weights = np.where(self._held(names), 0.0, 1.0)
         found = searched(conditions, q, weights)
         if found.fits:
@@ -396,13 +395,13 @@ class Assembler:
             place = found.q.copy()
         return found
 
-    def _require_fit(self, conditions: Conditions, found: Assembled, held: Sequence[str]) -> None:
+    def _require_closed(self, conditions: Conditions, found: Assembled, held: Sequence[str]) -> None:
         if not found.closed:
             raise AssemblyError(self._miss(found, held))
         if found.turned_round:
             raise AssemblyError(
-                f"{self.mechanism.name} closes near this state only with frames turned round that should be parallel: "
-                f"{', '.join(self._turned_round(conditions, found.q))}\n  begin nearer to a position where they are"
+                f"{self.mechanism.name} closes near this state only with frames that are rotated instead of parallel: "
+                f"{', '.join(self._turned_round(conditions, found.q))}\n  start nearer to parallel frames"
             )
 
     def _turned_round(self, conditions: Conditions, q: Floats) -> list[str]:
@@ -413,7 +412,7 @@ class Assembler:
     def _velocities(
         self, conditions: Conditions, q: Floats, v: Floats, held: Sequence[str], declared: Sequence[str]
     ) -> tuple[Floats, tuple[str, ...]]:
-        """Velocities that fit, and which of the values that are set or declared should hold."""
+        """Consistent velocities, and the set and declared values that are independent."""
         names = self.mechanism.layout.velocities
         columns = {name: (column,) for column, name in enumerate(names)}
         named = tuple(name for name in dict.fromkeys((*held, *declared)) if name in columns)
@@ -425,7 +424,7 @@ class Assembler:
             return np.abs(measured.rate(q, rates / measured.sizes))
 
         if np.max(missed(v), initial=0.0) <= _ROUNDED_RATE * speed:
-            return v, free  # a run that goes on from a saved state begins with its bits
+            return v, free  # a simulation that continues a saved state starts with identical bits
         fixed = np.array([name in free for name in names], dtype=bool)
         found = consistent_velocities(conditions, q, v, np.where(fixed, 0.0, 1.0), self.is_rounded)
         if np.max(missed(found), initial=0.0) > (ROUNDED if self.is_rounded else 1e-9) * speed:
@@ -434,16 +433,16 @@ class Assembler:
         if np.max(left, initial=0.0) > (ROUNDED if self.is_rounded else 1e-6) * speed:
             worst = int(np.argmax(left))
             raise AssemblyError(
-                f"{self.mechanism.name}: no velocities meet all its constraints here: {self.rows[worst]} stays off by "
+                f"{self.mechanism.name}: no velocities satisfy all constraints: {self.rows[worst]} has the residual "
                 f"{abs(conditions.rate(q, found)[worst]):.3g}\n"
-                "  they contradict each other: check those that act on the same velocities"
+                "  constraints contradict each other: check those that act on the same velocities"
             )
         return found, free
 
     @property
     def closing_limit(self) -> float:
-        """Up to what residual (in units of the model) loops count as closed: more where rounded numbers contradict
-        each other."""
+        """The residual (in units of the model) up to which loops count as closed; larger if rounded numbers in
+        redundant rows contradict each other."""
         place = np.array(self._analysis.place) if self._analysis.place else self.start({})[0]
         conditions = self.conditions()
         entries = np.abs(conditions.jacobian(place) * conditions.measured(place).sizes)
@@ -452,18 +451,18 @@ class Assembler:
 
     @property
     def is_rounded(self) -> bool:
-        """Whether redundant rows contradict each other by what numbers are rounded, so that not all can vanish."""
+        """Whether redundant rows contradict each other by rounding, so that not all residuals can be zero."""
         return self._analysis.rounded
 
     def _held(self, held: Sequence[str]) -> np.ndarray:
-        """Which displacements are held: those of the named coordinates."""
+        """A mask of the displacements of the named coordinates."""
         fixed = np.zeros(len(self.mechanism.layout.velocities), dtype=bool)
         fixed[[column for name in held for column in self._displacements.get(name, ())]] = True
         return fixed
 
     @cached_property
     def _displacements(self) -> dict[str, tuple[int, ...]]:
-        """The displacements of each position by index: all three of a quaternion."""
+        """The indices of the displacements of each position; three for a quaternion."""
         found: dict[str, tuple[int, ...]] = {}
         count = 0
         for coordinate in self.mechanism.coordinates:
@@ -474,26 +473,25 @@ class Assembler:
         return found
 
     def _miss(self, found: Assembled, held: Sequence[str]) -> str:
-        ties = (*self.mechanism.loops, *self.mechanism.constraints)
         place, misses = 0, []
-        for tie in ties:
-            count = len(row_names(tie))
-            misses.append((float(np.linalg.norm(found.residual[place : place + count])), tie.name, _bodies(tie)))
+        for one in (*self.mechanism.loops, *self.mechanism.constraints):
+            count = len(row_names(one))
+            misses.append((float(np.linalg.norm(found.residual[place : place + count])), one.name, _bodies(one)))
             place += count
         miss, name, between = max(misses)
-        hint = f"free some of {', '.join(held)}, or " if held else ""
+        hint = f"do not set all of {', '.join(held)}, " if held else ""
         return (
-            f"{self.mechanism.name} cannot be assembled near this state: {name} stays open by {miss:.3g}{between}\n"
-            f"  {hint}check the lengths, or begin nearer to a position where it closes"
+            f"{self.mechanism.name} cannot be assembled near this state: {name} has a gap of {miss:.3g}{between}\n"
+            f"  {hint}check the lengths, or start nearer to a position where it closes"
         )
 
 
 def _speed(measured: Conditions, q: Floats, v: Floats) -> float:
-    """The largest velocity, or what drives demand, in radians and levers a unit of time."""
+    """The largest velocity, given or prescribed, in radians and lever lengths per unit of time."""
     drives = measured.rate(q, np.zeros_like(v))
     return float(max(np.abs(v / measured.sizes).max(initial=0.0), np.abs(drives).max(initial=0.0)))
 
 
-def _bodies(tie: AnyLoop | Constraint) -> str:
-    """Which bodies a loop ties, in words; nothing for what ties coordinates."""
-    return f" between {tie.first} and {tie.second}" if isinstance(tie, Loop) else ""
+def _bodies(constraint: AnyLoop | Constraint) -> str:
+    """The bodies of a loop, in words; empty for constraints of coordinates."""
+    return f" between {constraint.first} and {constraint.second}" if isinstance(constraint, Loop) else ""

@@ -1,6 +1,4 @@
-"""Initial values of a closed mechanism: values that hold, accelerations that fit, and positions equal up to whole
-turns.
-"""
+"""Initial values of mechanisms with loops: values that are kept, consistent accelerations, comparison of positions."""
 
 from __future__ import annotations
 
@@ -19,24 +17,22 @@ from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.model.expressions import TIME, names
 from kinegraph.model.mechanism import Coordinate, Mechanism, Rotation, amounts
 
-# Which initial values hold where loops must be closed, and what is said of those that cannot.
-#
-# Values that a call sets come first, then those that the model declares, each in the order of the model. A value holds
-# if those before it leave it free; the others follow from the loops. Values nobody gave move as little as possible.
+# Values that the call sets come first, then those that the model declares, each in the order of the model. A value is
+# kept if the values before it do not determine it. Values that nobody gave change as little as possible.
 
-#: Numbers of files and papers are rounded: a value that moves by no more than this, beside a radian, the mechanism's
-#: longest lever or its largest speed, or itself, still holds.
+#: Numbers in files and papers are rounded: a value is kept if it changes by no more than this, relative to itself, a
+#: radian, the mechanism's longest lever or its largest speed.
 ROUNDED = 1e-3
-#: Values that moved by more than this, beside the same, are listed: what is left shows in six digits.
+#: Values that changed by more than this, relative to the same scale, are listed: it is visible in six digits.
 _VISIBLE = 1e-6
 
 
 @dataclass(frozen=True)
 class MovedValue:
-    """An initial value that is not what was given.
+    """An initial value that differs from the given one.
 
-    set: it was given for this call, not by the model. follows: others that hold determine it. size: what is usual for
-    values of its kind in the mechanism.
+    set: given by the call, not by the model. follows: determined by values that were kept. size: the typical size of
+    such values in the mechanism.
     """
 
     name: str
@@ -47,17 +43,17 @@ class MovedValue:
     size: float = 1.0
 
     def beyond(self, part: float) -> bool:
-        """Whether it moved by more than a part of itself, or of what is usual."""
+        """Whether it changed by more than `part`, relative to itself and to the typical size."""
         return abs(self.assembled - self.given) > part * (self.size + abs(self.given))
 
     @property
     def refused(self) -> bool:
-        """Whether going on would ignore the user: values that a call sets hold."""
+        """Whether the change is an error: the call set this value, and it was not kept."""
         return self.set and self.beyond(ROUNDED)
 
 
 def holding(jacobian: Floats, columns: Mapping[str, Sequence[int]], names: Sequence[str]) -> tuple[str, ...]:
-    """Those of the named values that can hold, the first ones first; `columns` of a value are its displacements."""
+    """The named values that are independent, in order of priority; `columns` of a value are its displacements."""
     follow = following_columns(jacobian, list(dict.fromkeys(k for name in names for k in columns[name])))
     return tuple(name for name in names if not follow.intersection(columns[name]))
 
@@ -66,7 +62,7 @@ def moved_values(
     given: Mapping[str, float], assembled: Mapping[str, float], named: Sequence[str], independent: Sequence[str],
     declared: Sequence[str], sizes: Mapping[str, float] | None = None,
 ) -> tuple[MovedValue, ...]:  # fmt: skip
-    """The named and the declared values that are not what they were; `independent` could hold, `sizes` are usual."""
+    """The named and declared values that changed. independent: those that could be kept. sizes: typical sizes."""
     pairs = [(name, True) for name in named] + [(name, False) for name in declared if name not in named]
     usual = sizes or dict.fromkeys(given, 1.0)
     listed = [
@@ -77,7 +73,7 @@ def moved_values(
 
 
 def moved_values_table(moved: Sequence[MovedValue]) -> list[str]:
-    """Lines `name  given -> assembled` for values that moved visibly."""
+    """Lines `name  given -> assembled` for values that changed visibly."""
     visible = [one for one in moved if one.beyond(_VISIBLE)]
     width = max((len(one.name) for one in visible), default=0)
     return [f"{one.name:<{width}}  {one.given:.6g} -> {one.assembled:.6g}" for one in visible]
@@ -93,28 +89,25 @@ def moved_values_note(moved: Sequence[MovedValue], most: int = 6) -> str | None:
 
 
 def moved_values_refusal(model: str, moved: Sequence[MovedValue], independent: Sequence[str]) -> str | None:
-    """Why values that were given cannot be used, in words; None if they hold."""
+    """The error message for set values that were not kept; None if all were kept."""
     refused = [one for one in moved if one.refused]
     if not refused:
         return None
     if any(not one.follows for one in refused):
-        why = "its loops and constraints cannot be closed with the values given; the nearest that can"
-        remedy = "give values that can be reached, or leave some out: they follow then"
+        why = "the loops and constraints cannot be closed with the given values; the nearest possible values are"
+        remedy = "give reachable values, or give fewer: the others follow from the loops"
     else:
-        follow = f"these follow from {', '.join(independent)}" if independent else "its loops leave no freedom"
-        why = f"the values given contradict its loops and constraints: {follow}"
-        remedy = "give fewer values, or those on the right"
+        follow = f"these follow from {', '.join(independent)}" if independent else "the loops leave no freedom"
+        why = f"the given values contradict the loops and constraints: {follow}"
+        remedy = "give fewer values, or use the values on the right"
     lines = "\n".join(f"    {line}" for line in moved_values_table(refused))
     return f"{model}: {why}\n{lines}\n  {remedy}"
 
 
-# Positions that are the same place: an angle is after a whole turn.
-
-
 def is_among(place: Floats, others: Sequence[Floats], turns: Sequence[int], tolerance: float = 1e-6) -> bool:
-    """Whether one of the others is the same place but for whole turns of the positions `turns`, by index.
+    """Whether one of the others is the same position up to full revolutions of the entries `turns` (indices).
 
-    All are compared at once: searches find hundreds of places.
+    All are compared at once, because searches find hundreds of positions.
     """
     if not others:
         return False
@@ -125,7 +118,7 @@ def is_among(place: Floats, others: Sequence[Floats], turns: Sequence[int], tole
 
 
 def angle_names(mechanism: Mechanism) -> frozenset[str]:
-    """The coordinates that appear in rotations and nowhere else in the geometry."""
+    """The coordinates that occur only in rotations."""
     coordinates = {c.name for c in mechanism.coordinates if isinstance(c, Coordinate)}
     rotated: set[str] = set()
     other: set[str] = set()
@@ -137,7 +130,7 @@ def angle_names(mechanism: Mechanism) -> frozenset[str]:
 
 
 def wrapped(q: Floats, turns: Sequence[int], box: Floats | None = None) -> Floats:
-    """Angles brought into the turn that ends at the upper limit, by default (-pi, pi]; rounding does not move one."""
+    """Angles wrapped to the revolution that ends at the upper limit, by default (-pi, pi]; robust to rounding."""
     q = np.array(q, dtype=float)
     for index in turns:
         high = (np.pi if box is None else box[index, 1]) + 1e-9
@@ -145,18 +138,17 @@ def wrapped(q: Floats, turns: Sequence[int], box: Floats | None = None) -> Float
     return q
 
 
-# Accelerations that fit loops and constraints at a state: those that are given hold, the others follow.
-#
-# Rows differentiated twice read J a + bias = 0, where the bias is how their rates change while velocities stay.
+# Consistent accelerations: the second derivative of the rows is J a + bias = 0, where the bias is the derivative of the
+# rates at constant velocities.
 
 
 def fitting_accelerations(
     mechanism: Mechanism, rows: Graph, state: Mapping[str, float], given: Sequence[str], independent: Sequence[str]
 ) -> Floats:
-    """The accelerations of a state with those it names that fit; an error if those that are given contradict.
+    """Consistent accelerations near those of a state; an error if the given ones contradict the constraints.
 
-    rows: `jacobian` and `rate` of all rows. state: values of all symbols by name, also of accelerations (`q1''`).
-    given: accelerations that hold; then those of the `independent` velocities do, if they can.
+    rows: `jacobian` and `rate` of all rows. state: values of all symbols by name, including accelerations (`q1''`).
+    given: accelerations to keep; those of the `independent` velocities come next.
     """
     layout = mechanism.layout
     found = interpret(_with_bias(mechanism, rows), dict(state))
@@ -178,7 +170,7 @@ def fitting_accelerations(
 
 
 def _with_bias(mechanism: Mechanism, rows: Graph) -> Graph:
-    """The Jacobian of the rows and how their rates change along the motion, velocities staying."""
+    """The Jacobian of the rows, and the derivative of their rates along the motion at constant velocities."""
     builder = GraphBuilder()
     layout = mechanism.layout
     jacobian, rate = moved([rows.output(name) for name in ("jacobian", "rate")], transfer(rows, builder))

@@ -157,7 +157,7 @@ State = dict[str, float]
 Doubles: TypeAlias = NDArray[np.float64]
 
 #: What H is solved for.
-_ACCELERATING = "qdd", "law_power"
+_ACCELERATING = "qdd", "prescribed_power"
 #: The exit code of a state at which something has no value.
 NO_VALUE = 1
 

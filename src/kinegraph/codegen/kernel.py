@@ -63,7 +63,7 @@ def vector(argument: Argument, value: ArrayLike) -> Numbers:
     size = len(argument.symbols)
     if array.shape != (size,) and not (size == 1 and array.shape == ()):
         raise KernelError(
-            f"argument {argument.name!r} needs {_needed(argument)}, but an array of shape {array.shape} arrived"
+            f"argument {argument.name!r} needs {_needed(argument)}, found an array of shape {array.shape}"
             + ("; for many states call kernel.batch" if array.ndim == 2 else "")
         )
     return array

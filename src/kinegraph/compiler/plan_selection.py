@@ -13,9 +13,8 @@ from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Node
 from kinegraph.interrupt import Interrupt
 from kinegraph.passes.common_subexpressions import FastExtract
-from kinegraph.passes.effort import Effort, rank
+from kinegraph.passes.effort import Budget, Effort, rank
 from kinegraph.passes.expand import can_be_written_out
-from kinegraph.passes.factoring.destroy_repair import Budget
 from kinegraph.passes.pipeline import SEARCH_SECONDS
 from kinegraph.passes.search import Search
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
@@ -163,5 +162,5 @@ class _Run:
         return min(self._left(candidate.graph, work, seed) for seed in range(2))
 
     def _left(self, graph: Graph, work: int, seed: int) -> tuple[int, int]:
-        budget = Budget(work=work, compiled=True, interrupt=self.interrupt)
+        budget = Budget(work=work, interrupt=self.interrupt)
         return rank(count(Search(budget, seed).apply(graph)))

@@ -174,7 +174,7 @@ def bound_parameters(
     for name in given:
         if name not in known:
             raise ModelError(
-                f"there is no parameter {name!r}", remedy=did_you_mean(name, known) or "the model has none"
+                f"unknown parameter {name!r}", remedy=did_you_mean(name, known) or "the model has no parameters"
             )
     if not numeric:
         return given

@@ -1,1 +1,1 @@
-"""From a mechanism to the exact graph of any of its quantities."""
+"""Derive the exact graph of any quantity of a mechanism."""

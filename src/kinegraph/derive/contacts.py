@@ -1,4 +1,4 @@
-"""Rigid contacts: their rows, the dynamics with some of them closed, and the graphs that a run evaluates."""
+"""Rigid contacts: constraint rows, dynamics with closed contacts, and the graphs that a simulation evaluates."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ from kinegraph.model.constraints import Contact
 from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Coordinate, Mechanism
 
-# How a mode is told to the equations: numbers beside the state, some for each contact.
+# ---- Flags of the contact mode, as inputs
 #
-# One graph serves all modes. A row whose flag is zero takes no part: it is multiplied by zero, and its multiplier is
-# the solution of 1 lambda = 0.
+# One graph serves all modes. A row whose flag is zero is inactive: it is multiplied by zero, and its multiplier is the
+# solution of 1 lambda = 0.
 
-#: Flags of every contact: whether it is closed, and what is added to its condition.
+#: Flags of every contact: 1 if it is closed, and the margin added to its condition.
 CLOSED, MARGIN = "closed", "margin"
-#: Flags of friction: whether it sticks, the friction force per normal force while it slips, which condition is watched
-#: (that the force stays within the cone, that the slip goes on), and what is added to it.
+#: Flags of friction: 1 if it sticks; the friction force per normal force while it slips; the condition that is
+#: monitored (the force is within the cone, the slip continues); and the margin added to it.
 STICKS, DRAG, CONE, SLIPS, SLIP_MARGIN = "sticks", "drag", "cone", "slips", "slip_margin"
-#: Along two directions: the direction of slip that the condition refers to.
+#: For two slip directions: the direction of slip that the condition refers to.
 ALONG = ("along_1", "along_2")
 
 
@@ -70,14 +70,15 @@ def flag_symbols(contacts: tuple[Contact, ...]) -> tuple[Symbol, ...]:
     return tuple(symbol for contact in contacts for symbol in ContactFlags(contact).symbols)
 
 
-# The rows of contacts over the velocities: one along the normal, one or two along the surface.
+# ---- Rows of contacts over the velocities: one along the normal, one or two along the surface
 
-_STANDS = Fraction(1, 10**24)  # squares of slip velocities below this have no direction
+#: Slip velocities whose squares are below this have no direction.
+_SLOWEST = Fraction(1, 10**24)
 
 
 @dataclass(frozen=True)
 class ContactRows:
-    """One contact: its gap as a row, and the slip velocities as rows that restrict velocities only."""
+    """One contact: its gap as a holonomic row, and its slip velocities as nonholonomic rows."""
 
     contact: Contact
     normal: ConstraintRow
@@ -95,7 +96,7 @@ class ContactRows:
         return self.normal.rate.symbol(symbol.kind, symbol.name)
 
     def force_row(self) -> list[Scalar]:
-        """What a unit normal force does on every velocity, with the friction of slip that comes with it."""
+        """The generalized forces of a unit normal force with its sliding friction."""
         entries = list(self.normal.jacobian)
         for row, part in zip(self.tangents, self.slip_direction(), strict=True):
             factor = self.flag(DRAG) * part
@@ -103,13 +104,13 @@ class ContactRows:
         return entries
 
     def slip_direction(self) -> list[Scalar]:
-        """The unit vector of slip. Along two directions it follows the velocity, on the side of the direction that the
-        mode began with: so it goes on smoothly where the slip comes to an end."""
+        """The unit vector of slip. With two directions it is the direction of the velocity, with the sign of the
+        direction at the start of the mode, so that it is smooth when the slip ends."""
         if len(self.tangents) < 2:
             return [self.normal.rate.number(1)] * len(self.tangents)
         v, along = [row.rate for row in self.tangents], [self.flag(word) for word in ALONG]
         square = product(v, v)
-        least = square.number(_STANDS)
+        least = square.number(_SLOWEST)
         moves = square - least
         length = moves.apply("select", square, least).apply("sqrt")
         forward = product(v, along).apply("sign") * length.reciprocal()
@@ -120,44 +121,46 @@ class ContactRows:
         return self.flag(STICKS)
 
 
-def contact_rows(ties: ConstraintEquations, contacts: Sequence[Contact]) -> list[ContactRows]:
+def contact_rows(equations: ConstraintEquations, contacts: Sequence[Contact]) -> list[ContactRows]:
     """The rows of contacts, in the order of the model."""
-    return [_rows(ties, contact) for contact in contacts]
+    return [_rows(equations, contact) for contact in contacts]
 
 
-def _rows(ties: ConstraintEquations, contact: Contact) -> ContactRows:
-    normal = ties.holonomic(contact.name, ties.names.scalar(contact.gap))
+def _rows(equations: ConstraintEquations, contact: Contact) -> ContactRows:
+    normal = equations.holonomic(contact.name, equations.names.scalar(contact.gap))
     slips = [
-        ties.nonholonomic(f"{contact.name}.slip_{place}", ties.names.scalar(item))
+        equations.nonholonomic(f"{contact.name}.slip_{place}", equations.names.scalar(item))
         for place, item in enumerate(contact.slip, 1)
     ]
-    return ContactRows(contact, normal, tuple(slips), ties.names.scalar(contact.friction))
+    return ContactRows(contact, normal, tuple(slips), equations.names.scalar(contact.friction))
 
 
 def product(first: Sequence[Scalar], second: Sequence[Scalar]) -> Scalar:
-    """The sum of products."""
+    """The inner product."""
     total = first[0].number(0)
     for one, other in zip(first, second, strict=True):
         total = total + one * other
     return total
 
 
-# Accelerations and contact forces with some contacts closed: H a = f + F^T lambda, J a = gamma.
-#
-# The rows are those of loops and constraints, which always act, and those of contacts, each with a flag. A normal force
-# brings its friction of slip along, so F differs from J there and the matrix J H^-1 F^T is not symmetric.
+# ---- Dynamics
 
 
 class ContactSystem:
-    """One mechanism's contacts in one derivation (of the mechanism without them)."""
+    """Accelerations and contact forces: H a = f + F^T lambda, J a = gamma.
+
+    The rows are those of loops and constraints, which are always active, and those of contacts, each with a flag. A
+    normal force includes its sliding friction, so F differs from J and the matrix J H^-1 F^T is not symmetric. The
+    derivation is that of the mechanism without contacts.
+    """
 
     def __init__(self, derivation: Derivation, contacts: Sequence[Contact]) -> None:
         self.derivation = derivation
-        self.contacts = contact_rows(derivation.ties, contacts)
+        self.contacts = contact_rows(derivation.constraint_equations, contacts)
 
     @cached_property
     def bilateral(self) -> list[ConstraintRow]:
-        """The rows that always act."""
+        """The rows of loops and constraints, which are always active."""
         if not self.derivation.is_constrained:
             return []
         constrained = self.derivation.constrained
@@ -165,12 +168,12 @@ class ContactSystem:
 
     @cached_property
     def unilateral(self) -> list[ConstraintRow]:
-        """The rows of contacts, as they are numbered everywhere: contact by contact, the normal first."""
+        """The rows of contacts: contact by contact, the normal first. All results use this order."""
         return [row for contact in self.contacts for row in contact.rows]
 
     @cached_property
     def flags(self) -> list[Scalar]:
-        """For every row whether it acts."""
+        """For every row: 1 if it is active, otherwise 0."""
         one = self.derivation.zero.number(1)
         found = [one] * len(self.bilateral)
         for contact in self.contacts:
@@ -184,7 +187,7 @@ class ContactSystem:
 
     @cached_property
     def _forces(self) -> Square:
-        """What a unit of each multiplier does on every velocity."""
+        """The generalized forces of unit multipliers."""
         rows = [list(row.jacobian) for row in self.bilateral]
         for contact in self.contacts:
             rows += [contact.force_row(), *(list(row.jacobian) for row in contact.tangents)]
@@ -192,7 +195,7 @@ class ContactSystem:
 
     @property
     def _inertia(self) -> Factorized:
-        return self.derivation.factorised
+        return self.derivation.factorized
 
     def _weighted(self, first: Sequence[Scalar], second: Sequence[Scalar]) -> Scalar:
         total = self.derivation.zero
@@ -202,7 +205,7 @@ class ContactSystem:
         return total
 
     def _compliance(self, forces: Square) -> Square:
-        """J H^-1 F^T, with one on the diagonal for each row that does not act."""
+        """J H^-1 F^T, with one on the diagonal for each inactive row."""
         upper = [self._inertia.solve_upper(row) for row in self._jacobian]
         other = [self._inertia.solve_upper(row) for row in forces]
         matrix = [[self._weighted(one, two) for two in other] for one in upper]
@@ -216,12 +219,12 @@ class ContactSystem:
 
     @cached_property
     def driving(self) -> list[Scalar]:
-        """The generalized forces less the bias."""
+        """The generalized forces minus the bias."""
         return driving_forces(self.derivation)
 
     @cached_property
     def multipliers(self) -> list[Scalar]:
-        """lambda of all rows; zero for those that do not act."""
+        """lambda of all rows; zero for inactive rows."""
         rows = [*self.bilateral, *self.unilateral]
         upper = self._inertia.solve_upper(self.driving)
         right = []
@@ -233,11 +236,11 @@ class ContactSystem:
         return Factorized(matrix, range(len(matrix)), self._names).solve(right)
 
     def accelerations(self) -> list[Scalar]:
-        """a."""
+        """The accelerations a."""
         return self._accelerated(self.driving, self._forces, self.multipliers)
 
     def contact_forces(self) -> list[list[Scalar]]:
-        """For each contact the force along its normal and along its slip directions."""
+        """For each contact: the force along its normal and along its slip directions."""
         found, rest = [], iter(self.multipliers[len(self.bilateral) :])
         for contact in self.contacts:
             normal = next(rest)
@@ -246,12 +249,12 @@ class ContactSystem:
         return found
 
     def correction(self, missing: Sequence[Scalar]) -> list[Scalar]:
-        """- H^-1 J^T (J H^-1 J^T)^-1 missing, for what rows that act miss."""
+        """- H^-1 J^T (J H^-1 J^T)^-1 missing, where `missing` are the residuals of the rows."""
         matrix = self._compliance(self._jacobian)
-        factorised = Factorized(matrix, range(len(matrix)), self._names)
+        factorized = Factorized(matrix, range(len(matrix)), self._names)
         wanted = [-(flag * item) for flag, item in zip(self.flags, missing, strict=True)]
         none = [self.derivation.zero] * self.derivation.size
-        return self._accelerated(none, self._jacobian, factorised.solve(wanted))
+        return self._accelerated(none, self._jacobian, factorized.solve(wanted))
 
     def _accelerated(self, force: Sequence[Scalar], rows: Square, multipliers: Sequence[Scalar]) -> list[Scalar]:
         total = list(force)
@@ -259,14 +262,14 @@ class ContactSystem:
             total = [item + entry * multiplier for item, entry in zip(total, row, strict=True)]
         return self._inertia.solve(total)
 
-    # without any contact
+    # all contacts open
 
     def free_accelerations(self) -> list[Scalar]:
         """a with all contacts open."""
         return self._free(self.driving, acting=True)
 
     def responses(self) -> Square:
-        """For every row of a contact the change of all velocities by a unit impulse along it."""
+        """For every row of a contact: the change of all velocities by a unit impulse along it."""
         return [self._free(row.jacobian, acting=False) for row in self.unilateral]
 
     def _free(self, force: Sequence[Scalar], acting: bool) -> list[Scalar]:
@@ -277,10 +280,10 @@ class ContactSystem:
         return constrained.system.accelerations(force, constrained.system.multipliers(force, gamma))
 
 
-# What a run with contacts computes, as graphs in the state, the inputs and the flags of the mode.
+# ---- Graphs of the state, the inputs and the flags
 
-#: Outputs: conditions of the mode; forces of contacts; and for impacts gaps, rates of all rows, what these are sums of,
-#: accelerations of the rows with open contacts, responses of rows and of velocities to unit impulses.
+#: Outputs: conditions of the mode and contact forces; and for impacts: gaps and their scales, rates of all rows and
+#: their scales, accelerations of the rows with open contacts, responses of rows and of velocities to unit impulses.
 CONDITIONS, FORCES = "conditions", "contact_forces"
 GAPS, SPANS, REACHES, RATES, SPEEDS, FREE, COMPLIANCE, RESPONSES = (
     "gaps", "spans", "reaches", "rates", "speeds", "free", "compliance", "responses",
@@ -288,7 +291,7 @@ GAPS, SPANS, REACHES, RATES, SPEEDS, FREE, COMPLIANCE, RESPONSES = (
 
 
 class ContactGraphs:
-    """The graphs of one mechanism."""
+    """The graphs of one mechanism with contacts."""
 
     def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
         self.mechanism = replace(mechanism, contacts=())
@@ -296,22 +299,24 @@ class ContactGraphs:
         self.system = ContactSystem(self.derivation, mechanism.contacts)
 
     def motion(self) -> Graph:
-        """`qdd` in the mode of the flags, and the powers of elements and laws of time."""
+        """`qdd` in the mode of the flags, and the powers of elements and prescribed motions."""
         system = self.system
-        tied = zip(system.bilateral, system.multipliers[: len(system.bilateral)], strict=True)
+        constraints = zip(system.bilateral, system.multipliers[: len(system.bilateral)], strict=True)
         contacts = zip(system.unilateral, chain.from_iterable(system.contact_forces()), strict=True)
-        return motion_graph(self.derivation, system.accelerations(), [*tied, *contacts])
+        return motion_graph(self.derivation, system.accelerations(), [*constraints, *contacts])
 
     def conditions(self) -> Graph:
-        """For each contact what becomes negative when its mode ends, and the same for its friction."""
+        """For each contact a condition that becomes negative when its mode ends, and the same for its friction."""
         forces = self.system.contact_forces()
         values = [
-            one for contact, force in zip(self.system.contacts, forces, strict=True) for one in _watched(contact, force)
+            one
+            for contact, force in zip(self.system.contacts, forces, strict=True)
+            for one in _monitored(contact, force)
         ]
         return self.derivation.builder.graph([output(CONDITIONS, (len(values),), values)])
 
     def open_conditions(self) -> Graph:
-        """The same where all contacts are open."""
+        """The conditions if all contacts are open."""
         values: list[Scalar] = []
         for contact in self.system.contacts:
             gap = contact.normal.zero_value() + contact.flag(MARGIN)
@@ -329,7 +334,7 @@ class ContactGraphs:
         return self.derivation.builder.graph([output(GAPS, (len(values),), values)])
 
     def clearances(self) -> Graph:
-        """The gaps of all contacts, of open ones with their margins."""
+        """The gaps of all contacts; open contacts include their margins."""
         values = [
             contact.normal.zero_value() + (1 - contact.flag(CLOSED)) * contact.flag(MARGIN)
             for contact in self.system.contacts
@@ -337,7 +342,7 @@ class ContactGraphs:
         return self.derivation.builder.graph([output(GAPS, (len(values),), values)])
 
     def projection(self) -> Graph:
-        """Positions and velocities after a Newton step onto constraints and closed contacts; pivots of the former."""
+        """Positions and velocities after a Newton step onto constraints and closed contacts; pivots of constraints."""
         derivation, system = self.derivation, self.system
         rows = [*system.bilateral, *system.unilateral]
         displacement = system.correction([row.zero_value() for row in rows])
@@ -351,9 +356,9 @@ class ContactGraphs:
         return derivation.builder.graph([output(name, (len(values),), values) for name, values in parts.items()])
 
     def impact(self, further: int = 0) -> Graph:
-        """What deciding on modes and impacts needs: see the names of the outputs.
+        """The quantities that decide modes and impacts; see the names of the outputs.
 
-        further: how many entries of the state follow the velocities, where laws of time supply the last of them.
+        further: the number of state entries after the velocities; prescribed motions supply the last of them.
         """
         rows = self.system.unilateral
         responses = self.system.responses()
@@ -374,10 +379,10 @@ class ContactGraphs:
         return self.derivation.builder.graph(outputs)
 
     def _supplied(self, row: ConstraintRow, response: Sequence[Scalar], further: int) -> list[Scalar]:
-        """What a unit impulse along a row changes beyond velocities: what laws of time supply, and nothing else.
+        """The energy that prescribed motions supply with a unit impulse along a row; other state entries do not change.
 
-        With momenta p = H v + b an impulse P along r' = J v + r_t changes the energy by P times the mean of r' before
-        and after, which is lost, and by P (b . response - r_t), which the laws supply: p . response - r'.
+        With momenta p = H v + b, an impulse P along r' = J v + r_t changes the energy by P times the mean of r' before
+        and after, which is lost, and by P (b . response - r_t), which prescribed motions supply: p . response - r'.
         """
         if not further:
             return []
@@ -396,7 +401,7 @@ class ContactGraphs:
         return [self.derivation.names[name] for name in self.mechanism.layout.velocities]
 
     def _span(self, jacobian: Sequence[Scalar]) -> Scalar:
-        """The size of what a gap is made of: slopes times coordinates (times one for turns of quaternions)."""
+        """The scale of a gap: the sum of its slopes times coordinates (times one for rotations of quaternions)."""
         one = self.derivation.zero.number(1)
         sizes: list[Scalar] = []
         for coordinate in self.mechanism.coordinates:
@@ -404,8 +409,8 @@ class ContactGraphs:
         return self._sizes(jacobian, sizes)
 
     def _reaches(self, normals: Sequence[ConstraintRow]) -> list[Scalar]:
-        """By how much turns of one radian change each gap, and displacements by a length of the scene: what gaps are
-        made of and levers of turns, all of them together. A unit of length would make rest depend on it."""
+        """The change of each gap by rotations of one radian and displacements of one characteristic length, which is
+        the sum of all gap scales and levers. A fixed unit of length would make results depend on the user's unit."""
         zero, one = self.derivation.zero, self.derivation.zero.number(1)
         lengths: list[bool] = []
         for coordinate in self.mechanism.coordinates:
@@ -421,8 +426,8 @@ class ContactGraphs:
         return product([entry.apply("abs") for entry in jacobian], [value.apply("abs") for value in values])
 
 
-def _watched(contact: ContactRows, forces: Sequence[Scalar]) -> list[Scalar]:
-    """The force while a contact is closed, else its gap; and for friction its cone or the slip."""
+def _monitored(contact: ContactRows, forces: Sequence[Scalar]) -> list[Scalar]:
+    """The force of a closed contact or the gap of an open one; and for friction the cone or the slip."""
     normal, *sliding = forces
     closed = contact.flag(CLOSED)
     found = [closed * normal + (1 - closed) * contact.normal.zero_value() + contact.flag(MARGIN)]
@@ -435,9 +440,9 @@ def _watched(contact: ContactRows, forces: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _slip(contact: ContactRows) -> Scalar:
-    """Positive while the slip goes on about where it went when the mode began; along one direction its velocity.
+    """Positive while the slip continues in about its direction at the start of the mode; in one dimension its velocity.
 
-    The flag `slips` is the sign of the direction there.
+    The flag `slips` is the sign of that velocity.
     """
     rates = [row.rate for row in contact.tangents]
     if len(rates) == 1:

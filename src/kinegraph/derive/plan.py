@@ -1,4 +1,4 @@
-"""The choices of a derivation: they change the operation count and nothing else."""
+"""The choices of a derivation. They change the operation count and nothing else."""
 
 from __future__ import annotations
 
@@ -7,22 +7,18 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TypeAlias
 
-# The choices that plans of derivations are made of; they change operation counts and nothing else.
-#
-# Apart from what acts on them, so that a request can name them in a process that derives nothing.
-
 
 class OriginShift(Enum):
-    """Where along its axis an origin is moved: the foot of the parent's origin, or that of the first child's."""
+    """The new origin on a joint axis: the foot of the perpendicular from the parent's or the first child's origin."""
 
     PARENT = "parent"
     CHILD = "child"
 
 
 class AxialMoment(Enum):
-    """How much second moment along a revolute joint's axis stays on the link: as much as about a cross axis.
+    """The second moment along a revolute joint's axis that remains on the link: as much as that of a cross axis.
 
-    None at all is the rule; a link whose moments about two axes are equal has a shorter Euler equation.
+    By default none remains. But a link with equal moments about two axes has a shorter Euler equation.
     """
 
     FIRST = 1
@@ -30,7 +26,7 @@ class AxialMoment(Enum):
 
 
 class CrossAxis(Enum):
-    """Of the two velocities across the joint's axis, the one whose square is formed."""
+    """Which of the two velocities across the joint's axis is squared."""
 
     FIRST = 0
     SECOND = 1
@@ -40,9 +36,10 @@ Propagated: TypeAlias = frozenset[tuple[int, CrossAxis]]
 
 
 class InertiaMethod(Enum):
-    """Two ways to the entries of H off the diagonal; which is cheaper depends on the mechanism.
+    """Methods for the off-diagonal entries of H; the cheaper one depends on the mechanism.
 
-    The closed form, for C and gravity as well, is never the cheapest: it is what the dissertation starts from.
+    The closed form, for C and gravity as well, is never the cheapest. It is the starting point of Rackovic's
+    dissertation.
     """
 
     SCREWS = "screws"
@@ -51,18 +48,18 @@ class InertiaMethod(Enum):
 
 
 class ForwardMethod(Enum):
-    """Two ways to forward dynamics."""
+    """Methods of forward dynamics."""
 
-    FACTORISE = "factorise"
+    FACTORIZE = "factorize"
     ARTICULATED = "articulated"
 
 
 class Closure(Enum):
-    """Ways to equations of mechanisms with loops.
+    """Methods for mechanisms with loops.
 
-    Multipliers work wherever the mechanism is not singular. Partitioning eliminates them: it fails in dead points of
-    the coordinates that depend on others. The closed form computes these from the others as well, by square roots;
-    what is given of them tells the branch and nothing else. The fastest is the one of least estimated time.
+    Multipliers work at every nonsingular position. Partitioning eliminates them, and fails at dead points of the
+    dependent coordinates. The closed form also computes these from the independent ones, by square roots; given values
+    only select the branch. FASTEST takes the method with the least estimated time.
     """
 
     MULTIPLIERS = "multipliers"
@@ -71,34 +68,31 @@ class Closure(Enum):
     FASTEST = "fastest"
 
 
-# The choices of a derivation that change the operation count and nothing else.
-
-
 @dataclass(frozen=True)
 class Plan:
-    """One choice for each link and for the whole mechanism. `in_parent_frame` None: the runs of parallel axes."""
+    """Choices for each link and for the mechanism. in_parent_frame: None means all links with parallel axes."""
 
     in_parent_frame: frozenset[int] | None = None
     origin_shifts: frozenset[tuple[int, OriginShift]] = frozenset()
-    #: Links whose moment is formed by Euler's equation instead of U; None: those without products of inertia.
+    #: Links whose moment follows from Euler's equation instead of U; None: those without products of inertia.
     euler: frozenset[int] | None = None
-    #: Links whose gradient of accelerations is propagated from their parent; the others form it anew.
+    #: Links whose acceleration gradient is propagated from their parent; for the others it is computed from w and w'.
     propagated: Propagated = frozenset()
     regroup: bool = True
     axial_moments: frozenset[tuple[int, AxialMoment]] = frozenset()
     inertia: InertiaMethod = InertiaMethod.SCREWS
-    forward: ForwardMethod = ForwardMethod.FACTORISE
-    #: Planar loops are reduced in segments of so many bars; 0: by multipliers.
+    forward: ForwardMethod = ForwardMethod.FACTORIZE
+    #: The number of bars in a segment of a planar loop; 0: multipliers.
     segment: int = 0
-    #: Legs of platforms in closed form; else as loops like any others.
+    #: Legs of platforms in closed form; otherwise as ordinary loops.
     closed_legs: bool = True
-    #: Accelerations in independent coordinates alone, not by multipliers.
+    #: Accelerations in independent coordinates, without multipliers.
     partitioned: bool = False
-    #: What loops determine is computed from the independent coordinates by closed forms, not taken as given.
+    #: Dependent coordinates are computed from independent ones by closed forms.
     closed_loops: bool = False
 
 
-#: A plan with another choice for one link.
+#: A function that changes the choice of one link.
 Change: TypeAlias = Callable[[Plan, int], Plan]
 
 
@@ -107,7 +101,7 @@ def _flip_frame(plan: Plan, index: int) -> Plan:
 
 
 def flip_moment(plan: Plan, index: int) -> Plan:
-    """The moment of a link by Euler's equation or not."""
+    """Toggle Euler's equation for the moment of a link."""
     return replace(plan, euler=(plan.euler or frozenset()) ^ {index})
 
 
@@ -124,7 +118,7 @@ def _flip_shift_to_child(plan: Plan, index: int) -> Plan:
 
 
 def _euler_with(axial_moment: AxialMoment) -> Change:
-    """Euler's equation with two equal moments; the same change again takes it back."""
+    """Toggle Euler's equation with two equal moments."""
 
     def change(plan: Plan, index: int) -> Plan:
         others = frozenset(item for item in plan.axial_moments if item[0] != index)
@@ -137,8 +131,8 @@ def _euler_with(axial_moment: AxialMoment) -> Change:
     return change
 
 
-def _carry(square: CrossAxis) -> Change:
-    """The gradient propagated with one or the other square; the same change again takes it back."""
+def _propagate(square: CrossAxis) -> Change:
+    """Toggle the propagation of the gradient, with one or the other square."""
 
     def change(plan: Plan, index: int) -> Plan:
         others = frozenset(item for item in plan.propagated if item[0] != index)
@@ -147,7 +141,7 @@ def _carry(square: CrossAxis) -> Change:
     return change
 
 
-#: What a search tries on a link, for all quantities and for those that motion acts on.
+#: Changes that a search tries on a link for all quantities; and those for quantities that depend on the motion.
 CHANGES: tuple[Change, ...] = (
     _flip_frame,
     _flip_shift_to_parent,
@@ -159,6 +153,6 @@ CHANGES: tuple[Change, ...] = (
 
 CHANGES_OF_MOTION: tuple[Change, ...] = (
     flip_moment,
-    _carry(CrossAxis.FIRST),
-    _carry(CrossAxis.SECOND),
+    _propagate(CrossAxis.FIRST),
+    _propagate(CrossAxis.SECOND),
 )

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.errors import SolveError
-from kinegraph.model.elements import Anchor, Bumper, Damper, Element, Span, Spring, anchors_of
+from kinegraph.model.elements import Anchor, CompliantContact, Damper, Element, Span, Spring, anchors_of
 from kinegraph.model.expressions import Name, names
 from kinegraph.model.mechanism import Mechanism, Point, amounts
 from kinegraph.model.names import did_you_mean
@@ -121,13 +121,14 @@ class Docking:
     springs: bool = False
 
     @property
-    def guides(self) -> tuple[Bumper, ...]:
+    def guides(self) -> tuple[CompliantContact, ...]:
         """The compliant contacts between ring and target."""
         sides = {self.ring, self.target}
         return tuple(
             one
             for one in self.mechanism.elements
-            if isinstance(one, Bumper) and {body_of(self.mechanism, anchors_of(s)[0]) for s in one.shapes} == sides
+            if isinstance(one, CompliantContact)
+            and {body_of(self.mechanism, anchors_of(s)[0]) for s in one.shapes} == sides
         )
 
     def coordinates(self, body: str) -> tuple[str, ...]:

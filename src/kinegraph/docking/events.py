@@ -9,7 +9,7 @@ from math import cos
 from kinegraph.derive.elements.forces import component_count
 from kinegraph.docking.description import Docking, Latch, Leg, body_of
 from kinegraph.docking.latches import Hold, in_fixed_axes
-from kinegraph.model.elements import Bumper, anchors_of
+from kinegraph.model.elements import CompliantContact, anchors_of
 from kinegraph.solve.problem import Action, Direction, Event
 
 TOUCH, CAPTURE, STROKE, OVERLOAD, AWAY, HARD = "touch", "capture", "stroke", "overload", "away", "hard"
@@ -130,15 +130,15 @@ def depths(docking: Docking) -> tuple[str, ...]:
     return tuple(f"-contact:{one.name}[{place},0]" for one, place in guide_places(docking))
 
 
-def guide_places(docking: Docking) -> Iterator[tuple[Bumper, int]]:
+def guide_places(docking: Docking) -> Iterator[tuple[CompliantContact, int]]:
     """Every place at which guides can touch."""
     for one in docking.guides:
         yield from ((one, place) for place in range(component_count(one)))
 
 
-def is_ring_first(docking: Docking, bumper: Bumper) -> bool:
+def is_ring_first(docking: Docking, contact: CompliantContact) -> bool:
     """Whether the first shape of a guide belongs to the ring."""
-    return body_of(docking.mechanism, anchors_of(bumper.shapes[0])[0]) == docking.ring
+    return body_of(docking.mechanism, anchors_of(contact.shapes[0])[0]) == docking.ring
 
 
 def interface_force(docking: Docking, axis: int, holding: Sequence[Hold] = ()) -> str:

@@ -23,7 +23,7 @@ from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit.cache import digest
 from kinegraph.jit.kernel import compile_graph
 from kinegraph.model.constraints import is_constrained
-from kinegraph.model.elements import Bumper, Potential
+from kinegraph.model.elements import CompliantContact, Potential
 from kinegraph.model.expressions import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import VelocityForm
@@ -100,8 +100,8 @@ class ModeForm(VelocityForm):
             "momentum",
             *(f"pose:{name}" for name in placed),
             *(f"velocity:{point.name}" for point in mechanism.points),
-            *(f"contact:{one.name}" for one in elements if isinstance(one, Bumper)),
-            *(f"effort:{one.name}" for one in elements if not isinstance(one, Bumper | Potential)),
+            *(f"contact:{one.name}" for one in elements if isinstance(one, CompliantContact)),
+            *(f"effort:{one.name}" for one in elements if not isinstance(one, CompliantContact | Potential)),
             *((self.reaction,) if self.reaction else ()),
         )
 

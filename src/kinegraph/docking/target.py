@@ -14,7 +14,7 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.docking.fastening import free_by_quaternion
 from kinegraph.errors import SolveError
 from kinegraph.model.builder import Q, Sx, Sy, Sz, inertia
-from kinegraph.model.elements import Anchor, Bumper, Capsule, Element, Plane, Sphere
+from kinegraph.model.elements import Anchor, Capsule, CompliantContact, Element, Plane, Sphere
 from kinegraph.model.expressions import Expression, Name, expression
 from kinegraph.model.mechanism import ONE, ZERO, Body, Coordinate, Mechanism, Point, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
@@ -144,7 +144,7 @@ def _guides(ring: str, port: Port) -> Iterator[Element]:
     for k in range(port.latches):
         for side, sign in (("a", -1), ("b", 1)):
             root, tip, other = (f"{2 * k}+({sign})*{part}" for part in ("1/2", "1/6", "5/6"))
-            yield _bumper(
+            yield _compliant_contact(
                 f"edge{k + 1}{side}",
                 Capsule(
                     _at(ring, port.root, root, 0, port), _at(ring, port.tip, tip, port.height, port), _n(port.edge)
@@ -156,7 +156,7 @@ def _guides(ring: str, port: Port) -> Iterator[Element]:
                 ),
                 port,
             )
-        yield _bumper(
+        yield _compliant_contact(
             f"pad{k + 1}",
             Sphere(_at(ring, port.radius, f"{2 * k + 1}", 0, port), _n(port.pad)),
             Plane(Anchor("Target", (ZERO, ZERO, _n(-port.pad))), (ZERO, ZERO, _n(-1))),
@@ -164,8 +164,8 @@ def _guides(ring: str, port: Port) -> Iterator[Element]:
         )
 
 
-def _bumper(name: str, first: Capsule | Sphere, second: Capsule | Plane, port: Port) -> Bumper:
-    return Bumper(name, (first, second), _n(port.stiffness), ONE, _n(port.damping), _n(port.friction))
+def _compliant_contact(name: str, first: Capsule | Sphere, second: Capsule | Plane, port: Port) -> CompliantContact:
+    return CompliantContact(name, (first, second), _n(port.stiffness), ONE, _n(port.damping), _n(port.friction))
 
 
 def _latches(ring: str, port: Port) -> Iterator[Point]:

@@ -1,1 +1,1 @@
-"""The computation graph: what it is, how it is built, what it means, and the proof that two are equal."""
+"""The computation graph: nodes, builder, interpreter, and the proof that two graphs are equal."""

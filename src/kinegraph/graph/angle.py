@@ -1,4 +1,4 @@
-"""Angles are linear forms: sin and cos of a sum of angles is one node, and right angles fold exactly."""
+"""Angles as linear forms: equal angles share one node for sin and cos, and right angles fold exactly."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from kinegraph.graph.node import Coefficient, Factor, Kind, Node, Polynomial, Sy
 
 PI = Symbol(Kind.CONSTANT, "pi")
 
-#: A linear form: the coefficient of every monomial, the empty monomial being the constant part.
+#: A linear form: the coefficient of every monomial. The empty monomial is the constant part.
 LinearForm = dict[tuple[Factor, ...], Coefficient]
 
 
 def linear_form(nodes: Sequence[Node], root: int, known: dict[int, LinearForm | None] | None = None) -> LinearForm:
-    """Write a node as a linear form over monomials, opening sums all the way down and multiplying products out.
+    """Write a node as a linear form over monomials: expand nested sums and products.
 
-    known: what nodes of this list are multiplied out, found by earlier calls; what is found now is added.
+    known: expanded forms of nodes from earlier calls; this call adds its own.
     """
     form: LinearForm = {}
     known = {} if known is None else known
@@ -44,24 +44,24 @@ def linear_form(nodes: Sequence[Node], root: int, known: dict[int, LinearForm | 
     return {monomial: coefficient for monomial, coefficient in form.items() if coefficient}
 
 
-#: Products of sums are multiplied out up to this many terms; larger ones stay as they are.
+#: Products of sums are expanded up to this many terms; larger products are left unchanged.
 _MOST_TERMS = 64
 
-#: Powers of numbers beyond so many bits are not computed for the sake of an angle.
+#: Powers of numbers with more bits are not computed.
 _MOST_BITS = 4096
 
 
 def _product(
     nodes: Sequence[Node], factors: tuple[Factor, ...], known: dict[int, LinearForm | None]
 ) -> LinearForm | None:
-    """A product multiplied out, so that 2 (pi t), (2 pi) t and t (pi + pi) are one form: passes regroup products.
+    """An expanded product; None if it is too long.
 
-    None if that is too long. What counts is the length of the result, like terms joined, and nothing is multiplied out
-    in part: neither depends on how the product was grouped.
+    Passes regroup products: 2 (pi t), (2 pi) t and t (pi + pi) must give one form. Therefore the limit applies to the
+    result with like terms collected, and a product is never expanded in part: neither depends on the grouping.
     """
     total: LinearForm | None = {(): 1}
     for child, exponent in factors:
-        inner = _multiplied_out(nodes, child, known)
+        inner = _expanded(nodes, child, known)
         if inner is None or total is None:
             return None
         total = _times_power(total, inner, exponent)
@@ -69,7 +69,7 @@ def _product(
 
 
 def _times_power(total: LinearForm, inner: LinearForm, exponent: int) -> LinearForm | None:
-    """total * inner^exponent, or None where that is too long."""
+    """total * inner^exponent; None if it is too long."""
     if len(inner) == 1:
         ((monomial, coefficient),) = inner.items()
         bits = max(coefficient.numerator.bit_length(), coefficient.denominator.bit_length())
@@ -85,8 +85,8 @@ def _times_power(total: LinearForm, inner: LinearForm, exponent: int) -> LinearF
     return total
 
 
-def _multiplied_out(nodes: Sequence[Node], root: int, known: dict[int, LinearForm | None]) -> LinearForm | None:
-    """A node as a sum of monomials of what is no polynomial, None if it is too long; without recursion."""
+def _expanded(nodes: Sequence[Node], root: int, known: dict[int, LinearForm | None]) -> LinearForm | None:
+    """A node as a sum of monomials in symbols and functions, found iteratively; None if it is too long."""
     pending = [root] if root not in known else []
     while pending:
         index = pending[-1]
@@ -126,7 +126,7 @@ def _times(left: LinearForm, right: LinearForm) -> LinearForm:
 
 
 def quarter_turns(pi_multiple: Coefficient) -> tuple[int, Coefficient]:
-    """Split r pi into k right angles (0 <= k < 4) and a rest -1/4 < rest/pi <= 1/4."""
+    """Split r pi into k right angles (0 <= k < 4) and a remainder with -1/4 < remainder/pi <= 1/4."""
     if not pi_multiple:
         return 0, 0
     turns = -((1 - 4 * Fraction(pi_multiple)) // 2)  # ceil(2 r - 1/2)
@@ -139,7 +139,7 @@ def shifted(function: str, quarters: int) -> tuple[int, str]:
     return ((1, "sin"), (1, "cos"), (-1, "sin"), (-1, "cos"))[position]
 
 
-#: Sines of rational multiples of pi that are rational themselves (Niven): the rest after taking out right angles.
+#: The rational sines of rational multiples of pi (Niven's theorem), without right angles.
 RATIONAL_SINES: dict[Coefficient, Coefficient] = {
     Fraction(0): 0,
     Fraction(1, 6): Fraction(1, 2),

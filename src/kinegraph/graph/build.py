@@ -1,6 +1,4 @@
-"""The only way to make a graph: a builder that folds exactly, scalars with operators, and transfer from other
-graphs.
-"""
+"""Build graphs: a builder that folds exactly, scalars with operators, and transfer from other graphs."""
 
 from __future__ import annotations
 
@@ -26,28 +24,29 @@ from kinegraph.graph.node import (
     Term,
 )
 
-# The one door into the graph: a builder that folds exactly and gives equal expressions the same node.
-#
-# Sums and products are those of `SumBuilder`. Angles are linear forms, and functions of numbers are numbers where these
-# are exact.
-
 
 class GraphBuilder(SumBuilder):
-    """Grows a list of distinct nodes. Methods take and return node ids."""
+    """Builds a list of distinct nodes, the only way to make a graph. Methods take and return node ids.
+
+    Equal expressions get the same node. Sums and products are those of `SumBuilder`. Angles are linear forms. Functions
+    of numbers are folded if the result is exact.
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._angles: dict[tuple[tuple[tuple[Factor, ...], Coefficient], ...], int] = {}
-        self._forms: dict[int, LinearForm | None] = {}  # once for all angles: those of a platform share thousands
+        self._forms: dict[
+            int, LinearForm | None
+        ] = {}  # shared by all angles: those of a platform have thousands in common
 
     def copy(self) -> GraphBuilder:
-        """Another builder with the same nodes under the same numbers."""
+        """Another builder with the same nodes and ids."""
         copy = GraphBuilder()
         copy.become(self)
         return copy
 
     def become(self, other: GraphBuilder) -> None:
-        """Hold what another builder holds, and nothing else; either grows by itself from then on."""
+        """Replace the contents by a copy of another builder's."""
         for name, value in vars(other).items():
             setattr(self, name, value.copy() if isinstance(value, list | dict) else value)
 
@@ -60,15 +59,15 @@ class GraphBuilder(SumBuilder):
         return self.polynomial(((1, ((index, exponent),)),))
 
     def reciprocal(self, index: int) -> int:
-        """One over a node."""
+        """The reciprocal of a node."""
         return self.apply("reciprocal", index)
 
     def apply(self, name: str, *arguments: int) -> int:
-        """A function of nodes, folded where the result is known exactly."""
+        """A function of nodes, folded if the result is known exactly."""
         if name not in FUNCTIONS:
-            raise GraphError(f"unknown function {name!r}; known are {', '.join(sorted(FUNCTIONS))}")
+            raise GraphError(f"unknown function {name!r}; the functions are {', '.join(sorted(FUNCTIONS))}")
         if len(arguments) != FUNCTIONS[name].arity:
-            raise GraphError(f"{name} takes {FUNCTIONS[name].arity} arguments, {len(arguments)} were given")
+            raise GraphError(f"{name} takes {FUNCTIONS[name].arity} arguments, not {len(arguments)}")
         if name in ("sin", "cos"):
             return self._trigonometric(name, arguments[0])
         folded = self._fold(name, arguments)
@@ -132,7 +131,7 @@ class GraphBuilder(SumBuilder):
         return self.scale(sign * turned, self._intern(Function(name, (angle,))))
 
     def _fixed_angle(self, name: str, pi_multiple: Coefficient) -> int:
-        """sin or cos of a multiple of pi: a number where it is rational, else one node between zero and pi/4."""
+        """sin or cos of a multiple of pi: a rational number, or a node with an angle between zero and pi/4."""
         quarters, rest = quarter_turns(pi_multiple)
         sign, name = shifted(name, quarters)
         if name == "sin" and rest in RATIONAL_SINES:
@@ -147,7 +146,7 @@ class GraphBuilder(SumBuilder):
         return self.scale(sign, self._intern(Function(name, (self.scale(rest, self.pi()),))))
 
     def _angle(self, form: tuple[tuple[tuple[Factor, ...], Coefficient], ...], argument: int | None) -> int:
-        """One node for each linear form, in whatever order it was added up: the first node made is used again."""
+        """The node of a linear form, whatever the order of its sum: the first node built for it."""
         if form not in self._angles:
             if argument is None or len(form) == 1:  # (x + y) - y is x itself
                 argument = self.polynomial((c, factors) for factors, c in form)
@@ -155,25 +154,23 @@ class GraphBuilder(SumBuilder):
         return self._angles[form]
 
     def graph(self, outputs: Iterable[Output]) -> Graph:
-        """The finished graph; nodes no output needs are left out."""
+        """The finished graph, without nodes that no output needs."""
         return without_dead_nodes(self.whole_graph(outputs))
 
     def whole_graph(self, outputs: Iterable[Output]) -> Graph:
-        """The graph with all nodes made so far: leaving dead ones out takes longer than counting operations."""
+        """The graph with all nodes so far: removing dead nodes takes longer than counting operations."""
         graph = Graph(tuple(self.nodes), tuple(outputs))
-        vars(graph)["static"] = tuple(self.static)  # what it would find out by going through all nodes
+        vars(graph)["static"] = tuple(self.static)  # saves the graph a pass over all nodes
         if self.folded:
             mark_folded(graph)
         return graph
 
 
-# A node with arithmetic operators, so that mechanics can be written as it stands in a book.
-
 Number: TypeAlias = int | Fraction
 
 
 class Scalar:
-    """A node of a builder. Immutable; equal only to the same node."""
+    """A node of a builder with arithmetic operators, to write formulas as in a book. Equal only to the same node."""
 
     __slots__ = ("builder", "index")
 
@@ -200,17 +197,17 @@ class Scalar:
 
     @property
     def value(self) -> Coefficient | None:
-        """The exact number this is, or None."""
+        """The value of an exact number; None for other nodes."""
         return self.builder.value_of(self.index)
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is the number zero."""
+        """Is this the number zero?"""
         return self.index == self.builder.zero
 
     @property
     def static(self) -> bool:
-        """True if it depends on constants and parameters only."""
+        """Does this depend on constants and parameters only?"""
         return self.builder.static[self.index]
 
     def __add__(self, other: Scalar | Number) -> Scalar:
@@ -263,19 +260,19 @@ class Scalar:
         return Scalar(self.builder, self.builder.power(self.index, exponent))
 
     def apply(self, function: str, *more: Scalar) -> Scalar:
-        """A function of this and further scalars."""
+        """A function of this scalar and others."""
         return Scalar(self.builder, self.builder.apply(function, self.index, *(self._index(s) for s in more)))
 
     def sin(self) -> Scalar:
-        """Its sine."""
+        """The sine."""
         return self.apply("sin")
 
     def cos(self) -> Scalar:
-        """Its cosine."""
+        """The cosine."""
         return self.apply("cos")
 
     def reciprocal(self) -> Scalar:
-        """One over it."""
+        """The reciprocal."""
         return self.apply("reciprocal")
 
     def _index(self, other: Scalar | Number) -> int:
@@ -286,10 +283,7 @@ class Scalar:
 
     def _require_same_builder(self, other: Scalar) -> None:
         if other.builder is not self.builder:
-            raise GraphError("scalars of two builders cannot be combined: carry one over with transfer")
-
-
-# Carrying nodes from one graph into a builder, with symbols replaced on the way.
+            raise GraphError("cannot combine scalars of two builders: copy one with transfer")
 
 
 def transfer(
@@ -298,9 +292,10 @@ def transfer(
     symbol: Callable[[Symbol], int] | None = None,
     only: Sequence[bool] | None = None,
 ) -> dict[int, int]:
-    """Rebuild the wanted (by default: live) nodes in a builder; returns where each old node went.
+    """Rebuild nodes of a graph in a builder, and return the new id of each.
 
-    Rebuilding folds and merges whatever the builder can see, so replaced symbols propagate.
+    symbol: the node that replaces a symbol. only: the nodes to rebuild; by default the live nodes. The builder folds
+    and merges the new nodes, so replaced symbols propagate.
     """
     place: dict[int, int] = {}
     wanted = graph.live if only is None else only
@@ -321,7 +316,7 @@ def _rebuilt(
 
 
 def copied(graph: Graph, builder: GraphBuilder, given: Mapping[int, int] | None = None) -> dict[int, int]:
-    """Like transfer, but nothing is expanded or folded: shared stays shared. Nodes in `given` are there already."""
+    """Like transfer, but without expanding or folding, so that sharing is kept. given: ids of nodes already copied."""
     place = dict(given or {})
     for index, node in enumerate(graph.nodes):
         if not graph.live[index] or index in place:
@@ -350,7 +345,7 @@ def _copied_sum(node: Polynomial, builder: GraphBuilder, place: Mapping[int, int
 
 
 def moved(outputs: Sequence[Output], place: Mapping[int, int]) -> tuple[Output, ...]:
-    """Outputs pointing at where their nodes went."""
+    """Outputs that refer to the new ids of their nodes."""
     return tuple(output._replace(nodes=tuple(place[index] for index in output.nodes)) for output in outputs)
 
 
@@ -365,7 +360,7 @@ def substituted(builder: GraphBuilder, nodes: Sequence[int], values: Mapping[Sym
 
 
 def bind(graph: Graph, values: Mapping[str, Coefficient]) -> Graph:
-    """The graph with symbols replaced by exact numbers: numeric-symbolic where some symbols remain."""
+    """The graph with symbols replaced by exact numbers; other symbols remain."""
     builder = GraphBuilder()
 
     def symbol(node: Symbol) -> int:
@@ -376,20 +371,20 @@ def bind(graph: Graph, values: Mapping[str, Coefficient]) -> Graph:
 
 
 def join(graphs: Sequence[Graph]) -> Graph:
-    """One graph with the outputs of several, common nodes shared."""
+    """One graph with the outputs of several graphs; common nodes are shared."""
     builder = GraphBuilder()
     outputs = [output for graph in graphs for output in moved(graph.outputs, transfer(graph, builder))]
     return builder.graph(outputs)
 
 
-# Sums within sums, written as one: the same operations, but no order of adding up is laid down.
-
-
 def flattened(graph: Graph) -> Graph:
-    """The graph with every sum that is used once, as a term of another sum, taken into that sum."""
+    """The graph with nested sums merged: a sum used once, as a term of another sum, becomes part of that sum.
+
+    The number of operations is unchanged, but no order of summation is fixed.
+    """
     builder = GraphBuilder()
     place: dict[int, int] = {}
-    taken_in = _taken_in(graph)
+    merged = _merged_sums(graph)
     terms: dict[int, tuple[Term, ...]] = {}
     for index, node in enumerate(graph.nodes):
         if not graph.live[index]:
@@ -399,17 +394,17 @@ def flattened(graph: Graph) -> Graph:
         elif isinstance(node, Function):
             place[index] = builder.intern(Function(node.name, tuple(place[child] for child in node.arguments)))
         else:
-            inner = {child: terms[child] for child in _single(node) if child in taken_in}
+            inner = {child: terms[child] for child in _single(node) if child in merged}
             terms[index] = _joined(node, place, inner)
-            if index not in taken_in:
-                # Where terms have cancelled the builder must look at what is left.
+            if index not in merged:
+                # If terms have canceled, the builder must bring the rest to canonical form.
                 whole = len(terms[index]) == len(node.terms) + sum(len(added) - 1 for added in inner.values())
                 joined = Polynomial(terms[index])
                 place[index] = builder.intern(joined) if whole else builder.polynomial(joined.terms)
     return builder.graph(moved(graph.outputs, place))
 
 
-def _taken_in(graph: Graph) -> set[int]:
+def _merged_sums(graph: Graph) -> set[int]:
     found: set[int] = set()
     for index, node in enumerate(graph.nodes):
         if graph.live[index] and isinstance(node, Polynomial) and len(node.terms) > 1:
@@ -421,7 +416,7 @@ def _taken_in(graph: Graph) -> set[int]:
 
 
 def _single(node: Polynomial) -> list[int]:
-    """The nodes that are added or subtracted as they are."""
+    """The nodes that are added or subtracted without a factor."""
     return [f[0][0] for c, f in node.terms if len(f) == 1 and f[0][1] == 1 and abs(c) == 1]
 
 

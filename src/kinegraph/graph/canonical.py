@@ -1,4 +1,4 @@
-"""The canonical form of nodes: exact numbers, sums of products, numbering. Equal expressions get the same node."""
+"""The canonical form of nodes: exact numbers, sums of products, and numbering. Equal expressions get the same node."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from kinegraph.graph.node import (
     depends_on_static_alone,
 )
 
-# Exact numbers of graphs: integers and fractions, and how long they may be.
+# ---- Exact numbers
 
-#: Numerators and denominators have at most so many digits: more cannot be written and read as text.
+#: The maximal number of digits of numerators and denominators: Python cannot convert longer integers to text.
 MOST_DIGITS = 4000
 _TOO_LARGE = 10**MOST_DIGITS
-_TOO_SMALL = -_TOO_LARGE  # made once: it is long
-_REMEDY = "numbers are exact here, and no longer than that"
+_TOO_SMALL = -_TOO_LARGE  # computed once, because it is long
+_REMEDY = "exact numbers are limited to that; use smaller units or lower powers"
 
 
 def exact(value: Coefficient) -> Coefficient:
-    """An integer where possible: integers are compared and hashed several times faster than fractions."""
+    """An integer if possible: integers are compared and hashed several times faster than fractions."""
     if type(value) is int:
         if _TOO_SMALL < value < _TOO_LARGE:
             return value
@@ -43,7 +43,7 @@ def exact(value: Coefficient) -> Coefficient:
 
 
 def power_of_number(value: Coefficient, exponent: int) -> Coefficient:
-    """An exact power; one that would be far too long is refused before it is computed."""
+    """An exact power; NumberSizeError before computing one that is far too long."""
     if exponent == 1:
         return value
     if value in (0, 1, -1):
@@ -55,16 +55,16 @@ def power_of_number(value: Coefficient, exponent: int) -> Coefficient:
 
 
 def product_of_numbers(first: Coefficient, second: Coefficient) -> Coefficient:
-    """The product; most coefficients are one, and products of fractions take long."""
+    """The product, with shortcuts for a factor of one: products of fractions are slow."""
     if type(first) is int and first == 1:
         return second
     if type(second) is int and second == 1:
         return first
-    return second * first if type(first) is int else first * second  # the other way round fractions take longer
+    return second * first if type(first) is int else first * second  # Fraction * int is faster than int * Fraction
 
 
 def quotient_of_numbers(value: Coefficient, divisor: Coefficient) -> Coefficient:
-    """The quotient; most divisors are signs, and fractions take ten times as long."""
+    """The quotient, with shortcuts for divisors 1 and -1: fractions take ten times as long."""
     if divisor == 1:
         return value
     if divisor == -1:
@@ -73,27 +73,27 @@ def quotient_of_numbers(value: Coefficient, divisor: Coefficient) -> Coefficient
 
 
 def held(exponent: int) -> int:
-    """The exponent, if doubles hold it."""
+    """The exponent; NumberSizeError if a double cannot hold it."""
     if exponent > LARGEST_EXPONENT:
         raise NumberSizeError(f"an exponent of more than 2^53: {_REMEDY}")
     return exponent
 
 
-# Graphs that a builder has made as they stand: put through a builder once more they come out the same.
+# ---- Folded graphs: built again, they would not change
 
-#: Under this name a graph keeps that all its nodes were folded by a builder.
+#: The attribute that marks a graph whose nodes were all folded by a builder.
 _STORED = "_folded"
 
 
 def mark_folded(graph: Graph) -> None:
-    """Say of a graph that a builder has folded all its nodes."""
+    """Mark a graph whose nodes were all folded by a builder."""
     vars(graph)[_STORED] = True
 
 
 def is_folded(graph: Graph) -> bool:
-    """Whether a builder would make the very same nodes in the same order.
+    """Would a builder make the same nodes in the same order?
 
-    Not so with static sums: how far products of them are multiplied out depends on how they came about.
+    Not with static sums: how far their products are expanded depends on their history.
     """
     return is_marked(graph) and not any(
         static and isinstance(node, Polynomial) and len(node.terms) > 1
@@ -102,15 +102,15 @@ def is_folded(graph: Graph) -> bool:
 
 
 def is_marked(graph: Graph) -> bool:
-    """Whether a builder has folded all nodes of a graph."""
+    """Has a builder folded all nodes of a graph?"""
     return _STORED in vars(graph)
 
 
-# The same nodes with other numbers.
+# ---- Renumbering
 
 
 def renumber(graph: Graph, keep: Sequence[int]) -> Graph:
-    """The same graph with only the nodes of `keep`, in that order (children first)."""
+    """The graph with only the nodes of `keep`, in that order (children first)."""
     new = {old: index for index, old in enumerate(keep)}
     same = next((index for index, old in enumerate(keep) if index != old), len(keep))
     nodes = (*graph.nodes[:same], *[mapped(graph.nodes[old], new) for old in keep[same:]])
@@ -119,12 +119,12 @@ def renumber(graph: Graph, keep: Sequence[int]) -> Graph:
 
 
 def without_dead_nodes(graph: Graph) -> Graph:
-    """The same graph with only the nodes its outputs need."""
+    """The graph with only the nodes that its outputs need."""
     keep = [index for index, live in enumerate(graph.live) if live]
     if len(keep) == len(graph):
         return graph
     living = renumber(graph, keep)
-    # What the graph would find out by going through all its nodes.
+    # These attributes save a pass over all nodes.
     vars(living)["live"] = (True,) * len(living)
     if is_marked(graph):
         mark_folded(living)
@@ -134,7 +134,7 @@ def without_dead_nodes(graph: Graph) -> Graph:
 
 
 def mapped(node: Node, new: Mapping[int, int]) -> Node:
-    """A node whose children have other numbers."""
+    """A node with new ids of its children."""
     if isinstance(node, Polynomial):
         return Polynomial(tuple([(c, _mapped_factors(factors, new)) for c, factors in node.terms]))
     if isinstance(node, Function):
@@ -149,14 +149,9 @@ def _mapped_factors(factors: tuple[Factor, ...], new: Mapping[int, int]) -> tupl
     return tuple(sorted([(new[child], exponent) for child, exponent in factors]))
 
 
-# Sums and products in canonical form: equal expressions get the same node.
-#
-# Sums and products are not flattened: `(a + b) + c` refers to the node of `a + b`, so that what is computed twice is
-# found by its id alone. Only static ones, which cost nothing, are multiplied out. Signs and common coefficients travel
-# outwards: no node is the negative of another, and `2 x + 2 y` is twice the node of `x + y` (but `2 x + 4 y` is a sum
-# of its own, for taking out a factor gains nothing).
+# ---- Sums and products
 
-#: Static products are multiplied out up to this many terms.
+#: Static products are expanded up to this many terms.
 STATIC_TERMS = 64
 
 #: One, as a sum of products.
@@ -164,25 +159,31 @@ _ONE: LinearForm = {(): 1}
 
 
 class SumBuilder:
-    """Distinct nodes, and sums of products of them. Methods take and return node ids."""
+    """Distinct nodes, and sums of products of them in canonical form. Methods take and return node ids.
+
+    Sums and products are not flattened: `(a + b) + c` refers to the node of `a + b`, so that common subexpressions are
+    found by id. Only static ones, which cost nothing at run time, are expanded. Signs and common coefficients are
+    factored out: no node is the negative of another, and `2 x + 2 y` is twice the node of `x + y`. But `2 x + 4 y`
+    remains a sum, because factoring saves no operation.
+    """
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
-        self.folded = True  # whether all nodes were made here, none by others
+        self.folded = True  # False if `intern` has added a node as it was
         self.static: list[bool] = []
         self._ids: dict[Node, int] = {}
-        # Recursions ask for the same few sums and products again and again: two of three are known already.
+        # Recursive algorithms request the same sums and products repeatedly: two of three are already known.
         self._sums: dict[tuple[int, int], int] = {}
         self._differences: dict[tuple[int, int], int] = {}
         self._products: dict[tuple[int, int], int] = {}
         self._negatives: dict[int, int] = {}
         self._numbers: dict[Coefficient, int] = {}
-        self._reciprocals: dict[int, int] = {}  # which node each of these is one over
+        self._reciprocals: dict[int, int] = {}  # the argument of each reciprocal
         self.zero = self._intern(Polynomial(()))
         self.one = self._intern(Polynomial(((1, ()),)))
 
     def intern(self, node: Node) -> int:
-        """The id of this very node, new or known, though the builder might have folded it."""
+        """The id of this node, new or known, without folding."""
         self.folded = False
         return self._intern(node)
 
@@ -214,7 +215,7 @@ class SumBuilder:
         return self._intern(PI)
 
     def value_of(self, index: int) -> Coefficient | None:
-        """The number a node is, or None."""
+        """The value of a number; None for other nodes."""
         node = self.nodes[index]
         if not isinstance(node, Polynomial):
             return None
@@ -226,7 +227,7 @@ class SumBuilder:
     # sums and products
 
     def split(self, index: int) -> tuple[Coefficient, tuple[Factor, ...]]:
-        """A node as coefficient times factors: c*x is expanded, anything else is itself to the first power."""
+        """A node as coefficient times factors: c*x is split, any other node x is 1 * x^1."""
         node = self.nodes[index]
         if isinstance(node, Polynomial):
             if not node.terms:
@@ -238,20 +239,20 @@ class SumBuilder:
         return 1, ((index, 1),)
 
     def polynomial(self, terms: Iterable[Term]) -> int:
-        """The sum of the given terms in canonical form: like terms joined, coefficients and signs moved outwards."""
+        """The sum of terms in canonical form: like terms collected, common coefficients and signs factored out."""
         collected: LinearForm = {}
         for coefficient, factors in terms:
             scale, monomial = self._monomial(coefficient, factors)
             if scale:
                 _add_to(collected, monomial, scale)
         if collected and self._all_static(collected):
-            collected = self._multiplied_out(collected)
+            collected = self._expanded_form(collected)
         joined = sorted([(factors, exact(c)) for factors, c in collected.items() if c])
         if not joined:
             return self.number(0)
         if len(joined) == 1:
             return self._scaled(joined[0][1], self._product(joined[0][0]))
-        return self._normalised([(c, factors) for factors, c in joined])
+        return self._normalized([(c, factors) for factors, c in joined])
 
     def _all_static(self, monomials: Iterable[tuple[Factor, ...]]) -> bool:
         static = self.static
@@ -261,21 +262,21 @@ class SumBuilder:
                     return False
         return True
 
-    def _multiplied_out(self, form: LinearForm) -> LinearForm:
-        """Static expressions are free, so nothing is lost by multiplying them out, and what cancels is seen to."""
+    def _expanded_form(self, form: LinearForm) -> LinearForm:
+        """The form with static products expanded: they are free at run time, and expanding lets terms cancel."""
         result: LinearForm = {}
         for factors, scale in form.items():
-            for monomial, coefficient in self._expanded(factors).items():
+            for monomial, coefficient in self._expanded_product(factors).items():
                 _add_to(result, monomial, product_of_numbers(scale, coefficient))
         return result
 
-    def _expanded(self, factors: tuple[Factor, ...]) -> LinearForm:
-        """A product of static nodes as a sum of products; as it stands where that would be long."""
+    def _expanded_product(self, factors: tuple[Factor, ...]) -> LinearForm:
+        """A product of static nodes as a sum of products; long factors are left unexpanded."""
         product = _ONE
-        left: list[Factor] = []  # multiplied once, together: most products are of symbols and functions alone
-        for child, exponent in self._cancelled(dict(factors)):
+        left: list[Factor] = []  # multiplied once, together: most factors are symbols and functions
+        for child, exponent in self._canceled(dict(factors)):
             node = self.nodes[child]
-            # A high power is not multiplied out either, be it of a single term: the exponent is the user's.
+            # A high power of a single term is not expanded either, because the user chooses the exponent.
             terms = node.terms if isinstance(node, Polynomial) and exponent <= STATIC_TERMS else ()
             if terms and len(terms) ** exponent * len(product) <= STATIC_TERMS:
                 for _ in range(exponent):
@@ -285,7 +286,7 @@ class SumBuilder:
         return self._times(product, ((1, tuple(left)),)) if left else product
 
     def _times(self, form: LinearForm, terms: Sequence[Term]) -> LinearForm:
-        if self.folded and form == _ONE:  # nodes that were made here are multiplied out and have cancelled
+        if self.folded and form == _ONE:  # folded nodes are already expanded and canceled
             return {factors: coefficient for coefficient, factors in terms}
         result: LinearForm = {}
         for left, scale in form.items():
@@ -293,11 +294,11 @@ class SumBuilder:
                 exponents = dict(left)
                 for child, exponent in right:
                     exponents[child] = held(exponents[child] + exponent) if child in exponents else exponent
-                _add_to(result, self._cancelled(exponents), product_of_numbers(scale, coefficient))
+                _add_to(result, self._canceled(exponents), product_of_numbers(scale, coefficient))
         return {monomial: c for monomial, c in result.items() if c}
 
-    def _cancelled(self, exponents: dict[int, int]) -> tuple[Factor, ...]:
-        """x times its reciprocal is one."""
+    def _canceled(self, exponents: dict[int, int]) -> tuple[Factor, ...]:
+        """Factors with x times its reciprocal canceled."""
         if self._reciprocals.keys().isdisjoint(exponents):
             return tuple(sorted(exponents.items()))
         for child in list(exponents):
@@ -334,8 +335,8 @@ class SumBuilder:
             return self.number(coefficient)
         return self._intern(Polynomial(((exact(coefficient), ((index, 1),)),)))
 
-    def _normalised(self, terms: list[Term]) -> int:
-        """Make the first coefficient positive; take out the size of the coefficients where all share it."""
+    def _normalized(self, terms: list[Term]) -> int:
+        """Make the first coefficient positive, and factor out the magnitude if all coefficients share it."""
         first = terms[0][0]
         content: Coefficient = first
         for coefficient, _ in terms[1:]:
@@ -355,14 +356,14 @@ class SumBuilder:
         return self.polynomial((1, ((index, 1),)) for index in summands)
 
     def _sum(self, first: int, second: int, sign: int) -> int:
-        """Most of what recursions ask for: the same as `polynomial`, without collecting like terms."""
+        """The sum or difference of two nodes: a fast path of `polynomial` without collecting like terms."""
         (left, factors), (right, others) = self.split(first), self.split(second)
         if not factors and not others:
             return self.number(left + right if sign == 1 else left - right)
         if factors == others or not left or not right or (self.static[first] and self.static[second]):
             return self.polynomial(((1, ((first, 1),)), (sign, ((second, 1),))))
         terms = [(left, factors), (right if sign == 1 else -right, others)]
-        return self._normalised(terms if factors < others else terms[::-1])
+        return self._normalized(terms if factors < others else terms[::-1])
 
     def sum_of_two(self, first: int, second: int) -> int:
         """The sum of two nodes."""
@@ -373,7 +374,7 @@ class SumBuilder:
         return known
 
     def difference(self, first: int, second: int) -> int:
-        """The first node less the second."""
+        """The first node minus the second."""
         pair = (first, second)
         known = self._differences.get(pair)
         if known is None:
@@ -392,14 +393,14 @@ class SumBuilder:
         return self._scaled(exact(product_of_numbers(coefficient, own)), factors[0][0])
 
     def negative(self, index: int) -> int:
-        """The opposite of a node."""
+        """The negative of a node."""
         known = self._negatives.get(index)
         if known is None:
             known = self._negatives[index] = self.scale(-1, index)
         return known
 
     def multiply(self, *factors: int) -> int:
-        """The product of nodes; what is static is multiplied first, for it costs nothing when code runs."""
+        """The product of nodes. Static factors are multiplied first, because they cost nothing at run time."""
         static = [index for index in factors if self.static[index]]
         if len(static) > 1 and len(static) < len(factors):
             rest = [index for index in factors if not self.static[index]]
@@ -430,6 +431,6 @@ class SumBuilder:
 
 
 def _add_to(form: LinearForm, monomial: tuple[Factor, ...], amount: Coefficient) -> None:
-    """Add to the coefficient of a monomial; most are new, and zero plus a fraction takes long."""
+    """Add to the coefficient of a monomial. Most are new, and adding a fraction to zero is slow."""
     known = form.get(monomial)
     form[monomial] = amount if known is None else known + amount

@@ -1,4 +1,4 @@
-"""Certificates: what was proved of the graph behind a kernel, and how much work the proof took."""
+"""Certificates: what was proved about the code of a kernel, and the size and time of the proof."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 @dataclass(frozen=True)
 class WholeProof:
-    """That a graph equals the equations as first derived: every link in its own frame, no parameters regrouped.
+    """Proof that a graph equals the equations as first derived: every link in its own frame, no parameters regrouped.
 
-    `first` and `last` are the numbers of nodes of both graphs; `seconds` includes deriving the first. Where the last
-    linear system is solved by loops, its matrix and right-hand sides were compared.
+    first, last: numbers of nodes of the two graphs. seconds: time of the proof, including the first derivation. If
+    compiled loops solve the last linear system, its matrix and right-hand sides were compared.
     """
 
     first: int
@@ -27,10 +27,10 @@ class WholeProof:
 
 @dataclass(frozen=True)
 class RecursiveProof:
-    """That loops over bodies obey Newton's law for all bodies in the fixed frame, at a random point of a prime field.
+    """Proof that recursive algorithms satisfy Newton's laws in the fixed frame, at a random point of a prime field.
 
-    `bodies`, `velocities` and `rows` (of closed loops) all took part, as did the tables the loops read, in exact
-    numbers; doubles are their rounding. `quantities` are those that were compared: pivots never are.
+    bodies, velocities, rows: the numbers that took part; rows are those of closed loops. The tables that the code reads
+    took part as exact numbers, which the code rounds to doubles. quantities: the compared quantities, never pivots.
     """
 
     quantities: tuple[str, ...]
@@ -40,12 +40,12 @@ class RecursiveProof:
     seconds: float
 
     def __str__(self) -> str:
-        closed = f" and {self.rows} rows of loops" if self.rows else ""
+        closed = f", {self.rows} rows of closed loops" if self.rows else ""
         return (
-            f"{', '.join(self.quantities)} by loops over bodies proved to obey Newton's law in the fixed frame "
+            f"{', '.join(self.quantities)} by recursive algorithms proved to satisfy Newton's laws in the fixed frame "
             f"({self.bodies} bodies, {self.velocities} velocities{closed}) in {self.seconds:.2g} s"
         )
 
 
-#: What may have been proved of code.
+#: The proofs of a kernel.
 AnyProof: TypeAlias = WholeProof | RecursiveProof

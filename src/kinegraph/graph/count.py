@@ -1,7 +1,7 @@
-"""Counting operations by the rule of the literature.
+"""Count operations by the convention of the literature.
 
-Every binary multiplication and every addition or subtraction counts once; x^n counts n-1 multiplications; signs are
-free; what depends on constants and parameters only is computed beforehand and is free.
+Every binary multiplication, addition or subtraction counts as one. x^n counts as n-1 multiplications. Signs are free.
+Expressions of constants and parameters are computed in advance and are free.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from kinegraph.graph.node import Function, Graph, Polynomial
 
 @dataclass(frozen=True, slots=True)
 class Operations(RichDisplay):
-    """Numbers of operations of each sort; `other` counts the remaining functions."""
+    """Numbers of operations of each kind; `other` counts the remaining functions."""
 
     mul: int = 0
     add: int = 0
@@ -29,7 +29,7 @@ class Operations(RichDisplay):
 
     @property
     def total(self) -> int:
-        """Multiplications and additions."""
+        """The number of multiplications and additions."""
         return self.mul + self.add
 
     def __str__(self) -> str:
@@ -39,8 +39,7 @@ class Operations(RichDisplay):
 
 _FUNCTION_COLUMNS = {"reciprocal": "div", "sqrt": "sqrt", "sin": "sin", "cos": "cos"}
 
-
-#: Under this name a graph keeps its count, as it keeps its other properties: every pass asks for it several times.
+#: The attribute in which a graph stores its count: every pass needs it several times.
 _STORED = "_operations"
 
 
@@ -67,7 +66,7 @@ def _counted(graph: Graph) -> Operations:
 
 
 def polynomial_cost(node: Polynomial, graph: Graph) -> tuple[int, int]:
-    """Multiplications and additions of one node; static factors of a term are one constant."""
+    """Multiplications and additions of one node. The static factors of a term form one constant."""
     static = graph.static
     mul = terms = 0
     static_term = 0
@@ -88,7 +87,7 @@ def polynomial_cost(node: Polynomial, graph: Graph) -> tuple[int, int]:
 
 
 def largest_exponent(graph: Graph) -> int:
-    """The highest power of any quantity that a live, non-static node computes; 1 if there is none."""
+    """The highest power in a live, non-static node; 1 if there is none."""
     return max(
         (
             exponent

@@ -1,4 +1,4 @@
-"""Derivatives as graph operations: forward for few symbols, reverse for few outputs, exact in either case."""
+"""Exact derivatives as graph operations: forward mode for few symbols, reverse mode for few outputs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kinegraph.graph.node import FUNCTIONS, Function, Node, Polynomial, Term, ch
 
 
 class ForwardDerivative:
-    """The derivative of nodes along one direction: `seeds` gives the derivative of each symbol that varies."""
+    """Directional derivatives of nodes; `seeds`: the derivative of each symbol that varies."""
 
     def __init__(self, builder: GraphBuilder, seeds: Mapping[int, int]) -> None:
         self.builder = builder
@@ -43,7 +43,7 @@ class ForwardDerivative:
 
 
 def _reduced(factors: tuple[tuple[int, int], ...], position: int) -> tuple[tuple[int, int], ...]:
-    """The factors with one power of the factor at `position` taken off."""
+    """The factors with the exponent at `position` reduced by one."""
     child, exponent = factors[position]
     rest = ((child, exponent - 1),) if exponent > 1 else ()
     return factors[:position] + rest + factors[position + 1 :]
@@ -56,7 +56,7 @@ def _partials(builder: GraphBuilder, node: Function) -> list[int]:
 
 
 def below(builder: GraphBuilder, root: int, known: Mapping[int, int] | None = None) -> list[int]:
-    """All nodes a root depends on that are not known yet, children first (ids are topological)."""
+    """All nodes that a root depends on and that are not in `known`, children first (ids are topological)."""
     found: set[int] = set()
     stack = [root]
     while stack:
@@ -69,7 +69,7 @@ def below(builder: GraphBuilder, root: int, known: Mapping[int, int] | None = No
 
 
 def gradient(builder: GraphBuilder, root: int, symbols: Sequence[int]) -> list[int]:
-    """The derivatives of one node by many symbols, by reverse accumulation."""
+    """The derivatives of one node by several symbols, in reverse mode."""
     order = _depending(builder, below(builder, root), symbols)
     if root not in order:
         return [builder.number(0)] * len(symbols)
@@ -84,9 +84,9 @@ def gradient(builder: GraphBuilder, root: int, symbols: Sequence[int]) -> list[i
 
 
 def _depending(builder: GraphBuilder, order: Sequence[int], symbols: Sequence[int]) -> list[int]:
-    """The nodes of `order` that change with any of the symbols.
+    """The nodes of `order` that depend on any of the symbols.
 
-    The others need no adjoint, and may have none: asin(1) is a fine constant without a derivative.
+    The others need no adjoint and may have none: asin(1) is a constant without a finite derivative.
     """
     found = set(symbols)
     for index in order:
@@ -103,7 +103,7 @@ def _push(builder: GraphBuilder, index: int, adjoint: int, adjoints: dict[int, l
                 if child not in adjoints:
                     continue
                 rest = (*_reduced(factors, position), (adjoint, 1))
-                # A product of its own, so that other paths can share it.
+                # A separate product, so that other paths can share it.
                 product = builder.polynomial(((1, rest),))
                 adjoints[child].append((coefficient * exponent, ((product, 1),)))
     elif isinstance(node, Function):
@@ -114,8 +114,8 @@ def _push(builder: GraphBuilder, index: int, adjoint: int, adjoints: dict[int, l
 
 
 def jacobian(builder: GraphBuilder, roots: Sequence[int], symbols: Sequence[int]) -> list[list[int]]:
-    """The matrix of derivatives, rows by root: reverse where roots are far fewer than symbols, else forward."""
-    if 3 * len(roots) < len(symbols):  # forward shares more between columns, so it wins near the square
+    """The matrix of derivatives, one row for each root: reverse mode if roots are far fewer than symbols."""
+    if 3 * len(roots) < len(symbols):  # forward mode shares more between columns, so it wins for nearly square matrices
         return [gradient(builder, root, symbols) for root in roots]
     one = builder.number(1)
     zero = builder.number(0)

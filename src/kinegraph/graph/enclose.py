@@ -1,8 +1,7 @@
-"""Enclosures as graph operations: how far nodes can get from a middle value while symbols move within a box.
+"""Interval arithmetic as graph operations: bounds of nodes while symbols vary within a box.
 
-Interval arithmetic by middles and radii. An enclosure may be too wide, never too narrow (but for rounding), and it
-becomes as narrow as wanted when the box does. Where nothing is known, as of 1/x around zero, the radius is huge or not
-a number.
+Intervals are stored as midpoint and radius. An enclosure may be too wide but, apart from rounding, never too narrow.
+It converges as the box shrinks. If there is no bound, as for 1/x around zero, the radius is huge or NaN.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ class Enclosure(NamedTuple):
 
     @property
     def low(self) -> Scalar:
-        """The least of them."""
+        """The lower bound."""
         return self.middle - self.radius
 
     @property
     def high(self) -> Scalar:
-        """The largest."""
+        """The upper bound."""
         return self.middle + self.radius
 
 
 class Enclosed:
-    """Enclosures of nodes; `seeds` gives those of the symbols that move."""
+    """Enclosures of nodes; `seeds`: the enclosures of the symbols that vary."""
 
     def __init__(self, builder: GraphBuilder, seeds: Mapping[int, Enclosure]) -> None:
         self.builder = builder
@@ -52,14 +51,14 @@ class Enclosed:
 
     def _node(self, index: int, node: Node) -> Enclosure:
         if isinstance(node, Polynomial) and any(
-            self._moves(child) for _, factors in node.terms for child, _ in factors
+            self._varies(child) for _, factors in node.terms for child, _ in factors
         ):
             return self._polynomial(node)
-        if isinstance(node, Function) and any(self._moves(child) for child in node.arguments):
+        if isinstance(node, Function) and any(self._varies(child) for child in node.arguments):
             return _RULES[node.name](*(self._known[child] for child in node.arguments))
         return Enclosure(Scalar(self.builder, index), self._zero)
 
-    def _moves(self, index: int) -> bool:
+    def _varies(self, index: int) -> bool:
         return not self._known[index].radius.is_zero
 
     def _polynomial(self, node: Polynomial) -> Enclosure:
@@ -117,7 +116,7 @@ def _falling(name: str) -> Callable[[Enclosure], Enclosure]:
 
 
 def _wave(name: str, slope: str) -> Callable[[Enclosure], Enclosure]:
-    """sin and cos: by slope and largest curvature, and at most from -1 to 1 around any value."""
+    """sin and cos: bounded by slope and maximal curvature, with a radius of at most 2."""
 
     def rule(x: Enclosure) -> Enclosure:
         radius = _abs(x.middle.apply(slope)) * x.radius + _HALF * x.radius * x.radius
@@ -150,10 +149,10 @@ def _sign(x: Enclosure) -> Enclosure:
 
 
 def _atan2(y: Enclosure, x: Enclosure) -> Enclosure:
-    """The angle under which a disk around the box is seen; all angles where it may touch the origin or the cut."""
+    """The angle subtended by a disk around the box; all angles if the disk may touch the origin or the branch cut."""
     around = y.radius + x.radius
     distance = (x.middle * x.middle + y.middle * y.middle).apply("sqrt")
-    whole = y.middle.number(7)  # more than a turn
+    whole = y.middle.number(7)  # more than a full turn
     safe = _larger(x.low, _abs(y.middle) - y.radius)  # right of the origin, or clear of the axis
     ratio = _smaller(around * distance.reciprocal(), y.middle.number(1))
     radius = (distance - around).apply("select", ratio.apply("asin"), whole)

@@ -1,7 +1,7 @@
-"""What a graph means: a slow, obvious evaluator, generic in what a number is.
+"""The meaning of a graph: a slow, simple interpreter, generic in the type of numbers.
 
 Every backend and every pass is tested against it. The arithmetics here are doubles (scalars or NumPy arrays) and
-balls of extended precision; `field` adds a prime field for proofs.
+balls of extended precision; `prime_field` adds a prime field for proofs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Arithmetic(Protocol[T]):
-    """The operations an evaluation needs."""
+    """The operations of an evaluation."""
 
     def symbol(self, symbol: Symbol) -> T:
         """The value of a symbol."""
@@ -54,7 +54,7 @@ class Arithmetic(Protocol[T]):
 
 
 def nearest_double(value: Coefficient) -> float:
-    """The double nearest to an exact number; infinite beyond the largest."""
+    """The double nearest to an exact number; infinite on overflow."""
     try:
         return float(value)
     except OverflowError:
@@ -102,7 +102,7 @@ class Evaluation(Generic[T]):
         return [(c, self._polynomial(Polynomial(((1, monomial),)))) for monomial, c in sorted(form.items())]
 
 
-#: What may be given for a symbol, and what comes out: doubles, or arrays of them.
+#: Values of symbols, and results: doubles or arrays of doubles.
 Value: TypeAlias = ArrayLike | Fraction
 Floating: TypeAlias = np.float64 | NDArray[np.float64]
 
@@ -144,7 +144,7 @@ class FloatArithmetic:
 
 
 def _select(condition: Floating, chosen: Floating, other: Floating) -> Floating:
-    # A condition that is not a number selects nothing: the answer is not a number either.
+    # If the condition is NaN, so is the result.
     return np.where(condition >= 0, chosen, np.where(condition < 0, other, np.nan))
 
 
@@ -198,10 +198,10 @@ class BallArithmetic:
         if name == "reciprocal":
             return 1 / first
         if name == "select":
-            return arguments[2] if first < 0 else arguments[1]  # a ball around zero is zero
+            return arguments[2] if first < 0 else arguments[1]  # a ball that contains zero counts as zero
         if name == "guarded":
             return flint.arb.nan() if arguments[1] < 0 else first
-        if name == "sqrt" and first.contains(0):  # the error bound may reach below zero, the value does not
+        if name == "sqrt" and first.contains(0):  # the error bound may reach below zero, but the value does not
             return first.nonnegative_part().sqrt()
         if name == "atan2":
             return flint.arb.atan2(first, arguments[1])
@@ -214,7 +214,7 @@ EXTENDED_PRECISION = 256
 
 
 def exact_statics(graph: Graph, indices: Sequence[int]) -> list[Fraction | None]:
-    """Static nodes without parameters as the numbers of extended precision nearest to them; None if not finite."""
+    """Static nodes without parameters, as the nearest numbers of extended precision; None if not finite."""
     balls = _static_balls(graph, {})
     return [_exact(balls[index].mid()) for index in indices]
 
@@ -238,15 +238,15 @@ _precision_lock = RLock()
 
 @contextmanager
 def extended_precision() -> Iterator[None]:
-    """Arb works in extended precision inside. Its precision is global, so one thread at a time."""
+    """Run a block with Arb in extended precision, in one thread at a time, because Arb's precision is global."""
     with _precision_lock, flint.ctx.workprec(EXTENDED_PRECISION):
         yield
 
 
 def interpret(graph: Graph, values: Mapping[str, Value]) -> dict[str, np.ndarray]:
-    """All outputs for the given values of the symbols, by name.
+    """All outputs, by name, for the given values of the symbols.
 
-    Values may be arrays of one common shape; it then leads the shape of every output.
+    Values may be arrays of one common shape, which then precedes the shape of every output.
     """
     with np.errstate(all="ignore"):
         evaluation = Evaluation(graph, FloatArithmetic(values))

@@ -1,4 +1,4 @@
-"""The law: what every graph satisfies, whoever made it. Checked after each pass in the tests and by `--check`."""
+"""The law: what every well-formed graph satisfies. Checked after each pass in the tests and by `--check`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NoReturn
 from kinegraph.errors import GraphError
 from kinegraph.graph.node import FUNCTIONS, LARGEST_EXPONENT, Function, Graph, Node, Polynomial, Symbol
 
-#: Under this name a graph keeps that it was checked: one graph may be reduced, chosen and stored.
+#: The attribute that marks a checked graph: several stages check the same graph.
 _STORED = "_lawful"
 
 
@@ -31,7 +31,7 @@ def _check(graph: Graph) -> None:
         elif isinstance(node, Function):
             _check_function(index, node)
         elif not isinstance(node, Symbol) or not node.name:
-            raise GraphError(f"node {index} is no symbol, polynomial or function with a name")
+            raise GraphError(f"node {index} is not a polynomial, a function, or a symbol with a name")
     _check_outputs(graph)
 
 
@@ -42,7 +42,7 @@ def _check_polynomial(index: int, node: Polynomial) -> None:
         if type(coefficient) not in (int, Fraction) or coefficient == 0:
             raise GraphError(f"node {index} has the coefficient {coefficient!r}: it must be exact and not zero")
         if type(coefficient) is Fraction and coefficient.denominator == 1:
-            raise GraphError(f"node {index} has a whole coefficient written as a fraction")
+            raise GraphError(f"node {index} has an integer coefficient written as a fraction")
         if any(child >= following for (child, _), (following, _) in pairwise(factors)):
             raise GraphError(f"node {index} has factors out of order or repeated")
         for child, exponent in factors:
@@ -53,7 +53,7 @@ def _check_polynomial(index: int, node: Polynomial) -> None:
             if exponent > LARGEST_EXPONENT:
                 raise GraphError(f"node {index} has an exponent of more than 2^53")
     if len(node.terms) == 1 and node.terms[0][0] == 1 and len(node.terms[0][1]) == 1 and node.terms[0][1][0][1] == 1:
-        raise GraphError(f"node {index} is another name for node {node.terms[0][1][0][0]}")
+        raise GraphError(f"node {index} is the same as node {node.terms[0][1][0][0]}")
 
 
 def _check_function(index: int, node: Function) -> None:
@@ -65,7 +65,7 @@ def _check_function(index: int, node: Function) -> None:
 
 
 def _refuse_child(index: int, child: int) -> NoReturn:
-    raise GraphError(f"node {index} refers to node {child}: children come first")
+    raise GraphError(f"node {index} refers to node {child}: children must come first")
 
 
 def _check_outputs(graph: Graph) -> None:

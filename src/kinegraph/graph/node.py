@@ -1,4 +1,4 @@
-"""The graph: symbols, sums of products with exact coefficients, and functions, in one flat list, children first."""
+"""The graph: a flat list of symbols, sums of products with exact coefficients, and functions, children first."""
 
 from __future__ import annotations
 
@@ -16,21 +16,17 @@ from kinegraph.errors import GraphError
 if TYPE_CHECKING:
     from kinegraph.graph.build import Scalar
 
-
-# The graph: symbols, sums of products with exact coefficients, and functions, in one flat list, children first.
-#
-# A node is the database's *variable*; a polynomial node holds its *terms* and their *factors*.
-
+#: A node is a *variable* of the database; a polynomial holds *terms*, and these hold *factors*.
 Coefficient: TypeAlias = int | Fraction
 Factor: TypeAlias = tuple[int, int]
 Term: TypeAlias = tuple[Coefficient, tuple[Factor, ...]]
 
-#: Doubles hold every exponent up to this one.
+#: Doubles represent every integer up to this one.
 LARGEST_EXPONENT = 2**53
 
 
 class Kind(Enum):
-    """What a symbol stands for."""
+    """The kind of a symbol."""
 
     CONSTANT = "constant"
     PARAMETER = "parameter"
@@ -42,12 +38,12 @@ class Kind(Enum):
 
     @property
     def static(self) -> bool:
-        """True if the value does not change while a mechanism moves."""
+        """True if the value is constant while a mechanism moves."""
         return self in (Kind.CONSTANT, Kind.PARAMETER)
 
 
 class Symbol(NamedTuple):
-    """A quantity known by its name alone."""
+    """A quantity with a name."""
 
     kind: Kind
     name: str
@@ -60,7 +56,7 @@ class Polynomial(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A function of `functions.FUNCTIONS` applied to nodes."""
+    """A function of `FUNCTIONS` applied to nodes."""
 
     name: str
     arguments: tuple[int, ...]
@@ -78,14 +74,14 @@ class Output(NamedTuple):
 
 
 def children(node: Node) -> Sequence[int]:
-    """The nodes a node is computed from, repeated as often as they occur."""
+    """The nodes that a node is computed from, repeated as often as they occur."""
     if isinstance(node, Polynomial):
         return [child for _, factors in node.terms for child, _ in factors]
     return node.arguments if isinstance(node, Function) else ()
 
 
 def depends_on_static_alone(node: Node, static: Sequence[bool]) -> bool:
-    """Does a node depend on constants and parameters only? `static` says so of its children."""
+    """Does a node depend on constants and parameters only? static: the answers for its children."""
     if isinstance(node, Polynomial):
         for _, factors in node.terms:
             for child, _ in factors:
@@ -97,13 +93,13 @@ def depends_on_static_alone(node: Node, static: Sequence[bool]) -> bool:
     return node.kind.static
 
 
-#: A graph names no more outputs than these when it is printed.
+#: The number of outputs named in the repr of a graph.
 _MOST_NAMED = 8
 
 
 @dataclass(frozen=True)
 class Graph(RichDisplay):
-    """An immutable computation graph. `law.check` says what makes it well formed."""
+    """An immutable computation graph. `law.check` defines a well-formed graph."""
 
     nodes: tuple[Node, ...]
     outputs: tuple[Output, ...]
@@ -117,7 +113,7 @@ class Graph(RichDisplay):
         return len(self.nodes)
 
     def __repr__(self) -> str:
-        """What it computes and what that costs; `kg.formula` writes the equations out, `graph.text.dump` every node."""
+        """Outputs and cost; `kg.formula` writes the equations, `graph.text.dump` every node."""
         from kinegraph.graph.count import count
 
         names = [f"{one.name}{list(one.shape) or ''}" for one in self.outputs[:_MOST_NAMED]]
@@ -141,7 +137,7 @@ class Graph(RichDisplay):
 
     @cached_property
     def levels(self) -> tuple[int, ...]:
-        """For every node: how many steps after the symbols it can be computed."""
+        """For every node: the length of the longest path from a symbol or number."""
         levels: list[int] = []
         for node in self.nodes:
             levels.append(max([levels[child] for child in children(node)], default=-1) + 1)
@@ -169,7 +165,7 @@ class Graph(RichDisplay):
 
     @cached_property
     def use_counts(self) -> tuple[int, ...]:
-        """For every node: in how many terms, arguments and outputs it stands, counting live users only."""
+        """For every node: the number of uses in terms, arguments and outputs, counting live users only."""
         counts = [0] * len(self.nodes)
         for node, live in zip(self.nodes, self.live, strict=True):
             if live:
@@ -189,9 +185,7 @@ class Graph(RichDisplay):
         )
 
 
-# The functions a graph may contain: how many arguments each takes and what its derivatives are.
-
-#: guarded(x, r) is x where r >= 0 and no number elsewhere: what means nothing there must not look like a result.
+#: guarded(x, r) is x if r >= 0 and NaN otherwise: a meaningless value must not look like a result.
 GUARDED = "guarded"
 
 
@@ -220,7 +214,7 @@ def _guarded(value: Scalar, room: Scalar) -> tuple[Scalar, int]:
     return value.number(1).apply("guarded", room), 0
 
 
-#: select(c, a, b) is a where c >= 0 and b elsewhere; its derivative ignores the jump.
+#: The functions of a graph. select(c, a, b) is a if c >= 0 and b otherwise; its derivative ignores the jump.
 FUNCTIONS: dict[str, FunctionRule] = {
     "sin": FunctionRule(1, lambda x: (x.cos(),)),
     "cos": FunctionRule(1, lambda x: (-x.sin(),)),

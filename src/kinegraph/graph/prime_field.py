@@ -1,4 +1,4 @@
-"""Random points of a prime field: the values of symbols, angles, functions and square roots there."""
+"""Evaluate graphs at random points of a prime field: values of symbols, angles, functions and square roots."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from kinegraph.graph.angle import PI, linear_form
 from kinegraph.graph.interpret import Arithmetic, Evaluation
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Node, Polynomial, Symbol
 
-# Large prime fields in which trigonometry is exact, drawn at random.
+# ---- Prime fields with exact trigonometry
 #
-# The primes are of one family: p + 1 is divisible by `CIRCLE_DIVISOR`. Then p = 3 modulo 4, so -1 is no square and the
-# circle x^2 + y^2 = 1 is a cyclic group of order p + 1, which holds true points for all rational multiples of pi with a
-# denominator dividing half of `CIRCLE_DIVISOR`: sin(pi/4) and the like obey every addition formula too. Which prime of
-# the family it is must not be known beforehand: p x = 0 and x^p = x hold in the field of p alone.
+# The primes have p + 1 divisible by `CIRCLE_DIVISOR`. Then p = 3 modulo 4, so -1 is not a square and the circle
+# x^2 + y^2 = 1 is a cyclic group of order p + 1. It contains exact points for all rational multiples of pi whose
+# denominator divides half of `CIRCLE_DIVISOR`, so sin(pi/4) satisfies every addition formula too. The prime is drawn at
+# random, because p x = 0 and x^p = x hold in the field of p only.
 
 CIRCLE_DIVISOR = 2**8 * 3**4 * 5**3 * 7 * 11 * 13
 _CIRCLE_PRIMES = (2, 3, 5, 7, 11, 13)
 
-#: Primes have at least so many bits.
+#: The least number of bits of a prime.
 LEAST_BITS = 127
 
 #: The cosine and sine of an angle.
@@ -34,19 +34,19 @@ Point = tuple[int, int]
 
 
 class PrimeField:
-    """The field of one prime of the family, and its circle."""
+    """The field of a prime p with p + 1 divisible by `CIRCLE_DIVISOR`, and its circle group."""
 
     def __init__(self, prime: int) -> None:
         self.prime = prime
 
     @classmethod
     def drawn(cls, seed: int, bits: int = LEAST_BITS) -> PrimeField:
-        """The field of a random prime with so many bits; the same for the same seed."""
+        """The field of a random prime of this many bits, determined by the seed."""
         chance = random.Random(f"prime {seed} {bits}")
         least, most = (1 << (bits - 1)) // CIRCLE_DIVISOR + 1, (1 << bits) // CIRCLE_DIVISOR
         while True:
             prime = chance.randint(least, most) * CIRCLE_DIVISOR - 1
-            if flint.fmpz(prime).is_probable_prime():  # no composite number is known that passes
+            if flint.fmpz(prime).is_probable_prime():  # no composite number is known to pass
                 return cls(prime)
 
     def rotate(self, first: Point, second: Point) -> Point:
@@ -68,14 +68,14 @@ class PrimeField:
         return result
 
     def circle_point(self, parameter: int) -> Point:
-        """The rational parametrisation ((1-t^2)/(1+t^2), 2t/(1+t^2)); 1 + t^2 is never zero here."""
+        """The rational parametrization ((1-t^2)/(1+t^2), 2t/(1+t^2)); 1 + t^2 is never zero in this field."""
         p = self.prime
         inverse = pow(1 + parameter * parameter, -1, p)
         return (1 - parameter * parameter) * inverse % p, 2 * parameter * inverse % p
 
     @cached_property
     def unit_angle(self) -> Point:
-        """The point of the angle 2 pi / CIRCLE_DIVISOR: of exactly that order, a right angle having sine one."""
+        """The point of the angle 2 pi / CIRCLE_DIVISOR: a point of that order, for which a right angle has sine one."""
         parameter = 1
         while True:
             parameter += 1
@@ -85,26 +85,26 @@ class PrimeField:
                 return point if right == (0, 1) else (point[0], -point[1])
 
     def root(self, value: int) -> int | None:
-        """A root of a number of the field, which its negative is too; None if it has none."""
-        root = pow(value, (self.prime + 1) // 4, self.prime)  # p = 3 modulo 4 makes it a power
+        """A square root in the field; None if there is none."""
+        root = pow(value, (self.prime + 1) // 4, self.prime)  # because p = 3 modulo 4
         return root if root * root % self.prime == value else None
 
 
-# The angles of the graphs a proof compares, each as a sum of whole multiples of units; and the graphs' degree.
+# ---- Angles as sums of integer multiples of units, and the degree of a graph
 
 
 class AnglePart(NamedTuple):
-    """So many times the unit of a product; `turns` instead counts the parts of a full turn if it is one of those."""
+    """`times` the unit of a monomial; for a fixed angle, `turns` counts the smallest fixed angles."""
 
     times: int
     turns: int | None
     monomial: tuple[Factor, ...]
 
 
-#: The parts of the angles of one graph, by the node that sines and cosines are taken of.
+#: The parts of the angles of one graph, by the node of the angle.
 AngleTable: TypeAlias = Mapping[int, tuple[AnglePart, ...]]
 
-#: What a product of symbols is in every graph; None for a product with functions or sums in it.
+#: A product of symbols, named the same in every graph; None for a product that contains functions or sums.
 Name: TypeAlias = tuple[tuple[Symbol, int], ...] | None
 
 
@@ -141,9 +141,9 @@ def _name(graph: Graph, monomial: tuple[Factor, ...]) -> Name:
 
 
 def _units(graphs: Sequence[Graph], forms: Sequence[Mapping[int, _Form]]) -> dict[Name, Fraction]:
-    """For every product the largest fraction of it that all its multiples are whole multiples of.
+    """For every product the largest unit of which all its coefficients are integer multiples.
 
-    A product with functions in it may be equal to one that is named otherwise: with these there is one unit for all.
+    A product that contains functions may equal a product with another name. If there is one, all share one unit.
     """
     units: dict[Name, Fraction] = {}
     for graph, found in zip(graphs, forms, strict=True):
@@ -155,7 +155,7 @@ def _units(graphs: Sequence[Graph], forms: Sequence[Mapping[int, _Form]]) -> dic
 
 
 def _common(left: Coefficient, right: Coefficient) -> Fraction:
-    """The largest fraction that both are whole multiples of."""
+    """The largest fraction of which both are integer multiples."""
     return Fraction(gcd(left.numerator, right.numerator), lcm(left.denominator, right.denominator))
 
 
@@ -172,7 +172,7 @@ _PI: Name = ((PI, 1),)
 
 
 def _turns(coefficient: Coefficient) -> int | None:
-    """How many of the smallest fixed angles so many times pi is, if it is a whole number of them."""
+    """A multiple of pi in units of the smallest fixed angle; None if that is not an integer."""
     turns = Fraction(coefficient) * CIRCLE_DIVISOR / 2
     return int(turns) if turns.denominator == 1 else None
 
@@ -180,7 +180,7 @@ def _turns(coefficient: Coefficient) -> int | None:
 def degree(graph: Graph, angles: AngleTable) -> int:
     """A bound of the degree of every node as a polynomial in symbols, functions, and points of the circle.
 
-    Denominators count like numerators; what is added up of several fractions may exceed the bound by their number.
+    Denominators count like numerators. The degree of a sum of fractions may exceed the bound by their number.
     """
     degrees: list[int] = []
     for node in graph.nodes:
@@ -201,17 +201,17 @@ def degree(graph: Graph, angles: AngleTable) -> int:
     return max(degrees, default=1)
 
 
-# A random point of a prime field: what every symbol, angle and function is there.
+# ---- Evaluation at a random point
 
 T = TypeVar("T")
 
 
 class UnluckyPoint(Exception):
-    """A division by zero happened at this random point, or of this random prime: try another."""
+    """A division by zero at this random point: try another."""
 
 
 class FieldArithmetic:
-    """One random point: symbols get random values, angles random points of the circle, functions are random oracles."""
+    """One random point: random values for symbols, random points of the circle for angles, random oracles."""
 
     def __init__(self, field: PrimeField, seed: int, unit: Iterable[Sequence[Symbol]] = ()) -> None:
         self.field = field
@@ -224,12 +224,12 @@ class FieldArithmetic:
         self._points: dict[Hashable, Point] = {}
 
     def random(self, *key: object) -> int:
-        """A random number of the field, the same for the same key."""
+        """A random element of the field, determined by the key."""
         digest = hashlib.blake2b(repr((self.seed, *key)).encode(), digest_size=32).digest()
         return int.from_bytes(digest, "big") % self.prime
 
     def _point_of_sphere(self, symbols: Sequence[Symbol]) -> list[int]:
-        """A random point whose squares add up to one, projected from the pole."""
+        """A random point of the unit sphere, by stereographic projection."""
         plane = [self.random("sphere", symbol.name) for symbol in symbols[1:]]
         square = sum(one * one for one in plane) % self.prime
         if (1 + square) % self.prime == 0:
@@ -275,21 +275,21 @@ class FieldArithmetic:
             return pow(arguments[0], -1, self.prime)
         if name == "select":
             return self._select(*arguments)
-        if name == "guarded":  # a guard changes no value: it says where there is one
+        if name == "guarded":  # a guard does not change values
             return arguments[0]
         return self.oracle(name, arguments)
 
     def oracle(self, name: str, arguments: Sequence[Hashable]) -> int:
-        """A function of which nothing is known but that equal arguments give equal results."""
+        """A function of which only this is known: equal arguments give equal results."""
         return self.random(name, *arguments)
 
     def _select(self, condition: int, chosen: int, other: int) -> int:
-        """A random mixture of the two branches, weighted by the condition's value alone."""
+        """A random combination of the two branches, with a weight that depends on the condition only."""
         weight = self.random("select", condition)
         return (weight * chosen + (1 - weight) * other) % self.prime
 
     def angle(self, parts: Sequence[AnglePart], values: Sequence[Hashable]) -> Point:
-        """The point of an angle: its parts, and the value of the product each is a multiple of."""
+        """The point of an angle. values: for each part the value of its monomial."""
         point = (1, 0)
         for part, value in zip(parts, values, strict=True):
             point = self.field.rotate(point, self._multiple(part, value))
@@ -304,7 +304,7 @@ class FieldArithmetic:
 
 
 class PointEvaluation(Evaluation[T]):
-    """The values of a graph's nodes at a point; sines and cosines are those of points of the circle."""
+    """The values of a graph's nodes at a point; sines and cosines are coordinates of points of the circle."""
 
     def __init__(
         self, graph: Graph, arithmetic: Arithmetic[T], point: FieldArithmetic, angles: AngleTable,
@@ -331,7 +331,7 @@ class PointEvaluation(Evaluation[T]):
 
 
 class FieldEvaluation(PointEvaluation[int]):
-    """The values of a graph's nodes in the field; sums of products without a call for each operation."""
+    """The values of a graph's nodes in the field, with a fast path for sums of products."""
 
     def __init__(self, graph: Graph, point: FieldArithmetic, angles: AngleTable) -> None:
         self._number, self._prime = point.number, point.prime
@@ -348,21 +348,21 @@ class FieldEvaluation(PointEvaluation[int]):
         return total % p
 
 
-# Square roots at a random point: the quadratic extension of a prime field, and true roots of random sign in it.
+# ---- Square roots in the quadratic extension of a prime field
 #
-# With p = 3 modulo 4 every number of the field has a root in F_p(i), i^2 = -1: the number itself or its negative has
-# one in the field. Which of the two roots is taken is chance, once for every value: so sqrt(X)^2 = X holds, and
-# sqrt(x^2) = x fails at every second point.
+# With p = 3 modulo 4 every element of the field has a root in F_p(i), i^2 = -1, because the element or its negative has
+# one in the field. The sign of the root is random, once for every value. So sqrt(X)^2 = X holds, and sqrt(x^2) = x
+# fails at every second point.
 
-#: a + b i as a pair where b is not zero, else the number a alone.
+#: a + b i as a pair if b is not zero, otherwise the number a.
 Element: TypeAlias = "int | tuple[int, int]"
 
 
 class RootArithmetic:
-    """A random point in the quadratic extension; everything but roots is as at the point of the field below it.
+    """A random point in the quadratic extension. Only square roots differ from those of the given point.
 
-    A root of what is a + b i itself may lie outside the extension: the point is unlucky then, or, with `oracles`, the
-    root is one more random function.
+    A root of a + b i may lie outside the extension. Then the point is unlucky or, with `oracles`, the root is a random
+    oracle.
     """
 
     def __init__(self, point: FieldArithmetic, oracles: bool = False) -> None:
@@ -424,7 +424,7 @@ class RootArithmetic:
             return self.add(self.multiply(weight, arguments[1]), self.multiply(1 - weight, arguments[2]))
         if name == "guarded":
             return first
-        if name == "sign":  # of this much is known: its square is one
+        if name == "sign":  # its square is one
             return 1 if self.point.random("sign of", first) & 1 else self.prime - 1
         return self.point.oracle(name, arguments)
 
@@ -458,7 +458,7 @@ class RootArithmetic:
         return self._element(0, other)
 
     def _root_of_pair(self, a: int, b: int) -> Element | None:
-        """(x + y i)^2 = a + b i: x^2 is half of a plus or minus the root of a^2 + b^2, whichever is a square."""
+        """(x + y i)^2 = a + b i: x^2 = (a +- sqrt(a^2 + b^2)) / 2, whichever is a square."""
         p, root = self.prime, self.point.field.root
         size = root((a * a + b * b) % p)
         if size is None:
@@ -474,7 +474,7 @@ def _parts(value: Element) -> tuple[int, int]:
 
 
 class RootEvaluation(PointEvaluation[Element]):
-    """The values of a graph's nodes at a point of the extension; where nothing is imaginary, as in the field."""
+    """The values of a graph's nodes at a point of the extension, with a fast path for elements of the field."""
 
     def __init__(self, graph: Graph, arithmetic: RootArithmetic, angles: AngleTable, only: Sequence[bool]) -> None:
         self._number, self._prime = arithmetic.number, arithmetic.prime

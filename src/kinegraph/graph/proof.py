@@ -1,4 +1,4 @@
-"""Proof that two graphs compute the same, and linear relations between outputs, at random points of a prime field."""
+"""Proof that two graphs are equal, and linear relations between outputs, at random points of a prime field."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from kinegraph.graph.prime_field import (
     degree,
 )
 
-# Proof that two graphs compute the same: both are evaluated at random points of a large prime field.
+# ---- Equality of graphs
 #
-# The prime is drawn anew for every proof. Two different rational functions of degree d agree at a random point with
-# probability at most d/p, p above 2^126 and above 2^64 d; all identities of sines and cosines hold exactly in the field
-# (see `field`). Other functions are random oracles of their arguments' values: equal arguments give equal results and
-# nothing more is assumed of them. Where that is not enough and there are square roots, these become true roots of
-# random sign (see `roots`), at so many points that a wrong sign does not pass.
+# Both graphs are evaluated at random points of a large prime field, with a new prime for every proof. Two different
+# rational functions of degree d agree at a random point with probability at most d/p, where p > 2^126 and p > 2^64 d.
+# All identities of sines and cosines hold exactly in the field (see `prime_field`). Other functions are random oracles:
+# equal arguments give equal results, and nothing else is assumed. If graphs with square roots differ that way, the
+# roots become true roots of random sign, at enough points to detect a wrong sign.
 
-#: Points for a proof with roots: a wrong sign passes each with probability 1/2.
+#: Points of a proof with roots. A wrong sign passes each with probability 1/2.
 ROOT_POINTS = 24
 
-#: Degrees of more bits are not compared: finding a prime that large would take minutes.
+#: Degrees with more bits are not compared: finding such a large prime would take minutes.
 MOST_DEGREE_BITS = 1024
 
 #: An entry of an output, by name and position.
@@ -52,7 +52,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """The outcome of a comparison; `differences` names the output entries that disagree, as (output, position)."""
+    """The result of a comparison; differences: the output entries that disagree, as (output, position)."""
 
     differences: tuple[Entry, ...] = ()
 
@@ -68,9 +68,9 @@ class Proof:
 
 
 def prove(first: Graph, second: Graph, seed: int | None = None, quaternions: Iterable[Sequence[Symbol]] = ()) -> Proof:
-    """Compare all outputs of two graphs. The seed is random unless given, so no rewrite can be fitted to it.
+    """Compare all outputs of two graphs. The default seed is random, so no rewrite can be fitted to it.
 
-    quaternions: symbols whose squares add up to one, four at a time; else symbols are independent of each other.
+    quaternions: groups of four symbols whose squares sum to one. All other symbols are independent.
     """
     _require_same_outputs(first, second)
     base = secrets.randbits(128) if seed is None else seed
@@ -84,7 +84,7 @@ def prove(first: Graph, second: Graph, seed: int | None = None, quaternions: Ite
 def values_at_one_point(first: Graph, second: Graph) -> tuple[Sequence[int], Sequence[int], int]:
     """The values of all nodes of two graphs at one random point of a prime field, and the prime.
 
-    Nodes of one value are equal expressions, but for chance.
+    Nodes of equal value are equal expressions, with overwhelming probability.
     """
     comparison = _Comparison(first, second, secrets.randbits(128), ())
     left, right, prime = comparison.evaluated()
@@ -102,7 +102,7 @@ def _has_roots(*graphs: Graph) -> bool:
 
 
 class _Comparison:
-    """Two graphs and the random points they are evaluated at."""
+    """Two graphs and the random points at which they are evaluated."""
 
     def __init__(self, first: Graph, second: Graph, seed: int, unit: tuple[tuple[Symbol, ...], ...]) -> None:
         self.first, self.second, self.seed, self.unit = first, second, seed, unit
@@ -110,18 +110,18 @@ class _Comparison:
         bits = max(degree(*one).bit_length() for one in zip((first, second), self.angles, strict=True))
         if bits > MOST_DEGREE_BITS:
             raise ProofError(
-                f"cannot compare polynomials of degree 2^{bits}: 2^{MOST_DEGREE_BITS} is the most; "
-                "write nested powers as symbols of their own"
+                f"cannot compare polynomials of degree 2^{bits}: the limit is 2^{MOST_DEGREE_BITS}; "
+                "introduce symbols for nested powers"
             )
         self.bits = max(LEAST_BITS, bits + 64)
 
     def point(self, number: int) -> FieldArithmetic:
-        """The random point of this number, each in a field of its own."""
+        """The random point of this number, each in its own field."""
         field = PrimeField.drawn(self.seed + number, self.bits)
         return FieldArithmetic(field, self.seed + number, self.unit)
 
     def at_one_point(self) -> tuple[Entry, ...]:
-        """The entries that differ if nothing is known of functions other than sine, cosine and division."""
+        """The entries that differ if all functions except sine, cosine and division are random oracles."""
         left, right, _ = self.evaluated()
         return self._different(left, right)
 
@@ -139,13 +139,13 @@ class _Comparison:
         )
 
     def with_roots(self, entries: tuple[Entry, ...]) -> tuple[Entry, ...]:
-        """Those of the entries that differ where roots are true roots."""
+        """The entries that still differ with true square roots."""
         wanted = [_cone(graph, entries) for graph in (self.first, self.second)]
         for oracles in (False, True):
             compared = 0
             for left, right in islice(self._root_evaluations(wanted, oracles), ROOT_POINTS):
                 compared += 1
-                # Nothing else was evaluated; a node of one graph may be shared with an entry that needed no roots.
+                # Other entries were not evaluated, though they may share nodes with these.
                 if different := tuple(one for one in self._different(left, right) if one in entries):
                     return different
             if compared == ROOT_POINTS:
@@ -155,7 +155,7 @@ class _Comparison:
     def _root_evaluations(
         self, wanted: Sequence[Sequence[bool]], oracles: bool
     ) -> Iterator[tuple[RootEvaluation, RootEvaluation]]:
-        """Both graphs at points where all roots exist; few enough are tried if these are rare."""
+        """Both graphs at points where all roots exist, after a limited number of tries."""
         for number in range(8, 8 + 16 * ROOT_POINTS):
             try:
                 point = RootArithmetic(self.point(number), oracles)
@@ -194,28 +194,28 @@ def _cone(graph: Graph, entries: Iterable[Entry]) -> list[bool]:
     return wanted
 
 
-# Linear relations with rational coefficients between the outputs of a graph, found at random points of a prime field.
+# ---- Linear relations with rational coefficients between the outputs of a graph
 #
-# Values at random points are rows of a matrix over the field; its null space holds the relations. There is no rounding:
-# a coefficient is a fraction whose numerator and denominator are far smaller than the prime, or it is none. More points
-# are taken than there are outputs, so that hardly any relation is found that does not hold; who relies on one proves
-# it.
+# The values at random points are the rows of a matrix over the field; its null space holds the relations. There is no
+# rounding: a coefficient is accepted if it is a fraction whose numerator and denominator are far smaller than the
+# prime. There are more points than outputs, so that a false relation is improbable. Callers prove the relations they
+# use.
 
-#: The prime has so many bits, and a fraction so many at most: others are chance, or values of symbols.
+#: Bits of the prime, and the most bits of a fraction. Longer fractions are accidental, or values of symbols.
 _BITS, _MOST = 320, 160
-#: Points beyond the number of outputs; with square roots, whose signs are chance, more.
+#: Additional points, and more with square roots, whose signs are random.
 _FURTHER, _FURTHER_ROOTS = 4, 12
-#: How many points are tried for each that is wanted.
+#: The number of tries for each point.
 _TRIES = 6
 
 
 def relations(
     graph: Graph, quaternions: Iterable[Sequence[Symbol]] = (), seed: int | None = None
 ) -> list[dict[str, Fraction]]:
-    """Independent relations: sums of coefficients times outputs, by name, that are zero everywhere.
+    """Independent linear relations: for each the coefficients of outputs, by name, whose combination vanishes.
 
-    Each output has one entry. They are reduced in the order of the outputs: each begins with a one, at an output that
-    no other has. quaternions: symbols whose squares add up to one, four at a time.
+    Each output has one entry. The relations are in reduced row echelon form, in the order of the outputs.
+    quaternions: groups of four symbols whose squares sum to one.
     """
     names = [output.name for output in graph.outputs]
     if not names:
@@ -246,14 +246,14 @@ class _Points:
 
     @cached_property
     def field(self) -> PrimeField:
-        """Of a prime that is large beside the degree and beside all coefficients."""
+        """A field whose prime is large compared with the degree and all coefficients."""
         bits = degree(self.graph, self._angles).bit_length()
         if bits > MOST_DEGREE_BITS:
-            raise ProofError(f"cannot compare polynomials of degree 2^{bits}: 2^{MOST_DEGREE_BITS} is the most")
+            raise ProofError(f"cannot compare polynomials of degree 2^{bits}: the limit is 2^{MOST_DEGREE_BITS}")
         return PrimeField.drawn(self.seed, max(_BITS, bits + 64))
 
     def rows(self) -> list[list[int]]:
-        """Values of the outputs, one row for every point (two where roots are imaginary)."""
+        """Values of the outputs, one row for every point (two if roots are imaginary)."""
         rooted = any(isinstance(node, Function) and node.name == "sqrt" for node in self.graph.nodes)
         wanted = len(self.graph.outputs) + (_FURTHER_ROOTS if rooted else _FURTHER)
         for oracles in (False, True):
@@ -285,7 +285,7 @@ class _Points:
 
 
 def _null_space(matrix: flint.fmpz_mod_mat, context: flint.fmpz_mod_ctx) -> list[list[int]]:
-    """Vectors that the matrix takes to zero, reduced from the left."""
+    """A basis of the null space in reduced row echelon form."""
     reduced, rank = matrix.rref()
     table = [[int(entry) for entry in row] for row in reduced.tolist()[:rank]]
     size = matrix.ncols()
@@ -305,7 +305,7 @@ def _null_space(matrix: flint.fmpz_mod_mat, context: flint.fmpz_mod_ctx) -> list
 
 
 def _fraction(value: int, prime: int) -> Fraction | None:
-    """The fraction that a number of the field is: by Euclid's algorithm; None if none is small."""
+    """Rational reconstruction by Euclid's algorithm; None if no fraction is small enough."""
     before, now = (prime, 0), (value % prime, 1)
     bound = isqrt(prime >> 1)
     while now[0] > bound:

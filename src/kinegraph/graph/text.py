@@ -1,4 +1,12 @@
-"""Graphs as text, one node per line, and exact numbers as decimal text. Both can be read back exactly."""
+"""Graphs as text, one node per line, and exact numbers as decimal text. Both are read back exactly.
+
+    %0 = coordinate "q1"
+    %1 = sin %0
+    %2 = 3/2 %0 %1^2 - %0
+    output "tau" (1) = %2
+
+Lines that start with # are comments.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +21,6 @@ from kinegraph.errors import GraphError
 from kinegraph.graph import law
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Kind, Node, Output, Polynomial, Symbol, Term
 
-# Exact numbers as decimal text and back. Python converts integers of at most 4300 digits, and so do we.
-
 _NUMBER = re.compile(r"-?\d+(?:/\d+)?", re.ASCII)
 
 
@@ -26,32 +32,23 @@ def exact_text(value: Coefficient) -> str:
         bits = max(value.numerator.bit_length(), value.denominator.bit_length())
         digits = bits * 30103 // 100_000
         raise GraphError(
-            f"a coefficient has about {digits} digits, more than can be written; no double holds such a number\n"
+            f"a coefficient has about {digits} digits, too many to be written; no double holds such a number\n"
             "  choose units in which the numbers of the model are smaller, or lower powers"
         ) from None
 
 
 def read_exact(text: str) -> Coefficient:
-    """The number a text says, an integer where it is one."""
+    """The number in a text, as an integer if possible."""
     if _NUMBER.fullmatch(text) is None:
-        raise GraphError(f"{text[:40]!r} is no exact number such as 3/2")
+        raise GraphError(f"{text[:40]!r} is not an exact number such as 3/2")
     try:
         value = Fraction(text)
     except (ValueError, ZeroDivisionError) as problem:
-        raise GraphError(f"{text[:40]!r} is no exact number: {problem}") from None
+        raise GraphError(f"{text[:40]!r} is not an exact number: {problem}") from None
     return value.numerator if value.denominator == 1 else value
 
 
-# Graphs as text, one node a line, exactly readable back.
-#
-#     %0 = coordinate "q1"
-#     %1 = sin %0
-#     %2 = 3/2 %0 %1^2 - %0
-#     output "tau" (1) = %2
-#
-# Lines that start with # are comments.
-
-#: The latest texts: records, and keys of the cache, are made of the text of one graph up to three times.
+#: The latest texts: records and cache keys need the text of one graph up to three times.
 _latest: deque[tuple[ref[Graph], str]] = deque(maxlen=2)
 
 
@@ -105,7 +102,7 @@ _TEXT_NUMBER = re.compile(r"(\d+)(?:/(\d*[1-9]\d*))?$")
 
 
 def read(text: str) -> Graph:
-    """The graph a text describes; GraphError names the line that cannot be read."""
+    """The graph that a text describes; GraphError names the line that cannot be read."""
     nodes: list[Node] = []
     outputs: list[Output] = []
     for number, line in enumerate(text.split("\n"), start=1):

@@ -1,4 +1,4 @@
-"""Objects of other systems: SymPy, CasADi, python-control."""
+"""Conversion to objects of SymPy, CasADi and python-control."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""python-control: a linear system as `control.StateSpace`, with the names of states, inputs and outputs."""
+"""Linear systems as `control.StateSpace` of python-control, with named states, inputs and outputs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from kinegraph.tasks.linearize import Linearization
 
 
 def to_control(linear: Linearization) -> Foreign:
-    """The `control.StateSpace` of a linearization: for Bode plots, regulators, observers and the rest of that package.
+    """The `control.StateSpace` of a linearization, for Bode plots, regulators and observers.
 
-    States, inputs and outputs are deviations from the point of the linearization and bear their names.
+    States, inputs and outputs are deviations from the point of linearization, with the names of the model.
     """
     control = extra("control", "an object of python-control")
     return control.ss(
@@ -19,5 +19,5 @@ def to_control(linear: Linearization) -> Foreign:
 
 
 def _labels(names: tuple[str, ...]) -> list[str]:
-    """python-control keeps the dot for its own use in the names of signals."""
+    """Names without dots, which python-control reserves in signal names."""
     return [name.replace(".", "_") for name in names]

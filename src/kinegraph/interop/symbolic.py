@@ -1,4 +1,4 @@
-"""Quantities as expressions of SymPy and functions of CasADi."""
+"""Quantities as SymPy expressions and CasADi functions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,11 @@ from kinegraph.graph.interpret import Evaluation
 from kinegraph.graph.node import Coefficient, Graph, Symbol
 from kinegraph.model.mechanism import Mechanism
 
-# The arithmetic that libraries with operators of their own share: graphs are evaluated in their expressions.
-
 
 class Expressions:
-    """Arithmetic of a library's expressions, for `Evaluation`.
+    """Arithmetic with the expressions of a symbolic library, for `Evaluation`.
 
-    library: the module whose functions have the graph's names, but for those in `special`.
+    library: the module with functions of the same names as in the graph, except those in `special`.
     """
 
     def __init__(self, library: Foreign, special: Mapping[str, Callable[..., Foreign]]) -> None:
@@ -28,11 +26,11 @@ class Expressions:
         self._special = {"reciprocal": lambda x: 1 / x, **special}
 
     def symbol(self, symbol: Symbol) -> Foreign:
-        """What stands for a symbol of the graph."""
+        """The expression of a symbol of the graph."""
         raise NotImplementedError
 
     def number(self, value: Coefficient) -> Foreign:
-        """What stands for a number."""
+        """The expression of a number."""
         raise NotImplementedError
 
     def add(self, left: Foreign, right: Foreign) -> Foreign:
@@ -44,7 +42,7 @@ class Expressions:
         return left * right
 
     def power(self, base: Foreign, exponent: int) -> Foreign:
-        """A value to a whole power."""
+        """A value to an integer power."""
         return base**exponent
 
     def function(self, name: str, arguments: Sequence[Foreign], angle: Callable[[], Foreign]) -> Foreign:
@@ -52,12 +50,9 @@ class Expressions:
         return (self._special.get(name) or getattr(self.library, name))(*arguments)
 
 
-# SymPy: the equations as exact expressions in memory.
-
-
 @dataclass(frozen=True)
 class SympyEquations:
-    """Expressions by quantity, in the model's own names.
+    """SymPy expressions by quantity, in the names of the model.
 
     A quantity with one index is a column Matrix, with two a Matrix, with more an ImmutableDenseNDimArray.
     """
@@ -67,7 +62,7 @@ class SympyEquations:
 
 
 def to_sympy(source: Mechanism | Graph, quantities: Quantities, options: ExportOptions | None = None) -> SympyEquations:
-    """The equations as SymPy expressions; parameters are symbols unless the options say otherwise."""
+    """The equations as SymPy expressions; by default parameters are symbols."""
     options = replace(options or ExportOptions(), layout=FunctionLayout.COMBINED)
     if options.symbolic_parameters is None:
         options = replace(options, symbolic_parameters=True)
@@ -92,7 +87,7 @@ def _shaped(sympy: Foreign, entries: list[Foreign], shape: tuple[int, ...]) -> F
 
 
 class _Exact(Expressions):
-    """The arithmetic of SymPy: exact rationals, functions left as they are."""
+    """The arithmetic of SymPy: exact rationals, unevaluated functions."""
 
     def __init__(self, sympy: Foreign) -> None:
         special = {
@@ -112,16 +107,13 @@ class _Exact(Expressions):
         return self.library.Rational(value.numerator, value.denominator)
 
 
-# CasADi: quantities as `casadi.Function`s of SX symbols, for optimisation and optimal control.
-
-
 def to_casadi(
     source: Mechanism | Graph, quantities: Quantities, options: ExportOptions | None = None
 ) -> dict[str, Foreign]:
-    """A `casadi.Function` for every quantity (one for all with FunctionLayout.COMBINED), by its name in code.
+    """A `casadi.Function` of SX symbols for each quantity (one for all with FunctionLayout.COMBINED), by name.
 
-    Arguments are columns q, v, a, ...; CasADi knows matrices only, so of a result with three indices the last two are
-    one, row after row.
+    Arguments are columns q, v, a, ... CasADi has only matrices, so the last two indices of a result with three indices
+    are flattened, row by row.
     """
     casadi = extra("casadi", "a CasADi function")
     options = options or ExportOptions()

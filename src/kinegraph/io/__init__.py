@@ -1,4 +1,4 @@
-"""Reading and writing models."""
+"""Read and write models."""
 
 from __future__ import annotations
 

@@ -4,11 +4,11 @@
 |---|---|
 | alpha, a, d, theta | the four quantities of a row: expressions; empty is zero |
 | kind | revolute (the default), prismatic or fixed; the first letter is enough |
-| name | the coordinate's name; q1, q2, ... if left out |
-| m, x, y, z, Jx, Jy, Jz, Jxy, Jyz, Jxz | optional: mass, centre of mass in the link frame, moments about it |
+| name | the coordinate's name; q1, q2, ... by default |
+| m, x, y, z, Jx, Jy, Jz, Jxy, Jyz, Jxz | optional: mass, center of mass in the link frame, moments about it |
 
-The coordinate of a revolute row is added to theta, that of a prismatic row to d, unless the cell mentions it. All other
-names are parameters. A modified row (Craig) is Rx(alpha) Sx(a) Rz(theta) Sz(d) with alpha and a of the link before; a
+The coordinate of a revolute row is added to theta, that of a prismatic row to d, unless the cell contains it. All other
+names are parameters. A modified row (Craig) is Rx(alpha) Sx(a) Rz(theta) Sz(d) with alpha and a of the previous link; a
 standard row is Rz(theta) Sz(d) Sx(a) Rx(alpha).
 """
 
@@ -52,16 +52,16 @@ Cell: TypeAlias = "Scalar | None"
 Row: TypeAlias = "Mapping[str, Cell] | Sequence[Cell]"
 
 _FIRST = ("alpha", "a", "d", "theta", "kind", "name")
-_CENTRE = ("x", "y", "z")
+_CENTER = ("x", "y", "z")
 _MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
-_COLUMNS = (*_FIRST, "m", *_CENTRE, *_MOMENTS)
+_COLUMNS = (*_FIRST, "m", *_CENTER, *_MOMENTS)
 _DECIMAL = re.compile(r"[+-]?[0-9]*\.([0-9]+)")
 _MAX_ROWS = 10_000
 _MAX_BYTES = 5_000_000
 
 
 class Convention(Enum):
-    """Which of the two tables: the standard one, or Craig's modified one."""
+    """The convention of the table: standard, or modified (Craig)."""
 
     STANDARD = "standard"
     MODIFIED = "modified"
@@ -87,7 +87,7 @@ def load_denavit_hartenberg(
     right_angles: bool = True,
     angle_tolerance: float = ANGLE_TOLERANCE,
 ) -> Robot:
-    """Read a CSV file (UTF-8, columns separated by comma or semicolon) whose first line names the columns."""
+    """Read a CSV file (UTF-8, separated by comma or semicolon) with the names of the columns in the first line."""
     text = read_input_text(path, _MAX_BYTES, "table")
     rule = RightAngles.within(angle_tolerance, right_angles)
     table = _Table(str(path), *_words(convention, angles), AngleReader(rule, Findings()))
@@ -122,24 +122,22 @@ def _csv_rows(text: str, source: str) -> list[tuple[Place, Mapping[str, Cell]]]:
     rows: list[tuple[Place, Mapping[str, Cell]]] = []
     for place, cells in records:
         if len(cells) > len(header):
-            raise ModelError(f"the row has {len(cells)} cells, the header {len(header)}", place, "remove some")
+            raise ModelError(f"the row has {len(cells)} cells, but the header {len(header)}", place, "remove cells")
         if any(cells):
             rows.append((place, dict(zip(header, cells, strict=False))))
     return rows
 
 
 def _records(lines: Sequence[str], separator: str, source: str) -> Iterator[tuple[Place, list[str]]]:
-    """The cells of each line and its place; what is no CSV is an error that names the place."""
+    """The cells of each line and its place; an error names the place of invalid CSV."""
     reader = csv.reader(lines, delimiter=separator, skipinitialspace=True, strict=True)
     while True:
         begin = reader.line_num + 1
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            remedy = "close every quote on the line where it is opened; cells of a table need no quotes"
-            raise ModelError(
-                f"this is no table of comma separated values: {error}", Place(begin, 1, source), remedy
-            ) from None
+            remedy = "close each quote on its line; cells of a table need no quotes"
+            raise ModelError(f"the table is not valid CSV: {error}", Place(begin, 1, source), remedy) from None
         if cells is None:
             return
         yield Place(begin, 1, source), [cell.strip() for cell in cells]
@@ -157,14 +155,14 @@ def _columns(row: Row) -> Mapping[str, Cell]:
 def _check_columns(found: Sequence[str], place: Place | None) -> None:
     for column in found:
         if column not in _COLUMNS or found.count(column) > 1:
-            message = f"there is no column {column!r}, or it occurs twice"
+            message = f"the column {column!r} is unknown, or occurs twice"
             raise ModelError(message, place, did_you_mean(column, _COLUMNS))
     if not {"alpha", "a", "d", "theta"} & set(found):
         raise ModelError("the table has none of the columns alpha, a, d, theta", place, f"name {', '.join(_FIRST)}")
 
 
 class _Table:
-    """One table on its way to a mechanism."""
+    """Converts a table to a mechanism."""
 
     def __init__(self, source: str, convention: Convention, unit: AngleUnit, angle_reader: AngleReader) -> None:
         self.source = source
@@ -231,8 +229,8 @@ class _Table:
         return self.angle_reader.angle(written, f"{column} of row {number}", place)
 
     def _inertia(self, row: Mapping[str, Cell], place: Place) -> Inertia:
-        centre = [self._amount(row.get(axis), place) for axis in _CENTRE]
-        central = tuple(Shift(axis, at) for axis, at in zip(Axis, centre, strict=True) if at != ZERO)
+        center = [self._amount(row.get(axis), place) for axis in _CENTER]
+        central = tuple(Shift(axis, at) for axis, at in zip(Axis, center, strict=True) if at != ZERO)
         mass, *moments = (self._amount(row.get(column), place) for column in ("m", *_MOMENTS))
         Jx, Jy, Jz, Jxy, Jyz, Jxz = moments
         return Inertia(mass, Jx, Jy, Jz, Jxy, Jyz, Jxz, central)
@@ -243,18 +241,18 @@ def _kind(cell: Cell, place: Place) -> str:
     for kind in ("revolute", "prismatic", "fixed"):
         if kind.startswith(word):
             return kind
-    raise ModelError(f"{word!r} is no kind of joint", place, "write revolute, prismatic or fixed")
+    raise ModelError(f"unknown kind of joint {word!r}", place, "write revolute, prismatic or fixed")
 
 
 def _with(cell: Expression, name: str) -> Expression:
-    """The cell with the coordinate in it: added unless it is there already."""
+    """The cell with the coordinate, which is added unless the cell contains it."""
     if name in names(cell):
         return cell
     return plus(Name(name), cell)
 
 
 def _size(step: Transform) -> Expression:
-    assert not isinstance(step, Quaternion)  # a table makes none
+    assert not isinstance(step, Quaternion)  # a table has none
     return step.angle if isinstance(step, Rotation) else step.distance
 
 

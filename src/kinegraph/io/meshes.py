@@ -20,23 +20,21 @@ from kinegraph.model.expressions import Expression, Number
 from kinegraph.model.mechanism import ONE
 from kinegraph.model.report import FindingKind
 
-# Where the meshes a model refers to lie: looked for below given folders and in the model's own package, never read.
-
-#: What pages draw; Collada needs a library that is an extra.
+#: Mesh formats that can be drawn; Collada needs an optional library.
 DRAWN = (".stl", ".obj", ".msh", ".dae")
 
 
 @dataclass(frozen=True)
 class MeshFinder:
-    """Resolves references of a model in `folder`; `package://NAME/...` is looked for in `roots`, and in the package
-    of that name the model lies in: a folder around it that is called NAME and holds a package.xml. A relative path
-    starts in `folder`; what it names may lie below the roots too."""
+    """Resolves mesh references of a model in `folder`. `package://NAME/...` is searched in `roots`, and in the package
+    that contains the model: a parent folder NAME with a package.xml. A relative path starts in `folder`; the file may
+    also be below the roots."""
 
     folder: Path | None
     roots: tuple[Path, ...] = ()
 
     def file(self, reference: str) -> str | None:
-        """The file a reference means, or None if there is no such file below the folders allowed."""
+        """The file of a reference; None if it does not exist below the allowed folders."""
         scheme, separator, rest = reference.partition("://")
         if separator and scheme in ("package", "model"):
             return self._in_package(rest)
@@ -51,17 +49,17 @@ class MeshFinder:
         return self._inside(path, (*self._own(), *self.roots))
 
     def fault(self, reference: str) -> str | None:
-        """Why a page cannot draw the mesh; None if it can, or if the model is no file and nothing is looked for."""
+        """Why the mesh cannot be drawn; None if it can, or if the model was not read from a file."""
         if self.folder is None:
             return None
         suffix = Path(reference).suffix.lower()
         if suffix == ".dae" and find_spec("collada") is None:
             return "Collada needs the extra mesh: pip install 'kinegraph[mesh]'"
         if suffix not in DRAWN:
-            return f"pages draw {', '.join(DRAWN)}"
+            return f"only {', '.join(DRAWN)} can be drawn"
         if self.file(reference) is not None:
             return None
-        where = "; --package-root says where packages are" if reference.startswith("package:") else ""
+        where = "; give the folder of packages as --package-root" if reference.startswith("package:") else ""
         return f"not found{where}"
 
     def _own(self) -> tuple[Path, ...]:
@@ -88,16 +86,16 @@ class MeshFinder:
             real = path.resolve()
             if real.is_file() and any(real.is_relative_to(folder.resolve()) for folder in folders):
                 return str(real)
-        except (OSError, ValueError, RuntimeError):  # a name no file system takes, a link to itself
+        except (OSError, ValueError, RuntimeError):  # an invalid file name, or a link to itself
             return None
         return None
 
 
 def mesh_scale(element: Element, findings: Findings) -> tuple[Expression, Expression, Expression]:
-    """The scale of a mesh that is only drawn. Some files write a fourth number, which means nothing."""
+    """The scale of a drawn mesh. Some files have a meaningless fourth number."""
     found = numbers(element, "scale")
     if found is not None and len(found) == 4:
-        message = "scale of a mesh has four numbers, and the first three count"
+        message = "scale of a mesh has four numbers; the first three are used"
         findings.count(FindingKind.ASSUMED, "mesh scales", message, element.place)
         found = found[:3]
     elif found is not None:
@@ -106,25 +104,22 @@ def mesh_scale(element: Element, findings: Findings) -> tuple[Expression, Expres
     return x, y, z
 
 
-# Polygons in space cut into triangles: along the surface they outline, or as MuJoCo does.
-#
-# The two differ for polygons whose corners do not lie in a plane, and MuJoCo's rule fails on some that are not convex.
-# Its masses are those of its own triangles, so bodies that MuJoCo weighs are cut its way; what is drawn is cut
-# properly.
+# Triangulation of polygons: properly for drawings, and as in MuJoCo for masses. The two differ for nonplanar polygons,
+# and MuJoCo's rule fails for some nonconvex polygons.
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 Triangle = tuple[int, int, int]
 
-#: How a polygon of more than three corners (n, 3) becomes triangles, by the indices of its corners.
+#: A triangulation of a polygon of more than three vertices (n, 3), by the indices of its vertices.
 Cut: TypeAlias = Callable[[Floats], list[Triangle]]
 
-#: A polygon of more corners is cut from its first corner, whatever its shape.
+#: A polygon of more vertices is cut into a fan from its first vertex.
 _MOST_CORNERS = 200
 
 
 def triangulated(corners: Floats) -> list[Triangle]:
-    """The triangles of a polygon, by the indices of its corners (n, 3); a quadrilateral by its shorter diagonal."""
+    """The triangles of a polygon, by the indices of its vertices (n, 3); a quadrilateral by its shorter diagonal."""
     if len(corners) == 4:
         first, second = corners[2] - corners[0], corners[3] - corners[1]
         return [(0, 1, 2), (0, 2, 3)] if first @ first < second @ second else [(0, 1, 3), (1, 2, 3)]
@@ -134,7 +129,7 @@ def triangulated(corners: Floats) -> list[Triangle]:
 
 
 def _flattened(corners: Floats) -> Floats:
-    """The corners seen along the polygon's normal (Newell), so that they go round counter-clockwise."""
+    """The vertices projected along the polygon's normal (Newell), in counterclockwise order."""
     following = np.roll(corners, -1, axis=0)
     less, more = corners - following, corners + following
     normal = [float(less[:, (i + 1) % 3] @ more[:, (i + 2) % 3]) for i in range(3)]
@@ -144,7 +139,7 @@ def _flattened(corners: Floats) -> Floats:
 
 
 def _ears_cut(corners: Floats) -> list[Triangle]:
-    """Cut off corners that have no other corner inside, until a triangle is left."""
+    """Ear clipping: cut off vertices whose triangle contains no other vertex, until a triangle remains."""
     left = list(range(len(corners)))
     found: list[Triangle] = []
     while len(left) > 3:
@@ -168,20 +163,20 @@ def _inside(point: Floats, a: Floats, b: Floats, c: Floats) -> bool:
 
 
 def _turn(a: Floats, b: Floats, c: Floats) -> float:
-    """Twice the area of a triangle; positive where it goes round counter-clockwise."""
+    """Twice the area of a triangle; positive if it is counterclockwise."""
     return float((b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]))
 
 
 # MuJoCo's rule
 
-#: How many corners are tried at most before a polygon is refused: some ten seconds of work.
+#: The maximum number of vertices tried for a polygon, about ten seconds of work.
 _MOST_TRIED = 200_000
 
 
 def cut_as_mujoco(corners: Floats) -> list[Triangle]:
-    """The triangles MuJoCo's reader of OBJ files (tinyobjloader) makes of a polygon, in single precision as there.
+    """The triangles of a polygon in MuJoCo's reader of OBJ files (tinyobjloader), in single precision.
 
-    Fewer than n - 2 triangles: it found no further corner to cut off and left the rest of the polygon out.
+    If there are fewer than n - 2 triangles, the reader dropped the rest of the polygon.
     """
     places = corners.astype(np.float32)
     if len(places) == 4:
@@ -190,14 +185,14 @@ def cut_as_mujoco(corners: Floats) -> list[Triangle]:
 
 
 def _quadrilateral(corners: Singles) -> list[Triangle]:
-    """Cut by the shorter diagonal; sums are rounded in the order of x, y, z."""
+    """Cut by the shorter diagonal; sums are in the order x, y, z."""
     first, second = corners[2] - corners[0], corners[3] - corners[1]
     squares = [one[0] * one[0] + one[1] * one[1] + one[2] * one[2] for one in (first, second)]
     return [(0, 1, 2), (0, 2, 3)] if squares[0] < squares[1] else [(0, 1, 3), (1, 2, 3)]
 
 
 def _two_axes(corners: Singles) -> list[int]:
-    """The coordinate plane the polygon is seen in: the one its first true corner fills most."""
+    """The coordinate plane of the projection: that of the largest normal component at the first real corner."""
     edges = np.roll(corners, -1, axis=0) - corners
     across = np.abs(np.cross(edges, np.roll(edges, -1, axis=0)))
     sharp = np.flatnonzero((across > np.finfo(np.float32).eps).any(axis=1))
@@ -210,9 +205,9 @@ def _two_axes(corners: Singles) -> list[int]:
 
 
 class _CutFromStart:
-    """Corners are tried one after another from where the last one was cut off.
+    """Vertices are tried in order, starting where the last one was cut off.
 
-    Where all that are left fail it ends, and likewise where none but the last of all is cut off in the first round.
+    It ends if all remaining vertices fail, or if only the last vertex is cut off in the first round.
     """
 
     def __init__(self, corners: Singles) -> None:
@@ -220,13 +215,13 @@ class _CutFromStart:
         self.left = np.arange(len(corners))
 
     def triangles(self) -> list[Triangle]:
-        """All triangles that are cut off, and the last that is left."""
+        """All triangles that are cut off, and the last remaining one."""
         found: list[Triangle] = []
         at, more, tried, cut = 0, len(self.left), 0, False
         while len(self.left) > 3 and more > 0:
             tried, more = tried + 1, len(self.left) if cut else more - 1
             if tried > _MOST_TRIED:
-                raise ValueError(f"a face of {len(self.x)} corners takes too long to be cut into triangles")
+                raise ValueError(f"the triangulation of a face of {len(self.x)} vertices takes too long")
             at %= len(self.left)
             ahead = np.roll(self.left, -at)
             cut = self._is_cut_off(ahead)
@@ -239,10 +234,10 @@ class _CutFromStart:
         return found if rest else [*found, (a, b, c)]
 
     def _is_cut_off(self, ahead: NDArray[np.int64]) -> bool:
-        """Whether the first three corners are a triangle with no other corner inside.
+        """Whether the first three vertices are a triangle without another vertex inside.
 
-        Its sense of rotation is compared with that of its first side about the origin, not of the polygon: that is
-        what fails where a polygon is not convex.
+        Its orientation is compared with that of its first side about the origin, not with the polygon's; this is why
+        the rule fails for nonconvex polygons.
         """
         x, y = self.x[ahead], self.y[ahead]
         turn = (x[1] - x[0]) * (y[2] - y[1]) - (y[1] - y[0]) * (x[2] - x[1])
@@ -258,29 +253,29 @@ class _CutFromStart:
 def _right_of_edge(
     x: np.float32, y: np.float32, x_before: np.float32, y_before: np.float32, px: Singles, py: Singles
 ) -> NDArray[np.bool_]:
-    """Which points have the edge on their right: an odd number of edges there means inside."""
+    """Which points have the edge on their right; an odd number of edges means inside."""
     crosses = (y > py) != (y_before > py)
     if y == y_before:
-        return np.zeros(len(px), dtype=bool)  # a level edge crosses no level
+        return np.zeros(len(px), dtype=bool)  # a horizontal edge is never crossed
     return np.asarray(crosses & (px < (x_before - x) * (py - y) / (y_before - y) + x))
 
 
-# Triangle meshes from STL, OBJ and MuJoCo's MSH files, corners in single precision as all of them are meant.
+# STL, OBJ and MuJoCo's MSH files; vertices are in single precision
 
 Indices = NDArray[np.int64]
 
-#: A file larger than this is not read.
+#: Maximum file size in bytes.
 LARGEST_FILE = 80_000_000
 
-_EXACT = "the file is damaged, or not what its name says"
+_EXACT = "the file is damaged, or its extension is wrong"
 
 
 @dataclass(frozen=True)
 class Mesh:
-    """Corners (n, 3) and triangles (m, 3), counted from zero.
+    """Vertices (n, 3) and triangles (m, 3), with indices from zero.
 
-    An OBJ file may hold several objects; `first` is how many triangles the first has, `triangles` holds those of all.
-    `torn` is how many of its faces were cut into fewer triangles than they consist of.
+    An OBJ file may contain several objects; `first` is the number of triangles of the first object. `torn` is the
+    number of faces that were not triangulated completely.
     """
 
     corners: Floats
@@ -290,20 +285,19 @@ class Mesh:
 
     @property
     def first_object(self) -> Indices:
-        """The triangles of the first object: all that MuJoCo knows of an OBJ file."""
+        """The triangles of the first object, the only one that MuJoCo reads from an OBJ file."""
         return self.triangles[: self.first]
 
 
 def read_mesh_file(path: str | Path, suffix: str | None = None, cut: Cut = triangulated) -> Mesh:
-    """The mesh of a .stl, .obj or .msh file; `suffix` says what the file is where its name does not.
+    """The mesh of a .stl, .obj or .msh file; `suffix` replaces that of the file name.
 
-    cut: how faces of an OBJ file that are not triangles are cut into such.
-    ModelError if there is no such file, or it is not one of these.
+    cut: the triangulation of faces of an OBJ file. Raises a ModelError if the file cannot be read.
     """
     kind = (suffix or Path(path).suffix).lower()
     if kind not in _READERS:
         remedy = f"save it as one of {', '.join(_READERS)}"
-        raise ModelError(f"{path} is a mesh of a format that is not read ({kind or 'no ending'})", remedy=remedy)
+        raise ModelError(f"the mesh format {kind or '(no extension)'} of {path} is not supported", remedy=remedy)
     try:
         mesh = _READERS[kind](read_input(path, LARGEST_FILE, "mesh file"), cut)
         _check(mesh)
@@ -314,9 +308,9 @@ def read_mesh_file(path: str | Path, suffix: str | None = None, cut: Cut = trian
 
 def _check(mesh: Mesh) -> None:
     if not np.isfinite(mesh.corners).all():
-        raise ValueError("a corner is not finite")
+        raise ValueError("a vertex is not finite")
     if mesh.triangles.size and not 0 <= mesh.triangles.min() <= mesh.triangles.max() < len(mesh.corners):
-        raise ValueError("a triangle has a corner that does not exist")
+        raise ValueError("a triangle has a vertex index that does not exist")
 
 
 def _whole(corners: NDArray[np.float32], triangles: Indices) -> Mesh:
@@ -335,7 +329,7 @@ def _stl(data: bytes, cut: Cut) -> Mesh:
 
 
 def _merged(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], Indices]:
-    """The corners in the order in which they first appear, and which of them each is; -0.0 and 0.0 are two numbers."""
+    """The distinct vertices in the order of their first use, and the index of each; -0.0 and 0.0 are distinct."""
     rows = np.ascontiguousarray(corners).view(np.dtype((np.void, 12))).reshape(-1)
     _, first, which = np.unique(rows, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -346,7 +340,7 @@ def _merged(corners: NDArray[np.float32]) -> tuple[NDArray[np.float32], Indices]
 
 def _text_stl(data: bytes) -> NDArray[np.float32]:
     if not data.lstrip().startswith(b"solid"):
-        raise ValueError("an STL file has 84 bytes and 50 for each triangle, or begins with the word solid")
+        raise ValueError("an STL file has 84 bytes and 50 per triangle, or begins with the word solid")
     words = data.decode("ascii", "replace").split()
     places = [place for place, word in enumerate(words) if word == "vertex"]
     listed = [[float(words[place + k]) for k in (1, 2, 3)] for place in places]
@@ -354,22 +348,22 @@ def _text_stl(data: bytes) -> NDArray[np.float32]:
 
 
 def _msh(data: bytes, cut: Cut) -> Mesh:
-    """Four counts (corners, normals, texture coordinates, faces), then these."""
+    """Four counts (vertices, normals, texture coordinates, faces), followed by the data."""
     counts = np.frombuffer(data, "<i4", 4)
     corners, normals, textures, faces = (int(count) for count in counts)
     if min(corners, normals, textures, faces) < 0 or len(data) != 16 + 12 * (corners + normals + faces) + 8 * textures:
-        raise ValueError("an MSH file has 16 bytes, 12 for each corner, normal and face, 8 for each texture coordinate")
+        raise ValueError("an MSH file has 16 bytes, 12 per vertex, normal and face, 8 per texture coordinate")
     found = np.frombuffer(data, "<f4", 3 * corners, 16).reshape(-1, 3)
     at = 16 + 12 * (corners + normals) + 8 * textures
     return _whole(found, np.frombuffer(data, "<i4", 3 * faces, at).reshape(-1, 3).astype(np.int64))
 
 
 def _obj(data: bytes, cut: Cut) -> Mesh:
-    """An object begins at `o` or `g`; a face of more than three corners is cut into triangles."""
+    """An object begins at `o` or `g`; a face of more than three vertices is cut into triangles."""
     lines = [line.split() for line in data.decode("utf-8", "replace").splitlines()]
     written = [words[1:4] for words in lines if words[:1] == ["v"]]
     if any(len(place) < 3 for place in written):
-        raise ValueError("a corner has less than three coordinates")
+        raise ValueError("a vertex has less than three coordinates")
     corners = np.array(written, dtype=np.float64).reshape(-1, 3).astype(np.float32)
     triangles: list[Sequence[int]] = []
     known, first, torn = 0, 0, 0
@@ -391,16 +385,16 @@ def _obj(data: bytes, cut: Cut) -> Mesh:
 def _face(face: list[int], corners: NDArray[np.float32], cut: Cut) -> list[Sequence[int]]:
     if len(face) <= 3:
         return [face] if len(face) == 3 else []
-    places = corners[face].astype(np.float64)  # an index that does not exist is an IndexError
+    places = corners[face].astype(np.float64)  # an invalid index is an IndexError
     return [[face[corner] for corner in triangle] for triangle in cut(places)]
 
 
 def _obj_index(word: str, known: int) -> int:
-    """Corners are counted from one, or back from the last if negative."""
+    """Indices count from one, or backwards from the last vertex if negative."""
     try:
         number = int(word.partition("/")[0])
     except ValueError:
-        raise ValueError(f"a face has the corner {word[:20]!r}, which is no whole number") from None
+        raise ValueError(f"a face has the vertex index {word[:20]!r}, which is not an integer") from None
     return number - 1 if number > 0 else known + number
 
 

@@ -1,4 +1,4 @@
-"""Which format a model file is in: by what it holds where that is certain, by its name otherwise."""
+"""The format of a model file, from its content if possible, otherwise from its name."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ModelFormat(Enum):
-    """What Kinegraph reads."""
+    """The supported formats."""
 
     RECORDS = "the model language"
     URDF = "URDF"
@@ -25,11 +25,11 @@ class ModelFormat(Enum):
     VECTORS = "a table of vectors"
 
 
-#: Names of files that hold XML, whatever their first letters look like.
+#: Extensions of XML files, whatever their first characters.
 _XML_NAMES = frozenset({".urdf", ".xml", ".mjcf", ".sdf", ".world", ".xacro", ".srdf"})
-_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # of UTF-8 and UTF-16
+_MARKS = (b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")  # byte order marks of UTF-8 and UTF-16
 
-#: What the root element of a file says about its format.
+#: Formats by the root element.
 _ROOTS = {
     "robot": ModelFormat.URDF,
     "mujoco": ModelFormat.MJCF,
@@ -38,21 +38,21 @@ _ROOTS = {
 }
 
 _FOREIGN_ROOTS = {
-    "COLLADA": ("a Collada mesh, not a model", "give the URDF or MJCF file that refers to it"),
+    "COLLADA": ("a Collada mesh, not a model", "load the URDF or MJCF file that refers to it"),
     "OpenSimDocument": (
-        "an OpenSim model, which is not read",
+        "an OpenSim model, which is not supported",
         "convert it to MJCF (e.g. with myoconverter), or write it in the model language",
     ),
 }
-_UNKNOWN = ("no model Kinegraph reads", "a URDF has <robot>, an MJCF file <mujoco>, an SDF file <sdf>")
+_UNKNOWN = ("not a supported model", "the root element of URDF is <robot>, of MJCF <mujoco>, of SDF <sdf>")
 _FOREIGN_NAMES = {
     ".mjb": ("a compiled MuJoCo model", "save it as XML with mujoco.mj_saveLastXML"),
-    ".usd": ("a USD scene, which is not read", "export it as URDF or MJCF"),
-    ".usda": ("a USD scene, which is not read", "export it as URDF or MJCF"),
-    ".usdz": ("a USD scene, which is not read", "export it as URDF or MJCF"),
-    ".stl": ("a mesh, not a model", "give the URDF or MJCF file that refers to it"),
-    ".obj": ("a mesh, not a model", "give the URDF or MJCF file that refers to it"),
-    ".py": ("a Python program", "run it with Python; models are built there with kinegraph.Builder"),
+    ".usd": ("a USD scene, which is not supported", "export it as URDF or MJCF"),
+    ".usda": ("a USD scene, which is not supported", "export it as URDF or MJCF"),
+    ".usdz": ("a USD scene, which is not supported", "export it as URDF or MJCF"),
+    ".stl": ("a mesh, not a model", "load the URDF or MJCF file that refers to it"),
+    ".obj": ("a mesh, not a model", "load the URDF or MJCF file that refers to it"),
+    ".py": ("a Python program", "run it with Python; build models there with kinegraph.Builder"),
 }
 
 
@@ -60,7 +60,7 @@ _TABLES = {".csv": ModelFormat.TABLE, ".toml": ModelFormat.VECTORS}
 
 
 def holds_xml(path: str | PathLike[str]) -> bool:
-    """Whether a file is to be read as XML. A file of a foreign kind is a ModelError that says what to do."""
+    """Whether a file is XML. Raises a ModelError for formats that are not supported."""
     suffix = Path(path).suffix.lower()
     if suffix in _XML_NAMES:
         return True
@@ -74,7 +74,7 @@ def holds_xml(path: str | PathLike[str]) -> bool:
 
 
 def format_by_name(path: str | PathLike[str]) -> ModelFormat:
-    """The format of a file that holds no XML."""
+    """The format of a file that is not XML."""
     return _TABLES.get(Path(path).suffix.lower(), ModelFormat.RECORDS)
 
 
@@ -87,8 +87,8 @@ def format_by_root(root: Element) -> ModelFormat:
 
 
 def require_root(root: Element, wanted: ModelFormat) -> None:
-    """Raise a ModelError unless the document is in the format wanted."""
+    """Raise a ModelError unless the document has the wanted format."""
     found = format_by_root(root)
     if found is not wanted:
-        remedy = f"kinegraph.load recognises the format by itself; this reader takes {wanted.value}"
+        remedy = f"use kinegraph.load, which recognizes the format; this function reads only {wanted.value}"
         raise ModelError(f"the root element is <{root.tag}>: this is {found.value}", root.place, remedy)

@@ -1,4 +1,4 @@
-"""How robot files are read: what all formats share, and what only URDF leaves open."""
+"""Options of the readers of robot files."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from kinegraph.model.expressions import Scalar
 
 Gravity = tuple[Scalar, Scalar, Scalar]
 
-#: What URDF leaves unsaid: gravity points down the z axis of the fixed frame.
+#: Default gravity of URDF, along the negative z axis of the fixed frame.
 GRAVITY: Gravity = (0, 0, -9.81)
 
 
 @dataclass(frozen=True)
 class RobotFileOptions:
-    """How a robot file is read.
+    """Options of a robot file reader.
 
-    package_roots: the folders in which `package://` references to meshes are looked for, and below which meshes and
-    includes of an MJCF may lie beside those below its own folder.
-    right_angles: take rounded right angles for exact ones if they are off by no more than `angle_tolerance` radians;
-    each is listed in the report of the result.
-    equalities: take the constraints that close loops (<equality> of MJCF, <loop_joint> of URDF, joints of SDF that
+    package_roots: folders in which `package://` references are searched, and below which meshes and includes of MJCF
+    are allowed, besides the folder of the model.
+    right_angles: make rounded right angles exact if they differ by no more than `angle_tolerance` radians; each is
+    listed in the report.
+    equalities: read the constraints that close loops (<equality> of MJCF, <loop_joint> of URDF, joints of SDF that
     close a loop); otherwise the report lists them as left out.
     """
 
@@ -36,20 +36,20 @@ class RobotFileOptions:
 
     @property
     def rule(self) -> RightAngles:
-        """Which angles are taken for right ones."""
+        """The rule for right angles."""
         return RightAngles.within(self.angle_tolerance, self.right_angles)
 
     def meshes(self, folder: Path | None) -> MeshFinder:
-        """What finds meshes from the folder of the file; None: the text of a file lies in no folder."""
+        """The mesh finder for a model in a folder; None if the model was not read from a file."""
         return MeshFinder(folder) if folder is None else MeshFinder(folder, tuple(map(Path, self.package_roots)))
 
 
 @dataclass(frozen=True)
 class UrdfOptions(RobotFileOptions):
-    """How a URDF is read.
+    """Options of the URDF reader.
 
-    base: whether the root link is fixed or floats with six degrees of freedom.
-    mimic: joints that mimic another follow its coordinate; otherwise they move by themselves.
+    base: whether the root link is fixed, or floating with six degrees of freedom.
+    mimic: joints with <mimic> follow the coordinate of another joint; otherwise they are independent.
     """
 
     base: Base | str = Base.FIXED

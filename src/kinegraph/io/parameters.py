@@ -1,6 +1,6 @@
-"""Values of parameters from a file: JSON, TOML, CSV, or lines `name = value`. Nothing in it is executed.
+"""Read parameter values from a file: JSON, TOML, CSV, or lines `name = value`. Nothing is executed.
 
-Numbers are taken exactly as they are written; a value in quotes is an expression of other parameters.
+Numbers are exact as written; a value in quotes is an expression of other parameters.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from kinegraph.model.expressions import Expression, expression
 
 T = TypeVar("T")
 
-#: Largest file of values, in bytes.
+#: Maximum file size, in bytes.
 MAX_BYTES = 5_000_000
 
 _LINE = re.compile(r"\s*([^\s=:,]+)\s*=\s*(.*?)\s*[,;]?\s*")
@@ -30,12 +30,12 @@ _COMMENT = re.compile(r"#.*|//.*")
 
 
 def read_parameters(path: str | PathLike[str]) -> dict[str, Expression]:
-    """The values a file gives, by name."""
+    """The parameter values of a file, by name."""
     source = str(path)
     try:
         text = read_regular(path, MAX_BYTES).decode("utf-8-sig")
     except OSError as error:
-        remedy = "check the name of the file with the parameters"
+        remedy = "check the name of the parameter file"
         raise ModelError(f"cannot read {source}: {error.strerror}", remedy=remedy) from None
     except UnicodeDecodeError:
         raise ModelError(f"{source} is not UTF-8 text", remedy="save the file as UTF-8 text") from None
@@ -61,14 +61,14 @@ def _json(text: str, source: str) -> object:
     try:
         return json.loads(text, parse_float=_decimal, object_pairs_hook=lambda pairs: _once(pairs, source))
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{source} is no JSON: {error}", remedy='write {"m1": 2, "l1": 0.5}') from None
+        raise ModelError(f"{source} is not valid JSON: {error}", remedy='write {"m1": 2, "l1": 0.5}') from None
 
 
 def _toml(text: str, source: str) -> object:
     try:
         return tomllib.loads(text, parse_float=_decimal)
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"{source} is no TOML: {error}", remedy="write lines `m1 = 2`") from None
+        raise ModelError(f"{source} is not valid TOML: {error}", remedy="write lines `m1 = 2`") from None
 
 
 def _once(pairs: Sequence[tuple[str, T]], source: str) -> dict[str, T]:
@@ -81,11 +81,11 @@ def _once(pairs: Sequence[tuple[str, T]], source: str) -> dict[str, T]:
 
 
 def _from_tables(read: object, source: str) -> dict[str, Expression]:
-    """Names and values; a single table `parameters` may hold them."""
+    """Names and values, or a single table `parameters` that contains them."""
     if isinstance(read, Mapping) and set(read) == {"parameters"} and isinstance(read["parameters"], Mapping):
         read = read["parameters"]
     if not isinstance(read, Mapping):
-        raise ModelError(f"{source} holds no names with values", remedy='write {"m1": 2, "l1": 0.5}')
+        raise ModelError(f"{source} does not contain names with values", remedy='write {"m1": 2, "l1": 0.5}')
     return {str(name): _value(value, str(name), Place(1, 1, source)) for name, value in read.items()}
 
 
@@ -93,18 +93,18 @@ def _value(value: object, name: str, place: Place) -> Expression:
     if isinstance(value, str):
         return read_expression(value, place)
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
-        message = f"{place.source}: the value of {name} is no number"
+        message = f"{place.source}: the value of {name} is not a number"
         raise ModelError(message, remedy='write a number, or an expression in quotes such as "2*m1"')
     return expression(value, f"{place.source}: {name}")
 
 
 def _from_csv(text: str, source: str) -> dict[str, Expression]:
-    """Rows `name,value`; a heading and further columns (units, remarks) are passed over."""
+    """Rows `name,value`; a header and further columns (units, comments) are ignored."""
     pairs: list[tuple[str, Expression]] = []
     try:
         rows = list(csv.reader(text.splitlines(), strict=True))
     except csv.Error as error:
-        raise ModelError(f"{source} is no CSV: {error}", remedy="write rows `name,value`") from None
+        raise ModelError(f"{source} is not valid CSV: {error}", remedy="write rows `name,value`") from None
     for number, row in enumerate(rows, start=1):
         cells = [cell.strip() for cell in row]
         heading = number == 1 and [cell.lower() for cell in cells[:2]] in (["name", "value"], ["parameter", "value"])
@@ -112,13 +112,13 @@ def _from_csv(text: str, source: str) -> dict[str, Expression]:
             continue
         place = Place(number, 1, source)
         if len(cells) < 2 or not cells[0] or not cells[1]:
-            raise ModelError("a row has a name and a value", place, "write `name,value`")
+            raise ModelError("a row needs a name and a value", place, "write `name,value`")
         pairs.append((cells[0], read_expression(cells[1], place)))
     return _once(pairs, source)
 
 
 def _from_lines(text: str, source: str) -> dict[str, Expression]:
-    """Lines `name = value`, perhaps ended by `;` or `,`; `#` and `//` begin comments."""
+    """Lines `name = value`, optionally ended by `;` or `,`; `#` and `//` begin comments."""
     pairs: list[tuple[str, Expression]] = []
     for number, line in enumerate(text.splitlines(), start=1):
         line = _COMMENT.sub("", line)

@@ -1,4 +1,4 @@
-"""Tables of vectors, as Racković's algorithms take them: joint axes and offsets from joints to centers of mass."""
+"""Read tables of vectors for Racković's algorithms: joint axes and offsets from joints to centers of mass."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from pathlib import Path
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.files import read_input_text
-from kinegraph.io.robot.placement import negative
 from kinegraph.model.constraints import Frame, Joint, JointType, Loop
-from kinegraph.model.expressions import Expression, Name, Number
+from kinegraph.model.expressions import Expression, Name, Number, negative
 from kinegraph.model.mechanism import (
     ZERO,
     Axis,
@@ -33,21 +32,17 @@ from kinegraph.model.names import did_you_mean, model_name_from
 from kinegraph.model.report import Places
 from kinegraph.model.validation.mechanism import validate
 
-# Tables of vectors: joint axes and the way from joints to centres of mass, as Racković's algorithms take them.
-
-
-# The zero pose of a joint between two links, from the vectors of the table alone (Racković, section 1.3.2.1).
-#
-# Seen along the joint axis, the way from the joint to the centre of its own link continues the way from the centre of
-# the link before to the joint. Where a vector is parallel to the axis, x, y, z are first exchanged for y, z, x.
+# The zero pose of a joint between two links, from the vectors of the table (Racković, section 1.3.2.1): seen along the
+# joint axis, the vector from the joint to the center of its link is parallel to the vector from the center of the
+# previous link to the joint. If a vector is parallel to the axis, its components are permuted to y, z, x.
 
 Three = tuple[Fraction, Fraction, Fraction]
 _Frame = tuple[Three, Three, Three]
 
 
 def zero_pose(axis: Three, own: Three, axis_before: Three, before: Three) -> tuple[Transform, ...]:
-    """The turn from the axes of the link before to those of the link: `own` and `before` lead from the joint to the
-    centres of both, each in its link's axes."""
+    """The rotation from the axes of the previous link to those of the link: `own` and `before` are the vectors from the
+    joint to the centers of both, each in its link's axes."""
     link = _frame(axis, _perpendicular_part(axis, own))
     away = _perpendicular_part(axis_before, before)
     base = _frame(axis_before, (-away[0], -away[1], -away[2]))
@@ -60,7 +55,7 @@ def zero_pose(axis: Three, own: Three, axis_before: Three, before: Three) -> tup
 
 
 def _perpendicular_part(axis: Three, vector: Three) -> Three:
-    """The unit vector of the part across the axis."""
+    """The unit vector of the component perpendicular to the axis."""
     x, y, z = vector
     one, zero = Fraction(1), Fraction(0)
     parts = (cross(axis, cross(along, axis)) for along in (vector, (y, z, x), (one, zero, zero)))
@@ -73,23 +68,22 @@ def _frame(axis: Three, across: Three) -> _Frame:
 
 
 def cross(a: Three, b: Three) -> Three:
-    """The vector product."""
+    """The cross product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 def unit(vector: Three) -> Three:
-    """The unit vector: exact where the length is rational, else as near as doubles are."""
+    """The unit vector: exact if the length is rational, else in double precision."""
     square = sum((item * item for item in vector), Fraction(0))
     if not square:
-        raise ValueError("a vector of length zero has no direction")
+        raise ValueError("a zero vector has no direction")
     root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
     length = root if root * root == square else Fraction(sqrt(square))
     return vector[0] / length, vector[1] / length, vector[2] / length
 
 
 def quaternion(turn: list[list[Fraction]]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """The quaternion of a rotation matrix, of any length, so that it stays rational; the largest component is taken
-    from the diagonal, as usual."""
+    """The quaternion of a rotation matrix, not normalized, so that it stays rational (Shepperd)."""
     (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = turn
     choices = (
         (1 + xx + yy + zz, zy - yz, xz - zx, yx - xy),
@@ -103,22 +97,22 @@ def quaternion(turn: list[list[Fraction]]) -> tuple[Fraction, Fraction, Fraction
     return e0 / size, e1 / size, e2 / size, e3 / size
 
 
-# Rows that close a series of a table of vectors: its last link is held in a frame with axes Q' of its own.
+# Rows that close a chain: its last link is held in a frame with axes Q'.
 #
 #     [[closing]]
-#     link = 8                                      # the last link of the series
-#     r = [0, 0, -0.07]                             # from its centre of mass to the point that is held, in its axes
+#     link = 8                                      # the last link of the chain
+#     r = [0, 0, -0.07]                             # from its center of mass to the point that is held, in its axes
 #     at = [0.2, 0.27, 0.0302]                      # where that point is held on the ground
 #     axes = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]      # Q'_1, Q'_2, Q'_3; these if left out
 #
-# The link stands as the ground does. The reaction sigma has its components along Q'.
+# The link has the orientation of the ground. The components of the reaction sigma are along Q'.
 
 WORDS = ("link", "r", "at", "axes")
 
 
 @dataclass(frozen=True)
 class Closing:
-    """A row: the link, the point of it that is held, where, and the axes Q'."""
+    """A row: the link, its point that is held, the position of this point, and the axes Q'."""
 
     link: int
     r: Three
@@ -126,14 +120,14 @@ class Closing:
     axes: tuple[Three, Three, Three]
 
     def loop(self, number: int) -> Loop:
-        """The loop it stands for: six rows, along Q' and about them."""
+        """The loop: six constraint rows, along and about the axes Q'."""
         turn = _rotation_to(self.axes)
         held, end = (*_shifts(self.at), *turn), (*_shifts(self.r), *turn)
         return Loop(f"closing{number}", Joint(JointType.FIXED), Frame(None, held), Frame(f"L{self.link}", end))
 
     @property
     def right_angled(self) -> bool:
-        """Whether Q' are right-handed axes at right angles, up to their lengths."""
+        """Whether Q' are perpendicular, right-handed axes of any length."""
         x, y, z = map(unit, self.axes)
         return all(abs(float(a) - float(b)) < 1e-9 for a, b in zip(cross(x, y), z, strict=True)) and _are_perpendicular(
             x, y
@@ -149,7 +143,7 @@ def _shifts(vector: Three) -> tuple[Transform, ...]:
 
 
 def _rotation_to(axes: tuple[Three, Three, Three]) -> tuple[Transform, ...]:
-    """From the axes of the ground to Q', which are the columns of the matrix."""
+    """The rotation from the axes of the ground to Q', the columns of the matrix."""
     units = [unit(axis) for axis in axes]
     e0, e1, e2, e3 = quaternion([[units[j][i] for j in range(3)] for i in range(3)])
     if not (e1 or e2 or e3):
@@ -157,25 +151,25 @@ def _rotation_to(axes: tuple[Three, Three, Three]) -> tuple[Transform, ...]:
     return (Quaternion((Number(e0), Number(e1), Number(e2), Number(e3))),)
 
 
-# A TOML file of vectors becomes a mechanism.
+# The format, in TOML:
 #
 #     name = "arm"
 #     gravity = [0, 0, -9.81]
 #
 #     [[link]]
 #     axis = [0, 0, 1]                              # of joint 1, which carries link 1
-#     r = { 1 = [0, 0, 0.4], 2 = [0, 0, -0.4] }     # from joints 1 and 2 to the centre of mass of link 1
+#     r = { 1 = [0, 0, 0.4], 2 = [0, 0, -0.4] }     # from joints 1 and 2 to the center of mass of link 1
 #     mass = 5
 #     moments = [0.25, 0.01, 0.25]                  # principal, about the link's x, y, z
-#     start = -0.5                                  # of the coordinate, 0 if left out
-#     accept_inertia = true                         # moments that no real body has are taken as stated
+#     start = -0.5                                  # initial value of the coordinate, by default 0
+#     accept_inertia = true                         # accept physically impossible moments
 #
-# All vectors are in the axes of their link, which are its principal axes. Link k hangs by joint k on the link that has
-# an r of joint k, else on the ground: this is the branch matrix of the algorithms. `axis_before` gives the axis in the
-# axes of the link before, where it has other components there. `closing.py` says how a series is closed.
+# All vectors are in the principal axes of their link. Joint k connects link k to the link that has an r of joint k, or
+# to the ground; this is the branch matrix of the algorithms. `axis_before` is the axis in the axes of the previous
+# link, if its components differ there.
 
 _MAX_BYTES = 5_000_000
-#: Powers of ten: products of six such numbers are still doubles.
+#: Maximum power of ten: products of six such numbers are still doubles.
 _LARGEST_EXPONENT = 50
 
 _WORDS = ("axis", "axis_before", "r", "mass", "moments", "accept_inertia", "start")
@@ -196,32 +190,32 @@ class Link:
 
 
 def load_vectors(path: str | PathLike[str], *, symbolic: bool = False) -> Mechanism:
-    """Read a table of vectors; `symbolic`: lengths, masses and moments are parameters with the values of the table."""
+    """Read a table of vectors; `symbolic`: lengths, masses and moments become parameters with the table's values."""
     return read_vectors(read_input_text(path, _MAX_BYTES, "table"), Path(path).stem, str(path), symbolic=symbolic)
 
 
 def read_vectors(text: str, name: str = "mechanism", source: str = "", *, symbolic: bool = False) -> Mechanism:
-    """A mechanism from the text of such a table."""
+    """Read a mechanism from the text of a table."""
     try:
         table = tomllib.loads(text, parse_float=_decimal)
     except (ValueError, RecursionError) as error:
-        raise ModelError(f"this is no table of vectors: {error}", Place(1, 1, source), "write it as TOML") from None
+        raise ModelError(f"this is not a table of vectors: {error}", Place(1, 1, source), "write it as TOML") from None
     return _Reader(source, symbolic).mechanism(table, name)
 
 
 def _decimal(text: str) -> Decimal:
-    """A number as it is written; `_Reader` makes a fraction of it once it knows that it is not too long."""
+    """A number as written; `_Reader` converts it to a fraction after checking its size."""
     try:
         found = Decimal(text)
     except ArithmeticError:
-        raise ValueError(f"{text} is no number") from None
+        raise ValueError(f"{text} is not a number") from None
     if not found.is_finite():
-        raise ValueError(f"{text} is no finite number")
+        raise ValueError(f"{text} is not a finite number")
     return found
 
 
 class _Reader:
-    """One table on its way to a mechanism."""
+    """Converts a table to a mechanism."""
 
     def __init__(self, source: str, symbolic: bool) -> None:
         self.place = Place(1, 1, source)
@@ -232,7 +226,7 @@ class _Reader:
         self._known(table, ("name", "gravity", "link", "closing"), "the table")
         rows = table.get("link")
         if not isinstance(rows, list) or not rows:
-            raise self._error("the table has no links", "write one [[link]] for every link")
+            raise self._error("the table has no links", "write one [[link]] per link")
         links = [self._link(row, number) for number, row in enumerate(rows, 1)]
         before = self._links_before(links)
         bodies = tuple(self._body(link, before.get(link.number)) for link in links)
@@ -247,17 +241,17 @@ class _Reader:
 
     def _loops(self, rows: object, links: int) -> tuple[Loop, ...]:
         if not isinstance(rows, list):
-            raise self._error("closing is no list of tables", "write [[closing]] and its rows below")
+            raise self._error("closing is not a list of tables", "write [[closing]] and its rows below")
         return tuple(self._closing(row, number, links).loop(number) for number, row in enumerate(rows, 1))
 
     def _closing(self, row: object, number: int, links: int) -> Closing:
         where = f"closing {number}"
         if not isinstance(row, dict):
-            raise self._error(f"{where} is no table", "write [[closing]] and its rows below")
+            raise self._error(f"{where} is not a table", "write [[closing]] and its rows below")
         self._known(row, WORDS, where)
         link = row.get("link")
         if not isinstance(link, int) or isinstance(link, bool) or not 1 <= link <= links:
-            raise self._error(f"{where} has the link {link!r}", f"write link = 1 ... {links}, the last of the series")
+            raise self._error(f"{where} has the link {link!r}", f"write link = 1 ... {links}, the last of the chain")
         r, at = (self._vector(row.get(word, [0, 0, 0]), f"{word} of {where}") for word in ("r", "at"))
         axes = row.get("axes", [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
         if not isinstance(axes, list) or len(axes) != 3:
@@ -265,13 +259,14 @@ class _Reader:
         x, y, z = (self._direction(axis, f"axes of {where}") for axis in axes)
         found = Closing(link, r, at, (x, y, z))
         if not found.right_angled:
-            raise self._error(f"axes of {where} are not at right angles", "write right-handed axes, such as x, y, z")
+            remedy = "write perpendicular, right-handed axes, such as x, y, z"
+            raise self._error(f"the axes of {where} are not perpendicular", remedy)
         return found
 
     def _link(self, row: object, number: int) -> Link:
         where = f"link {number}"
         if not isinstance(row, dict):
-            raise self._error(f"{where} is no table", "write [[link]] and its rows below")
+            raise self._error(f"{where} is not a table", "write [[link]] and its rows below")
         self._known(row, _WORDS, where)
         for word in ("axis", "r"):
             if word not in row:
@@ -285,26 +280,27 @@ class _Reader:
 
     def _arms(self, rows: object, number: int) -> dict[int, Three]:
         if not isinstance(rows, dict) or not all(key.isdecimal() and len(key) < 10 for key in rows):
-            raise self._error(f"r of link {number} is no table of joints", "write r = { 1 = [x, y, z], 2 = [x, y, z] }")
+            remedy = "write r = { 1 = [x, y, z], 2 = [x, y, z] }"
+            raise self._error(f"r of link {number} is not a table of joints", remedy)
         found = {int(key): self._vector(value, f"r of link {number}, joint {key}") for key, value in rows.items()}
         if number not in found:
-            raise self._error(f"link {number} has no r of its own joint {number}", f"add {number} = [x, y, z] to its r")
+            raise self._error(f"link {number} has no r of its joint {number}", f"add {number} = [x, y, z] to its r")
         return found
 
     def _links_before(self, links: Sequence[Link]) -> dict[int, Link]:
-        """The link each joint sits on; a joint no link mentions sits on the ground."""
+        """The previous link of each joint; none for a joint on the ground."""
         found: dict[int, Link] = {}
         for link in links:
             for joint in link.r:
                 if joint == link.number:
                     continue
                 if not link.number < joint <= len(links):
-                    remedy = "number links outwards: a joint has a higher number than the link it sits on"
+                    remedy = "number links outwards: a joint has a higher number than its previous link"
                     raise self._error(f"link {link.number} has an r of joint {joint}", remedy)
                 if joint in found:
                     both = f"{found[joint].number} and {link.number}"
                     raise self._error(
-                        f"joint {joint} sits on links {both}", "close loops by `loop` in the model language"
+                        f"joint {joint} is on two links, {both}", "close loops with `loop` in the model language"
                     )
                 found[joint] = link
         return found
@@ -315,7 +311,7 @@ class _Reader:
         if before is not None:
             for one in (link, before):
                 if not any(one.r[number]):
-                    remedy = "two links that meet are at zero where these vectors are in line: write one off the joint"
+                    remedy = "write a nonzero vector: it defines the zero pose of the joint"
                     raise self._error(f"r of link {one.number}, joint {number} is zero", remedy)
             steps += self._shifts(before.r[number], f"r{before.number}_{number}", -1)
             steps += zero_pose(link.axis, link.r[number], link.axis_before, before.r[number])
@@ -335,7 +331,7 @@ class _Reader:
         return found
 
     def _symbol(self, name: str, value: Fraction) -> Expression:
-        """A number of the table: itself, or a parameter with this value; zero is always zero."""
+        """A number, or a parameter with this value; zero is always a number."""
         if not self.symbolic or not value:
             return Number(value) if value else ZERO
         self.parameters[name] = Parameter(name, Number(value))
@@ -363,14 +359,14 @@ class _Reader:
     def _known(self, row: Mapping[str, object], words: Sequence[str], where: str) -> None:
         for word in row:
             if word not in words:
-                raise self._error(f"{where} has a row {word!r}", did_you_mean(word, words))
+                raise self._error(f"unknown row {word!r} of {where}", did_you_mean(word, words))
 
     def _error(self, message: str, remedy: str | None) -> ModelError:
         return ModelError(message, self.place, remedy or "")
 
 
 def _rotation_about(axis: Three, angle: Expression) -> tuple[Transform, ...]:
-    """A rotation about an axis of the link: elementary, or between two constant turns that bring z onto the axis."""
+    """A rotation about an axis of the link: elementary, or between two constant rotations that map z to the axis."""
     lengths = [item for item in axis if item]
     if len(lengths) == 1:
         along = next(one for one, item in zip(Axis, axis, strict=True) if item)

@@ -25,18 +25,18 @@ from numpy.typing import NDArray
 from kinegraph.errors import KernelError, KinegraphError
 from kinegraph.files import open_regular, read_at_most
 
-# What a value is made of, as a digest: the names under which things are stored are made of this and nothing else.
-#
-# Never of a display text: that may be shortened, rounded or ambiguous. Two values have the same digest exactly if their
-# types and complete contents are the same; 1, 1.0 and True differ, as do 0.0 and -0.0. Nothing here recurses: a sum of
-# 50,000 terms is 50,000 levels deep.
+# ---- Digests of values: the names of cached files
 
 
 def digest(*values: object) -> str:
     """The digest of these values, in this order, as 64 hexadecimal digits.
 
-    Takes numbers, texts, enums, tuples, lists, sets, mappings (in any order), arrays, and dataclasses of these.
-    Raises KernelError for anything else, for then the digest would not be complete.
+    Two values have the same digest if and only if their types and complete contents are the same: 1, 1.0 and True
+    differ, as do 0.0 and -0.0. Takes numbers, strings, enums, tuples, lists, sets, mappings (in any order), arrays, and
+    dataclasses of these. Raises KernelError for anything else, because the digest would be incomplete.
+
+    Display texts are never used: they may be shortened, rounded or ambiguous. The algorithm is iterative, because a sum
+    of 50,000 terms is 50,000 levels deep.
     """
     return _Digests().of(values).hex()
 
@@ -46,7 +46,7 @@ class _Digests:
 
     def __init__(self) -> None:
         self._found: dict[int, bytes] = {}
-        self._alive: list[object] = []  # an id is only good as long as its object lives
+        self._alive: list[object] = []  # an id is valid only while its object lives
 
     def of(self, root: object) -> bytes:
         stack: list[tuple[object, list[object] | None]] = [(root, None)]
@@ -73,7 +73,7 @@ class _Digests:
         return sha256(splitter.head + b"".join(encoded)).digest()
 
     def _encoded(self, part: object) -> bytes:
-        """With its length in front, so that no two sequences of parts run into the same bytes."""
+        """The encoding with its length in front, so that different sequences of parts never give the same bytes."""
         encoder = _encoder(type(part))
         data = b"#" + self._found[id(part)] if encoder is None else encoder(part)
         return b"%d:%b" % (len(data), data)
@@ -92,7 +92,7 @@ class _Order(Enum):
 
 
 class _Splitter(NamedTuple):
-    """How the parts of a type's objects are found; `head` is the type, with a length in front."""
+    """How objects of a type are split into parts; `head` is the type, with a length in front."""
 
     head: bytes
     parts: Callable[[object], list[object]]
@@ -100,11 +100,11 @@ class _Splitter(NamedTuple):
 
 
 def _leaf(kind: type[T], encode: Callable[[T], bytes]) -> tuple[type, _Encoder]:
-    """A row of the table below: the type and how its objects are written, which nobody asks of another type."""
+    """A row of the table below: a type and the encoder of its objects."""
     return kind, cast("_Encoder", encode)
 
 
-#: The types without parts. Whole numbers are written in base sixteen: in base ten Python refuses the longest.
+#: The types without parts. Integers are written in base sixteen: Python limits the length of decimal conversions.
 _LEAVES: dict[type, _Encoder] = dict(
     [
         _leaf(type(None), lambda value: b"none"),
@@ -120,7 +120,7 @@ _LEAVES: dict[type, _Encoder] = dict(
 
 
 def _encoder(kind: type) -> _Encoder | None:
-    """How objects of a type without parts are written; None for composites."""
+    """The encoder of a type without parts; None for composites."""
     if kind not in _LEAVES and issubclass(kind, Enum):
         name = _class_name(kind)
         _LEAVES[kind] = _leaf(Enum, lambda value: f"enum {name}.{value.name}".encode())[1]
@@ -131,7 +131,7 @@ _SPLITTERS: dict[type, _Splitter] = {}
 
 
 def _splitter(kind: type) -> _Splitter:
-    """How objects of a composite type are taken apart."""
+    """The splitter of a composite type."""
     if kind not in _SPLITTERS:
         _SPLITTERS[kind] = _new_splitter(kind)
     return _SPLITTERS[kind]
@@ -148,10 +148,10 @@ def _new_splitter(kind: type) -> _Splitter:
     if issubclass(kind, np.ndarray):
         return _Splitter(head, _array_parts)
     if is_dataclass(kind):
-        # What is not given when an object is made follows from what is (a hash that differs between processes).
+        # Fields outside __init__ follow from the others, such as a hash that differs between processes.
         names = tuple(field.name for field in fields(kind) if field.init)
         return _Splitter(head, lambda value: [*names, *(getattr(value, name) for name in names)])
-    raise KernelError(f"a {_class_name(kind)} has no contents that a name could be made of")
+    raise KernelError(f"cannot compute a cache key from an object of type {_class_name(kind)}")
 
 
 def _members(value: object) -> list[object]:
@@ -165,7 +165,7 @@ def _pairs(value: object) -> list[object]:
 def _array_parts(found: object) -> list[object]:
     value = cast("NDArray[np.generic]", found)
     if value.dtype.hasobject:
-        raise KernelError("an array of objects has no contents that a name could be made of")
+        raise KernelError("cannot compute a cache key from an array of objects")
     return [value.dtype.str, value.shape, value.tobytes()]
 
 
@@ -173,31 +173,31 @@ def _class_name(kind: type) -> str:
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
-# Object code on disk, by content.
+# ---- Object code on disk
 #
-# A file's name is the digest of everything the code depends on; its header repeats the digest of the code, so that a
-# damaged file is noticed and made anew. Files appear whole or not at all. The directory must belong to the user alone,
-# for what lies there is executed. Whatever goes wrong, kernels are compiled as if there were no cache.
+# The name of a file is the digest of everything the code depends on. The header holds a checksum of the code, so that a
+# damaged file is detected and replaced. Files are written atomically. Only the user may write to the directory, because
+# its contents are executed. If anything fails, kernels are compiled as if there were no cache.
 
 _MAGIC = b"kinegraph object code 1\n"
 _DIGEST_SIZE = sha256().digest_size
 
-#: When there are more files than this the oldest third is removed.
+#: With more files than this, the oldest third is removed.
 MOST_FILES = 5000
 
-#: One of so many new files, by its digest, has the others counted: to list thousands takes longer than to write one.
+#: One in so many new files, chosen by digest, triggers a count: listing thousands takes longer than writing one.
 TIDIED = 16
 
-#: A file larger than this, in bytes, is none of ours.
+#: Larger files, in bytes, are not read.
 LARGEST_FILE = 1_000_000_000
 
 
 @cache
 def sources_digest(folder: Path) -> str:
-    """A digest of a folder's Python files, so that work on them never meets stale results.
+    """A digest of a folder's Python files, so that edits to them invalidate cached results.
 
-    To read a thousand files takes longer than the rest of what a process does that finds its code here. So the digest
-    is stored, too, under sizes and times of the files.
+    Reading hundreds of files would take longer than everything else in a process that finds its code in the cache.
+    Therefore the digest itself is cached, under the sizes and times of the files.
     """
     top = str(folder)
     paths = sorted(_python_files(top))
@@ -222,8 +222,8 @@ def _python_files(folder: str) -> Iterator[str]:
 
 
 def _stamp(path: str) -> str:
-    """Where a file is, how long, and when anybody wrote to it or put it there."""
-    found = os.stat(path)  # noqa: PTH116 - a thousand paths as objects take as long as all the rest
+    """The path, inode, size, and times of modification and change of a file."""
+    found = os.stat(path)  # noqa: PTH116 - a Path object for each file would double the time
     return f"{path} {found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}\n"
 
 
@@ -247,7 +247,7 @@ def directory() -> Path:
 
 
 def load(name: str) -> bytes | None:
-    """The code of this name, or None if there is none that can be trusted."""
+    """The code of this name; None if there is none, or if it cannot be trusted."""
     folder = _usable_folder()
     if folder is None:
         return None
@@ -262,12 +262,12 @@ def load(name: str) -> bytes | None:
     code = verified(data, name)
     if code is not None:
         with suppress(OSError):
-            os.utime(path)  # what is used stays
+            os.utime(path)  # files in use are not the oldest
     return code
 
 
 def save(name: str, code: bytes) -> None:
-    """Keep code; silently does nothing where it cannot."""
+    """Cache code; does nothing if it cannot be written."""
     folder = _usable_folder()
     if folder is None:
         return
@@ -313,7 +313,7 @@ def checksummed(code: bytes, name: str) -> bytes:
 
 
 def verified(data: bytes, name: str) -> bytes | None:
-    """The code in the bytes of a file, None where they are damaged or those of another."""
+    """The code in the bytes of a file; None if they are damaged or belong to another name."""
     code = data[len(_MAGIC) + _DIGEST_SIZE :]
     return code if code and data == checksummed(code, name) else None
 
@@ -338,7 +338,7 @@ def _remove_oldest(folder: Path) -> None:
         return
     ages = []
     for path in (folder / name for name in names):
-        with suppress(OSError):  # another process may be tidying up too
+        with suppress(OSError):  # another process may remove files at the same time
             ages.append((path.stat().st_mtime, path))
     for _, path in sorted(ages)[: len(names) // 3]:
         with suppress(OSError):
@@ -359,16 +359,16 @@ def _usable_folder() -> Path | None:
 
 
 def _private(status: os.stat_result) -> bool:
-    """Can nobody but this user write here?"""
+    """Is this user the only one who can write here?"""
     return not _danger("", status)
 
 
 def _danger(name: str, status: os.stat_result) -> str:
-    """Who else could write to a file or folder; nothing where nobody can."""
+    """Who else could write to a file or folder; "" if nobody can."""
     if not hasattr(os, "getuid"):
         return ""
     if status.st_uid != os.getuid():
-        return f"{name} belongs to another user, who could change what is kept there. Set"
+        return f"{name} belongs to another user, who could change the cached code. Set"
     others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     return f"others could write to {name}. Run `chmod go-w {name}`, or set" if others else ""
 

@@ -1,4 +1,4 @@
-"""LLVM in the process: the target processor, text to object code, loaded code, and glue functions around it."""
+"""LLVM in the process: the target processor, object code from assembly, loaded code, and glue functions around it."""
 
 from __future__ import annotations
 
@@ -19,22 +19,21 @@ from llvmlite import binding as llvm
 from kinegraph.codegen.llvm.assembly import LIBRARY_FUNCTIONS
 from kinegraph.errors import KernelError
 
-# Made once in a process, also when several threads ask at the same time.
-#
-# `functools.cache` lets two threads make the same thing twice and keeps one of them. For code in memory that is fatal:
-# whoever took an address in the other one runs code that is no longer there.
-
 F = TypeVar("F", bound=Callable[..., object])
 
-#: One lock for all: functions that are made once call each other, and locks of their own could wait for each other.
+#: One lock for all functions marked with `once`: they call each other, and separate locks could deadlock.
 making = RLock()
 
-if hasattr(os, "register_at_fork"):  # a child must not begin with a lock that a thread of its parent holds
+if hasattr(os, "register_at_fork"):  # a child must not start with a lock held by a thread of its parent
     os.register_at_fork(before=making.acquire, after_in_parent=making.release, after_in_child=making.release)
 
 
 def once(make: F) -> F:
-    """A function whose results are cached for good: each is made by the first thread that asks, others wait for it."""
+    """Cache a function's results for the life of the process, and compute each only once, in one thread.
+
+    `functools.cache` may compute a result in two threads and drop one of them. With code in memory this is fatal: an
+    address in the dropped copy points to freed code.
+    """
     cached = cache(make)
 
     @wraps(make)
@@ -45,12 +44,9 @@ def once(make: F) -> F:
     return cast(F, made_once)
 
 
-# The processor code is made for.
-
-
 @dataclass(frozen=True)
 class Target:
-    """A processor as LLVM names it."""
+    """The processor that code is generated for, as LLVM names it."""
 
     triple: str
     cpu: str
@@ -58,21 +54,21 @@ class Target:
 
     @property
     def fused(self) -> bool:
-        """Has it a fused multiply-add? All but older x86 processors have."""
+        """Does the processor have a fused multiply-add? Only older x86 processors do not."""
         if not self.triple.startswith(("x86", "i386", "i486", "i586", "i686", "amd64")):
             return True
         return "+fma," in f"{self.features},"
 
     @property
     def lanes(self) -> int:
-        """The number of lanes that is fastest for batches."""
+        """The fastest number of lanes for batches."""
         return 8 if "+avx512f," in f"{self.features}," else 4
 
     def machine(self) -> llvm.TargetMachine:
         """A new LLVM target machine."""
         initialize()
         target = llvm.Target.from_triple(self.triple)
-        # Position independent and small: literals are read relative to the code, in one instruction.
+        # Position-independent code with the small code model reads literals relative to the code, in one instruction.
         return target.create_target_machine(
             cpu=self.cpu, features=self.features, opt=3, reloc="pic", codemodel="small", jit=True
         )
@@ -94,33 +90,31 @@ def initialize() -> None:
 
 
 def versions() -> str:
-    """What makes the code, for cache keys."""
+    """The versions of the compiler, for cache keys."""
     return f"llvmlite {llvmlite.__version__}, LLVM {'.'.join(map(str, llvm.llvm_version_info))}"
 
 
-# LLVM at work: text to object code, object code to callable addresses.
-
-#: Functions of the C library that code may call, with their arities; loops need powers beside those of graphs.
+#: Functions of the C library that code may call, with their arities. Compiled loops also need `pow`.
 IMPORTED_FUNCTIONS = {**LIBRARY_FUNCTIONS, "pow": 2}
 
 
 def object_code(text: str, target: Target) -> bytes:
     """Compile LLVM assembly."""
     machine = target.machine()
-    return bytes(machine.emit_object(_optimised(text, target, machine)))
+    return bytes(machine.emit_object(_optimized(text, target, machine)))
 
 
 def assembly(text: str, target: Target) -> str:
-    """The machine code of LLVM assembly, to be read by people."""
+    """The machine code of LLVM assembly, as readable text."""
     machine = target.machine()
-    return str(machine.emit_assembly(_optimised(text, target, machine)))
+    return str(machine.emit_assembly(_optimized(text, target, machine)))
 
 
-def _optimised(text: str, target: Target, machine: llvm.TargetMachine) -> llvm.ModuleRef:
+def _optimized(text: str, target: Target, machine: llvm.TargetMachine) -> llvm.ModuleRef:
     module = llvm.parse_assembly(text)
     module.triple = target.triple
     module.data_layout = str(machine.target_data)
-    # The text is already in the order and form it should have: what is left is to put the sines in place.
+    # The text is already optimized and ordered; only the sine functions remain to be inlined.
     passes = llvm.create_new_module_pass_manager()
     passes.add_always_inliner_pass()
     passes.run(module, llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(2)))
@@ -128,7 +122,7 @@ def _optimised(text: str, target: Target, machine: llvm.TargetMachine) -> llvm.M
 
 
 class LoadedCode:
-    """Object code in memory. The code lives as long as this object does."""
+    """Object code in memory, valid while this object lives."""
 
     def __init__(self, code: bytes, *names: str) -> None:
         library = llvm.JITLibraryBuilder().add_object_img(code)
@@ -140,7 +134,7 @@ class LoadedCode:
         self._tracker = library.link(self._linker, f"kinegraph{next(_numbers)}")
 
     def address(self, name: str) -> int:
-        """Where a function begins."""
+        """The address of a function."""
         return int(self._tracker[name])
 
 
@@ -149,13 +143,13 @@ _numbers = count()
 
 @once
 def _linker() -> llvm.LLJIT:
-    # JITLink places code and its literals together, which the small code model relies on.
+    # JITLink places code and its literals close together, as the small code model requires.
     return llvm.create_lljit_compiler(host().machine(), use_jit_link=sys.platform != "win32")
 
 
 @cache
 def _imports() -> dict[str, int]:
-    """Where the C library's functions are, under the names our modules use."""
+    """The addresses of C library functions, under the names in generated code."""
     libraries = list(_libraries())
     names = {f"kinegraph_libm_{name}": name for name in IMPORTED_FUNCTIONS}
     names |= {"kinegraph_malloc": "malloc", "kinegraph_free": "free"}
@@ -169,7 +163,7 @@ def _imports() -> dict[str, int]:
 
 
 def _libraries() -> Iterator[ctypes.CDLL]:
-    """The C library and its mathematical part; found by name, for searching would start a compiler or linker."""
+    """The C library and its mathematical part, by name; ctypes.util.find_library would start a compiler or linker."""
     by_system = {"linux": ("libm.so.6", "libc.so.6"), "darwin": ("libSystem.dylib",), "win32": ("ucrtbase",)}
     for name in by_system.get(sys.platform, ()):
         try:
@@ -180,9 +174,9 @@ def _libraries() -> Iterator[ctypes.CDLL]:
         yield ctypes.CDLL(None)
 
 
-# Small functions around code that is already loaded: what a caller knows by one address alone.
+# ---- Glue: small functions around loaded code, for callers that need one address
 #
-# They hold addresses of this process, so they are written anew in each and never stored on disk.
+# They contain addresses of this process, so they are never stored on disk.
 
 _ENTRY = "kinegraph_glue"
 _HEAD = f"define void @{_ENTRY}(ptr %x, ptr %y)"
@@ -195,7 +189,7 @@ _DOUBLE = 8  # bytes
 
 
 class Memory(Enum):
-    """Where numbers stand during a call: what arrives, what is returned, and what is taken for the call alone."""
+    """The arrays of a call: arguments, results, and working memory."""
 
     X = "%x"
     Y = "%y"
@@ -212,7 +206,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Call:
-    """Call the code at an address: it reads from one place on and writes from another on."""
+    """Call the code at an address: it reads from `source` on and writes from `target` on."""
 
     address: int
     source: Entry
@@ -221,7 +215,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Copy:
-    """Copy so many numbers."""
+    """Copy `count` numbers."""
 
     source: Entry
     target: Entry
@@ -229,7 +223,7 @@ class Copy:
 
 
 class Glue:
-    """A C function `void f(const double *x, double *y)`; it lives as long as this object does."""
+    """A C function `void f(const double *x, double *y)`, valid while this object lives."""
 
     def __init__(self, text: str) -> None:
         self._code = LoadedCode(object_code(text, host()), _ENTRY)
@@ -237,13 +231,13 @@ class Glue:
 
 
 def with_tables(address: int, tables: Sequence[int]) -> Glue:
-    """Call a function with the addresses of tables before x and y."""
+    """A function that calls another with the addresses of tables before x and y."""
     given = ", ".join([*(f"ptr {_pointer(table)}" for table in tables), "ptr %x", "ptr %y"])
     return Glue(f"{_HEAD} {{\n  call void {_pointer(address)}({given})\n  ret void\n}}\n")
 
 
 def repeated(address: int, times: int) -> Glue:
-    """Call a function so many times with the same x and y: as a compiled caller would, to be timed."""
+    """A function that calls another `times` times with the same x and y, for benchmarks."""
     call = f"  call void {_pointer(address)}(ptr %x, ptr %y)"
     counting = ["  %next = add i64 %count, 1", f"  %done = icmp eq i64 %next, {times}"]
     lines = ["  br label %again", "again:", "  %count = phi i64 [0, %0], [%next, %again]", call, *counting]
@@ -253,17 +247,21 @@ def repeated(address: int, times: int) -> Glue:
 
 
 def in_turn(steps: Sequence[Call | Copy], work: int) -> Glue:
-    """Do the steps one after the other, with memory for `work` numbers; without memory the first result is NaN."""
+    """A function of consecutive steps with memory for `work` numbers. Its first result is NaN if memory runs out."""
     lines = [f"  %work = call ptr @kinegraph_malloc(i64 {_DOUBLE * max(work, 1)})",
              "  %none = icmp eq ptr %work, null", "  br i1 %none, label %failed, label %begin", "failed:",
              f"  store double {_NO_NUMBER}, ptr %y", "  ret void", "begin:"]  # fmt: skip
     for number, step in enumerate(steps):
-        lines += [_element(f"%from{number}", step.source), _element(f"%to{number}", step.target), _done(number, step)]
+        lines += [
+            _element(f"%from{number}", step.source),
+            _element(f"%to{number}", step.target),
+            _step_text(number, step),
+        ]
     lines += ["  call void @kinegraph_free(ptr %work)", "  ret void"]
     return Glue("\n".join([_MEMORY, f"{_HEAD} {{", *lines, "}", ""]))
 
 
-def _done(number: int, step: Call | Copy) -> str:
+def _step_text(number: int, step: Call | Copy) -> str:
     if isinstance(step, Call):
         return f"  call void {_pointer(step.address)}(ptr %from{number}, ptr %to{number})"
     size = f"i64 {_DOUBLE * step.count}"

@@ -1,4 +1,4 @@
-"""From a graph to a kernel: bind its symbols, write and compile its code or take it from the cache, load it."""
+"""Compile a graph to a kernel: bind its symbols, generate code or take it from the cache, load it."""
 
 from __future__ import annotations
 
@@ -56,18 +56,15 @@ if TYPE_CHECKING:
     from kinegraph.codegen.program.instructions import Program
 
 
-# How kernels are compiled: the choices a user has.
-
-
 @dataclass(frozen=True)
 class KernelOptions:
-    """How a kernel is compiled.
+    """Options of compilation.
 
-    lanes: states a batch computes side by side, a power of two; None takes what is fastest on this processor.
-    chunk: about how many operations one function of the generated code holds; None takes what runs fastest.
+    lanes: number of states a batch computes in parallel vector lanes, a power of two; None: the fastest on this
+    processor. chunk: approximate number of operations in one generated function; None: the fastest.
     cache: keep compiled code on disk.
-    side_by_side: compute limbs of one shape (two arms, four legs) in the lanes of vectors where that is faster.
-    threads: how many threads a batch uses; None takes all cores.
+    side_by_side: compute limbs of equal structure (two arms, four legs) in vector lanes if that is faster.
+    threads: number of threads of a batch; None: all cores.
     """
 
     lanes: int | None = None
@@ -77,23 +74,23 @@ class KernelOptions:
     side_by_side: bool = True
 
     def __post_init__(self) -> None:
-        if self.lanes is not None and not (_is_whole(self.lanes) and self.lanes in (2, 4, 8, 16)):
-            raise KernelError(f"lanes is {self.lanes!r}: give 2, 4, 8 or 16, or None for this processor's best")
-        if self.chunk is not None and not (_is_whole(self.chunk) and self.chunk >= 10):
-            raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations, or None for what runs fastest")
-        if self.threads is not None and not (_is_whole(self.threads) and self.threads >= 1):
+        if self.lanes is not None and not (_is_integer(self.lanes) and self.lanes in (2, 4, 8, 16)):
+            raise KernelError(f"lanes is {self.lanes!r}: give 2, 4, 8 or 16, or None for the fastest on this processor")
+        if self.chunk is not None and not (_is_integer(self.chunk) and self.chunk >= 10):
+            raise KernelError(f"chunk is {self.chunk!r}: give at least 10 operations, or None for the fastest")
+        if self.threads is not None and not (_is_integer(self.threads) and self.threads >= 1):
             raise KernelError(f"threads is {self.threads!r}: give at least 1, or None for all cores")
         for name in ("cache", "side_by_side"):
             if not isinstance(getattr(self, name), bool):
                 raise KernelError(f"{name} is {getattr(self, name)!r}: give True or False")
 
 
-def _is_whole(value: object) -> bool:
+def _is_integer(value: object) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def options_of(options: KernelOptions | None) -> KernelOptions:
-    """The options given, or the usual ones."""
+    """The given options, or the defaults."""
     if options is None:
         return KernelOptions()
     if not isinstance(options, KernelOptions):
@@ -101,12 +98,9 @@ def options_of(options: KernelOptions | None) -> KernelOptions:
     return options
 
 
-# From a bound graph to loaded machine code, through the cache.
-
-
 @dataclass(frozen=True)
 class BuildReport:
-    """Seconds spent on one function: writing LLVM, compiling it, loading; `cached` if the code came from disk."""
+    """Seconds to write, compile and load one function; `cached`: the code came from disk."""
 
     emit: float
     compile: float
@@ -115,13 +109,13 @@ class BuildReport:
 
     @property
     def seconds(self) -> float:
-        """Seconds in all."""
+        """The total in seconds."""
         return self.emit + self.compile + self.load
 
 
 @dataclass(frozen=True)
 class Source:
-    """Everything the code of a kernel depends on."""
+    """Everything that the code of a kernel depends on."""
 
     binding: Bound
     emission: Emission
@@ -129,7 +123,7 @@ class Source:
 
     @cached_property
     def identity(self) -> str:
-        """A digest of it all, for the cache."""
+        """The digest of all fields and versions, for the cache."""
         binding = self.binding
         return digest(
             text.dump(binding.graph),
@@ -146,7 +140,7 @@ class Source:
         return llvm.module_text(entry, self.binding, self.emission)
 
     def build(self, entry: str, use_cache: bool) -> tuple[LoadedCode, BuildReport]:
-        """The loaded function `entry`, from the cache where possible."""
+        """The loaded function `entry`, from the cache if possible."""
         started = time.perf_counter()
         name = f"{entry}-{self.identity}" if use_cache else ""
         code = disk.load(name) if use_cache else None
@@ -170,8 +164,6 @@ def _emitter_version() -> str:
     return f"kinegraph {__version__} {disk.sources_digest(Path(codegen.__file__).parent)}"
 
 
-# Kernels of code that is written out straight: calls of one state and of many.
-
 _SCALAR = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)
 _BATCH = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
 
@@ -181,12 +173,12 @@ _FUNCTION_WEIGHT = 20
 
 
 class StraightKernel(Kernel):
-    """A graph as code that is written out straight, loaded and ready to be called.
+    """A graph as straight-line machine code, for one state or a batch of states.
 
     `address` is a C function `void f(const double *x, double *y)` for compiled callers: x holds all arguments end to
-    end, y receives all outputs; they must not overlap. It may be called from any number of threads: intermediate
-    values are on the stack, or, beyond 64 KiB, in memory taken and given back in each call (if there is none, the
-    outputs are NaN). The address is valid as long as the kernel exists.
+    end, y receives all outputs; they must not overlap. The function is thread-safe: intermediate values are on the
+    stack or, above 64 KiB, in memory allocated for each call (if allocation fails, the outputs are NaN). The address is
+    valid as long as the kernel exists.
     """
 
     form = "straight"
@@ -255,13 +247,13 @@ class StraightKernel(Kernel):
         return {output.name: part.reshape(output.shape) for output, part in parts}
 
     def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
-        """The outputs for many states, computed on all cores.
+        """The outputs for a batch of states, computed on all cores.
 
-        Each argument has shape (n, k), or (k,) if it is the same for all states; an argument of one symbol may have
+        Each argument has shape (n, k), or (k,) if it is the same for all states. An argument of one symbol may have
         shape (n,) or be a number. Outputs have shape (n, ...). The first call compiles the batch code.
 
-        `out` is what an earlier call returned, to be written again: getting memory for large results from the
-        system takes as long as computing them.
+        out: the result of an earlier call, to be overwritten. Allocating memory for large results takes as long as
+        computing them.
         """
         if named or len(values) != len(self.arguments):
             values = self.arranged(values, named)
@@ -288,7 +280,7 @@ class StraightKernel(Kernel):
 
     @property
     def batch_address(self) -> int:
-        """The batch code as a C function for compiled callers; compiles it if nothing has yet.
+        """The batch code as a C function for compiled callers; the first use compiles it.
 
         `void f(int64_t first, int64_t last, double *const *arguments, const int64_t *strides, double *const
         *results)` computes the states first <= i < last. State i of argument k begins strides[k] * i doubles behind
@@ -298,12 +290,12 @@ class StraightKernel(Kernel):
 
     @property
     def seconds(self) -> float:
-        """How long compiling or loading the scalar code took, and the batch code if it was used."""
+        """Seconds to compile or load the scalar code, and the batch code if it was used."""
         return self.report.seconds + (self._batch.report.seconds if self._batch else 0.0)
 
     @property
     def lanes(self) -> int:
-        """How many states a batch computes side by side."""
+        """The number of states that a batch computes in parallel lanes."""
         return self._source.emission.lanes
 
     @property
@@ -313,12 +305,12 @@ class StraightKernel(Kernel):
 
     @property
     def ir(self) -> str:
-        """The scalar code as LLVM assembly, as it was written."""
+        """The scalar code as LLVM assembly, before LLVM's passes."""
         return self._source.text(SCALAR_ENTRY)
 
     @property
     def batch_ir(self) -> str:
-        """The batch code as LLVM assembly, as it was written."""
+        """The batch code as LLVM assembly, before LLVM's passes."""
         return self._for_batches.text(BATCH_ENTRY)
 
     def assembly(self, batch: bool = False) -> str:
@@ -327,7 +319,7 @@ class StraightKernel(Kernel):
 
 
 class _Workspace(threading.local):
-    """Where a thread puts a state and finds the outputs; made once per thread, for allocating takes longer."""
+    """Arrays for arguments and outputs, allocated once per thread to save time."""
 
     def __init__(self, binding: Bound, output_size: int) -> None:
         self.x: Doubles = np.zeros(max(binding.input_size, 1))
@@ -342,7 +334,7 @@ class _Workspace(threading.local):
 
 
 class _BatchFunction:
-    """The batch code and how its work is shared out."""
+    """The batch code, and the size of the blocks that threads compute."""
 
     def __init__(self, code: LoadedCode, report: BuildReport, kernel: StraightKernel) -> None:
         self.code = code
@@ -360,9 +352,6 @@ def _split(y: Doubles, outputs: Sequence[Result]) -> list[Doubles]:
     return [y[end - output.size : end] for output, end in zip(outputs, ends, strict=True)]
 
 
-# From a graph to a kernel: bind its symbols, write and compile its code or take it from the cache, load it.
-
-
 def compile_graph(
     graph: Graph,
     arguments: Sequence[Argument],
@@ -375,14 +364,15 @@ def compile_graph(
 ) -> StraightKernel:
     """Compile a graph to machine code, with the back-substitution that comes after it, if any.
 
-    `proof` says what the graph was proved equal to; None: nothing is known of where it came from.
+    proof: what the graph was proved equal to; None if its origin is unknown.
 
-    `exchange` are pairs of symbols, or of nodes by their ids: what goes over into each other when every first is
-    exchanged for its second is computed side by side when the kernel is called for one state. `for_batches` is a graph
-    of the same values with fewer operations, for batches, whose lanes are states.
+    exchange: pairs of symbols, or of node ids, that describe a symmetry of the graph. Nodes that map to each other when
+    the pairs are exchanged are computed in parallel lanes in a call for one state.
 
-    Every live symbol must stand in an argument, or have a value in `parameters`; what depends on parameters alone is
-    computed now, in extended precision. Raises KernelError naming what is missing.
+    for_batches: a graph of the same values with fewer operations, for batches, where lanes are states.
+
+    Every live symbol must occur in an argument or have a value in `parameters`. Nodes that depend only on parameters
+    are computed now, in extended precision. KernelError names the missing symbols.
     """
     arriving = {symbol for argument in arguments for symbol in argument.symbols}
     for one, other in exchange:

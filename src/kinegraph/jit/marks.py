@@ -1,7 +1,7 @@
-"""Marks on functions that become machine code when the package is built, and what such functions may call.
+"""Decorators for functions that are compiled when the package is built, and the intrinsics that these may call.
 
-A marked function is plain Python: the interpreter runs it as it stands, which defines what it means. `make bitcode`
-compiles it with everything it calls; `jit.bitcode` loads the result. Nothing here needs a compiler.
+A marked function is plain Python; running it in the interpreter defines its meaning. `make bitcode` compiles it with
+everything it calls; `jit.bitcode` loads the result. Nothing here needs a compiler.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ _MARK = "__kinegraph_loop__"
 
 
 class Kind(Enum):
-    """How a function becomes machine code."""
+    """How a function is compiled."""
 
-    PART = auto()  # called by other marked functions; its code becomes part of theirs
-    INLINED = auto()  # a part so small that handing over its arguments would take longer than running it
+    PART = auto()  # called by other marked functions and compiled with them
+    INLINED = auto()  # a device function that is faster without a call
     LOOP = auto()  # called by Python, without Python's lock
-    CALLBACK = auto()  # called by C: it takes addresses as integers, and numbers
-    INTRINSIC = auto()  # replaced by instructions written by hand
+    CALLBACK = auto()  # called by C: its arguments are addresses as integers, and numbers
+    INTRINSIC = auto()  # replaced by hand-written instructions
 
 
 def part(function: F) -> F:
@@ -36,7 +36,7 @@ def part(function: F) -> F:
 
 
 def inlined(function: F) -> F:
-    """Mark a part that is too small for a call of its own."""
+    """Mark a device function that is inlined."""
     return _marked(function, Kind.INLINED)
 
 
@@ -46,12 +46,12 @@ def loop(function: F) -> F:
 
 
 def callback(function: F) -> F:
-    """Mark a function that C calls; it takes addresses as integers, and numbers."""
+    """Mark a function that C calls. Its arguments are addresses as integers, and numbers."""
     return _marked(function, Kind.CALLBACK)
 
 
 def intrinsic(function: F) -> F:
-    """Mark a function that compiled code replaces by instructions written by hand."""
+    """Mark a function that the compiler replaces by hand-written instructions."""
     return _marked(function, Kind.INTRINSIC)
 
 
@@ -67,19 +67,19 @@ def kind_of(value: object) -> Kind | None:
 
 @intrinsic
 def doubles_at(address: int, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """The contiguous array of doubles that begins at an address."""
+    """The contiguous array of doubles at an address."""
     return _array_at(address, shape, np.float64)
 
 
 @intrinsic
 def integers_at(address: int, shape: tuple[int, ...]) -> NDArray[np.int64]:
-    """The contiguous array of 64-bit integers that begins at an address."""
+    """The contiguous array of 64-bit integers at an address."""
     return _array_at(address, shape, np.int64)
 
 
 @intrinsic
 def flags_at(address: int, shape: tuple[int, ...]) -> NDArray[np.bool_]:
-    """The contiguous array of booleans that begins at an address."""
+    """The contiguous array of booleans at an address."""
     return _array_at(address, shape, np.bool_)
 
 

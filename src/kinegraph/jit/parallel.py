@@ -1,4 +1,4 @@
-"""Blocks of rows on all cores. The code called releases Python's lock, so threads are enough."""
+"""Process blocks of rows on all cores. The called code releases Python's lock, so threads suffice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _pools_lock = Lock()
 
 
 def cores() -> int:
-    """How many cores this process may use."""
+    """The number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -21,8 +21,8 @@ def cores() -> int:
 def for_blocks(work: Callable[[int, int], None], rows: int, block: int, threads: int) -> None:
     """Call work(first, last) for blocks that cover all rows.
 
-    Every thread takes the next block when it is done with its last, so one that is held up delays nobody. Blocks are
-    short, so that an interrupt is noticed between two of them.
+    Each thread takes the next block when it has finished one, so a slow thread does not delay the others. Blocks are
+    short, so that an interrupt takes effect between two of them.
     """
     if 0 < rows <= block:
         work(0, rows)
@@ -48,7 +48,7 @@ def for_blocks(work: Callable[[int, int], None], rows: int, block: int, threads:
 
 
 class _Blocks:
-    """Ranges of rows, each handed out once."""
+    """A thread-safe iterator over ranges of rows."""
 
     def __init__(self, rows: int, block: int) -> None:
         self.rows = rows
@@ -69,7 +69,7 @@ class _Blocks:
             yield first, min(first + self.block, self.rows)
 
     def stop(self) -> None:
-        """Hand out nothing more."""
+        """End the iteration."""
         with self._lock:
             self._next = self.rows
 

@@ -1,4 +1,4 @@
-"""Kernels of matrices that compute and store only what can differ from zero, and return SciPy's sparse arrays."""
+"""Kernels of sparse matrices: compute only the entries that can be nonzero, and return SciPy's sparse arrays."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _ZERO = Polynomial(())
 
 @dataclass(frozen=True)
 class Pattern:
-    """Where a matrix may differ from zero, row by row: the layout of compressed sparse rows."""
+    """The sparsity pattern of a matrix, in compressed sparse row (CSR) layout."""
 
     shape: tuple[int, int]
     columns: NDArray[np.int32]
@@ -31,7 +31,7 @@ class Pattern:
 
     @property
     def count(self) -> int:
-        """How many entries may differ from zero."""
+        """The number of entries that can be nonzero."""
         return len(self.columns)
 
     def matrix(self, values: Doubles) -> csr_array:
@@ -42,7 +42,7 @@ class Pattern:
 
 
 def without_zeros(graph: Graph) -> tuple[Graph, dict[str, Pattern]]:
-    """The graph with every output a list of the entries that are not exactly zero, and where they belong."""
+    """The graph whose outputs list only entries that are not exactly zero, and their sparsity patterns."""
     patterns = {output.name: _pattern(graph, output) for output in graph.outputs}
     outputs = tuple(_nonzero(graph, output) for output in graph.outputs)
     return Graph(graph.nodes, outputs), patterns
@@ -50,7 +50,7 @@ def without_zeros(graph: Graph) -> tuple[Graph, dict[str, Pattern]]:
 
 def _pattern(graph: Graph, output: Output) -> Pattern:
     if len(output.shape) != 2:
-        raise KernelError(f"{output.name} is no matrix: compile it without asking for a sparse one")
+        raise KernelError(f"{output.name} is not a matrix: compile it without sparse=True")
     height, width = output.shape
     present = np.array([graph.nodes[node] != _ZERO for node in output.nodes]).reshape(height, width)
     starts = np.concatenate([[0], np.cumsum(present.sum(axis=1))])
@@ -63,10 +63,10 @@ def _nonzero(graph: Graph, output: Output) -> Output:
 
 
 class SparseKernel(Kernel):
-    """Code of matrices. Calls return `scipy.sparse.csr_array`s, by name if there are several.
+    """A kernel of sparse matrices. A call returns a `scipy.sparse.csr_array`, or a dict of them by name.
 
-    `kernel` is the code underneath, which writes the values alone, as `address` does; `patterns` says where the values
-    belong.
+    kernel: the underlying code, which writes the values only, as `address` does.
+    patterns: the sparsity pattern of each output.
     """
 
     form = "sparse"
@@ -102,7 +102,7 @@ class SparseKernel(Kernel):
         return {name: self.patterns[name].matrix(part) for name, part in found.items()}
 
     def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
-        """The values of the matrices' entries for many states, of shape (n, entries)."""
+        """The values of the matrices' entries for a batch of states, of shape (n, entries)."""
         return self.kernel.batch(*values, out=out, **named)
 
     def flat(self, x: Doubles) -> Sequence[float]:

@@ -1,4 +1,4 @@
-"""Example mechanisms that come with Kinegraph: model files by name, and families generated to any size."""
+"""The library of example mechanisms: model files by name, and families of any size."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ else:
 
 @dataclass(frozen=True)
 class Family:
-    """Mechanisms of any size: `pendulum-6` is the member of `pendulum-N` with six links."""
+    """A family of mechanisms of any size: `pendulum-6` is the member of `pendulum-N` with six links."""
 
     description: str
     build: Callable[[int], Mechanism]
@@ -35,17 +35,17 @@ _MODELS = files("kinegraph.library").joinpath("models")
 
 
 def names() -> tuple[str, ...]:
-    """Names of the stored models, sorted; families have members besides (see FAMILIES)."""
+    """The names of the stored models, sorted, without members of families (see FAMILIES)."""
     return tuple(sorted(entry.name.removesuffix(".kg") for entry in _MODELS.iterdir() if entry.name.endswith(".kg")))
 
 
 def text(name: str) -> str:
-    """The model in the model language."""
+    """The text of a model in the model language."""
     if member := _member(name):
         return io.write(member())
     if name not in names():
         remedy = did_you_mean(name, (*names(), *FAMILIES))
-        raise ModelError(f"the library has no model {name}", remedy=remedy)
+        raise ModelError(f"unknown library model '{name}'", remedy=remedy)
     return _MODELS.joinpath(f"{name}.kg").read_text(encoding="utf-8")
 
 
@@ -57,19 +57,19 @@ def mechanism(name: str) -> Mechanism:
 
 @cache
 def _stored(name: str) -> Mechanism:
-    """Read once: a mechanism does not change."""
+    """The stored mechanism; read once, because mechanisms are immutable."""
     return io.parse(text(name), f"{name}.kg")
 
 
 def description(name: str) -> str:
-    """One line on the model: the first comment of its file."""
+    """A one-line description: the first comment of the model file."""
     stem, _, size = name.rpartition("-")
     if f"{stem}-N" in FAMILIES and (size == "N" or size.isdecimal()):
         return FAMILIES[f"{stem}-N"].description.replace("N", size, 1)
     return text(name).partition("\n")[0].removeprefix("#").strip()
 
 
-#: The families by their names.
+#: The families by name.
 FAMILIES: dict[str, Family] = {
     "pendulum-N": Family(
         "Planar pendulum of N uniform rods of unit length and mass, relative angles", families.pendulum, 1, 100_000
@@ -77,17 +77,19 @@ FAMILIES: dict[str, Family] = {
     "n-four-bar-N": Family(
         "Row of N four-bars with singular positions (IFToMM benchmark A02)", families.four_bars, 1, 1000
     ),
-    "loop-N": Family("Planar loop of N revolute joints, a regular polygon of uniform bars", families.ring, 4, 100_000),
+    "loop-N": Family(
+        "Planar loop of N revolute joints, a regular polygon of uniform bars", families.planar_loop, 4, 100_000
+    ),
 }
 
 
 def _member(name: str) -> Callable[[], Mechanism] | None:
-    """How to build a member of a family; None if the name is not one."""
+    """A function that builds a member of a family; None if the name is not a member."""
     stem, _, size = name.rpartition("-")
     family = FAMILIES.get(f"{stem}-N")
     if family is None or not re.fullmatch(r"[0-9]{1,9}", size):
         return None
     if not family.smallest <= int(size) <= family.largest:
-        remedy = f"choose {family.smallest} to {family.largest}"
-        raise ModelError(f"there is no {stem} of size {int(size)}", remedy=remedy)
+        remedy = f"choose a size from {family.smallest} to {family.largest}"
+        raise ModelError(f"{stem} of size {int(size)} is not available", remedy=remedy)
     return lambda: family.build(int(size))

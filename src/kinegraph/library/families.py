@@ -1,4 +1,4 @@
-"""Mechanisms that are generated to any size."""
+"""Families of mechanisms, generated at any size."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def four_bars(count: int) -> Mechanism:
     return parse("\n".join(lines))
 
 
-def ring(joints: int) -> Mechanism:
+def planar_loop(joints: int) -> Mechanism:
     """A planar loop of N revolute joints, a regular polygon of uniform bars; the first bar is the ground.
 
-    Two chains of equal length start at the ends of the ground bar and are closed in the middle.
+    Two chains start at the ends of the ground bar and are closed in the middle.
     """
     left, right = joints // 2, joints - 1 - joints // 2
     builder = Builder(f"loop-{joints}", gravity=(0, -9.81, 0))
@@ -54,7 +54,7 @@ def ring(joints: int) -> Mechanism:
 def _bars(
     builder: Builder, letter: str, count: int, shift: tuple[Transform, ...], first: Expression, further: Expression
 ) -> Body | None:
-    """A chain of uniform bars of unit length, the first at an angle, each further one turned against the one before."""
+    """A chain of uniform bars of unit length; `first` is the angle of the first bar, `further` that between bars."""
     bar = inertia(mass=1, Jz=Fraction(1, 12), at=[Sx(Fraction(1, 2))])
     angles = [builder.coordinate(f"{letter}{i}", position=further if i > 1 else first) for i in range(1, count + 1)]
     base: Body | None = None

@@ -1,4 +1,4 @@
-"""Mechanisms: what they are, how to write them in Python, when they are well described, what their numbers are."""
+"""Mechanisms: records, the Python builder, validation, and values of expressions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
         RATE,
         STRETCH,
         Anchor,
-        Bumper,
+        CompliantContact,
         Damper,
         Element,
         EnergyLaw,
@@ -66,8 +66,8 @@ __all__ = [
     "Axis",
     "Body",
     "Builder",
-    "Bumper",
     "Call",
+    "CompliantContact",
     "Coordinate",
     "Damper",
     "Element",
@@ -140,7 +140,7 @@ load_on_demand(
         **dict.fromkeys(
             (
                 "Anchor",
-                "Bumper",
+                "CompliantContact",
                 "Damper",
                 "Element",
                 "EnergyLaw",

@@ -1,4 +1,4 @@
-"""In whose axes forces and moments are given; a module of its own, which the command line reads at once."""
+"""Axes in which forces and moments are given. A separate module, because the command line imports it at startup."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from enum import Enum
 
 
 class Axes(Enum):
-    """In whose axes a vector is given: the fixed ones, those of the body, or of what its joint stands on.
+    """The axes of a vector: those of the fixed frame, of the body, or of the parent body.
 
-    Forces and moments of a model take WORLD and BODY; loads of joints all three.
+    Forces and moments of a model take WORLD and BODY; joint loads take all three.
     """
 
     WORLD = "world"

@@ -1,4 +1,4 @@
-"""Build a mechanism in Python, with everything that the model language can say."""
+"""Build a mechanism in Python, with all features of the model language."""
 
 from __future__ import annotations
 
@@ -44,19 +44,17 @@ from kinegraph.model.platforms.leg_table import Drive, LegKind, LegRow, LegType,
 from kinegraph.model.robot_data import FORMS, Shape, ShapeKind
 from kinegraph.model.validation.mechanism import validate
 
-# Loops, constraints, contacts, unknown forces and named expressions written in Python: methods of the builder.
-
 #: A frame in Python: `frame(body, transforms...)`, or a body or its name, or None for the fixed frame.
 FrameLike: TypeAlias = Frame | Body | str | None
 
 
 def frame(body: Body | str | None, *transforms: Transform) -> Frame:
-    """A frame on a body (on the fixed frame if body is None); the transforms lead from the body's frame to it."""
+    """A frame on a body (on the fixed frame if body is None), given by transforms from the body's frame."""
     return Frame(body.name if isinstance(body, Body) else body, transforms)
 
 
 class ConstraintBuilder:
-    """Collects what ties bodies beyond their records, and names for expressions."""
+    """Collects loops, constraints, contacts, unknown forces and definitions."""
 
     def __init__(self) -> None:
         self._definitions: list[Definition] = []
@@ -69,17 +67,17 @@ class ConstraintBuilder:
         self._cuts: list[Cut] = []
 
     def define(self, name: str, value: Scalar) -> Name:
-        """Give an expression a name."""
+        """Define a name for an expression."""
         self._definitions.append(Definition(name, expression(value)))
         return Name(name)
 
     def quasivelocity(self, name: str, value: Scalar) -> Name:
-        """Give a sum of velocities a name; its integral is an output of every run."""
+        """Define a name for a linear form of velocities; its integral is an output of every simulation."""
         self._quasivelocities.append(QuasiVelocity(name, expression(value)))
         return Name(name)
 
     def unknown(self, name: str) -> Name:
-        """Declare a force or moment that is to be found from the motion."""
+        """Declare an unknown force or moment, to be found from the motion."""
         self._unknowns.append(Unknown(name))
         return Name(name)
 
@@ -93,27 +91,27 @@ class ConstraintBuilder:
         axes: Sequence[Axis | str] = (),
         length: Scalar | None = None,
     ) -> Loop:
-        """Close a loop: a joint ties the first frame to the second. `axes` are `x`, `y` or `z` of both frames (for a
-        universal joint one of the first and one of the second); `length` is that of a `distance`."""
-        kind = one_of(JointType, joint, f"loop {name}: the joint", ModelError)
+        """Close a loop by a joint between two frames. `axes` are `x`, `y` or `z` of both frames (for a universal joint,
+        an axis of the first and an axis of the second); `length` is that of a `distance`."""
+        kind = one_of(JointType, joint, f"joint of the loop {name}", ModelError)
         usual = kind.fixes.axes
-        chosen = tuple(one_of(Axis, axis, f"loop {name}: an axis", ModelError) for axis in axes) or usual
+        chosen = tuple(one_of(Axis, axis, f"axis of the loop {name}", ModelError) for axis in axes) or usual
         if len(chosen) != len(usual):
             raise ModelError(f"a {kind.value} joint takes {len(usual)} axes, found {len(chosen)}")
         if kind.fixes.relation or (length is None) is bool(kind.fixes.amounts):
             remedy = (
-                f"write coupling(...) for {kind.value}" if kind.fixes.relation else "only a `distance` has a length"
+                f"use coupling(...) for a {kind.value}" if kind.fixes.relation else "give `length` to a `distance` only"
             )
-            raise ModelError(f"the loop {name} cannot be a {kind.value} of these arguments", remedy=remedy)
-        made = Joint(kind, chosen, None if length is None else expression(length))
-        loop = Loop(name, made, _frame(first), _frame(second))
+            raise ModelError(f"the arguments of the loop {name} do not fit a {kind.value} joint", remedy=remedy)
+        closing = Joint(kind, chosen, None if length is None else expression(length))
+        loop = Loop(name, closing, _frame(first), _frame(second))
         self._loops.append(loop)
         return loop
 
     def coupling(
         self, name: str, first: Name | str, second: Name | str, ratio: Scalar, offset: Scalar = 0, rack: bool = False
     ) -> Coupling:
-        """A gear between two coordinates, first = ratio * second + offset; with `rack` the first one travels."""
+        """A gear between two coordinates, first = ratio * second + offset; with `rack` the first translates."""
         kind = JointType.RACK if rack else JointType.GEAR
         ends = [one.text if isinstance(one, Name) else one for one in (first, second)]
         coupling = Coupling(name, kind, ends[0], ends[1], expression(ratio), expression(offset))
@@ -121,7 +119,7 @@ class ConstraintBuilder:
         return coupling
 
     def constraint(self, name: str, left: Scalar, right: Scalar = ZERO) -> Constraint:
-        """Two expressions that stay equal: of positions and time, or linear in the velocities."""
+        """A constraint left = right, of positions and time, or linear in the velocities."""
         constraint = Constraint(name, expression(left), expression(right))
         self._constraints.append(constraint)
         return constraint
@@ -129,7 +127,7 @@ class ConstraintBuilder:
     def contact(
         self, name: str, gap: Scalar, *, restitution: Scalar = 0, friction: Scalar = 0, slip: Sequence[Scalar] = ()
     ) -> Contact:
-        """A gap that never becomes negative; friction works against the one or two velocities `slip`."""
+        """A rigid contact: the gap never becomes negative; friction opposes the one or two velocities `slip`."""
         slip_velocities = tuple(expression(item) for item in slip)
         contact = Contact(name, expression(gap), expression(restitution), expression(friction), slip_velocities)
         self._contacts.append(contact)
@@ -138,14 +136,14 @@ class ConstraintBuilder:
     def impacts(
         self, law: ImpactLaw | str = ImpactLaw.NEWTON, order: ImpactOrder | str = ImpactOrder.SIMULTANEOUS
     ) -> None:
-        """How contacts meet: `newton` or `poisson`; several at once `simultaneous` or `sequential`."""
+        """The impact model: restitution by `newton` or `poisson`; `simultaneous` or `sequential` impacts."""
         self._impacts = Impacts(
-            one_of(ImpactLaw, law, "the law of impacts", ModelError),
-            one_of(ImpactOrder, order, "the order of impacts", ModelError),
+            one_of(ImpactLaw, law, "impact law", ModelError),
+            one_of(ImpactOrder, order, "impact order", ModelError),
         )
 
     def cut(self, *joints: str | Loop | Body) -> None:
-        """Cut loops at these joints: a loop's own, or the one of a body on its base."""
+        """Cut loops at these joints: the joint of a loop, or of a body on its base."""
         self._cuts.extend(Cut(joint if isinstance(joint, str) else joint.name) for joint in joints)
 
 
@@ -153,24 +151,21 @@ def _frame(given: FrameLike) -> Frame:
     return given if isinstance(given, Frame) else frame(given)
 
 
-# Leg tables written in Python: a method of the builder.
-
-
 def leg(
     name: str,
     base: Sequence[Scalar],
-    ring: Sequence[Scalar],
+    platform: Sequence[Scalar],
     base_turns: Iterable[Transform] = (),
-    ring_turns: Iterable[Transform] = (),
+    platform_turns: Iterable[Transform] = (),
     on: Body | str | None = None,
 ) -> LegRow:
-    """One row of a leg table: the places of the joints on the base and, in its axes, on the ring.
+    """One row of a leg table: the positions of the joints on the base and on the platform, each in its own axes.
 
-    The turns lead from the axes of base and ring to those of the joints; `on` is the body the leg stands on, the fixed
-    frame if left out.
+    The turns rotate the axes of base and platform into those of the joints. `on` is the body that carries the leg; the
+    default is the fixed frame.
     """
     body = on.name if isinstance(on, Body) else on
-    return LegRow(name, (*_shifts(base), *base_turns), (*_shifts(ring), *ring_turns), body)
+    return LegRow(name, (*_shifts(base), *base_turns), (*_shifts(platform), *platform_turns), body)
 
 
 def screw(lead: Scalar, inertia: Scalar = 0, efficiency: Scalar = 1, back_driving: Scalar = 1) -> Screw:
@@ -190,7 +185,7 @@ def drive(
     stop: Scalar = 0,
     effort: Scalar = 0,
 ) -> Drive:
-    """What acts in the driven joint of every leg of a table; see `Drive`."""
+    """The forces in the driven joint of each leg of a table; see `Drive`."""
     ends = (None, None) if stroke is None else (expression(stroke[0]), expression(stroke[1]))
     return Drive(
         damping=expression(damping),
@@ -216,7 +211,7 @@ class PlatformBuilder:
     def platform(
         self,
         type: LegType | str,
-        ring: Body | str,
+        platform: Body | str,
         legs: Iterable[LegRow],
         first: Inertia | None = None,
         second: Inertia | None = None,
@@ -224,11 +219,11 @@ class PlatformBuilder:
         rod: Scalar | None = None,
         drive: Drive | None = None,
     ) -> tuple[LegRow, ...]:
-        """Stand a ring on legs of one type; `first` and `second` are the inertias of their two parts, `crank` and `rod`
-        the lengths of legs RUS and RSU. Several tables may carry one ring."""
+        """Put a platform on legs of one type; `first` and `second` are the inertias of their two parts, `crank` and
+        `rod` the lengths of legs RUS and RSU. Several tables may carry one platform."""
         kind = LegKind(
             type if isinstance(type, LegType) else leg_type(type),
-            ring.name if isinstance(ring, Body) else ring,
+            platform.name if isinstance(platform, Body) else platform,
             first or Inertia(),
             second or Inertia(),
             tuple(expression(one) for one in (crank, rod) if one is not None),
@@ -244,43 +239,41 @@ def _shifts(place: Sequence[Scalar]) -> tuple[Transform, ...]:
     return tuple(Shift(axis, amount) for axis, amount in amounts if amount != expression(0))
 
 
-# Mechanisms written in Python, with the same power as the model language.
-
 T = TypeVar("T")
 
 
 def Rx(angle: Scalar) -> Rotation:
-    """Turn about the current x axis."""
+    """Rotate about the current x axis."""
     return Rotation(Axis.X, expression(angle))
 
 
 def Ry(angle: Scalar) -> Rotation:
-    """Turn about the current y axis."""
+    """Rotate about the current y axis."""
     return Rotation(Axis.Y, expression(angle))
 
 
 def Rz(angle: Scalar) -> Rotation:
-    """Turn about the current z axis."""
+    """Rotate about the current z axis."""
     return Rotation(Axis.Z, expression(angle))
 
 
 def Sx(distance: Scalar) -> Shift:
-    """Move along the current x axis."""
+    """Translate along the current x axis."""
     return Shift(Axis.X, expression(distance))
 
 
 def Sy(distance: Scalar) -> Shift:
-    """Move along the current y axis."""
+    """Translate along the current y axis."""
     return Shift(Axis.Y, expression(distance))
 
 
 def Sz(distance: Scalar) -> Shift:
-    """Move along the current z axis."""
+    """Translate along the current z axis."""
     return Shift(Axis.Z, expression(distance))
 
 
 def Q(e0: Scalar, e1: Scalar, e2: Scalar, e3: Scalar) -> Quaternion:
-    """Turn by a quaternion, scalar part first: four constants, or the four names of one declared quaternion."""
+    """Rotate by a quaternion, scalar part first: four constants, or the four names of a declared quaternion."""
     return Quaternion((expression(e0), expression(e1), expression(e2), expression(e3)))
 
 
@@ -295,9 +288,9 @@ def inertia(
     at: Iterable[Transform] = (),
     accepted: bool = False,
 ) -> Inertia:
-    """Mass and central moments; `at` leads from the link frame to the central frame.
+    """Mass and central moments; `at` are the transforms from the link frame to the central frame.
 
-    `accepted=True` takes moments that break the triangle inequality as they are stated.
+    `accepted=True` allows moments that no real body has.
     """
     return Inertia(
         expression(mass),
@@ -309,7 +302,7 @@ def inertia(
 
 
 class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
-    """Collects the pieces of a mechanism; `build` checks them and returns it."""
+    """Collects the parts of a mechanism; `build` validates and returns it."""
 
     def __init__(self, name: str = "mechanism", gravity: Sequence[Scalar] = (0, 0, 0)) -> None:
         ElementBuilder.__init__(self)
@@ -324,16 +317,16 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         self._shapes: list[Shape] = []
 
     def parameter(self, name: str, value: Scalar | None = None) -> Name:
-        """Declare a parameter; without a value, one must be given before numbers are asked."""
+        """Declare a parameter. Without a value, it needs one before anything is evaluated."""
         self._parameters.append(Parameter(name, None if value is None else expression(value)))
         return Name(name)
 
     def coordinate(
         self, name: str, position: Scalar | None = None, velocity: Scalar | None = None, armature: Scalar = 0
     ) -> Name:
-        """Declare a generalized coordinate with its initial position and velocity, and inertia of its own.
+        """Declare a generalized coordinate with its initial position and velocity, and its armature.
 
-        What is not given is zero, and is free to move where loops have to be closed.
+        Values that are not given are zero, and may change when loops are assembled.
         """
         start, rate = (ZERO if one is None else expression(one) for one in (position, velocity))
         zeros = position is not None and start == ZERO, velocity is not None and rate == ZERO
@@ -348,9 +341,9 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         velocity: Sequence[Scalar] = (0, 0, 0),
         armature: Scalar = 0,
     ) -> Quaternion:
-        """Declare four coordinates of unit norm with three angular velocities; returns the transform Q of it.
+        """Declare four coordinates of unit norm with three angular velocities; returns the transform Q.
 
-        `armature` is inertia of the joint itself, the same about all axes.
+        `armature` is the inertia of the joint itself, the same about all axes.
         """
         e0, e1, e2, e3 = _expect(tuple(names), 4, "the names of a quaternion")
         wx, wy, wz = _expect(tuple(velocities), 3, "the velocities of a quaternion")
@@ -368,7 +361,7 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         transforms: Iterable[Transform] = (),
         inertia: Inertia | None = None,
     ) -> Body:
-        """Add a body; no base means the fixed frame, no inertia a massless body."""
+        """Add a body. Without a base it is on the fixed frame; without inertia it is massless."""
         body = Body(name, base.name if isinstance(base, Body) else base, tuple(transforms), inertia or Inertia())
         self._bodies.append(body)
         return body
@@ -380,9 +373,9 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         position: Sequence[Scalar] = (0, 0, 0),
         orientation: Iterable[Rotation | Quaternion] = (),
     ) -> Point:
-        """Add a point of interest, fixed in the body's link frame (the fixed frame if body is None).
+        """Add an output point, fixed in the body's link frame (in the fixed frame if body is None).
 
-        The rotations of `orientation` turn the axes of that frame into the point's own, those of `pose:NAME`.
+        `orientation` rotates the axes of that frame into the axes of the point, those of `pose:NAME`.
         """
         x, y, z = _expressions(position, 3, f"the position of {name}")
         point = Point(name, body.name if isinstance(body, Body) else body, (x, y, z), tuple(orientation))
@@ -395,18 +388,18 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         kind: ShapeKind | str,
         sizes: Sequence[Scalar],
         at: Iterable[Transform] = (),
-        colour: Sequence[float] | None = None,
+        color: Sequence[float] | None = None,
     ) -> Shape:
-        """Add a shape to be drawn: a `box`, `sphere`, `cylinder`, `capsule` or `ellipsoid` on a body, or on the fixed
-        frame; `at` leads from the body's frame to the shape's. Colour is red, green, blue and perhaps opacity."""
-        form = ShapeKind(kind)
+        """Add a shape for drawings: a `box`, `sphere`, `cylinder`, `capsule` or `ellipsoid` on a body or on the fixed
+        frame. `at` are the transforms to the shape. The color is red, green, blue, and optionally opacity."""
+        form = one_of(ShapeKind, kind, "shape", ModelError)
         count = len(FORMS.get(form, ()))
         found = _expressions(sizes, count, f"a {form.value}")
         paint = None
-        if colour is not None:
-            red, green, blue, *opacity = colour
+        if color is not None:
+            red, green, blue, *opacity = color
             paint = (red, green, blue, opacity[0] if opacity else 1.0)
-        shape = Shape(form, body.name if isinstance(body, Body) else body, found, tuple(at), colour=paint)
+        shape = Shape(form, body.name if isinstance(body, Body) else body, found, tuple(at), color=paint)
         self._shapes.append(shape)
         return shape
 
@@ -443,5 +436,5 @@ def _expressions(values: Sequence[Scalar], count: int, what: str) -> tuple[Expre
 
 def _expect(values: tuple[T, ...], count: int, what: str) -> tuple[T, ...]:
     if len(values) != count:
-        raise ModelError(f"{what} takes {count} entries, found {len(values)}")
+        raise ModelError(f"{what}: expected {count} entries, found {len(values)}")
     return values

@@ -1,6 +1,4 @@
-"""Loops, constraints, contacts and unknown forces: joint types, records, kinds, and refusals where equations do not
-cover them.
-"""
+"""Loops, constraints, contacts and unknown forces: joint types, records, kinds, and errors for what is not derived."""
 
 from __future__ import annotations
 
@@ -14,16 +12,14 @@ from kinegraph.model.expressions import TIME, Expression, expressions, names
 from kinegraph.model.mechanism import ZERO, Axis, Mechanism, Transform
 from kinegraph.model.names import component
 
-# The types of joints that close loops: which relative motions each one takes away, and in how many rows.
+# Joint types. A joint connects a first frame to a second. r is the position of the second origin in the first frame,
+# n the joint axis (the same axis of both frames). A joint constrains
 #
-# A joint ties a first frame to a second one. Let r be the position of the second frame's origin, seen from the first in
-# the first frame's axes. With n the joint's axis (the same axis of both frames) a joint takes away
+# * the translation: nothing, r along n, r across n (two rows), all of r, or the length of r;
+# * the rotation: nothing, all but the rotation about n (two rows), all of it (three rows), or the rotation about the
+#   common normal of two axes, one of each frame, that stay perpendicular.
 #
-# * of the translation: nothing, r along n, r across n (two rows), all of r, or the change of its length; * of the
-# rotation: nothing, all but the turn about n (n stays parallel to itself, two rows), everything (the frames stay
-# parallel, three rows), or the turn about the common normal of two axes, one of each frame, that stay at right angles.
-#
-# Relations of two coordinates (gear, rack) tie no frames and have one row.
+# A relation of two coordinates (gear, rack) has one row and no frames.
 
 
 class Translation(Enum):
@@ -47,20 +43,20 @@ class Rotation(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Fixes:
-    """What a type of joint fixes: the parts of translation and rotation, or a relation of two coordinates."""
+    """The parts of translation and rotation that a joint type fixes, or a relation of two coordinates."""
 
     translation: Translation = Translation.FREE
     rotation: Rotation = Rotation.FREE
     relation: bool = False
-    axes: tuple[Axis, ...] = ()  # of the joint unless the model says others
-    amounts: tuple[str, ...] = ()  # what else it is told: the first must be given, others may be
+    axes: tuple[Axis, ...] = ()  # default axes of the joint
+    amounts: tuple[str, ...] = ()  # further arguments: the first is required, the others are optional
 
 
 _Z = (Axis.Z,)
 
 
 class JointType(Enum):
-    """The types, by their words in the model language."""
+    """The joint types; the values are their words in the model language."""
 
     FIXED = "fixed"
     REVOLUTE = "revolute"
@@ -77,7 +73,7 @@ class JointType(Enum):
 
     @property
     def fixes(self) -> Fixes:
-        """Which relative motions it takes away."""
+        """The relative motions that it constrains."""
         return _FIXES[self]
 
     def row_names(self, axes: tuple[Axis, ...]) -> tuple[str, ...]:
@@ -90,12 +86,12 @@ class JointType(Enum):
 
     @property
     def rows(self) -> int:
-        """How many relative motions it takes away."""
+        """The number of relative motions that it constrains."""
         return len(self.row_names(self.fixes.axes))
 
     @property
     def is_lower_pair(self) -> bool:
-        """Whether coordinates of its own can describe all motion it leaves, so that it can stand in a tree."""
+        """Whether coordinates can describe all motion that it allows, so that it can be part of a tree."""
         return self not in _HIGHER
 
 
@@ -117,7 +113,7 @@ _HIGHER = frozenset(
     {JointType.POINT_ON_LINE, JointType.POINT_ON_PLANE, JointType.DISTANCE, JointType.GEAR, JointType.RACK}
 )
 
-#: What other systems call the types.
+#: Names of the joint types in other systems.
 SYNONYMS = {
     "weld": "fixed", "rigid": "fixed", "lock": "fixed", "hinge": "revolute", "pin": "revolute", "rotary": "revolute",
     "slider": "prismatic", "slide": "prismatic", "linear": "prismatic", "cardan": "universal", "hooke": "universal",
@@ -127,7 +123,7 @@ SYNONYMS = {
 
 
 def _directions(fixed: Translation | Rotation, axes: tuple[Axis, ...]) -> tuple[str, ...]:
-    """The axes of the first frame along (or about) which nothing moves; a length and a normal are directions too."""
+    """The axes of the first frame along (or about) which the motion is fixed; `length` and `normal` count as axes."""
     match fixed:
         case Translation.ALL | Rotation.ALL:
             return ("x", "y", "z")
@@ -142,14 +138,9 @@ def _directions(fixed: Translation | Rotation, axes: tuple[Axis, ...]) -> tuple[
     return ()
 
 
-# Records of what ties bodies beyond the tree: joints that close loops, constraints, contacts, unknown forces.
-#
-# They say what the model says, nothing is derived here.
-
-
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A frame on a body (on the fixed frame if body is None); the transforms lead from the body's frame to it."""
+    """A frame on a body (on the fixed frame if body is None), given by transforms from the body's frame."""
 
     body: str | None
     transforms: tuple[Transform, ...] = ()
@@ -168,13 +159,13 @@ class Joint:
 
     @property
     def row_names(self) -> tuple[str, ...]:
-        """A name for each relative motion it takes away: `x`, `turn_y`."""
+        """A name for each relative motion that it constrains: `x`, `turn_y`."""
         return self.type.row_names(self.axes)
 
 
 @dataclass(frozen=True, slots=True)
 class Loop:
-    """`loop Name | joint | first frame | second frame;`: the joint ties the two frames together."""
+    """`loop Name | joint | first frame | second frame;`: a joint between two frames that closes a loop."""
 
     name: str
     joint: Joint
@@ -189,7 +180,7 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class Coupling:
-    """`loop Name | gear(ratio, offset) | q1 | q2;`: first = ratio * second + offset; in a rack the first travels."""
+    """`loop Name | gear(ratio, offset) | q1 | q2;`: first = ratio * second + offset; the first of a rack translates."""
 
     name: str
     type: JointType
@@ -209,7 +200,7 @@ class Constraint:
 
     @property
     def residual(self) -> Expression:
-        """What has to vanish."""
+        """The expression that must be zero."""
         return self.left if self.right == ZERO else self.left - self.right
 
 
@@ -217,7 +208,7 @@ class Constraint:
 class Contact:
     """`contact Name | gap >= 0 | restitution(e), friction(mu), slip(vx, vy);`: the gap never becomes negative.
 
-    slip: the one or two velocities, along the surface, that friction works against.
+    slip: the one or two sliding velocities along the surface, which friction opposes.
     """
 
     name: str
@@ -229,14 +220,14 @@ class Contact:
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """`unknown S;`: a name in the values of forces and moments that is to be found from the motion."""
+    """`unknown S;`: an unknown in the values of forces and moments, to be found from the motion."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """`cut Name;`: the joint of this name, a loop's or a body's on its base, is to be cut."""
+    """`cut Name;`: cut the joint of this loop, or the joint of this body on its base."""
 
     joint: str
 
@@ -245,65 +236,62 @@ AnyLoop: TypeAlias = Loop | Coupling
 AnyConstraint: TypeAlias = Loop | Coupling | Constraint | Contact
 
 
-def row_names(tie: Loop | Coupling | Constraint) -> tuple[str, ...]:
-    """A name for each row of a loop or constraint, and so for its multiplier: `pin.x`, or the constraint's own."""
-    if isinstance(tie, Constraint):
-        return (tie.name,)
-    rows = tie.joint.row_names if isinstance(tie, Loop) else tie.type.row_names(())
-    return tuple(f"{tie.name}.{row}" for row in rows)
+def row_names(constraint: Loop | Coupling | Constraint) -> tuple[str, ...]:
+    """A name for each row of a loop or constraint, and for its multiplier: `pin.x`, or the name of the constraint."""
+    if isinstance(constraint, Constraint):
+        return (constraint.name,)
+    rows = constraint.joint.row_names if isinstance(constraint, Loop) else constraint.type.row_names(())
+    return tuple(f"{constraint.name}.{row}" for row in rows)
 
 
 def row_group(name: str) -> tuple[str, bool]:
-    """The loop of a row, and whether it is about turns: those have another unit than translations."""
+    """The loop of a row, and whether the row is a rotation; rotations and translations have different units."""
     loop, _, row = name.partition(".")
     return loop, row.startswith("turn")
 
 
 def frames(loops: tuple[AnyLoop, ...]) -> Iterator[tuple[Loop, Frame]]:
-    """Every frame that a loop ties, with the loop."""
+    """Both frames of each loop, with the loop."""
     for loop in loops:
         if isinstance(loop, Loop):
             yield loop, loop.first
             yield loop, loop.second
 
 
-def described(tie: AnyConstraint) -> str:
+def described(constraint: AnyConstraint) -> str:
     """In words: `the loop pin`."""
-    match tie:
+    match constraint:
         case Loop():
-            return f"the loop {tie.name}"
+            return f"the loop {constraint.name}"
         case Coupling():
-            return f"the {tie.type.value} {tie.name}"
+            return f"the {constraint.type.value} {constraint.name}"
         case Constraint():
-            return f"the constraint {tie.name}"
-    return f"the contact {tie.name}"
+            return f"the constraint {constraint.name}"
+    return f"the contact {constraint.name}"
 
 
 def all_constraints(mechanism: Mechanism) -> tuple[AnyConstraint, ...]:
-    """All that ties bodies beyond their records."""
+    """All loops, constraints and contacts."""
     return (*mechanism.loops, *mechanism.constraints, *mechanism.contacts)
 
 
 def is_constrained(mechanism: Mechanism) -> bool:
-    """Whether loops or constraints take away some of the motion of the records."""
+    """Whether the mechanism has loops or constraints."""
     return bool(mechanism.loops or mechanism.constraints)
 
 
-# Of what kind a constraint is: of positions, of positions and time, or of velocities.
-
-
 class ConstraintKind(Enum):
-    """The classical kinds."""
+    """The classical kinds of constraints."""
 
     HOLONOMIC = "holonomic"  # positions alone
     RHEONOMIC = "rheonomic"  # positions and time
     NONHOLONOMIC = "nonholonomic"  # linear in the velocities, perhaps with time
 
 
-def constraint_kind(mechanism: Mechanism, tie: AnyLoop | Constraint) -> ConstraintKind:
-    """The kind of a loop or constraint by what is written in it. Where transforms of bodies depend on time, so does
-    the equation, whatever its kind."""
-    used = frozenset[str]().union(*(names(root) for root in expressions(tie)))
+def constraint_kind(mechanism: Mechanism, constraint: AnyLoop | Constraint) -> ConstraintKind:
+    """The kind of a loop or constraint, from its own expressions. If transforms of bodies depend on time, the equation
+    does too, whatever its kind."""
+    used = frozenset[str]().union(*(names(root) for root in expressions(constraint)))
     velocities = set(mechanism.layout.velocities)
     if any(name in velocities or ((found := component(name)) is not None and found.rate) for name in used):
         return ConstraintKind.NONHOLONOMIC
@@ -311,29 +299,26 @@ def constraint_kind(mechanism: Mechanism, tie: AnyLoop | Constraint) -> Constrai
     return ConstraintKind.RHEONOMIC if used & {TIME, *prescribed} else ConstraintKind.HOLONOMIC
 
 
-# What can be described but not derived yet. Nothing is ignored: whoever derives equations asks here first.
-
-
 def refuse_unknowns(mechanism: Mechanism) -> None:
-    """DerivationError for a mechanism with unknown forces, naming them."""
+    """Raise a DerivationError if the mechanism has unknown forces."""
     _refuse(mechanism, _unknowns(mechanism), "equations with unknown forces")
 
 
 def refuse_contact_forces(mechanism: Mechanism, what: str) -> None:
-    """DerivationError for what follows from forces: those of contacts depend on which of them are closed."""
+    """Raise a DerivationError if the mechanism has rigid contacts: their forces depend on which of them are closed."""
     if not mechanism.contacts:
         return
     names = ", ".join(one.name for one in mechanism.contacts[:5])
     raise DerivationError(
-        f"{mechanism.name}: {what} depends on which contacts are closed ({names})\n"
-        "  simulate finds that out and computes it; for equations and exported code remove them from the model, or\n"
-        "  write a `bumper`, whose force is a formula of the state"
+        f"{mechanism.name}: {what} depends on which rigid contacts are closed ({names})\n"
+        "  use simulate, which finds the closed contacts; for equations and exported code, remove the contacts or\n"
+        "  replace them by compliant contacts (with `stiffness(...)`), whose forces are formulas of the state"
     )
 
 
 def refuse_constraints(mechanism: Mechanism, what: str) -> None:
-    """DerivationError for a mechanism with anything beyond a tree; `what` cannot be done for it yet."""
-    _refuse(mechanism, [*(described(tie) for tie in all_constraints(mechanism)), *_unknowns(mechanism)], what)
+    """Raise a DerivationError unless the mechanism is a tree; `what` is not supported for other mechanisms."""
+    _refuse(mechanism, [*map(described, all_constraints(mechanism)), *_unknowns(mechanism)], what)
 
 
 def _unknowns(mechanism: Mechanism) -> list[str]:
@@ -345,6 +330,6 @@ def _refuse(mechanism: Mechanism, pending: list[str], what: str) -> None:
         return
     names = ", ".join(pending[:5]) + (f" and {len(pending) - 5} more" if len(pending) > 5 else "")
     raise DerivationError(
-        f"{mechanism.name}: {what} are not derived yet; found {names}\n"
-        "  such a model can be read, checked, written and kept"
+        f"{mechanism.name}: {what} are not supported; the model has {names}\n"
+        "  such a model can be read, checked, written and stored"
     )

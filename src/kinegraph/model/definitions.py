@@ -1,7 +1,7 @@
 """Names for expressions: `define gamma = q1 + q2;` and `quasivelocity w = q1' + cos(q1)*q2';`.
 
-In a mechanism that is read or built every use of such a name carries what it stands for (`Defined`), so that nobody
-who looks into an expression has to look it up.
+In a mechanism that was read or built, each use of such a name contains its definition (`Defined`), so expressions can
+be read without a lookup.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class QuasiVelocity:
-    """`quasivelocity name = value;`: a name for a sum of velocities with factors.
+    """`quasivelocity name = value;`: a name for a linear form of velocities.
 
-    Its integral over time, which is no function of the positions in general, is an output of every run.
+    Its integral over time, in general not a function of the positions, is an output of every simulation.
     """
 
     name: str
@@ -39,7 +39,7 @@ class QuasiVelocity:
 
     @property
     def integral(self) -> str:
-        """What runs call its integral."""
+        """The name of its integral."""
         return f"{self.name}.integral"
 
 
@@ -47,7 +47,7 @@ AnyDefinition = Definition | QuasiVelocity
 
 
 def resolved(mechanism: Mechanism, places: Places | None = None) -> Mechanism:
-    """The mechanism in which every name that is defined carries what it stands for."""
+    """The mechanism in which each defined name contains its definition."""
     where = places or Places()
     known: dict[str, AnyDefinition] = {one.name: one for one in named_expressions(mechanism)}
     if not known:
@@ -64,7 +64,7 @@ def resolved(mechanism: Mechanism, places: Places | None = None) -> Mechanism:
 
 
 def unresolved(mechanism: Mechanism) -> Mechanism:
-    """The mechanism in which defined names are mere names, as they are written."""
+    """The mechanism in which defined names are plain names, as written."""
     if not named_expressions(mechanism):
         return mechanism
     return rewritten(mechanism, lambda name: Name(name.name) if isinstance(name, Defined) else name)
@@ -76,7 +76,7 @@ def named_expressions(mechanism: Mechanism) -> tuple[AnyDefinition, ...]:
 
 
 def _in_order(known: Mapping[str, AnyDefinition], places: Places) -> list[str]:
-    """Every name after those it is defined by."""
+    """All names, each after those that its definition uses."""
     used = {name: _mentioned(one.value) & known.keys() for name, one in known.items()}
     try:
         return list(TopologicalSorter(used).static_order())
@@ -84,7 +84,7 @@ def _in_order(known: Mapping[str, AnyDefinition], places: Places) -> list[str]:
         circle = " -> ".join(reversed(error.args[1]))
         remedy = "define one of them without the others"
         place = places.of(known[error.args[1][0]])
-        raise ModelError(f"definitions lead back to themselves: {circle}", place, remedy) from None
+        raise ModelError(f"the definitions form a cycle: {circle}", place, remedy) from None
 
 
 def _mentioned(root: Expression) -> set[str]:
@@ -93,6 +93,6 @@ def _mentioned(root: Expression) -> set[str]:
 
 
 def replaced(mechanism: Mechanism, change: Mapping[str, Expression]) -> Mechanism:
-    """The mechanism with names replaced by expressions, inside definitions too."""
+    """The mechanism with names replaced by expressions, also inside definitions."""
     as_named = unresolved(mechanism)
     return resolved(rewritten(as_named, lambda name: change.get(name.text, name) if isinstance(name, Name) else name))

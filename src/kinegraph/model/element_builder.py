@@ -1,4 +1,4 @@
-"""Elements written in Python: the methods of the builder that add springs, dampers, forces and their kin."""
+"""Methods of the builder that add elements: springs, dampers, friction, forces, limits, compliant contacts."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from kinegraph.model.elements import (
     HERTZ,
     Anchor,
     Arc,
-    Bumper,
     Capsule,
+    CompliantContact,
     ContactShape,
     Cylinder,
     Damper,
@@ -47,7 +47,7 @@ _LAWS: dict[str, type[Linear | ForceLaw | EnergyLaw]] = {
 
 E = TypeVar("E", bound=Element)
 
-#: A point in Python: an output or body, by itself or by name, `at(body, position)`, or three fixed coordinates.
+#: A point in Python: an output or body, given as itself or by name, `at(body, position)`, or three fixed coordinates.
 PointLike: TypeAlias = Anchor | Point | Body | str | Sequence[Scalar]
 
 
@@ -56,37 +56,37 @@ def at(body: Body | str | None, position: Sequence[Scalar] = (0, 0, 0)) -> Ancho
     return Anchor(body.name if isinstance(body, Body) else body, _triple(position, "a point"))
 
 
-def sphere(centre: PointLike, radius: Scalar) -> Sphere:
-    """A sphere that touches other shapes."""
-    return Sphere(_anchor(centre), expression(radius))
+def sphere(center: PointLike, radius: Scalar) -> Sphere:
+    """A sphere, as the shape of a compliant contact."""
+    return Sphere(_anchor(center), expression(radius))
 
 
 def capsule(first: PointLike, second: PointLike, radius: Scalar) -> Capsule:
-    """A rod with round ends, between two points of one body."""
+    """A capsule (a cylinder with round ends) between two points of one body."""
     return Capsule(_anchor(first), _anchor(second), expression(radius))
 
 
 def plane(point: PointLike, normal: Sequence[Scalar]) -> Plane:
-    """A half-space; the normal, in the axes of the point's body, points out of the material."""
+    """A half-space; the normal, in the axes of the point's body, points out of the solid."""
     return Plane(_anchor(point), _triple(normal, "a normal"))
 
 
-def torus(centre: PointLike, normal: Sequence[Scalar], ring: Scalar, radius: Scalar) -> Torus:
-    """A ring of the radius `ring`, `radius` thick."""
-    return Torus(_anchor(centre), _triple(normal, "a normal"), expression(ring), expression(radius))
+def torus(center: PointLike, normal: Sequence[Scalar], ring: Scalar, radius: Scalar) -> Torus:
+    """A torus: all points within `radius` of a circle of radius `ring`."""
+    return Torus(_anchor(center), _triple(normal, "a normal"), expression(ring), expression(radius))
 
 
 def arc(
-    centre: PointLike,
+    center: PointLike,
     normal: Sequence[Scalar],
     middle: Sequence[Scalar],
     ring: Scalar,
     half_angle: Scalar,
     radius: Scalar,
 ) -> Arc:
-    """A part of a ring with round ends, `half_angle` to both sides of its middle."""
+    """A part of a torus with round ends, `half_angle` to both sides of its middle."""
     sizes = expression(ring), expression(half_angle), expression(radius)
-    return Arc(_anchor(centre), _triple(normal, "a normal"), _triple(middle, "a direction"), *sizes)
+    return Arc(_anchor(center), _triple(normal, "a normal"), _triple(middle, "a direction"), *sizes)
 
 
 def cylinder(first: PointLike, second: PointLike, radius: Scalar) -> Cylinder:
@@ -95,14 +95,14 @@ def cylinder(first: PointLike, second: PointLike, radius: Scalar) -> Cylinder:
 
 
 class ElementBuilder:
-    """Collects inputs and elements. Where elements take `on` or `between`, exactly one of the two is given."""
+    """Collects inputs and elements. Elements with `on` and `between` take exactly one of the two."""
 
     def __init__(self) -> None:
         self._inputs: list[Input] = []
         self._elements: list[Element] = []
 
     def input(self, name: str, value: Scalar | None = None) -> Name:
-        """Declare an input; without an expression of time its value is an argument of the compiled code."""
+        """Declare an input. Without an expression of time, its value is an argument of the compiled code."""
         self._inputs.append(Input(name, None if value is None else expression(value)))
         return Name(name)
 
@@ -117,11 +117,10 @@ class ElementBuilder:
         energy: Scalar | None = None,
         rest: Scalar = 0,
     ) -> Spring:
-        """A spring: linear by `stiffness`, or any law of STRETCH as `force` or `energy`."""
+        """A spring: linear with `stiffness`, or any function of STRETCH as `force` or `energy`."""
         given = {"stiffness": stiffness, "force": force, "energy": energy}
-        word, law = _one_of(given, f"the spring {name}")
-        made = _LAWS[word](law)
-        return self._add(Spring(name, _target(name, on, between), made, expression(rest)))
+        word, formula = _one_of(given, f"the spring {name}")
+        return self._add(Spring(name, _target(name, on, between), _LAWS[word](formula), expression(rest)))
 
     def damper(
         self,
@@ -132,10 +131,10 @@ class ElementBuilder:
         damping: Scalar | None = None,
         force: Scalar | None = None,
     ) -> Damper:
-        """A damper: linear by `damping`, or any law of RATE as `force`."""
-        word, law = _one_of({"damping": damping, "force": force}, f"the damper {name}")
-        made = Linear(law) if word == "damping" else ForceLaw(law)
-        return self._add(Damper(name, _target(name, on, between), made))
+        """A damper: linear with `damping`, or any function of RATE as `force`."""
+        word, formula = _one_of({"damping": damping, "force": force}, f"the damper {name}")
+        law = Linear(formula) if word == "damping" else ForceLaw(formula)
+        return self._add(Damper(name, _target(name, on, between), law))
 
     def friction(
         self,
@@ -147,20 +146,20 @@ class ElementBuilder:
         viscous: Scalar = 0,
         width: Scalar = DEFAULT_WIDTH,
     ) -> Friction:
-        """Dry friction of size `coulomb`, smoothed over rates of the size of `width`, and viscous friction."""
+        """Dry friction of magnitude `coulomb`, smoothed over rates of about `width`, and viscous friction."""
         amounts = (expression(coulomb), expression(viscous), expression(width))
         return self._add(Friction(name, _target(name, on, between), *amounts))
 
     def force(
         self, name: str, value: Scalar, on: Scalar | None = None, *, between: Sequence[PointLike] | None = None
     ) -> Force:
-        """A value that works on an expression, or on the distance of two points."""
+        """A generalized force on an expression, or on the distance between two points."""
         return self._add(Force(name, expression(value), _target(name, on, between)))
 
     def point_force(
         self, name: str, at: PointLike, components: Sequence[Scalar], axes: Axes = Axes.WORLD
     ) -> PointForce:
-        """A force on a point."""
+        """A force at a point."""
         return self._add(PointForce(name, _anchor(at), _triple(components, f"the force {name}"), axes))
 
     def moment(self, name: str, on: Body | str, components: Sequence[Scalar], axes: Axes = Axes.WORLD) -> Moment:
@@ -188,7 +187,7 @@ class ElementBuilder:
         target = _target(name, on, between)
         return self._add(Limit(name, target, expression(stiffness), bounds[0], bounds[1], expression(damping)))
 
-    def bumper(
+    def compliant_contact(
         self,
         name: str,
         first: ContactShape,
@@ -199,10 +198,10 @@ class ElementBuilder:
         damping: Scalar = 0,
         friction: Scalar = 0,
         slip: Scalar = DEFAULT_WIDTH,
-    ) -> Bumper:
-        """Two shapes that push each other apart where they overlap, as `sphere(ball, r)` and `capsule(a, b, r)`."""
+    ) -> CompliantContact:
+        """A compliant contact of two shapes, such as `sphere(ball, r)` and `capsule(a, b, r)`."""
         amounts = (expression(one) for one in (stiffness, exponent, damping, friction, slip))
-        return self._add(Bumper(name, (first, second), *amounts))
+        return self._add(CompliantContact(name, (first, second), *amounts))
 
     def _add(self, element: E) -> E:
         self._elements.append(element)
@@ -211,12 +210,12 @@ class ElementBuilder:
 
 def _target(name: str, on: Scalar | None, between: Sequence[PointLike] | None) -> Target:
     if (on is None) == (between is None):
-        raise ModelError(f"{name} works on one thing", remedy="give either `on` or `between`")
+        raise ModelError(f"{name} needs exactly one target", remedy="give either `on` or `between`")
     if on is not None:
         return expression(on)
     assert between is not None
     if len(between) != 2:
-        raise ModelError(f"{name} goes between two points, found {len(between)}", remedy="write between=(a, b)")
+        raise ModelError(f"`between` of {name} takes 2 points, found {len(between)}", remedy="write between=(a, b)")
     return Span(_anchor(between[0]), _anchor(between[1]))
 
 
@@ -231,13 +230,13 @@ def _anchor(point: PointLike) -> Anchor:
 def _one_of(given: dict[str, Scalar | None], what: str) -> tuple[str, Expression]:
     stated = [(word, value) for word, value in given.items() if value is not None]
     if len(stated) != 1:
-        raise ModelError(f"{what} needs one law, found {len(stated)}", remedy=f"give one of {', '.join(given)}")
+        raise ModelError(f"{what} needs exactly one of {', '.join(given)}, found {len(stated)}")
     word, value = stated[0]
     return word, expression(value)
 
 
 def _triple(values: Sequence[Scalar], what: str) -> Triple:
     if len(values) != 3:
-        raise ModelError(f"{what} takes 3 entries, found {len(values)}")
+        raise ModelError(f"{what}: expected 3 entries, found {len(values)}")
     x, y, z = (expression(value) for value in values)
     return x, y, z

@@ -1,7 +1,7 @@
-"""What acts on the bodies beside gravity: springs, dampers, friction, forces, moments, potentials, limits, inputs.
+"""Elements that act on bodies: springs, dampers, friction, forces, moments, potentials, limits, compliant contacts.
 
-Every element works on a *target*: an expression of the positions (its deformation), an expression linear in the
-velocities, or the distance of two points. Through it the element contributes to the equations of motion.
+An element acts on a *target*: an expression of positions, an expression linear in velocities, or the distance between
+two points.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from kinegraph.model.names import component
 
 Triple: TypeAlias = tuple[Expression, Expression, Expression]
 
-#: The name of the deformation in the law of a spring, and of the rate in the law of a damper.
+#: The name of the deformation in the force or energy of a spring, and of the rate in the force of a damper.
 STRETCH = Name("stretch")
 RATE = Name("rate")
 
-#: How sharp friction changes its direction unless the model says so.
+#: Default rate over which dry friction is smoothed.
 DEFAULT_WIDTH = expression(0.01)
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """A named signal from outside, such as a motor's current. None: its value arrives as the argument `u`."""
+    """A named signal, such as a motor current. None: its value is part of the argument `u`."""
 
     name: str
     value: Expression | None = None
@@ -37,7 +37,7 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Anchor:
-    """A point elements act on: an output or a body's origin by name, a point of a body, or of the fixed frame (None).
+    """A point that an element acts on: an output, the origin or a point of a body, or of the fixed frame (None).
 
     The position is in the body's frame and may change with time.
     """
@@ -48,7 +48,7 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The distance of two points."""
+    """The distance between two points."""
 
     first: Anchor
     second: Anchor
@@ -59,28 +59,28 @@ Target: TypeAlias = Expression | Span
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """Force = coefficient times deformation (or rate). A negative coefficient is taken as it stands."""
+    """Force = coefficient times deformation (or rate). The coefficient may be negative."""
 
     coefficient: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class ForceLaw:
-    """The force as an expression of `stretch` (or `rate`), against growth where it is positive."""
+    """The force as an expression of `stretch` (or `rate`); a positive force opposes an increase."""
 
     force: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class EnergyLaw:
-    """The energy stored, as an expression of `stretch`; the force is its derivative."""
+    """The stored energy as an expression of `stretch`; the force is its derivative."""
 
     energy: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Spring:
-    """Resists the deformation: target less rest value."""
+    """Resists the deformation: the target minus its rest value."""
 
     name: str
     on: Target
@@ -90,7 +90,7 @@ class Spring:
 
 @dataclass(frozen=True, slots=True)
 class Damper:
-    """Resists the rate of the target (a target with velocities is a rate already)."""
+    """Resists the rate of the target (a target with velocities is itself a rate)."""
 
     name: str
     on: Target
@@ -99,7 +99,7 @@ class Damper:
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """Dry friction smoothed over rates of the size of `width`, and viscous: coulomb tanh(rate/width) + viscous rate."""
+    """Smoothed dry friction and viscous friction: coulomb tanh(rate/width) + viscous rate."""
 
     name: str
     on: Target
@@ -110,7 +110,7 @@ class Friction:
 
 @dataclass(frozen=True, slots=True)
 class Force:
-    """A value that works on a target: positive where it makes the target grow."""
+    """A generalized force on a target; a positive value increases the target."""
 
     name: str
     value: Expression
@@ -119,7 +119,7 @@ class Force:
 
 @dataclass(frozen=True, slots=True)
 class PointForce:
-    """A force on a point, by its three components."""
+    """A force at a point, by its three components."""
 
     name: str
     at: Anchor
@@ -145,7 +145,7 @@ class Moment:
 
 @dataclass(frozen=True, slots=True)
 class Potential:
-    """Any potential energy of the positions and time."""
+    """A potential energy, any expression of positions and time."""
 
     name: str
     energy: Expression
@@ -155,8 +155,8 @@ class Potential:
 class Limit:
     """A one-sided spring beyond each bound (None: no bound on that side).
 
-    With the penetration d the force is d max(0, stiffness + damping d'): it begins at zero, never pulls, and damps
-    like Hunt and Crossley's contact.
+    With the penetration d the force is d max(0, stiffness + damping d'), as in Hunt and Crossley's contact: it starts
+    at zero and never pulls.
     """
 
     name: str
@@ -171,13 +171,13 @@ class Limit:
 class Sphere:
     """A sphere about a point."""
 
-    centre: Anchor
+    center: Anchor
     radius: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class Capsule:
-    """All points within a radius of the segment between two points of one body: a rod, a pin, the edge of a guide."""
+    """All points within a radius of the segment between two points of one body."""
 
     first: Anchor
     second: Anchor
@@ -186,7 +186,7 @@ class Capsule:
 
 @dataclass(frozen=True, slots=True)
 class Plane:
-    """A half-space: its normal points out of the material. It is in the axes of the point's body."""
+    """A half-space; its normal, in the axes of the point's body, points out of the solid."""
 
     point: Anchor
     normal: Triple
@@ -194,9 +194,9 @@ class Plane:
 
 @dataclass(frozen=True, slots=True)
 class Torus:
-    """A ring: all points within `radius` of a circle of radius `ring`; the normal of its plane in the body's axes."""
+    """All points within `radius` of a circle of radius `ring`; `normal` of its plane is in the body's axes."""
 
-    centre: Anchor
+    center: Anchor
     normal: Triple
     ring: Expression
     radius: Expression
@@ -204,13 +204,13 @@ class Torus:
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """A part of a ring with round ends: as a torus, from `half_angle` before to `half_angle` after its middle.
+    """A part of a torus with round ends, from `half_angle` before to `half_angle` after its middle.
 
-    middle: the direction from the centre to the middle of the arc, in the body's axes; what of it lies along the normal
-    does not count.
+    middle: the direction from the center to the middle of the arc, in the body's axes; its component along the normal
+    is ignored.
     """
 
-    centre: Anchor
+    center: Anchor
     normal: Triple
     middle: Triple
     ring: Expression
@@ -229,16 +229,16 @@ class Cylinder:
 
 ContactShape: TypeAlias = Sphere | Capsule | Plane | Torus | Arc | Cylinder
 
-#: The exponent of Hertz' contact of round bodies.
+#: The exponent of Hertzian contact.
 HERTZ = expression(Fraction(3, 2))
 
 
 @dataclass(frozen=True, slots=True)
-class Bumper:
-    """Two shapes that push each other apart where they overlap, after Hunt and Crossley.
+class CompliantContact:
+    """A compliant contact of two shapes, after Hunt and Crossley.
 
-    With the depth d: force = stiffness d^exponent max(0, 1 + damping d'), friction times that force against sliding,
-    smoothed over velocities of the size of `slip`. It begins at zero and never pulls.
+    With the penetration d, the normal force is stiffness d^exponent max(0, 1 + damping d'); it starts at zero and never
+    pulls. The friction force is `friction` times the normal force, smoothed over sliding velocities of about `slip`.
     """
 
     name: str
@@ -250,18 +250,18 @@ class Bumper:
     slip: Expression = DEFAULT_WIDTH
 
 
-Element: TypeAlias = Spring | Damper | Friction | Force | PointForce | Moment | Potential | Limit | Bumper
+Element: TypeAlias = Spring | Damper | Friction | Force | PointForce | Moment | Potential | Limit | CompliantContact
 
 
 def anchors_of(shape: ContactShape) -> tuple[Anchor, ...]:
-    """The points a shape hangs on."""
+    """The points of a shape."""
     if isinstance(shape, Capsule | Cylinder):
         return shape.first, shape.second
-    return (shape.point,) if isinstance(shape, Plane) else (shape.centre,)
+    return (shape.point,) if isinstance(shape, Plane) else (shape.center,)
 
 
 def expressions(element: Element) -> Iterator[Expression]:
-    """Every expression of an element."""
+    """All expressions of an element."""
     stack: list[object] = [getattr(element, name) for name in element.__slots__]
     while stack:
         item = stack.pop()
@@ -274,8 +274,12 @@ def expressions(element: Element) -> Iterator[Expression]:
 
 
 def uses_points(element: Element) -> bool:
-    """Whether an element depends on where points of bodies are."""
-    if isinstance(element, Bumper) or isinstance(getattr(element, "on", None), Span) or hasattr(element, "at"):
+    """Whether an element depends on positions of points."""
+    if (
+        isinstance(element, CompliantContact)
+        or isinstance(getattr(element, "on", None), Span)
+        or hasattr(element, "at")
+    ):
         return True
     return any(component(name) is not None for item in expressions(element) for name in names(item))
 

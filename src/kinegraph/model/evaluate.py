@@ -1,6 +1,6 @@
-"""Values of model expressions: exact where only + - * / and whole powers are used, floating point otherwise.
+"""Evaluate model expressions: exact for + - * / and integer powers, floating point otherwise.
 
-For checks, initial values and parameters. The numbers of mechanics come from compiled kernels, never from here.
+Used for checks, initial values and parameters. Compiled kernels compute everything else.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from kinegraph.model.report import Places
 Value: TypeAlias = Fraction | float
 _Formulas: TypeAlias = Mapping[str, Expression | None]
 
-_EXACT_BITS = 4096  # larger rationals become floating point, so that no power tower can fill the memory
+_EXACT_BITS = 4096  # larger rationals become floating point, so nested powers cannot exhaust the memory
 
 
 def value(root: Expression, values: Mapping[str, Value]) -> Value:
-    """The value of an expression, its names given; a Fraction if the value is known exactly."""
+    """The value of an expression for given values of its names; a Fraction if it is exact."""
     results: list[Value] = []
     for here in postorder(root):
         if isinstance(here, Number):
@@ -64,20 +64,20 @@ def number(root: Expression, values: Mapping[str, Value]) -> float:
 
 
 def parameter_values(mechanism: Mechanism, overrides: Mapping[str, Scalar] | None = None) -> dict[str, Value]:
-    """Values of all parameters, in the order of the mechanism; `overrides` replace what the model says.
+    """The values of all parameters, in the order of the mechanism; `overrides` replace the values of the model.
 
-    An override may be a number or an expression in other parameters.
+    An override is a number or an expression of other parameters.
     """
     formulas = _formulas(mechanism, overrides or {})
     for name, formula in formulas.items():
         if formula is None:
-            remedy = f"write `parameters {name} = ...;` in the model, or give it where numbers are asked for"
+            remedy = f"write `parameters {name} = ...;` in the model, or pass it as `parameters=` or `--set {name}=...`"
             raise ModelError(f"the parameter {name} has no value", remedy=remedy)
     return _evaluated(formulas)
 
 
 def following(mechanism: Mechanism, given: Iterable[str]) -> frozenset[str]:
-    """The parameters whose values are formulas of the given ones, directly or through others."""
+    """The parameters whose values depend on the given ones, directly or through others."""
     known = {one.name: names(one.value) for one in mechanism.parameters if one.value is not None}
     free = found = frozenset(given)
     while more := frozenset(name for name, used in known.items() if name not in found and used & found):
@@ -86,24 +86,24 @@ def following(mechanism: Mechanism, given: Iterable[str]) -> frozenset[str]:
 
 
 def float_values(values: Mapping[str, Value]) -> dict[str, float]:
-    """Values of parameters as floats; an error names one that is too large to be one."""
+    """Parameter values as floats; an error names a value that is too large."""
     found: dict[str, float] = {}
     for name, exact in values.items():
         try:
             found[name] = float(exact)
         except OverflowError:
-            raise ModelError(f"the parameter {name} is too large: floating point ends at 1.8e308") from None
+            raise ModelError(f"the parameter {name} is too large for floating point (maximum 1.8e308)") from None
     return found
 
 
 def known_parameter_values(mechanism: Mechanism, places: Places | None = None) -> dict[str, Value]:
-    """Values of those parameters that have one, directly or through others; errors carry the parameter's place."""
+    """The values of all parameters that have one, directly or through others; errors have the parameter's place."""
     where = {parameter.name: places.of(parameter) for parameter in mechanism.parameters} if places else {}
     return _evaluated(_formulas(mechanism, {}), where)
 
 
 def initial_positions(mechanism: Mechanism, parameters: Mapping[str, Value]) -> tuple[float, ...]:
-    """Initial q in the order of `layout.positions`; quaternions are normalised."""
+    """Initial q in the order of `layout.positions`; quaternions are normalized."""
     found: list[float] = []
     for coordinate in mechanism.coordinates:
         if isinstance(coordinate, Coordinate):
@@ -117,11 +117,11 @@ def initial_positions(mechanism: Mechanism, parameters: Mapping[str, Value]) -> 
 def unit_quaternion(
     names: Sequence[str], components: Sequence[float], what: str = "the quaternion"
 ) -> tuple[float, ...]:
-    """The components divided by their length, however large or small they are; an error where they are all zero."""
+    """The normalized quaternion, also for very large or small components; an error if all are zero."""
     largest = max(map(abs, components))
     if largest == 0:
-        raise ModelError(f"{what} ({', '.join(names)}) is zero", remedy="give it a direction, such as 1, 0, 0, 0")
-    scaled = [component / largest for component in components]  # squares of the components may leave the range
+        raise ModelError(f"{what} ({', '.join(names)}) is zero", remedy="write e.g. (1, 0, 0, 0) for no rotation")
+    scaled = [component / largest for component in components]  # squares of the components could overflow
     length = math.hypot(*scaled)
     return tuple(component / length for component in scaled)
 
@@ -138,7 +138,7 @@ def _formulas(mechanism: Mechanism, overrides: Mapping[str, Scalar]) -> dict[str
     formulas = {parameter.name: parameter.value for parameter in mechanism.parameters}
     for name, given in overrides.items():
         if name not in formulas:
-            raise ModelError(f"there is no parameter {name}", remedy=did_you_mean(name, formulas))
+            raise ModelError(f"unknown parameter '{name}'", remedy=did_you_mean(name, formulas))
         formulas[name] = expression(given, name)
     return formulas
 
@@ -153,7 +153,7 @@ def _evaluated(formulas: _Formulas, where: Mapping[str, Place | None] | None = N
             try:
                 values[name] = value(formula, values)
             except ModelError as error:
-                raise ModelError(f"the parameter {name} cannot be computed: {error}", where.get(name)) from None
+                raise ModelError(f"the parameter {name} cannot be evaluated: {error}", where.get(name)) from None
     return {name: values[name] for name in formulas if name in values}
 
 
@@ -162,9 +162,9 @@ def _order(used: Mapping[str, frozenset[str]], where: Mapping[str, Place | None]
         return [name for name in TopologicalSorter(used).static_order() if name in used]
     except CycleError as error:
         circle = " -> ".join(reversed(error.args[1]))
-        remedy = "give one of them a value that does not lead back to itself"
+        remedy = "give one of them a value that does not depend on the others"
         place = where.get(error.args[1][0])
-        raise ModelError(f"parameters define each other in a circle: {circle}", place, remedy) from None
+        raise ModelError(f"the parameters form a cycle: {circle}", place, remedy) from None
 
 
 def _named(name: str, values: Mapping[str, Value]) -> Value:

@@ -11,19 +11,17 @@ from typing import TypeAlias, TypeVar, cast
 from kinegraph.errors import ModelError, shortened
 from kinegraph.model.report import Places
 
-# Expressions as they stand in a model file: a small immutable tree, exact numbers, no evaluation of Python.
-#
-# The tree only says what was written. Meaning (folding, sharing, derivatives) begins in `graph`; `derive` carries
-# expressions over.
+# The tree represents what was written, without any evaluation of Python. Simplification, sharing and derivatives are
+# done in `graph`; `derive` converts expressions to it.
 
-#: Functions a model may call, with the number of arguments each takes.
+#: Functions of the model language, with their number of arguments.
 FUNCTIONS: dict[str, int] = {
     "sin": 1, "cos": 1, "tan": 1, "asin": 1, "acos": 1, "atan": 1, "atan2": 2,
     "sinh": 1, "cosh": 1, "tanh": 1, "sqrt": 1, "exp": 1, "log": 1, "abs": 1, "sign": 1,
     "min": 2, "max": 2, "select": 3,
 }  # fmt: skip
 
-#: Names with a fixed meaning in every model.
+#: Reserved names.
 TIME = "t"
 PI = "pi"
 RESERVED = frozenset({TIME, PI, *FUNCTIONS})
@@ -32,7 +30,7 @@ Scalar: TypeAlias = "Expression | int | float | Fraction | Decimal | str"
 
 
 class Expression:
-    """Base of the five kinds of expression; carries the arithmetic operators of the Python builder."""
+    """Base class of the five kinds of expressions, with the arithmetic operators for Python."""
 
     __slots__ = ()
 
@@ -75,7 +73,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Number(Expression):
-    """An exact rational: 0.1 is one tenth, not the nearest double."""
+    """An exact rational number: 0.1 is one tenth, not the nearest double."""
 
     value: Fraction
 
@@ -88,7 +86,7 @@ class Name(Expression):
 
 
 class Compound(Expression):
-    """An expression with parts. Nothing here recurses: a sum of 50,000 terms is 50,000 levels deep."""
+    """An expression with parts. All algorithms avoid recursion: a sum of 50,000 terms is 50,000 levels deep."""
 
     __slots__ = ()
     _hash: int
@@ -118,8 +116,6 @@ class Compound(Expression):
         return type(self), (self.head, self.parts)  # another process hashes strings differently
 
     def __repr__(self) -> str:
-        # which is made of this
-
         return f"<{text(self)}>" if self._size <= 1000 else f"<expression of {self._size} parts>"
 
 
@@ -161,16 +157,16 @@ class Call(Compound):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Defined(Compound):
-    """A name the model gives to an expression: `define gamma = q1 + q2;`. It is written as its name.
+    """A defined name: `define gamma = q1 + q2;`. It is written as its name.
 
-    All who walk through an expression see what the name stands for (`postorder`, `names`).
+    Traversals (`postorder`, `names`) see its definition.
     """
 
     name: str
-    values: tuple[Expression, ...]  # one: what the name stands for
+    values: tuple[Expression, ...]  # a single entry, the definition
     _hash: int = field(init=False)
     _size: int = field(init=False)
-    _names: frozenset[str] = field(init=False)  # in all that it stands for
+    _names: frozenset[str] = field(init=False)  # of the definition
 
     def __post_init__(self) -> None:
         Compound.__post_init__(self)
@@ -186,12 +182,12 @@ class Defined(Compound):
 
     @property
     def value(self) -> Expression:
-        """What the name stands for."""
+        """The definition."""
         return self.values[0]
 
 
 def size(root: Expression) -> int:
-    """How many numbers, names, operators and calls it takes to write the expression out."""
+    """The number of numbers, names, operators and calls in the expression."""
     return root._size if isinstance(root, Compound) else 1
 
 
@@ -212,9 +208,9 @@ def _equal(left: Expression, right: Expression) -> bool:
 
 
 def postorder(root: Expression) -> Iterator[Expression]:
-    """Every sub-expression after its parts, without recursion: fold any depth with a stack of results.
+    """All sub-expressions, each after its parts, without recursion: evaluate any depth with a stack of results.
 
-    In place of a defined name stands what it was defined as.
+    Defined names are replaced by their definitions.
     """
     stack: list[tuple[Expression, bool]] = [(root, False)]
     while stack:
@@ -228,14 +224,14 @@ def postorder(root: Expression) -> Iterator[Expression]:
             stack.extend((part, False) for part in reversed(here.parts))
 
 
-#: Beyond this a decimal would fill the memory before validation could refuse its digits.
+#: Larger exponents of a decimal would exhaust the memory before validation.
 _LARGEST_EXPONENT = 100_000
-#: What stands in formulas and in no name.
+#: Characters of formulas that no name contains.
 _OPERATORS = frozenset("+-*/^( ")
 
 
 def as_written(root: Expression) -> Iterator[Expression]:
-    """Every sub-expression after its parts, as `postorder`, but a defined name is an end: `Defined`, not its value."""
+    """Like `postorder`, but a defined name is a leaf: `Defined`, not its definition."""
     stack: list[tuple[Expression, bool]] = [(root, False)]
     while stack:
         here, parts_done = stack.pop()
@@ -247,7 +243,7 @@ def as_written(root: Expression) -> Iterator[Expression]:
 
 
 def renamed(root: Expression, change: Callable[[Name | Defined], Expression]) -> Expression:
-    """The expression as written with its names replaced; parts in which nothing changes stay the same objects."""
+    """The expression with its names replaced; unchanged parts stay the same objects."""
     done: list[Expression] = []
     for here in as_written(root):
         if isinstance(here, Operation | Call):
@@ -261,14 +257,15 @@ def renamed(root: Expression, change: Callable[[Name | Defined], Expression]) ->
 
 
 def expression(value: Scalar, name: str = "") -> Expression:
-    """An expression from what a Python user writes: a number, or a name as a string. `name`: whose value it is."""
+    """An expression from a number, or from a name as a string. `name`: of the value, for error messages."""
     if isinstance(value, Expression):
         return value
     if isinstance(value, str):
         if not _OPERATORS.isdisjoint(value):
-            message = f"{shortened(value, 60)!r} is a formula, and a string stands for one name here"
+            message = f"{shortened(value, 60)!r} is a formula, but a string is a single name here"
             raise ModelError(
-                message, remedy="write it in Python: `2*Name('l1')`, with Name of kinegraph.model, or a number"
+                message,
+                remedy="write it in Python, e.g. `2*Name('l1')` with kinegraph.model.Name, or a number",
             )
         return Name(value)
     try:
@@ -281,12 +278,36 @@ def expression(value: Scalar, name: str = "") -> Expression:
     except (ValueError, OverflowError, TypeError):
         written = str(value) if isinstance(value, Decimal) else repr(value)
         whose = f"{name} = {written}" if name else written
-        message = f"{whose} is not a finite number, or too large a one"
+        message = f"{whose} is not a finite number"
         raise ModelError(message, remedy="write a number, a name as a string, or an expression") from None
 
 
+def negative(item: Expression) -> Expression:
+    """-item, with numbers and signs folded."""
+    if isinstance(item, Number):
+        return Number(-item.value)
+    positive = without_minus(item)
+    if positive is not None:
+        return positive
+    if isinstance(item, Operation) and item.operator in ("*", "/"):
+        return Operation(item.operator, (negative(item.operands[0]), *item.operands[1:]))
+    return Operation("neg", (item,))
+
+
+def without_minus(item: Expression) -> Expression | None:
+    """-item if item begins with a minus: -2, -x, -pi/2; None otherwise."""
+    if isinstance(item, Number):
+        return Number(-item.value) if item.value < 0 else None
+    if not isinstance(item, Operation) or item.operator not in ("neg", "*", "/"):
+        return None
+    if item.operator == "neg":
+        return item.operands[0]
+    first = without_minus(item.operands[0])
+    return None if first is None else Operation(item.operator, (first, *item.operands[1:]))
+
+
 def names(root: Expression) -> frozenset[str]:
-    """All names an expression mentions."""
+    """All names in an expression, including those of definitions."""
     found: set[str] = set()
     for part in as_written(root):
         if isinstance(part, Name):
@@ -296,11 +317,9 @@ def names(root: Expression) -> frozenset[str]:
     return frozenset(found)
 
 
-# Expressions as the text that the language reads back, with as few parentheses as it takes.
-
-# Binding strength of what is written, weakest first; an operand weaker than its place asks for is put in parentheses.
+# Precedence in the text of an expression, lowest first. An operand of lower precedence than required gets parentheses.
 _SUM, _PRODUCT, _SIGN, _POWER, _ATOM = range(5)
-_BINARY = {  # operator -> its own strength, the least of its left and of its right operand
+_BINARY = {  # operator -> its own precedence, the minimum of its left and of its right operand
     "+": (_SUM, _SUM, _PRODUCT), "-": (_SUM, _SUM, _PRODUCT),
     "*": (_PRODUCT, _PRODUCT, _SIGN), "/": (_PRODUCT, _PRODUCT, _SIGN),
     "^": (_POWER, _ATOM, _SIGN),
@@ -313,7 +332,7 @@ def text(root: Expression) -> str:
 
 
 def nesting(root: Expression) -> int:
-    """How deep the parentheses of `text(root)` nest."""
+    """The nesting depth of the parentheses in `text(root)`."""
     depth = deepest = 0
     for piece in _pieces(root):
         depth += piece.count("(") - piece.count(")")
@@ -334,7 +353,7 @@ def _pieces(root: Expression) -> Iterator[str]:
 
 
 def _layout(here: Expression) -> list[str | tuple[Expression, int]]:
-    """The pieces of one node: strings as they stand, parts with the strength their place asks for."""
+    """The pieces of one node: strings, and parts with their required precedence."""
     match here:
         case Number(value):
             return [_number_text(value)]
@@ -351,7 +370,7 @@ def _layout(here: Expression) -> list[str | tuple[Expression, int]]:
             inner: list[str | tuple[Expression, int]] = [", "] * (2 * len(arguments) - 1)
             inner[::2] = [(argument, _SUM) for argument in arguments]
             return [f"{function}(", *inner, ")"]
-    raise ModelError(f"{type(here).__name__} is not an expression the model language can say")
+    raise ModelError(f"{type(here).__name__} is not an expression of the model language")
 
 
 def _strength(here: Expression) -> int:
@@ -368,12 +387,12 @@ def _strength(here: Expression) -> int:
 
 
 def _is_literal(here: Expression, signed: bool = False) -> bool:
-    """Written as one literal. `-2` and `1/3` are read as numbers, so operations on literals are `-(2)` and `(1)/3`."""
+    """Whether it is one literal. `-2` and `1/3` are numbers, so operations on literals are `-(2)` and `(1)/3`."""
     return isinstance(here, Number) and is_decimal(here.value) and (signed or here.value >= 0)
 
 
 def is_decimal(value: Fraction) -> bool:
-    """Whether the value is written as one decimal literal; otherwise it is written as a quotient of two integers."""
+    """Whether the value is a decimal literal; otherwise it is written as a quotient of two integers."""
     return _decimal_places(value) is not None
 
 
@@ -405,15 +424,13 @@ def _number_text(value: Fraction) -> str:
     return sign + (decimal_text if len(decimal_text) <= max(12, len(scientific)) else scientific)
 
 
-# The same change to every expression of a record, and of the records it is made of.
-
 T = TypeVar("T")
 
 
 def rewritten(item: T, change: Callable[[Name | Defined], Expression], places: Places | None = None) -> T:
-    """A record (a mechanism, a body, a tuple of them) with its names changed; what does not change is the same object.
+    """A record (a mechanism, a body, a tuple of them) with its names replaced; unchanged parts stay the same objects.
 
-    `places` learn where the new objects stand.
+    The new objects get the places of the old ones in `places`.
     """
     new: object = item
     if isinstance(item, Expression):
@@ -432,7 +449,7 @@ def rewritten(item: T, change: Callable[[Name | Defined], Expression], places: P
 
 
 def expressions(item: object) -> Iterator[Expression]:
-    """Every expression of a record, and of the records it is made of."""
+    """All expressions of a record, and of the records in it."""
     stack = [item]
     while stack:
         here = stack.pop()

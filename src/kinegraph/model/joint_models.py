@@ -35,12 +35,8 @@ from kinegraph.model.robot_data import (
 )
 from kinegraph.model.validation.mechanism import validate
 
-# What robot files say about joints beyond rigid bodies.
-
-# How far a quaternion turns, as an expression: what springs and limits of ball joints work on.
-
-#: Added to a squared length below its root. It is lost in rounding as soon as there is any length, and where there is
-#: none it makes the root's derivatives zero: a spring at rest pulls in no direction.
+#: Added to a squared length under the square root. It vanishes by rounding for any nonzero length. At zero length it
+#: makes the derivatives of the root zero, so a spring at rest has no direction.
 _VANISHING = Number(Fraction(1, 10**200))
 
 _NO_ROTATION = (1, 0, 0, 0)
@@ -55,8 +51,8 @@ def length(components: Sequence[Scalar]) -> Expression:
 def rotation_angle(quaternion: Sequence[Scalar], reference: Sequence[Scalar] = _NO_ROTATION) -> Expression:
     """The angle, from 0 to pi, of the rotation from the orientation `reference` to that of `quaternion`.
 
-    Both are given scalar part first; the reference need not be of unit length. A spring on this angle turns the joint
-    back along the shortest way. At zero its derivatives are finite; at pi the direction of the shortest way jumps.
+    Both have the scalar part first; the reference may have any length. A spring on this angle acts along the shortest
+    rotation back. At zero the derivatives are finite; at pi the direction of the shortest rotation jumps.
     """
     e0, *e = (expression(item) for item in quaternion)
     r0, *r = (expression(item) for item in reference)
@@ -72,34 +68,32 @@ _ZERO, _ONE = Number(Fraction(0)), Number(Fraction(1))
 
 
 def _combined(terms: Sequence[tuple[Expression, Expression]], sign: Sequence[int]) -> Expression:
-    """The sum of signed products, without those by zero."""
+    """The sum of signed products, without products by zero."""
     total: Expression = _ZERO
-    for (factor, item), way in zip(terms, sign, strict=True):
+    for (factor, item), direction in zip(terms, sign, strict=True):
         if factor == _ZERO:
             continue
         product = item if factor == _ONE else factor * item
         if total == _ZERO:
-            total = product if way > 0 else -product
+            total = product if direction > 0 else -product
         else:
-            total = total + product if way > 0 else total - product
+            total = total + product if direction > 0 else total - product
     return total
 
 
-# What robot files say about joints beyond rigid bodies, made part of the equations of motion.
-#
-# Damping, springs and armature are what MuJoCo calls passive: it always counts them in. Dry friction and ranges it
-# leaves to its solver of constraints; here they become smoothed friction and limits with a stiffness, on request only.
+# Damping, springs and armature are passive forces in MuJoCo, which always applies them. Dry friction and joint ranges
+# belong to its constraint solver; here they become smoothed friction and limits with a stiffness, on request only.
 
 _ILLEGAL = re.compile(r"[^\w$]+")
-_LONGEST = 100  # letters of a joint's name in the name of an element
+_LONGEST = 100  # characters of a joint's name in the name of an element
 
 
 @dataclass(frozen=True)
 class JointModel:
-    """Which records of joints become part of the equations.
+    """Which joint data of robot files becomes part of the equations.
 
-    passive: damping, springs and armature. dry_friction: smoothed over rates of the size of `friction_width`.
-    limit_stiffness, limit_damping: of stops at the ends of ranges; no stiffness, no stops.
+    passive: damping, springs and armature. dry_friction: smoothed over rates of about `friction_width`.
+    limit_stiffness, limit_damping: of the stops at joint limits; without a stiffness there are no stops.
     """
 
     passive: bool = True
@@ -110,7 +104,7 @@ class JointModel:
 
 
 def with_elements(mechanism: Mechanism, joints: JointModel | None = None) -> Mechanism:
-    """The mechanism with its `extras` as elements and armature of coordinates; what was used is no longer an extra."""
+    """The mechanism with its `extras` as elements and armature of coordinates; converted records are removed."""
     work = _Conversion(mechanism, joints or JointModel())
     left = tuple(extra for extra in mechanism.extras if not work.converted(extra))
     coordinates = tuple(work.with_armature(coordinate) for coordinate in mechanism.coordinates)
@@ -128,7 +122,7 @@ class _Conversion:
     armature: dict[tuple[str, ...], Expression] = field(default_factory=dict)
 
     def converted(self, extra: Extra) -> bool:
-        """Add what stands for the record; False if it is to stay as it is."""
+        """Add the elements of a record; False if the record remains an extra."""
         joints = self.joints
         match extra:
             case JointFriction():
@@ -144,12 +138,12 @@ class _Conversion:
         return False
 
     def with_armature(self, coordinate: Coordinate | QuaternionCoordinates) -> Coordinate | QuaternionCoordinates:
-        """The coordinate with the armature a record gives it."""
+        """The coordinate with its armature from the records."""
         own = (coordinate.name,) if isinstance(coordinate, Coordinate) else coordinate.names
         return replace(coordinate, armature=self.armature[own]) if own in self.armature else coordinate
 
     def _springs(self, extra: JointSpring) -> Iterator[Spring]:
-        """One spring, or where the law is linear one for each length."""
+        """One spring; with a linear law, one for each length."""
         law = _spring_law(extra)
         if len(extra.displacement) == 4:
             yield Spring(self._name(extra.joint, "spring"), rotation_angle(extra.displacement, extra.rest), law)
@@ -182,10 +176,10 @@ class _Conversion:
         bounds = (None if ball else extra.lower), extra.upper
         damping = expression(self.joints.limit_damping)
         self.elements.append(Limit(self._name(extra.joint, "limit"), where, expression(stiffness), *bounds, damping))
-        return False  # what the drive can do is still worth knowing
+        return False  # the limits of velocity and effort remain in the record
 
     def _rates(self, displacement: tuple[Expression, ...]) -> Iterator[Expression]:
-        """What friction works on: the displacement, or the three components of an angular velocity."""
+        """The targets of friction: the displacement, or the three components of an angular velocity."""
         if len(displacement) == 1:
             yield displacement[0]
         else:
@@ -196,10 +190,10 @@ class _Conversion:
         for coordinate in self.mechanism.coordinates:
             if isinstance(coordinate, QuaternionCoordinates) and coordinate.names == names:
                 return coordinate
-        raise ModelError(f"there is no quaternion ({', '.join(names)})")
+        raise ModelError(f"unknown quaternion ({', '.join(names)})")
 
     def _name(self, joint: str, what: str) -> str:
-        """A new name for what a joint's record becomes."""
+        """A new name for the element of a joint."""
         wanted = f"{what}_{_ILLEGAL.sub('_', joint)[:_LONGEST]}"
         name, number = wanted, 2
         while name in self._used:
@@ -213,7 +207,7 @@ class _Conversion:
 
 
 def _spring_law(extra: JointSpring) -> Linear | EnergyLaw:
-    """The law of a polynomial by the energy it stores."""
+    """The spring law of a polynomial, as its energy."""
     if not extra.higher:
         return Linear(extra.stiffness)
     terms = [
@@ -224,7 +218,7 @@ def _spring_law(extra: JointSpring) -> Linear | EnergyLaw:
 
 
 def _damper_law(damping: Expression, higher: Sequence[Expression]) -> Linear | ForceLaw:
-    """Even powers of the rate have its sign."""
+    """The damper law of a polynomial; even powers have the sign of the rate."""
     if not higher:
         return Linear(damping)
     size = Call("abs", (RATE,))

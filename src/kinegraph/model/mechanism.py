@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from functools import cached_property
@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from kinegraph.display import RichDisplay
-from kinegraph.model.expressions import Expression, expression, names
+from kinegraph.model.expressions import Expression, expression, names, negative
 from kinegraph.model.report import Report
 from kinegraph.model.states import StateLayout
 
@@ -21,11 +21,8 @@ if TYPE_CHECKING:
     from kinegraph.model.robot_data import Extra
 
 
-# What happens when contacts close with a speed: the law of restitution, and how several impacts at once are taken.
-
-
 class ImpactLaw(Enum):
-    """What restitution is a ratio of.
+    """The definition of restitution as a ratio.
 
     NEWTON: the velocities along the normal, after and before. POISSON: the impulses of expansion and compression.
     """
@@ -35,10 +32,10 @@ class ImpactLaw(Enum):
 
 
 class ImpactOrder(Enum):
-    """How impacts at one time are taken.
+    """How impacts at the same time are resolved.
 
     SIMULTANEOUS: all contacts at once, as one complementarity problem. SEQUENTIAL: one contact after the other, the
-    fastest first, until none closes any more.
+    fastest first, until none is closing.
     """
 
     SIMULTANEOUS = "simultaneous"
@@ -47,13 +44,11 @@ class ImpactOrder(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Impacts:
-    """`impacts poisson, sequential;`: how all contacts of a model meet."""
+    """`impacts poisson, sequential;`: the impact model of all rigid contacts."""
 
     law: ImpactLaw = ImpactLaw.NEWTON
     order: ImpactOrder = ImpactOrder.SIMULTANEOUS
 
-
-# What a mechanism is: frozen records, nothing derived, nothing numeric.
 
 ZERO = expression(0)
 ONE = expression(1)
@@ -69,7 +64,7 @@ class Axis(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Rotation:
-    """R_axis(angle): turn about a current axis, radians."""
+    """R_axis(angle): rotate about the current axis, in radians."""
 
     axis: Axis
     angle: Expression
@@ -77,7 +72,7 @@ class Rotation:
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """S_axis(distance): move along a current axis."""
+    """S_axis(distance): translate along the current axis."""
 
     axis: Axis
     distance: Expression
@@ -85,7 +80,7 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Quaternion:
-    """Q(e0,e1,e2,e3): the rotation of a quaternion, scalar part first; normalised when constant.
+    """Q(e0,e1,e2,e3): the rotation of a quaternion, scalar part first; normalized when constant.
 
     The four components are either constants and parameters (a fixed rotation) or exactly the names of one
     `QuaternionCoordinates` group of the mechanism.
@@ -98,19 +93,33 @@ Transform = Rotation | Shift | Quaternion
 
 
 def amounts(transform: Transform) -> tuple[Expression, ...]:
-    """How far a transform goes: one expression, or the four components of a quaternion."""
+    """The angle or distance of a transform, or the four components of a quaternion."""
     if isinstance(transform, Rotation):
         return (transform.angle,)
     return (transform.distance,) if isinstance(transform, Shift) else transform.components
 
 
+def inverse(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
+    """The inverse of a sequence of transforms."""
+    return tuple(_inverse(transform) for transform in reversed(tuple(transforms)))
+
+
+def _inverse(transform: Transform) -> Transform:
+    if isinstance(transform, Rotation):
+        return Rotation(transform.axis, negative(transform.angle))
+    if isinstance(transform, Shift):
+        return Shift(transform.axis, negative(transform.distance))
+    e0, e1, e2, e3 = transform.components
+    return Quaternion((e0, negative(e1), negative(e2), negative(e3)))
+
+
 @dataclass(frozen=True, slots=True)
 class Inertia:
-    """Mass and moments about the centre of mass, along the axes of the central frame.
+    """Mass and moments about the center of mass, along the axes of the central frame.
 
-    `Jxy` is the product of inertia (sum of m x y), so it enters the inertia tensor with a minus sign. `central` leads
-    from the link frame to the central frame (K1's new form); it is empty in the old form. `accepted` says that the
-    moments are meant as stated although no real body has them (published tables are not always physical).
+    `Jxy` is the product of inertia (sum of m x y), so it enters the inertia tensor with a minus sign. `central` are the
+    transforms from the link frame to the central frame (K1's new form; empty in the old form). `accepted`: use the
+    moments as given even if no real body has them (published tables are not always physical).
     """
 
     mass: Expression = ZERO
@@ -136,7 +145,7 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A named constant; its value may use other parameters. None: a value must be given before numbers are asked."""
+    """A named constant; its value may use other parameters. None: it needs a value before anything is evaluated."""
 
     name: str
     value: Expression | None = None
@@ -146,9 +155,9 @@ class Parameter:
 class Coordinate:
     """A generalized coordinate with its initial position and velocity; its velocity is written name'.
 
-    `armature` is inertia in the coordinate itself, such as that of a motor's rotor seen through its gear: it adds to
-    the diagonal of the inertia matrix. It belongs to no body and has no momentum in space.
-    `zeros` says which of position and velocity the model declares although they are zero: loops keep declared values.
+    `armature` is inertia of the coordinate itself, such as a rotor behind a gear: it adds to the diagonal of the mass
+    matrix. It does not belong to a body and has no momentum in space.
+    `zeros`: whether the model declares a zero position and a zero velocity; assembly keeps declared values.
     """
 
     name: str
@@ -166,10 +175,10 @@ class Coordinate:
 
 @dataclass(frozen=True, slots=True)
 class QuaternionCoordinates:
-    """Four position coordinates of unit norm with three quasi-velocities: the angular velocity in the turned axes.
+    """Four position coordinates of unit norm with three velocities: the angular velocity in body axes.
 
-    `armature` is the same about all axes: it adds to the diagonal of the inertia matrix for each quasi-velocity.
-    `zeros` says whether the model declares the rotation, and each velocity, although they are none.
+    `armature` is the same about all axes: it adds to the diagonal of the mass matrix for each velocity.
+    `zeros`: whether the model declares the identity rotation, and each zero velocity.
     """
 
     names: tuple[str, str, str, str]
@@ -189,9 +198,9 @@ class QuaternionCoordinates:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A point of interest: fixed in a body's link frame (the fixed frame if body is None).
+    """An output point, fixed in a body's link frame (in the fixed frame if body is None).
 
-    `orientation` turns the axes of that frame into the point's own, those of `pose:NAME`.
+    `orientation` rotates the axes of that frame into the axes of the point, those of `pose:NAME`.
     """
 
     name: str
@@ -201,21 +210,20 @@ class Point:
 
     @property
     def transforms(self) -> tuple[Transform, ...]:
-        """The way from the body's link frame to the point's own frame."""
+        """The transforms from the body's link frame to the frame of the point."""
         shifts = (Shift(axis, amount) for axis, amount in zip(Axis, self.position, strict=True))
         return (*shifts, *self.orientation)
 
 
 @dataclass(frozen=True, repr=False)
 class Mechanism(RichDisplay):
-    """A complete description. Order of bodies, coordinates and parameters is as written; bases may come later.
+    """A complete description of a mechanism. Bodies, coordinates and parameters are in the order of the model.
 
-    `extras` hold what robot files say beyond rigid-body mechanics (limits, friction, shapes); the model language does
-    not cover them. `elements` act on the bodies, `inputs` are the signals they may use, `unknowns` are forces to be
-    found. The records give every body one joint on its base; `loops`, `constraints` and `contacts` tie them beyond
-    that, and `impacts` says how contacts meet. `cuts` name the joints at which the model wants its loops cut.
-    `definitions` and `quasivelocities` are names for expressions. `report` tells what a file said that is not in the
-    mechanism, and what was rounded; it is no part of what the mechanism is.
+    bodies: each has one joint on its base; a base may come later. elements: act on the bodies. inputs: signals that
+    elements may use. unknowns: forces to be found. loops, constraints, contacts: beyond the tree of bodies. impacts:
+    the impact model of contacts. cuts: joints at which loops are to be cut. definitions, quasivelocities: names for
+    expressions. extras: data of robot files beyond rigid bodies (limits, friction, shapes), which the model language
+    does not cover. report: findings of the file reader; it is not part of comparisons.
     """
 
     name: str
@@ -243,7 +251,7 @@ class Mechanism(RichDisplay):
         return f"<Mechanism {self.name}: {', '.join(facts)}>"
 
     def __getstate__(self) -> dict[str, object]:
-        """What is stated alone: look-ups are made again where a pickle is read."""
+        """The fields only; cached properties are computed again after unpickling."""
         return {one.name: getattr(self, one.name) for one in fields(self)}
 
     def __hash__(self) -> int:
@@ -251,7 +259,7 @@ class Mechanism(RichDisplay):
 
     @cached_property
     def _hash(self) -> int:
-        """Made once: what is remembered of a mechanism is looked up thousands of times."""
+        """Computed once: caches look up mechanisms thousands of times."""
         return hash(tuple(getattr(self, one.name) for one in fields(self) if one.compare))
 
     def body(self, name: str) -> Body:
@@ -260,7 +268,7 @@ class Mechanism(RichDisplay):
 
     @cached_property
     def body_by_name(self) -> Mapping[str, Body]:
-        """The bodies by their names, in the order of the model."""
+        """The bodies by name, in the order of the model."""
         return MappingProxyType({body.name: body for body in self.bodies})
 
     @cached_property
@@ -288,7 +296,7 @@ class Mechanism(RichDisplay):
 
     @cached_property
     def lengths(self) -> frozenset[str]:
-        """The coordinates that are lengths: displacements contain them, and no rotation does."""
+        """The coordinates that are lengths: they occur in shifts and in no rotation."""
         used: dict[bool, set[str]] = {True: set(), False: set()}
         for transform in (one for body in self.bodies for one in body.transforms):
             used[isinstance(transform, Shift)].update(*(names(amount) for amount in amounts(transform)))
@@ -297,11 +305,11 @@ class Mechanism(RichDisplay):
 
     @property
     def velocity_groups(self) -> tuple[tuple[str, ...], ...]:
-        """Names of the entries of v, one group for each coordinate or quaternion."""
+        """The names of the entries of v, grouped by coordinate or quaternion."""
         return tuple((c.name + "'",) if isinstance(c, Coordinate) else c.velocities for c in self.coordinates)
 
     @property
     def armature(self) -> tuple[Expression, ...]:
-        """The inertia in each entry of v that belongs to no body."""
+        """The armature of each entry of v."""
         groups = zip(self.coordinates, self.velocity_groups, strict=True)
         return tuple(coordinate.armature for coordinate, group in groups for _ in group)

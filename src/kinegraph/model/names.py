@@ -1,4 +1,4 @@
-"""What may be called what in a model, and what the user probably meant."""
+"""Legal names in a model, and suggestions for misspelled names."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 from kinegraph.model.expressions import RESERVED
 
-#: Words that begin a statement of the model language; no body may be called so.
+#: Words that begin a statement of the model language; bodies cannot have these names.
 STATEMENTS = (
     "model", "parameters", "coordinates", "quaternion", "gravity", "initial", "output", "accept", "inputs",
-    "spring", "damper", "friction", "force", "moment", "potential", "limit", "bumper", "shape", "armature",
+    "spring", "damper", "friction", "force", "moment", "potential", "limit", "shape", "armature",
     "define", "quasivelocity", "unknown", "loop", "constraint", "contact", "impacts", "cut", "platform",
 )  # fmt: skip
 
-#: Longest name of anything.
+#: Maximum length of a name.
 MAX_NAME = 200
 
 _NAME = re.compile(r"[^\W\d_][\w$]*")
@@ -29,8 +29,8 @@ def name_fault(name: str) -> str | None:
     if len(name) > MAX_NAME:
         return f"is longer than {MAX_NAME} characters"
     if not _NAME.fullmatch(name):
-        return "is not a name: a letter comes first, then letters, digits, _ and $"
-    return "has a fixed meaning in every model" if name in RESERVED else None
+        return "is not a valid name: start with a letter, then use letters, digits, _ and $"
+    return "is a reserved name" if name in RESERVED else None
 
 
 class Component(NamedTuple):
@@ -47,7 +47,7 @@ class Component(NamedTuple):
 
 
 def component(name: str) -> Component | None:
-    """A name with a dot taken apart; None if it is an ordinary name."""
+    """The parts of a name with a dot; None for an ordinary name."""
     found = _COMPONENT.fullmatch(name)
     return Component(found[1], found[2], bool(found[3])) if found else None
 
@@ -56,15 +56,15 @@ def model_name_fault(name: str) -> str | None:
     """Why this cannot name a mechanism; None if it can."""
     if len(name) <= MAX_NAME and _MODEL_NAME.fullmatch(name):
         return None
-    return f"is not a model name: up to {MAX_NAME} letters, digits, _ $ . -"
+    return f"is not a valid model name: use up to {MAX_NAME} letters, digits, _ $ . -"
 
 
 def model_name_from(stem: str) -> str:
-    """A legal model name from a file's name without its ending."""
+    """A legal model name from the stem of a file name."""
     return re.sub(r"[^\w$.-]+", "-", stem)[:MAX_NAME].strip("-") or "mechanism"
 
 
-#: Units of other systems and of other texts: how a number in them is written here.
+#: Names of units, and how a number in each unit is written in SI units.
 _UNITS = {
     **dict.fromkeys(("rad", "kg", "m", "s", "N", "Nm", "J", "W", "Pa", "meter", "meters", "metre", "metres"), ""),
     **dict.fromkeys(("deg", "degree", "degrees", "grad"), "*pi/180"),
@@ -76,12 +76,12 @@ _UNITS = {
 
 
 def unit_remedy(name: str, number: str = "") -> str:
-    """How a number with a unit is written, if the name is one; `number` is what comes before it."""
+    """How to write a number with a unit; empty if the name is not a unit. `number` is the text before the unit."""
     if name not in _UNITS:
         return ""
     factor = _UNITS[name]
     written = f"{number}{factor}" if number else (f"1{factor}" if factor.startswith("/") else factor[1:] or "1")
-    told = f"`{name}` looks like a unit; numbers are in SI units and radians and carry none"
+    told = f"`{name}` looks like a unit; numbers are in SI units and radians, without unit names"
     return f"{told}: write `{written}`{'' if number else f' for `{name}`'}"
 
 
@@ -89,7 +89,7 @@ _RATE = re.compile(r"(?:d_?(?P<behind>.+)|(?P<before>.+?)_?d(?:ot)?)(?:_?dt)?")
 
 
 def velocity_meant(name: str, coordinates: Iterable[str]) -> str:
-    """The velocity that `qdot`, `q_dot`, `qd` or `dq` probably mean; empty if there is no such coordinate."""
+    """The velocity that `qdot`, `q_dot`, `qd` or `dq` probably means; empty if there is no such coordinate."""
     found = _RATE.fullmatch(name)
     known = set(coordinates)
     for meant in (found["before"], found["behind"]) if found else ():
@@ -98,13 +98,13 @@ def velocity_meant(name: str, coordinates: Iterable[str]) -> str:
     return ""
 
 
-#: What a choice is called elsewhere.
+#: Names of conditional expressions in other languages.
 CHOICES = frozenset({"if", "iif", "ifelse", "ite", "cond", "where", "when", "piecewise", "case", "heaviside", "step"})
-CHOICE_REMEDY = "a choice is written `select(c, a, b)`, which is a where c >= 0 and b elsewhere"
+CHOICE_REMEDY = "for a conditional expression write `select(c, a, b)`: a if c >= 0, else b"
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A remedy naming the closest known name, or listing what there is; empty if there is nothing."""
+    """A remedy with the closest known name, or with a list of the known names; empty if there are none."""
     options = sorted(set(known))
     close = get_close_matches(name, [o for o in options if abs(len(o) - len(name)) <= 3][:5000], n=1)
     if not close:
@@ -112,4 +112,4 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean `{close[0]}`?"
     listed = ", ".join(options[:12]) + (", ..." if len(options) > 12 else "")
-    return f"known here: {listed}" if options else ""
+    return f"available: {listed}" if options else ""

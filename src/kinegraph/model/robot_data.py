@@ -15,18 +15,16 @@ from kinegraph.model.expressions import Expression, Name, names, text
 from kinegraph.model.mechanism import ZERO, Mechanism, QuaternionCoordinates, Transform
 from kinegraph.model.report import Finding, FindingKind, Report
 
-# What robot files say beyond rigid-body mechanics: limits, friction, springs, armature, shapes.
-#
-# The equations of motion do not use these records; they are kept for the elements, the solvers and the viewer. A
-# joint's `displacement` is one expression (the angle or distance, for a coupled joint in terms of another's
-# coordinate), three lengths along x, y, z, or the four names of a quaternion.
+# The equations of motion do not use these records; elements, solvers and the viewer do. The `displacement` of a joint
+# is one expression (an angle or distance; of a coupled joint, in terms of the other joint's coordinate), three lengths
+# along x, y, z, or the four names of a quaternion.
 
 
 @dataclass(frozen=True, slots=True)
 class JointLimits:
-    """How far a joint goes, how fast, and how hard its drive pushes; None: no limit stated.
+    """Limits of a joint: position, velocity, and effort of its drive. None: no limit.
 
-    For a quaternion `upper` limits the angle of its rotation.
+    For a quaternion, `upper` limits the rotation angle.
     """
 
     joint: str
@@ -39,9 +37,9 @@ class JointLimits:
 
 @dataclass(frozen=True, slots=True)
 class JointFriction:
-    """The force against the motion: `damping` times the rate, and a dry part of constant size.
+    """The force against the motion: `damping` times the rate, plus dry friction of constant magnitude.
 
-    `higher` are the coefficients of rate |rate|, rate^3, rate^3 |rate| and so on.
+    `higher` contains the coefficients of rate |rate|, rate^3, rate^3 |rate| and so on.
     """
 
     joint: str
@@ -53,10 +51,10 @@ class JointFriction:
 
 @dataclass(frozen=True, slots=True)
 class JointSpring:
-    """The force -(stiffness x + higher[0] x^2 + higher[1] x^3 ...) along x, the displacement from `rest`.
+    """The force -(stiffness x + higher[0] x^2 + higher[1] x^3 ...), where x is the displacement from `rest`.
 
-    `rest` has as many entries as the displacement. Of three lengths x is the distance, of a quaternion the angle of the
-    rotation from the orientation `rest`: the force (or moment) goes back along the shortest way.
+    `rest` has as many entries as the displacement. For three lengths, x is the distance. For a quaternion, x is the
+    rotation angle from the orientation `rest`; the moment acts along the shortest rotation back.
     """
 
     joint: str
@@ -68,7 +66,7 @@ class JointSpring:
 
 @dataclass(frozen=True, slots=True)
 class JointArmature:
-    """Inertia in a joint's coordinate, as of a rotor behind a gear: it adds to the diagonal of the inertia matrix."""
+    """Inertia of a joint coordinate, such as a geared rotor; it adds to the diagonal of the mass matrix."""
 
     joint: str
     displacement: tuple[Expression, ...]
@@ -76,18 +74,18 @@ class JointArmature:
 
 
 class ShapeKind(Enum):
-    """What a shape is; in brackets the meaning of its sizes."""
+    """The kinds of shapes; the comments give their sizes."""
 
     BOX = "box"  # (full lengths along x, y, z)
     SPHERE = "sphere"  # (radius)
     CYLINDER = "cylinder"  # (radius, length along z)
-    CAPSULE = "capsule"  # (radius, length along z between the centres of its ends)
+    CAPSULE = "capsule"  # (radius, length along z between the centers of its ends)
     ELLIPSOID = "ellipsoid"  # (half axes)
     PLANE = "plane"  # (half lengths along x and y, zero for infinite)
     MESH = "mesh"  # (scale along x, y, z)
 
 
-#: The kinds that their sizes describe in full, and what the sizes are.
+#: The kinds that are fully described by their sizes, with the names of the sizes.
 FORMS: dict[ShapeKind, tuple[str, ...]] = {
     ShapeKind.BOX: ("x", "y", "z"),
     ShapeKind.SPHERE: ("radius",),
@@ -98,7 +96,7 @@ FORMS: dict[ShapeKind, tuple[str, ...]] = {
 
 
 class ShapeRole(Enum):
-    """What a shape is for."""
+    """The use of a shape."""
 
     VISUAL = "visual"
     COLLISION = "collision"
@@ -109,7 +107,7 @@ class ShapeRole(Enum):
 class Shape:
     """A shape on a body (the fixed frame if body is None), placed by transforms from the body's frame.
 
-    `reference` is the mesh as the file names it, `file` where it was found. Colour is red, green, blue, opacity.
+    `reference` is the mesh name in the file, `file` is its path. The color is red, green, blue, opacity.
     """
 
     kind: ShapeKind
@@ -119,14 +117,14 @@ class Shape:
     role: ShapeRole = ShapeRole.BOTH
     reference: str = ""
     file: str | None = None
-    colour: tuple[float, float, float, float] | None = None
+    color: tuple[float, float, float, float] | None = None
 
 
 Extra = JointLimits | JointFriction | JointSpring | JointArmature | Shape
 
 
 def described(extra: Extra) -> str:
-    """One line of words about a record, safe to stand in a comment whatever names the file used."""
+    """One line that describes a record; printable, so that it can be written as a comment."""
     if isinstance(extra, Shape):
         named = f" {extra.reference}" if extra.reference else ""
         words = f"{extra.role.value} {extra.kind.value}{named} on {extra.body or 'the fixed frame'}"
@@ -152,14 +150,11 @@ def _printable(line: str) -> str:
     return "".join(letter if letter.isprintable() else "?" for letter in line)
 
 
-# How far coordinates may go, as robot files state it for joints.
-
-
 def coordinate_limits(mechanism: Mechanism, values: Mapping[str, Value]) -> dict[str, tuple[float, float]]:
-    """The limits of single coordinates, infinite where one side has none; `values` are those of the parameters.
+    """The limits of single coordinates, infinite on a side without a limit; `values` are those of the parameters.
 
-    A joint that follows another (`2*q + 0.1`) limits the coordinate it follows. Limits that leave nothing are ignored,
-    as are those of quaternions and of free bodies.
+    A joint that follows another (`2*q + 0.1`) limits the coordinate it follows. Empty ranges are ignored, and so are
+    limits of quaternions and free bodies.
     """
     coordinates = set(mechanism.layout.positions)
     found: dict[str, tuple[float, float]] = {}
@@ -176,7 +171,7 @@ def coordinate_limits(mechanism: Mechanism, values: Mapping[str, Value]) -> dict
 
 
 def _of_coordinate(limits: JointLimits, name: str, values: Mapping[str, Value]) -> tuple[float, float]:
-    """The limits of a joint as those of the coordinate that moves it: its displacement is a linear form."""
+    """The limits of a joint in terms of its coordinate; the displacement is linear in it."""
     (displacement,) = limits.displacement
     at_zero, at_one = (float(number(displacement, {**values, name: place})) for place in (0, 1))
     factor = at_one - at_zero
@@ -189,27 +184,25 @@ def _of_coordinate(limits: JointLimits, name: str, values: Mapping[str, Value]) 
     return min(ends), max(ends)
 
 
-# What robot files say about joints and the equations do not have: told from the records that no element took up.
-
-_NAMES = 12  # joints named in one finding
+_NAMES = 12  # maximum number of joints named in one finding
 
 
 def full_report(mechanism: Mechanism) -> Report:
-    """The report of the reader, and what is said about joints that the equations do not have.
+    """The report of the reader, with findings on joint data that is not in the equations.
 
-    A report that says so already, as that of `kg.load`, is brought up to date.
+    Such findings that the report already has (as that of `kg.load`) are updated.
     """
-    others = (one for one in mechanism.report.findings if not is_of_joints(one))
+    others = (finding for finding in mechanism.report.findings if not is_of_joints(finding))
     return Report((*others, *_unused(mechanism)))
 
 
 def tells_of_joints(report: Report) -> bool:
-    """Whether a report names what the equations do not have of joints."""
+    """Whether a report has findings on joint data that is not in the equations."""
     return any(map(is_of_joints, report.findings))
 
 
 def is_of_joints(finding: Finding) -> bool:
-    """Whether a finding names what the equations do not have of joints, which is in `extras`, too."""
+    """Whether a finding is on joint data that is not in the equations; that data is also in `extras`."""
     return finding.kind is FindingKind.LEFT_OUT and finding.place is None and finding.topic in _TOPICS
 
 
@@ -247,12 +240,12 @@ def _topics(extra: Extra, mechanism: Mechanism) -> Iterator[str]:
 
 
 def _targets(mechanism: Mechanism, *kinds: type[Damper | Friction | Limit]) -> set[Target]:
-    """What the elements of these kinds work on."""
+    """The targets of all elements of these kinds."""
     return {element.on for element in mechanism.elements if isinstance(element, kinds)}
 
 
 def _rates(displacement: tuple[Expression, ...], mechanism: Mechanism) -> set[Target]:
-    """What friction on a displacement works on: itself, or the angular velocity of a quaternion."""
+    """The targets of friction on a displacement: itself, or the angular velocity of a quaternion."""
     names = tuple(item.text for item in displacement if isinstance(item, Name))
     groups = [one for one in mechanism.coordinates if isinstance(one, QuaternionCoordinates) and one.names == names]
     return {Name(velocity) for group in groups for velocity in group.velocities} or set(displacement)

@@ -1,7 +1,7 @@
-"""What the vectors of a mechanism hold, entry by entry: q, v, a, tau, p, u, and the state that a run integrates.
+"""The layout of the vectors of a mechanism: q, v, a, tau, p, u, and the state that a simulation integrates.
 
-Every part of the program that needs the order of a vector takes it from here. The number of velocities is not the
-number of degrees of freedom: constraints, whose forces are the multipliers, take some of them away.
+The order of all vectors is defined here. The number of velocities is not the number of degrees of freedom:
+constraints remove some of them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ _FORCE, _MOMENTUM = "tau:", "p:"
 
 
 class Segment(NamedTuple):
-    """Where a part of a vector begins and ends."""
+    """The start and stop index of a part of a vector."""
 
     start: int
     stop: int
 
     @property
     def slice(self) -> slice:
-        """The part as an index of arrays."""
+        """The part as a slice."""
         return slice(self.start, self.stop)
 
 
@@ -31,7 +31,7 @@ class StateLayout:
 
     positions: q. velocities: v, which is q' for an ordinary coordinate and the angular velocity for a quaternion.
     inputs: u. quaternions: where in q the four components of each begin.
-    multipliers: one for every row of the constraints. integrals: of quasi-velocities. balances: where energy went.
+    multipliers: one for each constraint row. integrals: of quasi-velocities. balances: dissipated and supplied energy.
     """
 
     positions: tuple[str, ...]
@@ -49,32 +49,32 @@ class StateLayout:
 
     @cached_property
     def forces(self) -> tuple[str, ...]:
-        """tau, the generalized force that works on each velocity: `tau:q1` works on q1'."""
+        """tau, the generalized force of each velocity: `tau:q1` belongs to q1'."""
         return tuple(force_on(name) for name in self.velocities)
 
     @cached_property
     def momenta(self) -> tuple[str, ...]:
-        """p, one momentum for every entry of q: `p:q1`."""
+        """p, one momentum for each entry of q: `p:q1`."""
         return tuple(momentum_of(name) for name in self.positions)
 
     @cached_property
     def state(self) -> tuple[str, ...]:
-        """y, what a run integrates: positions, velocities, integrals, balances of energy."""
+        """y, the state that a simulation integrates: positions, velocities, integrals, energy balances."""
         return (*self.positions, *self.velocities, *self.integrals, *self.balances)
 
     @property
     def position_part(self) -> Segment:
-        """Where q stands in y."""
+        """The segment of q in y."""
         return Segment(0, len(self.positions))
 
     @property
     def velocity_part(self) -> Segment:
-        """Where v stands in y."""
+        """The segment of v in y."""
         return self._after(self.position_part, self.velocities)
 
     @property
     def integral_part(self) -> Segment:
-        """Where the integrals stand in y."""
+        """The segment of the integrals in y."""
         return self._after(self.velocity_part, self.integrals)
 
     @staticmethod
@@ -82,13 +82,13 @@ class StateLayout:
         return Segment(part.stop, part.stop + len(names))
 
     def force(self, called: str) -> str | None:
-        """The entry of tau that a user calls `q1` or `tau:q1`; None if there is none."""
+        """The entry of tau named `q1` or `tau:q1`; None if it does not exist."""
         name = force_on(called.removeprefix(_FORCE))
         return name if name in self.forces else None
 
 
 def force_on(velocity: str) -> str:
-    """The entry of tau that works on a velocity: `tau:q1` for `q1'` (or its coordinate `q1`)."""
+    """The entry of tau that belongs to a velocity: `tau:q1` for `q1'` (or its coordinate `q1`)."""
     return _FORCE + velocity.removesuffix("'")
 
 
@@ -103,10 +103,10 @@ def momentum_of(velocity: str) -> str:
 
 
 def is_momentum(name: str) -> bool:
-    """Whether a name is that of a momentum."""
+    """Whether a name is an entry of p."""
     return name.startswith(_MOMENTUM)
 
 
 def moved_by(force: str) -> str:
-    """The coordinate or quasi-velocity an entry of tau works on: `q1` of `tau:q1`."""
+    """The coordinate or quasi-velocity that an entry of tau belongs to: `q1` of `tau:q1`."""
     return force.removeprefix(_FORCE)

@@ -9,7 +9,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 
 from kinegraph.model.constraints import Frame, Joint, JointType, Loop
-from kinegraph.model.expressions import TIME, Expression, Name, Number, Operation, expressions, names
+from kinegraph.model.expressions import TIME, Name, expressions, names
 from kinegraph.model.mechanism import (
     ZERO,
     Axis,
@@ -22,17 +22,16 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
     amounts,
+    inverse,
 )
 
-# Which joint a body's record describes, where it is one that a loop could be closed with.
-#
-# `Sx(l), Rz(q), Rx(a)` is a revolute joint about z between the frame after `Sx(l)`, on the base, and the frame before
-# `Rx(a)`, on the body. Such a joint can be cut: its coordinates describe it and nothing else.
+# The joint of a record: `Sx(l), Rz(q), Rx(a)` is a revolute joint about z between the frame after `Sx(l)`, on the
+# base, and the frame before `Rx(a)`, on the body. It can be cut if its coordinates occur nowhere else.
 
 
 @dataclass(frozen=True, slots=True)
 class LowerPair:
-    """The joint of a body on its base, between a frame of the base and one of the body, and its own coordinates."""
+    """The joint of a body on its base, between a frame of the base and a frame of the body, with its coordinates."""
 
     joint: Joint
     first: Frame
@@ -41,9 +40,9 @@ class LowerPair:
 
 
 def lower_pairs(mechanism: Mechanism) -> dict[str, LowerPair]:
-    """The joints, by body, whose coordinates are used nowhere else in the mechanism."""
+    """The joints, by body, whose coordinates occur nowhere else in the mechanism."""
     owners = _owners(mechanism)
-    roots = expressions(_tied(mechanism))
+    roots = expressions(_users_of_coordinates(mechanism))
     uses = Counter(name for root in roots for name in {owners[used] for used in names(root) & owners.keys()})
     found = {}
     for body in mechanism.bodies:
@@ -57,8 +56,8 @@ def _own(pair: LowerPair, owners: Mapping[str, str]) -> set[str]:
     return {owners[name] for name in pair.coordinates}
 
 
-def _tied(mechanism: Mechanism) -> tuple[object, ...]:
-    """Everything that may use a coordinate."""
+def _users_of_coordinates(mechanism: Mechanism) -> tuple[object, ...]:
+    """All parts of a mechanism that may use a coordinate."""
     transforms = tuple(amounts(one)[0] for body in mechanism.bodies for one in body.transforms)
     coupled = tuple(Name(end) for one in mechanism.loops for end in (one.first, one.second) if isinstance(end, str))
     laws = (mechanism.elements, mechanism.constraints, mechanism.contacts)
@@ -66,7 +65,7 @@ def _tied(mechanism: Mechanism) -> tuple[object, ...]:
 
 
 def _owners(mechanism: Mechanism) -> dict[str, str]:
-    """The coordinate that every position and velocity belongs to; a quaternion goes by its first component."""
+    """The coordinate of each position and velocity; the first component for a quaternion."""
     found: dict[str, str] = {}
     for one in mechanism.coordinates:
         if isinstance(one, Coordinate):
@@ -77,7 +76,7 @@ def _owners(mechanism: Mechanism) -> dict[str, str]:
 
 
 def lower_pair(body: Body, mechanism: Mechanism) -> LowerPair | None:
-    """The joint of a body's record; None if its motion is of another kind."""
+    """The joint of a body's record; None if it is not a lower pair."""
     moving = [place for place, one in enumerate(body.transforms) if _moves(one, mechanism)]
     if not moving:
         return LowerPair(Joint(JointType.FIXED), Frame(body.base, body.transforms), Frame(body.name), ())
@@ -97,7 +96,7 @@ def _moves(transform: Transform, mechanism: Mechanism) -> bool:
 
 
 def _coordinates(transforms: Sequence[Transform], mechanism: Mechanism) -> tuple[str, ...] | None:
-    """The coordinates if every transform moves by one of its own (or one quaternion); None otherwise."""
+    """The coordinates if each transform has its own coordinate (or a quaternion); None otherwise."""
     found: list[str] = []
     for transform in transforms:
         used = tuple(part.text for part in amounts(transform) if isinstance(part, Name))
@@ -113,7 +112,7 @@ def _is_quaternion(names_used: tuple[str, ...], mechanism: Mechanism) -> bool:
 
 
 def _joint(moving: Sequence[Transform]) -> Joint | None:
-    """The type by the pattern of rotations and shifts."""
+    """The joint with this pattern of rotations and shifts."""
     turns = [one.axis for one in moving if isinstance(one, Rotation)]
     shifts = [one.axis for one in moving if isinstance(one, Shift)]
     match (len(turns), len(shifts), len(moving)):
@@ -132,36 +131,12 @@ def _joint(moving: Sequence[Transform]) -> Joint | None:
     return None
 
 
-def inverse(transforms: Sequence[Transform]) -> tuple[Transform, ...]:
-    """The transforms that lead back."""
-    return tuple(_inverse(transform) for transform in reversed(transforms))
+# Bodies and joints as a graph. Each record adds one joint, of the body on its base; loops add further joints. The
+# records are a spanning tree, but rarely the best: a chain that returns to the ground is better cut in its middle. The
+# tree with the shortest chains from the fixed frame is chosen, unless the model names the joints to cut. A joint has
+# the name of its body, or of its loop.
 
-
-def _inverse(transform: Transform) -> Transform:
-    if isinstance(transform, Rotation):
-        return Rotation(transform.axis, _negative(transform.angle))
-    if isinstance(transform, Shift):
-        return Shift(transform.axis, _negative(transform.distance))
-    e0, e1, e2, e3 = transform.components
-    return Quaternion((e0, _negative(e1), _negative(e2), _negative(e3)))
-
-
-def _negative(root: Expression) -> Expression:
-    if isinstance(root, Number):
-        return Number(-root.value)
-    if isinstance(root, Operation) and root.operator == "neg":
-        return root.operands[0]
-    return -root
-
-
-# Bodies and joints as a graph: the spanning tree, the joints that are cut, the loops they close.
-#
-# Every body has one joint on its base, from its record; loops add joints between bodies that are connected already. The
-# records alone are a spanning tree, but seldom the best one: a chain that comes back to the ground is better cut in its
-# middle. So the tree is chosen here, with the shortest chains from the fixed frame to every body, unless the model
-# names the joints to cut. Joints are called by the body whose record states them, or by the loop.
-
-#: The fixed frame, where every tree begins.
+#: The fixed frame, the root of every tree.
 GROUND = None
 
 Vertex = str | None
@@ -169,9 +144,9 @@ Vertex = str | None
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A joint between two bodies. `loop` says that no record states it.
+    """A joint between two bodies. loop: it is the joint of a loop, not of a record.
 
-    may_stand: it can be part of a tree. stays: it is not cut unless the model asks for it, or no other can be.
+    may_stand: it can be part of a tree. stays: it is cut only if the model requests it, or no other joint can be cut.
     """
 
     joint: str
@@ -191,7 +166,7 @@ class Edge:
 class Chains:
     """A loop: two chains that begin at a common ancestor and meet at the cut joint.
 
-    The chains are bodies, outwards from the ancestor, without it; the first ends at the joint's first body.
+    The chains are bodies from the ancestor outwards, without the ancestor; the first ends at the joint's first body.
     """
 
     joint: str
@@ -201,27 +176,27 @@ class Chains:
 
     @property
     def bodies(self) -> tuple[Vertex, ...]:
-        """The bodies around the loop, from the ancestor out and back."""
+        """The bodies around the loop, beginning with the ancestor."""
         return (self.ancestor, *self.first, *reversed(self.second))
 
 
 @dataclass(frozen=True)
 class SpanningTree:
-    """Every body's joint towards the fixed frame, and the joints that are left over."""
+    """The joint of each body towards the fixed frame, and the cut joints."""
 
     inward: Mapping[str, Edge]  # by body, parents first
     cut: tuple[Edge, ...]
 
     def parent(self, body: str) -> Vertex:
-        """The body (None: the fixed frame) that a body stands on in this tree."""
+        """The parent of a body in this tree (None: the fixed frame)."""
         return self.inward[body].other(body)
 
     def is_end(self, body: Vertex) -> bool:
-        """Whether nothing stands on a body."""
+        """Whether a body is a leaf of the tree."""
         return body is not GROUND and all(self.parent(other) != body for other in self.inward)
 
     def path(self, body: Vertex) -> tuple[str, ...]:
-        """The bodies from the fixed frame, which is left out, to a body."""
+        """The bodies from the fixed frame (excluded) to a body."""
         found: list[str] = []
         while body is not GROUND:
             found.append(body)
@@ -230,7 +205,7 @@ class SpanningTree:
 
     @cached_property
     def loops(self) -> tuple[Chains, ...]:
-        """One loop for every cut joint; together they are a basis of all cycles."""
+        """One loop for each cut joint; together they are a cycle basis."""
         return tuple(self._chains(edge) for edge in self.cut)
 
     def _chains(self, edge: Edge) -> Chains:
@@ -243,7 +218,7 @@ class SpanningTree:
 
     @cached_property
     def clusters(self) -> tuple[tuple[str, ...], ...]:
-        """Cut joints whose loops share a joint, and so must be solved together."""
+        """Groups of cut joints whose loops share a joint, so that they must be solved together."""
         members = {chains.joint: {*chains.first, *chains.second} for chains in self.loops}
         groups: list[tuple[list[str], set[str]]] = []
         for joint, bodies in members.items():
@@ -256,7 +231,7 @@ class SpanningTree:
 
 
 def edges(mechanism: Mechanism) -> tuple[Edge, ...]:
-    """All joints, those of the records first."""
+    """All joints; those of the records come first."""
     pairs = lower_pairs(mechanism) if mechanism.loops else {}
     light: set[Vertex] = {body.name for body in mechanism.bodies if is_massless(body)}
     return (*_record_edges(mechanism, pairs, light), *_loop_edges(mechanism, light))
@@ -271,7 +246,7 @@ def _record_edges(mechanism: Mechanism, pairs: Mapping[str, LowerPair], light: s
 
 
 def _loop_edges(mechanism: Mechanism, light: set[Vertex]) -> Iterator[Edge]:
-    """A body without mass at a cut would be free: its joints are cut last."""
+    """The joints of loops. Joints of massless bodies are cut last, because a cut would leave such a body free."""
     for loop in mechanism.loops:
         if isinstance(loop, Loop):
             first, second, may_stand = loop.first.body, loop.second.body, loop.type.is_lower_pair
@@ -286,15 +261,15 @@ def is_massless(body: Body) -> bool:
 
 
 def spanning_tree(mechanism: Mechanism) -> SpanningTree:
-    """The tree with the shortest chains among those that leave out the joints the model wants cut.
+    """The tree with the shortest chains that does not contain the joints the model cuts.
 
-    A joint that may not be cut is always part of it. Where chains are equally long, joints of records come first.
+    A joint that may not be cut is always part of it. For equally long chains, joints of records come first.
     """
     return shortest_tree(edges(mechanism), {cut.joint for cut in mechanism.cuts})
 
 
 def tree_of_records(mechanism: Mechanism) -> SpanningTree:
-    """The tree as the records state it: every loop is cut at its own joint."""
+    """The tree of the records: each loop is cut at its own joint."""
     every = edges(mechanism)
     inward = {edge.joint: edge for edge in every if not edge.loop}
     ordered = {body: inward[body] for body in _outwards(inward)}
@@ -302,7 +277,7 @@ def tree_of_records(mechanism: Mechanism) -> SpanningTree:
 
 
 def shortest_tree(every: Sequence[Edge], wanted: Collection[str] = ()) -> SpanningTree:
-    """The tree of these joints, without those that are to be cut: grown from the fixed frame, nearest bodies first."""
+    """The tree of these joints without those in `wanted`: grown from the fixed frame, nearest bodies first."""
     around: dict[Vertex, list[tuple[int, Edge]]] = {}
     for number, edge in enumerate(every):
         if edge.may_stand and edge.joint not in wanted:
@@ -314,7 +289,7 @@ def shortest_tree(every: Sequence[Edge], wanted: Collection[str] = ()) -> Spanni
 
     def reach(body: Vertex, depth: int) -> None:
         for number, edge in around.get(body, ()):
-            # What stays goes first, at no distance: its two bodies enter the tree together.
+            # Joints that stay have distance zero, so both their bodies enter the tree together.
             far = 0 if edge.stays else depth + 1
             heappush(waiting, (far, depth + 1, number, edge))
 
@@ -334,7 +309,7 @@ def shortest_tree(every: Sequence[Edge], wanted: Collection[str] = ()) -> Spanni
 
 
 def _outwards(inward: Mapping[str, Edge]) -> list[str]:
-    """Bodies, parents first; otherwise in the order they are written."""
+    """Bodies, parents first; otherwise in the order of the model."""
     done: dict[str, None] = {}
     for body in inward:
         path: list[str] = []
@@ -347,7 +322,7 @@ def _outwards(inward: Mapping[str, Edge]) -> list[str]:
 
 
 def wanted_cut(mechanism: Mechanism) -> tuple[str, ...]:
-    """The joints the model wants cut, if they are others than those that close its loops."""
+    """The joints the model cuts, if they differ from the joints of its loops."""
     loops = {loop.name for loop in mechanism.loops}
     if all(cut.joint in loops for cut in mechanism.cuts):
         return ()

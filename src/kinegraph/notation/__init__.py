@@ -1,1 +1,1 @@
-"""Equations for people: text, LaTeX, MathML."""
+"""Readable equations: plain text, LaTeX, MathML."""

@@ -13,14 +13,14 @@ from kinegraph.model.states import is_force, moved_by
 from kinegraph.notation.naming import EntryName, Label, Naming, Section, entry_name
 from kinegraph.notation.writing import Equation, Piece, Writer, joined, number_text
 
-# Names of a model in LaTeX: `q1'` becomes \dot{q}_{1}, `teta$L` \theta_{L}; nothing reaches the text unescaped.
+# ---- Names: `q1'` becomes \dot{q}_{1}, `teta$L` becomes \theta_{L}; all other text is escaped
 
 _LETTERS = (
     "alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu", "nu", "xi",
     "omicron", "pi", "rho", "sigma", "tau", "upsilon", "phi", "chi", "psi", "omega",
 )  # fmt: skip
 _CAPITALS = {"Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Upsilon", "Phi", "Psi", "Omega"}
-#: Greek letters as people type them; the second row is how KiDyM's authors spell them.
+#: Greek letters as users type them; the second row has the spellings of KiDyM's authors.
 GREEK = {name: rf"\{name}" for name in (*_LETTERS, *_CAPITALS) if name != "omicron"} | {
     "alfa": r"\alpha", "teta": r"\theta", "fi": r"\varphi", "ksi": r"\xi", "hi": r"\chi",
 }  # fmt: skip
@@ -30,13 +30,13 @@ _ESCAPES |= {"^": r"\hat{}", "~": r"\sim "}
 
 
 class LatexNames:
-    """One LaTeX name for every symbol; two symbols never look alike."""
+    """One LaTeX name for every symbol; no two symbols look alike."""
 
     def __init__(self, symbols: Iterable[Symbol]) -> None:
         self._names: dict[Symbol, str] = {}
         for symbol in symbols:
             name = symbol_name(symbol)
-            if name in self._names.values():  # q1 and q_1: the second is spelled out as it was typed
+            if name in self._names.values():  # q1 and q_1: the second is printed as typed
                 name = rf"\mathtt{{{escaped(symbol.name)}}}"
             self._names[symbol] = name
 
@@ -53,7 +53,7 @@ def symbol_name(symbol: Symbol) -> str:
 
 
 def name_latex(name: str, dots: int = 0) -> str:
-    """A name as a stem with an index: digits, and what follows `$` or `_`, are the index."""
+    """A name as a stem with an index: digits, and the text after `$` or `_`, are the index."""
     name = unicodedata.normalize("NFKC", name)
     match = re.fullmatch(r"([^\W\d_]+)(\d\w*)?((?:[$_]\w*)*)", name.replace("$", "_"))
     if match is None:
@@ -69,7 +69,7 @@ def _dotted(stem: str, dots: int) -> str:
 
 
 def _word(word: str) -> str:
-    """A stem: a Greek letter by name or character, a single letter, or a word set as one."""
+    """A stem: a Greek letter by name or character, a single letter, or a word."""
     if word in GREEK:
         return GREEK[word]
     if len(word) == 1 and (greek := _greek_character(word)):
@@ -86,7 +86,7 @@ def _index(part: str) -> str:
 
 
 def _greek_character(letter: str) -> str | None:
-    """The command of a Greek letter; None if it is none."""
+    """The command of a Greek letter; None for other letters."""
     name = unicodedata.name(letter, "")
     match = re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (?:FINAL )?(\w+)", name)
     if match is None:
@@ -112,18 +112,18 @@ def _greek_in_text(letter: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text with every character that means something to TeX made harmless."""
+    """Text with TeX's special characters escaped."""
     return "".join(_ESCAPES.get(letter, letter) for letter in text)
 
 
 def needs_cyrillic(names: Iterable[str]) -> bool:
-    """True if a name holds Cyrillic letters, for which TeX needs a font encoding."""
+    """Does any name have Cyrillic letters? TeX needs a font encoding for them."""
     return any(unicodedata.name(letter, "").startswith("CYRILLIC") for name in names for letter in name)
 
 
-# Equations as a LaTeX fragment for amsmath: a list of abbreviations, then every output entry that is not zero.
+# ---- Equations
 
-#: A display of more lines than this is begun anew: TeX holds a whole display in memory.
+#: The approximate number of lines of a display: TeX holds a whole display in memory.
 ROWS = 30
 
 _FUNCTIONS = {
@@ -133,7 +133,7 @@ _FUNCTIONS = {
 
 
 class Latex:
-    """Mathematics as amsmath sets it."""
+    """LaTeX with amsmath."""
 
     bar = True
 
@@ -142,7 +142,7 @@ class Latex:
         self.mechanism = mechanism
 
     def symbol(self, symbol: Symbol) -> str:
-        """A symbol, as it is written."""
+        """A symbol."""
         return self._names[symbol]
 
     def label(self, label: Label) -> str:
@@ -165,7 +165,7 @@ class Latex:
         return rf"\frac{{\partial{order} {text}}}{{{below}}}"
 
     def number(self, size: Fraction) -> str:
-        """A number, as it is written."""
+        """A number."""
         return number_text(size, r" \cdot 10^{{{}}}")
 
     def product(self, factors: Sequence[str]) -> str:
@@ -202,7 +202,7 @@ class Latex:
 
 
 def _quantity_latex(name: EntryName) -> str:
-    """The letter of a quantity with what it is of, its frame and its indices; a word where it has no letter."""
+    """The letter of a quantity, or its name, with its subject, frame and indices."""
     if name.letter is None:
         text = rf"\mathrm{{{escaped(name.word)}}}"
     else:
@@ -221,9 +221,9 @@ def _upper(part: str) -> str:
 
 
 def latex(graph: Graph, title: str = "", width: int = 75, mechanism: Mechanism | None = None) -> str:
-    """The graph as an aligned LaTeX fragment, lines broken at plus and minus to about `width` characters.
+    """The graph as an aligned LaTeX fragment, with lines broken at plus and minus to about `width` characters.
 
-    Entries are numbered; with the mechanism the graph was derived from they bear its own names.
+    mechanism: the mechanism that the graph was derived from; its names replace the indices of entries.
     """
     naming = Naming(graph, mechanism=mechanism)
     writer = Writer(naming, Latex(graph.symbols(), mechanism))
@@ -262,7 +262,7 @@ def _display(rows: Sequence[str]) -> str:
 
 
 def _rows(equation: Equation, width: int) -> Iterator[str]:
-    """An equation in lines: sides that are equal to each other, then the terms."""
+    """The lines of an equation: equal left sides, then the terms."""
     first, *others = equation.left
     line = first + " &= "
     length = visible(line)
@@ -283,13 +283,13 @@ def _rows(equation: Equation, width: int) -> Iterator[str]:
 
 
 def visible(text: str) -> int:
-    """About how many characters of a fragment are seen."""
+    """The approximate number of visible characters of a fragment."""
     commands = re.sub(r"\\(frac|mathit|mathrm|text|dot|ddot|bigl|bigr|quad)\b|\\[,;!]", "", text)
     return len(re.sub(r"[{}_^&]", "", re.sub(r"\\[A-Za-z]+ ?", "x", commands)))
 
 
 def _remarks(section: Section) -> Iterator[str]:
-    """What is true of the entries that are not listed, as text between displays."""
+    """Remarks about the entries that are not listed, as text between displays."""
     output = section.output
     name = Latex(()).entry(output.name, ())
     if section.zeros == len(output.nodes):

@@ -16,11 +16,11 @@ from kinegraph.notation.latex import GREEK
 from kinegraph.notation.naming import EntryName, Label, Naming, entry_name
 from kinegraph.notation.writing import Equation, Piece, Writer, number_text
 
-# Names of a model in MathML: `q1'` becomes q with a dot and the index 1, `teta$L` a theta with the index L.
+# ---- Names: `q1'` becomes q with a dot and the index 1, `teta$L` becomes a theta with the index L
 #
-# Names come from model files: every one of them is escaped here, none reaches the markup as it was typed.
+# Names come from model files, so every name is escaped here.
 
-#: A longer name is set as it was typed: panda_joint1 is a word, not a letter with an index.
+#: A longer name is printed as typed: panda_joint1 is a word, not a letter with an index.
 _LONGEST = 10
 
 _ACCENTS = {1: "˙", 2: "¨"}
@@ -34,12 +34,12 @@ def symbol_mathml(symbol: Symbol) -> str:
 
 
 def name_mathml(name: str) -> str:
-    """A name as a stem with an index: digits, and what follows `$` or `_`, are the index; primes become dots."""
+    """A name as a stem with an index: digits, and the text after `$` or `_`, are the index. Primes become dots."""
     base = name.rstrip("'")
     dots = len(name) - len(base)
-    normalised = unicodedata.normalize("NFKC", base).replace("$", "_")
-    match = re.fullmatch(r"([^\W\d_]+)(\d\w*)?((?:_\w*)*)", normalised)
-    if match is None or len(normalised) > _LONGEST:
+    normalized = unicodedata.normalize("NFKC", base).replace("$", "_")
+    match = re.fullmatch(r"([^\W\d_]+)(\d\w*)?((?:_\w*)*)", normalized)
+    if match is None or len(normalized) > _LONGEST:
         return f"<mrow><mtext>{escape(base)}</mtext>{f'<mo>{chr(8242) * dots}</mo>' if dots else ''}</mrow>"
     indices = [part for part in (match[2] or "", *match[3].split("_")) if part]
     return _indexed(_dotted(_word(match[1]), dots), "<mo>,</mo>".join(map(_index, indices)))
@@ -54,7 +54,7 @@ def _dotted(stem: str, dots: int) -> str:
 
 
 def _word(word: str) -> str:
-    """A stem: a Greek letter by its name, a single letter, or a word set as one."""
+    """A stem: a Greek letter by its name, a single letter, or a word."""
     letter = greek_letter(word) or word
     return f"<mi>{escape(letter)}</mi>" if len(letter) == 1 else f'<mi class="word">{escape(letter)}</mi>'
 
@@ -67,7 +67,7 @@ def _index(part: str) -> str:
 
 
 def greek_letter(word: str) -> str | None:
-    """The letter a word names, as people and KiDyM's authors spell it."""
+    """The Greek letter that a word names, also in the spelling of KiDyM's authors."""
     command = GREEK.get(word, "").lstrip("\\").removeprefix("var")
     if not command:
         return None
@@ -75,9 +75,7 @@ def greek_letter(word: str) -> str | None:
     return unicodedata.lookup(f"GREEK {size} LETTER {command.upper().replace('LAMBDA', 'LAMDA')}")
 
 
-# Equations as MathML, which every browser sets by itself: a list of abbreviations, then the outputs' entries.
-#
-# A term is a <math> element of its own, so that a browser breaks long sums between terms.
+# ---- Equations: each term is a separate <math> element, so that browsers break long sums between terms
 
 _THIN = '<mspace width="0.16em"/>'
 _PARTIAL = "<mo>∂</mo>"
@@ -85,7 +83,7 @@ _MINUS, _PLUS = "<mo>−</mo>", "<mo>+</mo>"
 
 
 class MathMl:
-    """Mathematics as MathML elements."""
+    """MathML elements, which every browser renders."""
 
     bar = True
 
@@ -97,12 +95,12 @@ class MathMl:
         self._names: dict[Symbol, str] = {}
         for symbol in symbols:
             name = symbol_mathml(symbol)
-            if name in self._names.values():  # q1 and q_1: the second is spelled out as it was typed
+            if name in self._names.values():  # q1 and q_1: the second is printed as typed
                 name = f"<mtext>{escape(symbol.name)}</mtext>"
             self._names[symbol] = name
 
     def symbol(self, symbol: Symbol) -> str:
-        """A symbol, as it is written."""
+        """A symbol."""
         return self._names.get(symbol) or symbol_mathml(symbol)
 
     def label(self, label: Label) -> str:
@@ -125,14 +123,14 @@ class MathMl:
         return f"<mfrac><mrow>{order}{text}</mrow><mrow>{below}</mrow></mfrac>"
 
     def number(self, size: Fraction) -> str:
-        """A number; one of more digits than wanted is rounded, and the attribute data-exact keeps them all."""
+        """A number, rounded to `digits`; the attribute data-exact keeps all digits."""
         mantissa, _, exponent = number_text(size).partition("e")
         rounded = self._rounded(mantissa)
         text = f'<mn data-exact="{mantissa}">{rounded}</mn>' if rounded else f"<mn>{mantissa}</mn>"
         return f"<mrow>{text}<mo>⋅</mo><msup><mn>10</mn><mn>{exponent}</mn></msup></mrow>" if exponent else text
 
     def _rounded(self, mantissa: str) -> str | None:
-        """Fewer digits; None if all may stay."""
+        """The rounded mantissa; None if it is short enough."""
         places = mantissa.replace(".", "").lstrip("0")
         if self._digits is None or len(places) <= self._digits or "." not in mantissa:
             return None
@@ -172,7 +170,7 @@ class MathMl:
 
 
 def _quantity_mathml(name: EntryName) -> str:
-    """The letter of a quantity with what it is of, its frame and its indices; a word where it has no letter."""
+    """The letter of a quantity, or its name, with its subject, frame and indices."""
     lower = "<mo>,</mo>".join(f"<mn>{i}</mn>" if i.isdigit() else name_mathml(i) for i in name.indices)
     if name.letter is None:
         text = f"<mi>{escape(name.word)}</mi>"
@@ -203,9 +201,10 @@ class Displays:
 
 
 def mathml(graph: Graph, mechanism: Mechanism | None = None, digits: int | None = None) -> Displays:
-    """The graph's equations in MathML; with the mechanism it was derived from, entries bear its own names.
+    """The graph's equations in MathML.
 
-    digits: rounds numbers for reading, with their exact value beside them.
+    mechanism: the mechanism that the graph was derived from; its names replace the indices of entries.
+    digits: numbers are rounded for reading, and their exact values are kept in an attribute.
     """
     writer = Writer(Naming(graph, mechanism=mechanism), MathMl(graph.symbols(), mechanism, digits))
     entries = (display for section in writer.naming.sections for display in _displays(writer.entries(section.entries)))
@@ -221,7 +220,7 @@ def _displays(equations: Iterator[Equation]) -> Iterator[Display]:
 def _terms(pieces: Sequence[Piece]) -> Iterator[str]:
     for position, piece in enumerate(pieces):
         sign = _MINUS if piece.negative else _PLUS if position else ""
-        # A sign at the start of its own <math> would be set as a prefix, close to its term.
+        # A sign at the start of a <math> element would be rendered as a prefix, too close to its term.
         yield math((sign.replace("<mo>", '<mo form="infix">') if position else sign) + piece.text)
 
 

@@ -1,4 +1,4 @@
-"""Names that a reader sees: of shared nodes, of expressions that the model defines, of the entries of outputs."""
+"""Names in printed equations: of shared nodes, of expressions that the model defines, and of entries of outputs."""
 
 from __future__ import annotations
 
@@ -27,42 +27,39 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import component
 from kinegraph.model.states import moved_by
 
-# Guards of a graph: where a value means nothing they make it no number. They are no part of the equations.
-
 
 def without_guards(graph: Graph) -> Graph:
-    """The equations as they are written for readers: guards left out."""
-    stands = list(range(len(graph)))
+    """The equations for readers: without guards, which only turn meaningless values into NaN."""
+    unguarded = list(range(len(graph)))
     for index, node in enumerate(graph.nodes):
         if isinstance(node, Function) and node.name == GUARDED:
-            stands[index] = stands[node.arguments[0]]
-    if stands == list(range(len(graph))):
+            unguarded[index] = unguarded[node.arguments[0]]
+    if unguarded == list(range(len(graph))):
         return graph
-    outputs = tuple(one._replace(nodes=tuple(stands[index] for index in one.nodes)) for one in graph.outputs)
-    return Graph(tuple(_pointing(node, stands) for node in graph.nodes), outputs)
+    outputs = tuple(one._replace(nodes=tuple(unguarded[index] for index in one.nodes)) for one in graph.outputs)
+    return Graph(tuple(_with_children(node, unguarded) for node in graph.nodes), outputs)
 
 
-def _pointing(node: Node, stands: Sequence[int]) -> Node:
+def _with_children(node: Node, new: Sequence[int]) -> Node:
+    """A node with new ids of its children, in the same order."""
     if isinstance(node, Function):
-        return Function(node.name, tuple(stands[argument] for argument in node.arguments))
+        return Function(node.name, tuple(new[argument] for argument in node.arguments))
     if isinstance(node, Polynomial):
-        return Polynomial(tuple((c, tuple((stands[x], e) for x, e in factors)) for c, factors in node.terms))
+        return Polynomial(tuple((c, tuple((new[x], e) for x, e in factors)) for c, factors in node.terms))
     return node
 
 
-# Which nodes of a graph are expressions that the model has a name for (`define`, `quasivelocity`).
-#
-# They are known by their values at a random point of a prime field, as in proofs: however the reduction has written an
-# expression, it is the one that was defined, up to its sign.
+# ---- Nodes that are expressions named in the model (`define`, `quasivelocity`)
 
-#: Equations beyond this many nodes are printed for nobody.
+#: Definitions are not searched in graphs with more nodes: nobody reads equations of this size.
 LARGEST = 20_000
 
 
 def defined_nodes(graph: Graph, mechanism: Mechanism | None) -> dict[int, tuple[str, bool]]:
-    """By node the name of the definition it is, and whether with the other sign; one node for each definition.
+    """For each node that equals a definition, up to its sign: the name, and whether the sign is negative.
 
-    Definitions that the reduction has not left whole are not found.
+    Nodes and definitions are compared at a random point of a prime field, as in proofs, so their form does not matter.
+    Definitions that the reduction has taken apart are not found.
     """
     if mechanism is None or not named_expressions(mechanism) or len(graph) > LARGEST:
         return {}
@@ -86,7 +83,7 @@ def defined_nodes(graph: Graph, mechanism: Mechanism | None) -> dict[int, tuple[
 
 
 def _definitions(graph: Graph, mechanism: Mechanism) -> Graph:
-    """The definitions as graphs; parameters that the equations know as numbers are numbers here too."""
+    """The definitions as a graph. Parameters that are numbers in the equations are numbers here too."""
     known = _names(mechanism, _bound(graph, mechanism))
     outputs: list[Output] = []
     for one in named_expressions(mechanism):
@@ -98,7 +95,7 @@ def _definitions(graph: Graph, mechanism: Mechanism) -> Graph:
 
 
 def _names(mechanism: Mechanism, bound: Mapping[str, Expression]) -> Names:
-    """What names stand for; where points are followed, only if a definition uses some."""
+    """The meaning of names; points of bodies are derived only if a definition uses them."""
     used = {name for one in named_expressions(mechanism) for name in names(one.value)}
     if not any(map(component, used)):
         return Names(GraphBuilder(), mechanism, bound)
@@ -110,14 +107,11 @@ def _bound(graph: Graph, mechanism: Mechanism) -> Mapping[str, Expression]:
     return {one.name: one.value for one in mechanism.parameters if one.name not in symbols and one.value is not None}
 
 
-# What a reader sees of a graph: which nodes get a name of their own, and in what order.
-#
-# Sines and cosines of moving angles are hoisted (`s23` is the sine of q2 + q3), nodes used more than once become x1,
-# x2, ..., everything else is written where it is used. Both `formula` and `latex` print what is decided here.
+# ---- Abbreviations
 
-#: An expression with more parts than this gets a name even if it is used once: nobody reads it.
+#: A longer expression gets a name even if it is used once.
 LONGEST = 30
-#: As does one whose parentheses nest deeper.
+#: So does an expression with more nested parentheses.
 DEEPEST = 6
 
 NaturalKey: TypeAlias = tuple[tuple[str, int], ...]
@@ -127,7 +121,7 @@ _INDEXED = re.compile(r"([^\W\d_]+)(\d+)$")
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """The name of an abbreviation: a stem and what tells it from others, as in s and 23; of a definition the stem."""
+    """The name of an abbreviation: a stem and a suffix, as in s and 23; of a definition only the stem."""
 
     stem: str
     suffix: str
@@ -141,7 +135,7 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of an output, as (output name, indices from one), with the entries that are the same node."""
+    """An entry of an output (indices from one); `same`: the other entries of the same node."""
 
     output: str
     indices: tuple[int, ...]
@@ -151,9 +145,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """An output: its entries that are not zero, and how many are.
+    """An output: its nonzero entries, and the number of zeros.
 
-    Of a `symmetric` output (in its last two indices) only the entries with the smaller index first are listed.
+    An output that is `symmetric` in its last two indices lists only the entries with the smaller index first.
     """
 
     output: Output
@@ -173,12 +167,16 @@ def is_angle_function(node: Node) -> bool:
 
 
 class Naming:
-    """The names of one graph. `labels` says which nodes are written by name, `order` in what order they are defined."""
+    """The names of one graph: `labels` by node, and `order`, the order of their definitions.
+
+    Sines and cosines of variable angles get names (`s23` is the sine of q2 + q3). Nodes used more than once become x1,
+    x2, ... All other nodes are written where they are used.
+    """
 
     def __init__(self, graph: Graph, abbreviate: bool = True, mechanism: Mechanism | None = None) -> None:
-        """mechanism: what its definitions are called, nodes are called as well."""
+        """mechanism: the source of names for nodes that equal a definition."""
         self.graph = graph = without_guards(graph)
-        #: Nodes whose name stands for them with the other sign.
+        #: Nodes whose name denotes their negative.
         self.negative: set[int] = set()
         self._taken = {node.name for node in graph.nodes if isinstance(node, Symbol)}
         self._roots = {index for output in graph.outputs for index in output.nodes}
@@ -188,10 +186,10 @@ class Naming:
             self.labels |= self._angle_labels()
             self.labels |= self._shared_labels()
 
-    # which nodes stand for themselves
+    # parts and uses of nodes
 
     def parts(self, index: int) -> tuple[int, ...]:
-        """The nodes that are written when a node is written out; an angle is written as a linear form."""
+        """The nodes in the expression of a node. An angle is written as a linear form."""
         node = self.graph.nodes[index]
         if isinstance(node, Function):
             if is_angle_function(node):
@@ -209,7 +207,7 @@ class Naming:
 
     @cached_property
     def uses(self) -> list[int]:
-        """How often each node is written; outputs that repeat a node count once, for they name the first."""
+        """How often each node is written. Outputs that repeat a node count once, because they refer to the first."""
         uses = [0] * len(self.graph)
         for index in self._roots:
             uses[index] += 1
@@ -249,7 +247,7 @@ class Naming:
             yield index, self._free((node.name[0], node.name), suffixes[key])
 
     def _coordinates(self, index: int) -> list[str] | None:
-        """The names of the coordinates whose sum an angle is, else None."""
+        """The names of the coordinates if an angle is their sum, otherwise None."""
         names: list[str] = []
         for factors, coefficient in self.angle(index):
             node = self.graph.nodes[factors[0][0]] if len(factors) == 1 else None
@@ -266,7 +264,7 @@ class Naming:
         return [match for name in self._coordinates(index) or () if (match := _INDEXED.match(name))]
 
     def _angle_suffix(self, index: int, one_prefix: bool, joint: str) -> str | None:
-        """23 for q2 + q3, the coordinate's name where numbers would not be clear, None for any other angle."""
+        """23 for q2 + q3; the name of a coordinate if numbers would be ambiguous; None for any other angle."""
         names = self._coordinates(index)
         if names is None:
             return None
@@ -286,7 +284,7 @@ class Naming:
         return any(re.fullmatch(stem + r"\d+", name) for name in self._taken)
 
     def _shared(self) -> list[int]:
-        """The nodes to be named, children first."""
+        """The nodes that get a name, children first."""
         named: list[int] = []
         sizes = [1] * len(self.graph)
         depths = [0] * len(self.graph)
@@ -304,7 +302,7 @@ class Naming:
         return named
 
     def _short(self, index: int, sizes: list[int]) -> bool:
-        """Quicker read than looked up: a number, a multiple or power of a name, a product of two (three if static)."""
+        """Too short for a name: a number, a multiple or power of a name, a product of two names (three if static)."""
         node = self.graph.nodes[index]
         if isinstance(node, Function):
             return node.name == "reciprocal" and sizes[node.arguments[0]] == 1
@@ -314,23 +312,23 @@ class Naming:
         return len(factors) <= (3 if self.graph.static[index] else 2) and all(sizes[child] == 1 for child, _ in factors)
 
     def _free(self, stems: Iterable[str], suffix: str) -> Label:
-        """A label no symbol and no other label has."""
+        """A label that no symbol and no other label has."""
         candidates = [Label(stem, suffix) for stem in stems]
         more = (Label(candidates[-1].stem, f"{suffix}_{number}") for number in counter(2))
         label = next(c for c in (*candidates, *(next(more) for _ in range(99))) if str(c) not in self._taken)
         self._taken.add(str(label))
         return label
 
-    # what is listed
+    # lists of definitions and entries
 
     @cached_property
     def order(self) -> tuple[int, ...]:
-        """All labelled nodes: sines and cosines first where they use nothing else, then children first."""
+        """All labeled nodes: first sines and cosines of symbols, then the others, children first."""
         elementary = {index for index in self.labels if self.is_elementary(index)}
         return (*sorted(elementary, key=self._angle_key), *sorted(self.labels.keys() - elementary))
 
     def is_elementary(self, index: int) -> bool:
-        """True for a sine or cosine of an angle that is made of symbols alone."""
+        """True for a sine or cosine of an angle that contains only symbols."""
         return self._moving(index) and all(isinstance(self.graph.nodes[part], Symbol) for part in self.parts(index))
 
     def _angle_key(self, index: int) -> tuple[int, list[NaturalKey], NaturalKey, bool]:
@@ -340,7 +338,7 @@ class Naming:
 
     @cached_property
     def sections(self) -> tuple[Section, ...]:
-        """The outputs, entries that are the same node gathered."""
+        """The outputs, with entries of the same node collected."""
         return tuple(self._section(output) for output in self.graph.outputs)
 
     def _section(self, output: Output) -> Section:
@@ -360,7 +358,7 @@ class Naming:
 
 
 def _symmetric(nodes: dict[tuple[int, ...], int], shape: tuple[int, ...]) -> bool:
-    """True if exchanging the last two of several indices changes nothing."""
+    """True if the array is symmetric in its last two indices."""
     if len(shape) < 2 or shape[-1] != shape[-2] or shape[-1] < 2:
         return False
     return all(nodes[(*rest, j, i)] == node for (*rest, i, j), node in nodes.items())
@@ -381,15 +379,15 @@ def _letters() -> Iterator[str]:
             yield f"{letter}{round_ or ''}"
 
 
-# What the entries of outputs are called on a page: letters of the table of quantities, names of the coordinates.
+# ---- Names of the entries of outputs
 
 
 @dataclass(frozen=True)
 class EntryName:
     """The name of an entry of an output.
 
-    It is a `variable` itself (an acceleration, a generalized force), or the letter of a quantity, or a word, with
-    indices, which are numbers or names. `by` are the variables it is differentiated by.
+    It is a `variable` (an acceleration, a generalized force), or the letter of a quantity, or a word. Indices are
+    numbers or names. by: the variables of its derivatives.
     """
 
     word: str
@@ -402,10 +400,10 @@ class EntryName:
 
 
 def entry_name(output: str, indices: tuple[int, ...], mechanism: Mechanism | None) -> EntryName:
-    """What one entry (indices from one; none: the whole output) is called; a mechanism knows names of its variables."""
+    """The name of an entry (indices from one) or, without indices, of the output. A mechanism names its variables."""
     try:
         quantity = Quantity.parse(output)
-    except DerivationError:  # the outputs of a graph may have any name
+    except DerivationError:  # outputs of a graph may have any name
         return EntryName(output, indices=tuple(map(str, indices)))
     groups = [_Group(word, mechanism) for word in quantity.by]
     inner = len(indices) - sum(group.indexed for group in groups)
@@ -436,7 +434,7 @@ def _named_indices(quantity: Quantity, indices: tuple[int, ...], mechanism: Mech
 
 
 class _Group:
-    """What one derivative is taken by: a group of variables, or a single one."""
+    """The variables of one derivative: a group, or a single variable."""
 
     def __init__(self, word: str, mechanism: Mechanism | None) -> None:
         group = group_word(word, mechanism)
@@ -445,7 +443,7 @@ class _Group:
         self.indexed = group in (*Variables, DISPLACEMENTS) and group != Variables.TIME
 
     def symbol(self, index: int) -> Symbol:
-        """The variable of an index from one; zero means the group as a whole, or the single variable."""
+        """The variable of an index from one; zero means the whole group, or the single variable."""
         if self.mechanism is not None and self.indexed and index and self.word != DISPLACEMENTS:
             return Variables(self.word).symbols(self.mechanism)[index - 1]
         stem = "q" if self.word == DISPLACEMENTS else self.word

@@ -1,4 +1,4 @@
-"""Equations as plain text: a list of abbreviations, then every output entry that is not zero."""
+"""Equations as plain text: a list of abbreviations, then every nonzero output entry."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _INDENT = "    "
 
 
 class PlainText:
-    """Infix text as it is typed into a program."""
+    """Infix notation, as in a program."""
 
     bar = False
 
@@ -22,7 +22,7 @@ class PlainText:
         self.mechanism = mechanism
 
     def symbol(self, symbol: Symbol) -> str:
-        """A symbol, as it is written."""
+        """A symbol."""
         return symbol.name
 
     def label(self, label: Label) -> str:
@@ -42,7 +42,7 @@ class PlainText:
         return text
 
     def number(self, size: Fraction) -> str:
-        """A number, as it is written."""
+        """A number."""
         return number_text(size)
 
     def product(self, factors: Sequence[str]) -> str:
@@ -73,9 +73,10 @@ class PlainText:
 
 
 def formula(graph: Graph, width: int = 110, mechanism: Mechanism | None = None) -> str:
-    """The graph as equations, lines broken at plus and minus to about `width` characters.
+    """The graph as equations, with lines broken at plus and minus to about `width` characters.
 
-    Entries are numbered; with the mechanism the graph was derived from they bear its own names, as in `x'' = ...`.
+    mechanism: the mechanism that the graph was derived from; its names replace the indices of entries, as in
+    `x'' = ...`.
     """
     naming = Naming(graph, mechanism=mechanism)
     writer = Writer(naming, PlainText(mechanism))
@@ -93,14 +94,14 @@ def formula(graph: Graph, width: int = 110, mechanism: Mechanism | None = None) 
 
 
 def expressions(graph: Graph) -> list[str]:
-    """Every output entry written out on one line, without abbreviations; for small graphs."""
+    """Every output entry on one line, without abbreviations; for small graphs."""
     naming = Naming(graph, abbreviate=False)
     writer = Writer(naming, PlainText())
     return [joined(writer.written(index)) for output in naming.graph.outputs for index in output.nodes]
 
 
 def columns(entries: Sequence[str], width: int) -> list[str]:
-    """Short equations side by side, a sine next to its cosine, four in a line where they fit."""
+    """Short equations in columns, a sine next to its cosine, up to four in a line."""
     cell = max((len(entry) for entry in entries), default=0) + 4
     count = 4 if 4 * cell <= width else 2 if 2 * cell <= width else 1
     rows = [entries[start : start + count] for start in range(0, len(entries), count)]
@@ -108,7 +109,7 @@ def columns(entries: Sequence[str], width: int) -> list[str]:
 
 
 def lines(equation: Equation, width: int) -> Iterator[str]:
-    """An equation, broken where it is too long."""
+    """The lines of an equation, broken at `width`."""
     *above, line = _left(equation.left, width)
     yield from above
     for position, piece in enumerate(equation.right):
@@ -122,7 +123,7 @@ def lines(equation: Equation, width: int) -> Iterator[str]:
 
 
 def _left(sides: tuple[str, ...], width: int) -> list[str]:
-    """The left sides, equal to each other, in lines of at most half the width."""
+    """The equal left sides, in lines of at most half the width."""
     found = [sides[0]]
     for side in sides[1:]:
         if len(found[-1]) + len(side) > width // 2:
@@ -138,7 +139,7 @@ def _signed(piece: Piece) -> str:
 
 
 def _remarks(section: Section) -> Iterator[str]:
-    """What is true of the entries that are not listed."""
+    """Remarks about the entries that are not listed."""
     output = section.output
     if section.zeros == len(output.nodes):
         yield f"{output.name} = 0" if output.nodes else f"{output.name} is empty"

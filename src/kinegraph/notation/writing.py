@@ -1,4 +1,4 @@
-"""Writing a graph's expressions out in a dialect (plain text, LaTeX, MathML): signs, parentheses, fractions, breaks."""
+"""Write the expressions of a graph in a dialect (plain text, LaTeX, MathML): signs, parentheses, fractions."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from kinegraph.notation.naming import Entry, Label, Naming, NaturalKey, is_angle
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One term of a sum as it will stand on the page: its sign apart, so that sums can be joined and broken."""
+    """One term of a sum; the sign is separate, so that sums can be joined and broken into lines."""
 
     negative: bool
     text: str
-    #: A name, a number or a function: it needs no parentheses anywhere.
+    #: A name, a number or a function: it never needs parentheses.
     atomic: bool = False
 
 
@@ -27,11 +27,11 @@ Sum = tuple[Piece, ...]
 
 
 class Dialect(Protocol):
-    """How the smallest things are written; `bar` says that fractions have one, which needs no parentheses."""
+    """How the elements of expressions are written."""
 
     @property
     def bar(self) -> bool:
-        """Whether quotients are written with a bar."""
+        """Do fractions have a bar, which replaces parentheses?"""
         ...
 
     def symbol(self, symbol: Symbol) -> str:
@@ -39,7 +39,7 @@ class Dialect(Protocol):
         ...
 
     def label(self, label: Label) -> str:
-        """A name given to a part of the equations."""
+        """The name of an abbreviation or definition."""
         ...
 
     def entry(self, output: str, indices: tuple[int, ...]) -> str:
@@ -84,7 +84,7 @@ class Equation:
 
 
 class Writer:
-    """The expressions of a graph in one dialect, children first and without recursion."""
+    """The expressions of a graph in one dialect, children first, without recursion."""
 
     def __init__(self, naming: Naming, dialect: Dialect) -> None:
         self.naming = naming
@@ -109,7 +109,7 @@ class Writer:
             yield Equation(left, self.written(entry.node))
 
     def written(self, index: int) -> Sum:
-        """A node as it stands inside another: by its name, or written out."""
+        """A node inside another expression: its name, or its expression."""
         if label := self.naming.labels.get(index):
             return (Piece(index in self.naming.negative, self.dialect.label(label), atomic=True),)
         return self._sums[index]
@@ -139,7 +139,7 @@ class Writer:
         return _positive_first(pieces)
 
     def _ordered(self, terms: Sequence[Term]) -> Sequence[Term]:
-        """Sums of symbols stand in the order of their names, as q1 + q2; others as they are."""
+        """Sort sums of symbols by name, as in q1 + q2; leave other sums unchanged."""
         if all(isinstance(self.graph.nodes[child], Symbol) for _, factors in terms for child, _ in factors):
             return sorted(terms, key=lambda term: (not term[1], [self._name_key(child) for child, _ in term[1]]))
         return terms
@@ -149,7 +149,7 @@ class Writer:
         return natural(node.name if isinstance(node, Symbol) else "")
 
     def _term(self, coefficient: Coefficient, factors: tuple[Factor, ...]) -> Sum:
-        """One term; plus or minus a sum becomes part of the sum around it."""
+        """One term; plus or minus a sum becomes part of the enclosing sum."""
         if abs(coefficient) == 1 and len(factors) == 1 and factors[0][1] == 1:
             inner = self.written(factors[0][0])
             return inner if coefficient == 1 else _negated(inner)
@@ -170,7 +170,7 @@ class Writer:
         return self._quotient(scale, above, below)
 
     def _flattened(self, scale: Fraction, factors: Sequence[Factor]) -> tuple[Fraction, dict[int, int]]:
-        """Products inside products expanded, unless they have a name."""
+        """Expand nested products, unless they have a name."""
         flat: dict[int, int] = {}
         pending = list(factors)
         while pending:
@@ -200,7 +200,7 @@ class Writer:
         return Piece(scale < 0, self.dialect.quotient(text, under) if under else text, atomic)
 
     def _factor(self, factor: Factor, alone: bool) -> str:
-        """One factor; in parentheses if it is a sum, unless a bar of a fraction stands over it alone."""
+        """One factor, in parentheses if it is a sum, unless it is alone above or below a bar."""
         child, exponent = factor
         inner = self.written(child)
         if child in self.naming.negative:  # the product has its sign
@@ -211,7 +211,7 @@ class Writer:
         return text if exponent == 1 else self.dialect.power(text, exponent)
 
     def _place(self, factor: Factor) -> tuple[int, int, NaturalKey]:
-        """Where a factor stands in a product: parameters, sines and cosines, abbreviations, sums, what moves."""
+        """The order of factors in a product: parameters, sines and cosines, abbreviations, sums, variables."""
         index = factor[0]
         node = self.graph.nodes[index]
         if isinstance(node, Symbol):
@@ -223,12 +223,12 @@ class Writer:
 
 
 def _negated(pieces: Sum) -> Sum:
-    """A sum with the other sign."""
+    """The negative of a sum."""
     return tuple(replace(piece, negative=not piece.negative) for piece in pieces)
 
 
 def _positive_first(pieces: Sequence[Piece]) -> Sum:
-    """A sum that begins with a term that is added, if there is one."""
+    """The sum with a positive term first, if there is one."""
     first = next((place for place, piece in enumerate(pieces) if not piece.negative), 0)
     return (pieces[first], *pieces[:first], *pieces[first + 1 :]) if pieces else ()
 
@@ -243,18 +243,18 @@ def joined(pieces: Sequence[Piece], plus: str = " + ", minus: str = " - ") -> st
 
 
 def _split_number(size: Fraction, always: bool = False) -> tuple[Fraction, Fraction]:
-    """A third stands as something over 3, but 0.25 as it is, unless `always` a whole numerator is wanted."""
+    """Numerator and denominator: 1/3 becomes (1, 3), but 0.25 remains a decimal unless `always` is set."""
     if (always or decimal(size) is None) and max(size.numerator, size.denominator) < 10**6:
         return Fraction(size.numerator), Fraction(size.denominator)
     return size, Fraction(1)
 
 
-#: Significant digits of a double: longer numbers are rounded to these on the page (never in the graph).
+#: Significant digits of a double. Longer numbers are rounded in print, never in the graph.
 DIGITS = 17
 
 
 def decimal(size: Fraction) -> tuple[str, int] | None:
-    """Digits and exponent of a number that is a decimal of at most DIGITS digits: value = 0.digits 10^exponent."""
+    """Digits and exponent of a decimal with at most DIGITS digits: value = 0.digits 10^exponent; otherwise None."""
     rest, twos, fives = size.denominator, 0, 0
     while rest % 2 == 0:
         rest, twos = rest // 2, twos + 1
@@ -278,7 +278,7 @@ def digits_of(size: Fraction) -> tuple[str, int]:
 
 
 def number_text(size: Fraction, times_ten: str = "e{}") -> str:
-    """A number in decimal notation; very large and small ones with a power of ten written as `times_ten` says."""
+    """A number in decimal notation; times_ten: the format of the power of ten of very large and small numbers."""
     if not size:
         return "0"
     digits, exponent = digits_of(size)

@@ -1,15 +1,14 @@
-"""Effort levels, the protocol of a pass and its report, and the cost by which graphs are ranked."""
+"""Effort levels, the budget and schedule of a search, the protocol of a pass, and the cost that ranks graphs."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Protocol
 
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph
-
-# What a pass is, and how hard passes may be asked to work.
+from kinegraph.interrupt import Interrupt
 
 
 class Effort(Enum):
@@ -22,6 +21,37 @@ class Effort(Enum):
 
 #: Passes that take a fraction of a second, for code that is wanted at once: nothing is written out to be searched.
 AT_ONCE = "trigonometric_identities, fast_extract"
+
+
+@dataclass(frozen=True)
+class Annealing:
+    """The schedule: temperatures in operations, iterations of one cooling, after which it starts anew from the best."""
+
+    start: float = 0.5
+    end: float = 0.2
+    cycle: int = 10000
+    noise: float = 1.5
+    largest: int = 120
+    switch: float = 0.25
+    rewrite: float = 0.6
+    function_weight: float = 0.25
+
+
+@dataclass(frozen=True)
+class Budget:
+    """How long a search goes on: work counts changed terms with their neighbours, the same on every machine.
+
+    It ends early, with the best it has, once an interrupt is requested; Ctrl-C is such a request.
+    """
+
+    work: int | None = None
+    seconds: float | None = None
+    interrupt: Interrupt = field(default_factory=Interrupt, compare=False, repr=False)
+
+    def part(self, number: int) -> Budget:
+        """One of so many equal parts."""
+        work = None if self.work is None else max(1, self.work // number)
+        return replace(self, work=work, seconds=None if self.seconds is None else self.seconds / number)
 
 
 class Pass(Protocol):
@@ -61,8 +91,6 @@ class PassSequence:
             graph = step.apply(graph)
         return graph
 
-
-# Which of two graphs is cheaper, and how long one would run.
 
 #: Time of a sine, cosine, division or root in units of a multiplication, as measured for compiled kernels.
 FUNCTION_TIME = 8

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -23,8 +22,10 @@ from kinegraph.passes.analytic_expansion import (
     sparse,
     written_forms,
 )
+from kinegraph.passes.effort import Annealing, Budget
+from kinegraph.passes.factoring.alternatives import Alternatives, relations
 from kinegraph.passes.factoring.convert import Entry, Translation, to_graph
-from kinegraph.passes.factoring.destroy_repair import Alternatives, Annealing, Budget, relations
+from kinegraph.passes.factoring.extract import greedy
 from kinegraph.passes.factoring.polynomials import ONE, System
 from kinegraph.passes.search import search
 
@@ -144,17 +145,6 @@ class Installation:
         roots = self.assembly.roots
         found = {self.roots[p]: [self._terms(p, way) for way in range(len(root.forms))] for p, root in enumerate(roots)}
         return Alternatives(found, self._angle_terms, relations(self.translation, self._angle_terms))
-
-    def switch(self, chance: random.Random) -> bool:
-        """Rewrite one to three roots in other forms of theirs."""
-        several = [p for p, root in enumerate(self.assembly.roots) if len(root.forms) > 1]
-        if not several:
-            return False
-        for _ in range(chance.choice((1, 1, 2, 3))):
-            position = chance.choice(several)
-            way = min(int(chance.expovariate(0.5)), len(self.assembly.roots[position].forms) - 1)
-            self.install(position, way)
-        return True
 
     def _terms(self, position: int, way: int) -> dict[int, int]:
         key = (position, way)
@@ -319,13 +309,17 @@ class Expand:
 
 @dataclass(frozen=True)
 class Analytic:
-    """Outputs expanded in several bases of angles, factored together, each output's basis chosen by the search."""
+    """Outputs expanded in several bases of angles, factored together, each output's basis chosen by the search.
+
+    With `greedy` the search starts from the factoring of `fast_extract`: short searches leave fewer operations then.
+    """
 
     budget: Budget
     seed: int = 0
     limits: Limits = field(default_factory=Limits)
     forms: int = 8
     annealing: Annealing = field(default_factory=Annealing)
+    greedy: bool = False
     name: str = "analytic"
 
     def apply(self, graph: Graph) -> Graph:
@@ -336,7 +330,10 @@ class Analytic:
             return graph
         installation = assembly.build([0] * len(assembly.roots))
         alternatives = installation.alternatives()
-        search(installation.system, self.budget, self.seed, self.annealing, alternatives, installation.switch)
+        if self.greedy:
+            installation.system.build_index()
+            greedy(installation.system)
+        search(installation.system, self.budget, self.seed, self.annealing, alternatives)
         return to_graph(installation.translation)
 
 

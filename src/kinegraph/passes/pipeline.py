@@ -17,9 +17,8 @@ from kinegraph.graph.proof import prove as compare
 from kinegraph.interrupt import Interrupt
 from kinegraph.passes.analytic_expansion import Limits
 from kinegraph.passes.common_subexpressions import DeadCode, FastExtract, Inline, Rebuild, ShareAngles
-from kinegraph.passes.effort import Effort, Pass, PassReport, cheapest, rank, running_time
+from kinegraph.passes.effort import Budget, Effort, Pass, PassReport, cheapest, rank, running_time
 from kinegraph.passes.expand import Analytic, Expand
-from kinegraph.passes.factoring.destroy_repair import Budget
 from kinegraph.passes.rackovic import ExtractMonomials, FactorProducts, IdenticalExpressions
 from kinegraph.passes.search import Search
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
@@ -41,7 +40,7 @@ NAMED: dict[str, type[Pass]] = {
 WORK = 200_000
 
 #: Options that are fields of one field of a pass.
-_BUDGET, _LIMITS = ("work", "seconds", "compiled"), ("terms", "total")
+_BUDGET, _LIMITS = ("work", "seconds"), ("terms", "total")
 
 #: The least and the greatest value of each option that is a number: beyond, nothing more is found or nothing ends.
 RANGES = {
@@ -97,7 +96,7 @@ def _made(name: str, options: str) -> Pass:
 def _joined(known: Mapping[str, Option], values: Mapping[str, Option]) -> dict[str, object]:
     """Options as fields of a pass: those of a budget and those of limits are one field."""
     found: dict[str, object] = dict(values)
-    if "compiled" in known:
+    if "work" in known:
         make: Callable[..., Budget] = Budget
         given = {name: found.pop(name) for name in _BUDGET if name in found}
         found["budget"] = make(**{"work": None if "seconds" in given else WORK, **given})
@@ -112,7 +111,7 @@ def _options(kind: type) -> dict[str, Option]:
     found: dict[str, Option] = {}
     for one in fields(kind) if is_dataclass(kind) else ():
         if one.name == "budget":
-            found |= {"work": WORK, "seconds": None, "compiled": False}
+            found |= {"work": WORK, "seconds": None}
         elif one.name == "limits":
             found |= {"terms": Limits().terms, "total": Limits().total}
         elif one.name != "name" and isinstance(one.default, int | float):
@@ -289,13 +288,13 @@ def routes(effort: Effort, seconds: float | None = None, seed: int = 0) -> tuple
     if effort is Effort.QUICK:
         return _quick(seed)
     if effort is Effort.NORMAL:
-        return _normal(Budget(work=20_000_000, compiled=True), seed)
+        return _normal(Budget(work=20_000_000), seed)
     return _search(SEARCH_SECONDS if seconds is None else seconds, seed)
 
 
 def _quick(seed: int) -> tuple[Route, ...]:
     """The graph as it stands, factored, and its outputs written out, each where it is small enough."""
-    written = Analytic(Budget(work=10_000), seed, Limits(terms=300, total=1500), forms=2)
+    written = Analytic(Budget(work=1_000_000), seed, Limits(terms=300, total=1500), forms=2, greedy=True)
     return (
         Route("factored", (FastExtract(),), conditions=(Small(12_000),)),
         Route("simplified", (TrigonometricIdentities(), FastExtract()), conditions=(Small(1500),)),
@@ -313,12 +312,15 @@ _FACTORED = (
 def _normal(half: Budget, seed: int) -> tuple[Route, ...]:
     """Half of the work goes to the graph as it stands, half to its outputs written out, or to the graph again.
 
-    Large graphs have more to find, and get twice as much once more.
+    Large graphs have more to find, and get twice as much once more. Small graphs take a second or two, and a search of
+    them easily gets stuck: they are searched from more seeds, too.
     """
-    long = Budget(work=2 * (half.work or 0), compiled=True)
+    long = Budget(work=2 * (half.work or 0))
+    widely = Search(half, seed, starts=4 * _STARTS)
     return (
         *_FACTORED,
         Route("searched", (Search(half, seed, starts=_STARTS),), after=("factored", "simplified")),
+        Route("searched widely", (widely,), ("factored", "simplified"), (Small(100),)),
         Route("written out", (Analytic(long, seed),)),
         Route("searched again", (Search(half, seed + 1),), ("searched",), (Unchanged("written out"),)),
         Route("searched long", (Search(long, seed + 2),), ("searched again",), (Large(800), Unchanged("written out"))),
@@ -327,7 +329,7 @@ def _normal(half: Budget, seed: int) -> tuple[Route, ...]:
 
 def _search(seconds: float, seed: int) -> tuple[Route, ...]:
     """A quarter of the time on each variant, the rest on the better one."""
-    quarter = Budget(seconds=seconds / 4, compiled=True)
+    quarter = Budget(seconds=seconds / 4)
     both = ("searched", "written out")
     return (
         *_FACTORED,

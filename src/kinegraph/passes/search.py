@@ -1,55 +1,40 @@
-"""The search pass, and the choice between the interpreted and the compiled search."""
+"""The search pass: destroy and repair by simulated annealing over factorings, compiled."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from kinegraph.graph.node import Graph
 from kinegraph.interrupt import delayed
-from kinegraph.passes.effort import cheapest
+from kinegraph.passes.effort import Annealing, Budget, cheapest
+from kinegraph.passes.factoring.alternatives import Alternatives, relations
 from kinegraph.passes.factoring.convert import to_graph, to_system
-from kinegraph.passes.factoring.destroy_repair import Alternatives, Annealing, Budget, Repair, Switch, relations
-from kinegraph.passes.factoring.extract import factored
+from kinegraph.passes.factoring.extract import factored, greedy
 from kinegraph.passes.factoring.polynomials import System
-
-# Which search a system gets: the interpreted one where it is small, the compiled one otherwise.
 
 _log = logging.getLogger("kinegraph")
 
-#: Work one unit of which takes the interpreted search as long as the compiled one takes for this many.
-COMPILED_GAIN = 20
-
-#: Systems of fewer operations are searched in plain Python: compiling would take longer than the search.
-SMALL = 60
-
 
 def search(
-    system: System, budget: Budget, seed: int, annealing: Annealing, alternatives: Alternatives | None = None,
-    switch: Switch | None = None,
-) -> None:  # fmt: skip
-    """Search and leave the best state in the system, for reading only; an interrupt ends it early."""
+    system: System, budget: Budget, seed: int, annealing: Annealing, alternatives: Alternatives | None = None
+) -> None:
+    """Search and leave the best state in the system, for reading only. An interrupt ends it early.
+
+    Compiled code takes monomials up to a degree; beyond, the system is factored without a search.
+    """
     if budget.interrupt.requested:
-        return  # one of several searches was interrupted: the others are not begun, nor waited for
+        return  # one of several searches was interrupted: the others are not begun
     with budget.interrupt.catching():  # before the first iteration the system is as it came, and whole
-        if budget.compiled and system.cost > SMALL:
-            if _fits(system, alternatives):
-                with delayed():  # the import takes a second, and cannot be repeated once it was broken off
-                    from kinegraph.passes.compiled_search.anneal import Engine
+        if not _fits(system, alternatives):
+            _log.warning("terms of a very high degree are factored without a search")
+            system.build_index()
+            greedy(system)
+            return
+        with delayed():  # an import cannot be repeated once it was broken off
+            from kinegraph.passes.compiled_search.anneal import Engine
 
-                Engine(system, seed, annealing, alternatives).run(budget)
-                return
-            _log.warning("terms of a very high degree: searching in Python, which finds less in the same time")
-        if budget.compiled and budget.work is not None:
-            budget = replace(budget, work=budget.work // COMPILED_GAIN)
-        repair = Repair(system, seed, annealing, switch)
-        if repair.has_choices or _several(alternatives):
-            repair.run(budget)
-
-
-def _several(alternatives: Alternatives | None) -> bool:
-    """Can any root be written in more than one way?"""
-    return alternatives is not None and any(len(choices) > 1 for choices in alternatives.roots.values())
+        Engine(system, seed, annealing, alternatives).run(budget)
 
 
 def _fits(system: System, alternatives: Alternatives | None) -> bool:
@@ -61,9 +46,6 @@ def _fits(system: System, alternatives: Alternatives | None) -> bool:
         found += [m for choices in alternatives.roots.values() for terms in choices for m in terms]
         found += [m for terms in alternatives.angles.values() for m in terms]
     return all(system.monomials.degree[m] <= DEGREE for m in found)
-
-
-# Destroy-and-repair search on the graph as it stands.
 
 
 @dataclass(frozen=True)
@@ -91,6 +73,5 @@ class Search:
 
     def _searched(self, graph: Graph, budget: Budget, seed: int) -> Graph:
         translation = factored(lambda: to_system(graph))
-        choices = Alternatives(relations=relations(translation)) if budget.compiled else None
-        search(translation.system, budget, seed, self.annealing, choices)
+        search(translation.system, budget, seed, self.annealing, Alternatives(relations=relations(translation)))
         return to_graph(translation)

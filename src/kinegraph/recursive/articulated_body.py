@@ -53,7 +53,7 @@ NO_HANDLE: Handle = (NO_MATRIX, NO_MATRIX, NO_MATRIX, NO_VECTOR, NO_VECTOR)
 ROUNDING = 4e-15  # what may remain, relatively, of an inertia that was taken out altogether
 
 
-class Articulated(NamedTuple):
+class ArticulatedWork(NamedTuple):
     """What the loops of the articulated-body method leave for each other: rows per step, then rows per velocity."""
 
     omega: Floats
@@ -72,7 +72,7 @@ def forward(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, gravi
     velocities is treated as that many joints with nothing between them, so only scalars are divided by.
     """
     steps, count = len(tree.link), tau.size
-    work = Articulated(
+    work = ArticulatedWork(
         np.empty((steps, 3)), np.empty((steps, 6)), np.zeros((count, 6)), np.empty((count, 6)),
         np.empty(count), np.empty(count),
     )  # fmt: skip
@@ -82,7 +82,7 @@ def forward(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, gravi
 
 
 @inlined
-def _outwards(tree: Tree, joints: Joints, moving: MotionArrays, work: Articulated) -> None:
+def _outwards(tree: Tree, joints: Joints, moving: MotionArrays, work: ArticulatedWork) -> None:
     """Angular velocities, and for each joint its columns and bias at its last step."""
     put(work.omega, 0, 0, NO_VECTOR)
     for j in range(1, len(tree.link)):
@@ -116,7 +116,7 @@ def own_columns(tree: Tree, moving: MotionArrays, column: Floats, j: int) -> Non
 
 
 @inlined
-def _inwards(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, work: Articulated) -> int:
+def _inwards(tree: Tree, joints: Joints, moving: MotionArrays, tau: Floats, work: ArticulatedWork) -> int:
     """Free each joint's velocities from the inertia beyond it, and hand the rest to the parent."""
     stuck = -1
     stored = np.zeros((tree.slots, 35))
@@ -197,7 +197,7 @@ def add_handle(rows: Floats, i: int, handle: Handle, spent: tuple[float, float])
 
 @inlined
 def freed(
-    here: Handle, spent: tuple[float, float], tau: Floats, work: Articulated, k: int, armature: float
+    here: Handle, spent: tuple[float, float], tau: Floats, work: ArticulatedWork, k: int, armature: float
 ) -> tuple[Handle, tuple[float, float], bool]:
     """Take velocity k out of an articulated inertia. True if there was none, up to the rounding of what was spent.
 
@@ -248,7 +248,7 @@ def handed(here: Handle, turn: Matrix, offset: Vector) -> Handle:
 
 
 @inlined
-def _accelerations(tree: Tree, joints: Joints, moving: MotionArrays, gravity: Vector, work: Articulated) -> Floats:
+def _accelerations(tree: Tree, joints: Joints, moving: MotionArrays, gravity: Vector, work: ArticulatedWork) -> Floats:
     """Outwards again: accelerations of the steps and of the velocities."""
     result = np.empty(work.pivot.size)
     stored = np.zeros((tree.slots, 9))

@@ -9,9 +9,7 @@ import numpy as np
 
 from kinegraph.jit.bitcode import compiled
 from kinegraph.jit.marks import loop
-from kinegraph.recursive import articulated_body as articulated
-from kinegraph.recursive import newton_euler as kinematics
-from kinegraph.recursive import newton_euler as recursion
+from kinegraph.recursive import articulated_body, newton_euler
 from kinegraph.recursive.arrays import (
     Displacement,
     Elimination,
@@ -26,13 +24,11 @@ from kinegraph.recursive.arrays import (
 )
 from kinegraph.recursive.chains import closing as chain_closing
 from kinegraph.recursive.chains.sweeps import Closing, Directions
-from kinegraph.recursive.linkages import bars as planar
-from kinegraph.recursive.linkages.bars import Ring
 
-_displacements, _motion = kinematics.displacements, kinematics.motion
-_inverse, _inertia_matrix, _energy = recursion.inverse, recursion.inertia_matrix, recursion.energy
-_forward, _solve, _solve_transposed = articulated.forward, articulated.solve, articulated.solve_transposed
-_closed, _ring_accelerations = chain_closing.closed, planar.ring_accelerations
+_displacements, _motion = newton_euler.displacements, newton_euler.motion
+_inverse, _inertia_matrix, _energy = newton_euler.inverse, newton_euler.inertia_matrix, newton_euler.energy
+_forward, _solve = articulated_body.forward, articulated_body.solve
+_solve_transposed, _closed = articulated_body.solve_transposed, chain_closing.closed
 
 
 @loop
@@ -168,18 +164,3 @@ def closed(
     forces, found, matrix = np.empty(count), np.empty((rows, 4)), np.empty((rows, rows))
     compiled(close)(closing, directions, ends, compliance, free, forces, found, matrix)
     return forces, found, matrix
-
-
-@loop
-def move_ring(ring: Ring, q: Floats, v: Floats, tau: Floats, result: Floats, found: Floats, matrix: Floats) -> None:
-    """Write the accelerations of a planar loop, the force at its closing joint with pivots, and S."""
-    pulls, square = _ring_accelerations(ring, q, v, tau, result)
-    copy(pulls, found)
-    copy_rows(square, matrix)
-
-
-def ring_accelerations(ring: Ring, q: Floats, v: Floats, tau: Floats, result: Floats) -> tuple[Floats, Floats]:
-    """Accelerations into `result`; force at the closing joint with its two pivots, and S."""
-    found, matrix = np.empty(4), np.empty((2, 2))
-    compiled(move_ring)(ring, q, v, tau, result, found, matrix)
-    return found, matrix

@@ -145,19 +145,19 @@ def choose(flat: FlatMechanism, velocity_names: Sequence[str]) -> Forward:
     """The fastest method that serves this mechanism."""
     own = joints(flat.tree, flat.body, len(velocity_names))
     if own is not None:
-        return Articulated(flat.tree, own, velocity_names)
+        return ArticulatedForward(flat.tree, own, velocity_names)
     order = None if flat.tree.armature.any() else elimination(flat)
     if order is None:
-        return Dense(flat.tree, velocity_names)
+        return DenseForward(flat.tree, velocity_names)
     apart, driven = independent(flat.tree)
     runs = joints(apart, flat.body, len(velocity_names))
     assert runs is not None, "a step's own velocity belongs to one body"
     pairs = quaternion_velocities(flat.tree), quaternion_velocities(apart)
-    return Independent(flat.tree, apart, runs, order, driven, *pairs, velocity_names)
+    return IndependentForward(flat.tree, apart, runs, order, driven, *pairs, velocity_names)
 
 
 @dataclass(frozen=True)
-class Articulated:
+class ArticulatedForward:
     """The articulated-body method, coordinates belonging to single joints."""
 
     tree: Tree
@@ -175,7 +175,7 @@ class Articulated:
 
 
 @dataclass(frozen=True)
-class Independent:
+class IndependentForward:
     """The articulated-body method for the displacements p of the steps themselves, as if nothing coupled them.
 
     With p'' = D q'' + bias and square D = dp/dq, the forces along p solve D' tau_p = tau, and q'' follows from p''.
@@ -220,7 +220,7 @@ class Independent:
 
 
 @dataclass(frozen=True)
-class Dense:
+class DenseForward:
     """The inertia matrix by unit accelerations, and its Cholesky factors."""
 
     tree: Tree

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,13 +15,12 @@ from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.recursive import entries
 from kinegraph.recursive.arrays import Floats, MotionArrays, for_loops
-from kinegraph.recursive.c_interface import Addressed, tables, tree_accelerations
+from kinegraph.recursive.c_interface import Addressed, tree_accelerations, tree_tables
 from kinegraph.recursive.chains.dynamics import ChainSystem
 from kinegraph.recursive.flatten import FlatMechanism, flatten, flattened_tree
-from kinegraph.recursive.forward import Articulated, ForwardRecursion, choose, refuse_large
-from kinegraph.recursive.linkages.bars import Ring
+from kinegraph.recursive.forward import ArticulatedForward, ForwardRecursion, choose, refuse_large
 from kinegraph.recursive.linkages.pins import SINGULAR, LinkageSystem
-from kinegraph.recursive.linkages.recognition import planar_linkage, planar_loop
+from kinegraph.recursive.linkages.recognition import planar_linkage
 
 # Dynamics of mechanisms of any size by compiled loops over their elementary transforms.
 
@@ -52,10 +50,10 @@ class RecursiveSystem:
         places: where q, v, tau and t begin among all arguments, -1 for what does not arrive.
         """
         flat, forward = self.flat, self.forward
-        if flat.nonlinear is not None or flat.constant_gravity is None or not isinstance(forward, Articulated):
+        if flat.nonlinear is not None or flat.constant_gravity is None or not isinstance(forward, ArticulatedForward):
             return None
         size = len(self.layout.positions)
-        read = tables(flat.tree, flat.linear, forward.joints, flat.constant_gravity, places, size)
+        read = tree_tables(flat.tree, flat.linear, forward.joints, flat.constant_gravity, places, size)
         return Addressed(compiled(tree_accelerations).address, read)
 
     def tau(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, t: float = 0.0) -> Floats:
@@ -108,40 +106,6 @@ def checked(label: str, values: ArrayLike, expected: Sequence[str], kind: str) -
 # Closed loops behind the calls of looped systems: accelerations and pivots for plain arrays.
 
 
-class ClosedMethod(Protocol):
-    """One way to compute; `rows` are those that take part."""
-
-    @property
-    def code(self) -> str:
-        """Which of the compiled loops it takes."""
-        ...
-
-    @property
-    def rows(self) -> Sequence[str]:
-        """The names of the rows."""
-        ...
-
-    def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
-        """Accelerations, and pivots of the rows."""
-        ...
-
-
-class ByBars:
-    """Planar loops, bar by bar."""
-
-    code = "bars"
-
-    def __init__(self, ring: Ring, rows: Sequence[str]) -> None:
-        self.ring = ring
-        self.rows = sorted(rows)
-
-    def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float) -> tuple[Floats, Floats]:
-        """Accelerations, and pivots of the rows."""
-        result = np.empty(len(v))
-        found, _ = entries.ring_accelerations(self.ring, q, v, tau, result)
-        return result, found[2:]
-
-
 class ByChains:
     """Any loops, each chain reduced to the ground."""
 
@@ -178,38 +142,20 @@ class ClosedSystem:
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
         self.layout = mechanism.layout
         self._model = mechanism, parameters
-        self.closed_method = self._fastest()
+        found = planar_linkage(mechanism, parameters)
+        self.closed_method: ByPins | ByChains = (
+            ByPins(LinkageSystem(*found)) if found else ByChains(ChainSystem(mechanism, parameters))
+        )
         self._all_rows = row_names_of(mechanism)
-
-    def _fastest(self) -> ClosedMethod:
-        planar = planar_loop(*self._model)
-        if planar is not None:
-            return ByBars(*planar)
-        return ByChains(ChainSystem(*self._model)) if self._linkage is None else ByPins(self._linkage)
-
-    @cached_property
-    def _linkage(self) -> LinkageSystem | None:
-        found = planar_linkage(*self._model)
-        return None if found is None else LinkageSystem(*found)
 
     @cached_property
     def flat(self) -> FlatMechanism:
         """The arrays of the tree."""
         return flattened_tree(*self._model)
 
-    @property
-    def closed_methods(self) -> tuple[ClosedMethod, ...]:
-        """How calls compute, and how code does that is called by its address, where that is another way."""
-        other = self._linkage
-        return (
-            (self.closed_method,)
-            if other is None or isinstance(self.closed_method, ByPins)
-            else (self.closed_method, ByPins(other))
-        )
-
     def addressed(self, places: Sequence[int]) -> Addressed | None:
         """Code that is called by its address for `qdd`, and what it reads; there is some for planar linkages."""
-        return None if self._linkage is None else self._linkage.accelerations_at(places)
+        return self.closed_method.system.accelerations_at(places) if isinstance(self.closed_method, ByPins) else None
 
     def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[float, float]:
         """Kinetic and potential energy; loops that are open count as they are."""

@@ -71,7 +71,7 @@ platform UPS | Ring | Sz(0.22), m(4.6*s), Jx(0.07*s), Jy(0.07*s), Jz(0.006*s)
 """
 
 
-_SIDE = """bumper side{number} | sphere(Ring({x}, {y}, 0), 0.02), plane((0, 0, 0.65), (0, 0, -1)), stiffness(4e4),
+_SIDE = """contact side{number} | sphere(Ring({x}, {y}, 0), 0.02), plane((0, 0, 0.65), (0, 0, -1)) | stiffness(4e4),
   exponent(1), damping(2);
 """
 _SIDES = ((0.66, 0.0), (-0.33, 0.57), (-0.33, -0.57))

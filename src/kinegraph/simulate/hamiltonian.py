@@ -211,7 +211,7 @@ class ClosedMomentumForm(MomentumForm):
             [output("values", (count,), [row.zero_value() for row in self._independent_rows])]
         )
         entries = [list(row.jacobian) for row in self._independent_rows]
-        entries += [derivation.factorised.solve(row.jacobian) for row in self._independent_rows]
+        entries += [derivation.factorized.solve(row.jacobian) for row in self._independent_rows]
         rows = derivation.builder.graph([output("rows", (2 * count, size), entries)])
         graphs = (self.free_rate, self.carry(values), self.carry(rows))
         return Closing(*(self.kernel(graph, whole, native) for graph in graphs))

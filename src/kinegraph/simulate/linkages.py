@@ -164,9 +164,8 @@ class LinkageForm(RecursiveForm):
         if not np.max(found.missed) <= CLOSED:
             worst = self.mechanism.loops[int(np.argmax(found.missed))].name
             raise AssemblyError(
-                f"{self.mechanism.name} cannot be assembled near this state: {worst} stays open by "
-                f"{np.max(found.missed):.3g}\n  check the lengths, or start nearer to a position where it "
-                "closes"
+                f"{self.mechanism.name} cannot be assembled near this state: {worst} has a gap of "
+                f"{np.max(found.missed):.3g}\n  check the lengths, or start nearer to a position where it closes"
             )
         return found
 

@@ -263,7 +263,7 @@ class BaumgarteForm(VelocityForm):
     def rate(self) -> Graph:
         derivation = self._derivation
         constrained = derivation.constrained
-        found, multipliers = constrained.stabilised(accelerations.driving_forces(derivation), *self._gains)
+        found, multipliers = constrained.stabilized(accelerations.driving_forces(derivation), *self._gains)
         motion = reduced(
             laws_of_time.motion_graph(derivation, found, list(zip(constrained.taken, multipliers, strict=True)))
         )

@@ -194,7 +194,7 @@ def _pieces(times: Floats, values: Floats, smooth: bool, knots: Floats) -> Float
 def require_span(start: float, end: float) -> None:
     """SolveError unless the end comes after the start."""
     if not (isfinite(start) and isfinite(end) and end > start):
-        raise SolveError(f"the run goes from t = {start} to {end}: the end must come after the start")
+        raise SolveError(f"the end time {end:g} must come after the start time {start:g}")
 
 
 @dataclass(frozen=True)

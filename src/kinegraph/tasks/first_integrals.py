@@ -69,7 +69,7 @@ class ConstraintRows:
         """Derive them."""
         derivation = Derivation(mechanism, bound, Plan())
         outputs = []
-        for row in derivation.ties.rows():
+        for row in derivation.constraint_equations.rows():
             if row.value is not None:
                 outputs.append(Output(f"{_VALUE}:{row.name}", (), (row.value.index,)))
             outputs.append(Output(f"{_RATE}:{row.name}", (), (row.rate.index,)))

@@ -120,7 +120,7 @@ def test_three_formulations_are_proved_equal(form):
 
 @pytest.mark.parametrize("form", FORMS if SOAK else [form for form in FORMS if not form.startswith("three")])
 def test_every_branch_is_the_users(form):
-    """At random states of all branches, found by Newton from anywhere."""
+    """Random states of all branches, by Newton's method from random starts."""
     mechanism = kg.parse(FORMS[form][0])
     layout = mechanism.layout
     graphs = [kg.derive(mechanism, "qdd", closure=one, numeric=True) for one in ("multipliers", "closed-form")]
@@ -151,7 +151,7 @@ def test_every_branch_is_the_users(form):
 
 
 def test_what_loops_determine_need_not_be_given_exactly():
-    """Only the branch is read of coupler and rocker, nothing of their velocities."""
+    """The values of coupler and rocker only select the branch; their velocities are ignored."""
     mechanism = kg.load("four-bar")
     place = kg.assemble(mechanism, {"crank": 1, "crank'": 2})
     kernel = kg.compile(mechanism, "qdd", closure="closed-form")
@@ -195,7 +195,7 @@ def test_dead_points_give_no_numbers(closure):
 def test_loops_without_closed_form_say_so():
     with pytest.raises(DerivationError, match="bricard: not all of its loops have a closed form"):
         kg.compile("bricard", "qdd", closure="closed-form")
-    with pytest.raises(DerivationError, match="closure is 'newton'; known are multipliers, partition"):
+    with pytest.raises(DerivationError, match="closure: unknown value 'newton'; choose one of multipliers, partition"):
         kg.compile("four-bar", "qdd", closure="newton")
 
 
@@ -231,7 +231,7 @@ def test_commands_take_a_closure(capsys):
 
 
 def test_a_motion_that_time_determines():
-    """No degree of freedom is left: the crank turns with time."""
+    """No degree of freedom is left, because the motion of the crank is prescribed."""
     mechanism = kg.parse("""coordinates coupler = 0.4, rocker = 1.2; gravity 0, -9.81, 0;
         Crank | Rz(2*t) | Sx(0.2), m(1), Jz(0.1); Coupler~Crank | Sx(0.5), Rz(coupler - 2*t) | Sx(0.6), m(2), Jz(0.3);
         Rocker | Sx(1), Rz(rocker) | Sx(0.4), m(1), Jz(0.1);
@@ -244,13 +244,13 @@ def test_a_motion_that_time_determines():
 
 
 def test_axes_that_turn_with_a_coordinate_of_another_loop_lead_nowhere_in_circles():
-    """Each loop would be solved with what the other determines: found out, not followed for ever."""
+    """Each loop would need the result of the other; this is detected instead of recursing forever."""
     assert Derivation(linkage(4), {}, Plan()).dyads is None
 
 
 @pytest.mark.parametrize("seed", [18, 36, 46] if SOAK else [36])
 def test_random_planar_linkages(seed):
-    """Linkages with two loops: three ways give the same accelerations."""
+    """Linkages with two loops: three methods give the same accelerations."""
     mechanism = linkage(seed)
     layout = mechanism.layout
     random = np.random.default_rng(seed)
@@ -265,7 +265,7 @@ def test_random_planar_linkages(seed):
 
 
 def test_squares_of_roots_are_what_stands_under_them():
-    """2 (3 sign(c) sqrt(a + b))^2 - 18 b = 18 a: what needs the square alone does not wait for the root."""
+    """2 (3 sign(c) sqrt(a + b))^2 - 18 b = 18 a: squares need no root."""
     builder = GraphBuilder()
     a, b, c = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "abc")
     root = 3 * c.apply("sign") * (a + b).apply("guarded", a).apply("sqrt")

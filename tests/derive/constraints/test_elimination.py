@@ -1,4 +1,4 @@
-"""Pivots that are zero without showing it are not divided by."""
+"""Elimination avoids pivots that vanish identically without being exact zeros."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ from tests.interpreted import interpreted
 
 
 def test_a_sum_that_cancels_is_no_pivot() -> None:
-    """sin^2 + cos^2 - 1 is zero everywhere, and no node of a graph says so."""
+    """sin^2 + cos^2 - 1 vanishes everywhere, but is not an exact zero of the graph."""
     builder = GraphBuilder()
     q = Scalar(builder, builder.symbol(Kind.COORDINATE, "q"))
     nothing, one = q.sin() ** 2 + q.cos() ** 2 - 1, q.number(1)

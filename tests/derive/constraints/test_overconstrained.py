@@ -1,4 +1,4 @@
-"""Loops with redundant rows, however they are described: accelerations against a pseudo-inverse of all rows."""
+"""Loops with redundant rows in many descriptions: accelerations against a pseudo-inverse of all rows."""
 
 import os
 from functools import lru_cache
@@ -12,7 +12,7 @@ from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.derive import Derivations
 from kinegraph.compiler.request import request_of
 from kinegraph.derive.constraints.positions import ROUNDED
-from kinegraph.derive.constraints.redundancy import analysed
+from kinegraph.derive.constraints.redundancy import analyzed
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation, constraint_graph
 from kinegraph.derive.quantities.mobility import mobility
@@ -61,7 +61,7 @@ def dense(mechanism, q, v, tau):
 
 
 def agrees(mechanism, state, tau, wanted, tolerance=1e-9):
-    """By multipliers, by a proximal solve and by independent coordinates."""
+    """Accelerations by multipliers, by a proximal solve, and in independent coordinates."""
     found = values(mechanism, "qdd,qdd_proximal", state.q, state.v, tau)
     size = max(1.0, np.abs(wanted).max())
     np.testing.assert_allclose(found["qdd"], wanted, atol=tolerance * size)
@@ -73,7 +73,7 @@ def agrees(mechanism, state, tau, wanted, tolerance=1e-9):
 
 @pytest.mark.parametrize("s", [pi / 2, 1.5707, 0.0, 1.0])
 def test_bridged_sliders_accelerate_alike(s):
-    """Which rows are redundant was told in axes of another plan: -9.864 and -9.756 at s = pi/2."""
+    """Redundant rows were identified in the axes of another plan: -9.864 and -9.756 at s = pi/2."""
     mechanism = kg.parse(SLIDERS)
     state = kg.assemble(mechanism, {"s": s, "s'": 0.4, "u'": 0.3})
     wanted = dense(mechanism, state.q, state.v, np.zeros(4))
@@ -101,7 +101,7 @@ def inertia(random):
 
 
 class Linkage:
-    """A random overconstrained linkage in a described way: numbers with so many digits, on what carries it."""
+    """A random overconstrained linkage: numbers rounded to some digits, on a given carrier."""
 
     def __init__(self, seed, digits=17):
         self.random, self.digits = np.random.default_rng(seed), digits
@@ -122,7 +122,7 @@ class Linkage:
         self.lines.append(f"{name}{base} | {way} | {inertia(self.random)};")
 
     def carry(self, kind):
-        """By the world, by the world turned, by an arm that moves."""
+        """The carrier: the world, a rotated frame, or a moving arm."""
         if kind == 2:
             self.starts += ["a1 = 0.4", "a2 = -0.7"]
             self.body("Arm1", "", "Sx(0.1), Rz(a1)")
@@ -188,7 +188,7 @@ class Linkage:
 
 
 def states(linkage, count):
-    """The start and states along its motions, with velocities that fit and forces."""
+    """The initial state and states along its motions, with consistent velocities and forces."""
     mechanism, random = linkage.mechanism, np.random.default_rng(1)
     assembler = Assembler(mechanism)
     q = assembler.assemble().q
@@ -202,7 +202,7 @@ def states(linkage, count):
 
 @pytest.mark.parametrize("seed", range(240) if SOAK else [3, 4, 5, 6, 8, 10, 11, 91])
 def test_overconstrained_linkages_described_in_other_ways(seed):
-    """Turned, on arms that move, closed by other joints, cut elsewhere; and the same rounded to six digits."""
+    """Rotated, on moving arms, closed by other joints, cut elsewhere; and the same rounded to six digits."""
     linkage, rounded = Linkage(seed), Linkage(seed, digits=6).mechanism
     mechanism = linkage.mechanism
     assert mobility(mechanism).dof == mobility(rounded).dof
@@ -260,7 +260,7 @@ def test_one_tolerance_decides_everywhere_whether_loops_are_closed(digits):
 
 
 def test_tasks_take_loops_that_close_but_for_rounding():
-    """Rounded rows would allow no motion at all: forces at rest were not determined, and nothing rested."""
+    """Rounded rows would allow no motion, so that forces at rest were not determined."""
     exact, rounded = (kg.statics(one).values for one in (bennett(), bennett(6)))
     np.testing.assert_allclose(rounded, exact, rtol=1e-5)
     hanging, standing = kg.equilibria(bennett(6), starts=12)
@@ -269,15 +269,15 @@ def test_tasks_take_loops_that_close_but_for_rounding():
 
 
 def test_rows_are_chosen_by_position_only_where_that_is_needed():
-    """Bricard's rows follow from each other in changing ways too, but those that are left serve all the way round."""
-    assert not analysed(kg.load("bricard"), (), constraint_graph).clusters
-    (cluster,) = analysed(bennett(), (), constraint_graph).clusters
+    """Bricard's redundant rows change with the position too, but the remaining rows suffice through the full cycle."""
+    assert not analyzed(kg.load("bricard"), (), constraint_graph).clusters
+    (cluster,) = analyzed(bennett(), (), constraint_graph).clusters
     assert cluster.rank == 2 and len(cluster.rows) == 5
 
 
 @pytest.mark.parametrize("further", ["", "Free~Bar | Rz(f) | Sx(0.1), m(1), Jz(0.1);"])
 def test_a_chain_that_reaches_just_so_is_singular_and_one_too_short_is_refused(further):
-    """Rows that contradict each other by rounding are told from those that a stretched chain does not reach."""
+    """Rows that contradict each other by rounding differ from rows out of reach of a stretched chain."""
     text = """coordinates p = 0.3, q = -0.5, r = 2.9{f}; gravity 0, -9.81, 0;
         Crank | Rz(p) | Sx(0.1), m(1), Jz(0.1); Bar~Crank | Sx(0.5), Rz(q) | Sx(0.1), m(1), Jz(0.1);
         Rocker | Sx({d}), Rz(r) | Sx(0.1), m(1), Jz(0.1); {further}
@@ -287,5 +287,5 @@ def test_a_chain_that_reaches_just_so_is_singular_and_one_too_short_is_refused(f
     assert Assembler(stretched).singular_rows(kg.assemble(stretched).q) == ("pin.x",)
     assert mobility(stretched).dof is None
     for short in (1e-9, 1e-6):
-        with pytest.raises(AssemblyError, match=f"pin stays open by {short:.0e}"):
+        with pytest.raises(AssemblyError, match=f"pin has a gap of {short:.0e}"):
             kg.assemble(kg.parse(text.format(d=1.5 + short, **names)))

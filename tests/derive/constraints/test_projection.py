@@ -1,4 +1,4 @@
-"""The projection removes what is missing quadratically, in the metric of H."""
+"""The projection converges quadratically, in the metric of H."""
 
 import numpy as np
 import pytest

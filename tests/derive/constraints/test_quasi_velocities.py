@@ -1,4 +1,4 @@
-"""Equations in quasi-velocities, without multipliers: proved equal to multipliers, and right where axes are level."""
+"""Equations in quasi-velocities, proved equal to those with multipliers, also for level axes."""
 
 import os
 
@@ -67,7 +67,7 @@ def test_a_blade_along_an_axis_is_no_dead_point():
 
 
 def test_quasi_velocities_that_follow_from_constraints_are_refused():
-    """The speed across the blade is zero: it tells nothing of the motion."""
+    """The speed across the blade is zero, so it does not determine the motion."""
     model = MODELS["knife-edge"][0] + "quasivelocity u = x'; quasivelocity w = cos(theta)*y' - sin(theta)*x';"
     with pytest.raises(kg.KinegraphError, match="do not determine all velocities"):
         kg.compile(kg.parse(model), "qdd", closure="partition")

@@ -1,4 +1,4 @@
-"""Random linkages, planar and spatial: accelerations against a dense solution of 40 digits, two ways proved equal."""
+"""Random planar and spatial linkages: accelerations against a dense solution of 40 digits, two methods proved equal."""
 
 import os
 
@@ -25,7 +25,7 @@ SPATIAL = {"revolute": 5, "spherical": 3, "universal": 4, "cylindrical": 4, "pri
 
 
 def values(mechanism, quantities, **arguments):
-    """Results by interpreting the graph as it is first derived: these graphs are large, and each is asked once."""
+    """Results of interpreting the derived graph: these graphs are large, and each is evaluated once."""
     layout = mechanism.layout
     groups = {"q": layout.positions, "v": layout.velocities, "tau": layout.forces}
     given = {name: x for key, array in arguments.items() for name, x in zip(groups[key], array, strict=True)}
@@ -55,7 +55,7 @@ def bodies(random, planar, count):
 
 
 def closing(tree, name, random, planar, first, second):
-    """A loop whose frames coincide at the initial position, so that it is assembled whatever its joint."""
+    """A loop whose frames coincide at the initial position, so that it is closed for every joint type."""
     q = kg.assemble(tree).q
     a = np.eye(4)
     a[:3, 3] = [random.uniform(0.3, 0.8), random.uniform(-0.2, 0.2), 0 if planar else random.uniform(-0.2, 0.2)]
@@ -118,7 +118,7 @@ def test_accelerations_of_a_random_linkage(seed):
 
 
 def aside(mechanism, place, random):
-    """A state some way along a motion the loops allow: the start itself may be singular."""
+    """A state reached by an allowed motion, since the initial state may be singular."""
     jacobian = _jacobian(mechanism, place.q)
     aim = random.normal(size=jacobian.shape[1])
     step = aim - np.linalg.pinv(jacobian, rcond=1e-9) @ (jacobian @ aim)

@@ -35,7 +35,7 @@ def fitting(model):
 
 
 def test_every_body_moves_under_the_reactions_on_it():
-    """Newton's law for D: what its slide and the ball exert is what its mass accelerates with."""
+    """Newton's law for D: the forces of its slide and of the ball equal its mass times acceleration."""
     model = kg.parse(SPATIAL)
     q, v, tau = fitting(model)
     found = interpreted(model, "qdd,reaction:D,reaction:ball,pose:D")(q, v, tau)
@@ -75,7 +75,7 @@ def test_what_is_no_joint_is_named():
 
 @pytest.mark.parametrize("text", [FOUR_BAR.format(gravity="-9.81"), SPATIAL], ids=["planar", "spatial"])
 def test_increments_take_closing_errors_away(text):
-    """A Newton step by `increments` leaves the square of what was open, and moves dependent coordinates alone."""
+    """A Newton step by `increments` leaves a quadratic residual, and changes dependent coordinates only."""
     model = kg.parse(text)
     q = kg.assemble(model).q + 1e-5 * np.arange(1, len(model.layout.positions) + 1)
     kernel = interpreted(model, "constraints,increments")
@@ -88,7 +88,7 @@ def test_increments_take_closing_errors_away(text):
 
 @pytest.mark.parametrize("text", [FOUR_BAR.format(gravity="-9.81"), SPATIAL], ids=["planar", "spatial"])
 def test_a_and_b_are_the_motion_of_the_closing_frame(text):
-    """A - B by all velocities times v is the second frame's velocity against the first, in the first's axes."""
+    """(A - B) v is the velocity of the second frame relative to the first, in the axes of the first."""
     model = kg.parse(text)
     loop = model.loops[0]
     q, v = kg.assemble(model).q, np.linspace(-1, 1, len(model.layout.velocities))
@@ -100,7 +100,7 @@ def test_a_and_b_are_the_motion_of_the_closing_frame(text):
 
 @pytest.mark.parametrize("by", ["q", "v", "tau", "m"])
 def test_derivatives_agree_with_differences(by):
-    """Of accelerations, multipliers and reactions, by all they depend on."""
+    """Derivatives of accelerations, multipliers and reactions by all their variables."""
     model = kg.parse("parameters m = 2; " + SPATIAL.replace("m(2)", "m(m)"))
     q, v, tau = fitting(model)
     words = ["qdd", "multipliers", "reaction:B", "reaction:ball"]

@@ -1,4 +1,4 @@
-"""The rows of every joint type: Jacobian, rate and bias are derivatives of the values; motions they leave are free."""
+"""The rows of every joint type: Jacobian, rate and bias are derivatives of the values; free motions are free."""
 
 import numpy as np
 import pytest

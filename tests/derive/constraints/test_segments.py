@@ -1,4 +1,4 @@
-"""Planar loops in segments: proved equal to the multiplier form, refused where they do not fit, fast side by side."""
+"""Planar loops in segments: proved equal to the multiplier form, refused for other mechanisms, in vector lanes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from kinegraph.graph.node import Graph
 from kinegraph.graph.proof import prove
 from kinegraph.jit.kernel import KernelOptions, compile_graph
 from kinegraph.model.mechanism import Mechanism
-from tests.derive.constraints.rings import ring
+from tests.derive.constraints.planar_loops import ring
 
 QUANTITIES = "qdd,multipliers,pivots"
 

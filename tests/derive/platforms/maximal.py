@@ -120,7 +120,7 @@ ORIGIN = np.zeros(3)
 class Result:
     ring: Floats
     accelerations: Floats
-    ring_forces: Floats
+    platform_forces: Floats
     leg_reactions: Floats
     twists: Floats
 

@@ -25,29 +25,33 @@ FAULTS = {
         "the legs A and C coincide",
         "move a joint of C",
     ),
-    "one name twice": (table(rows="| A: Sx(0.5) > Sx(0.3) | A: Sy(0.5) > Sy(0.3)"), "two legs are called A", "own"),
-    "six joints on a line": (table(rows=" ".join(ON_A_LINE)), "A, B, C, D, E, F on the base lie on one line", "move"),
+    "one name twice": (
+        table(rows="| A: Sx(0.5) > Sx(0.3) | A: Sy(0.5) > Sy(0.3)"),
+        "two legs have the name A",
+        "rename",
+    ),
+    "six joints on a line": (table(rows=" ".join(ON_A_LINE)), "A, B, C, D, E, F on the base are collinear", "move"),
     "joints of the ring on a line": (
         table(rows=" ".join(f"| {n}: Rz({k}*pi/3), Sx(0.6) > Sx({k}/5)" for k, n in enumerate("ABCDEF"))),
-        "on the ring lie on one line",
+        "on the platform are collinear",
         "move",
     ),
     "a leg along its first axis": (
         table(rows="| A: Sx(0.1), Sz(0.6) > Sx(0.6)"),
-        "the leg A lies along the first axis of its joint on the base",
-        "turn that frame",
+        "the leg A is parallel to the first axis of its joint on the base",
+        "rotate that frame",
     ),
     "a leg along its axis on the ring": (
         table(kind="SPU", rows="| A: Sx(0.5) > Sx(0.5), Rx(pi/2)"),
-        "the leg A lies along the second axis of its joint on the ring",
-        "turn that frame",
+        "the leg A is parallel to the second axis of its joint on the platform",
+        "rotate that frame",
     ),
     "no crank": (table(kind="RUS(0, 0.6)", parts=CRANKS, rows=AXES), "crank of the legs A to B is 0", "positive"),
-    "rod backwards": (table(kind="RUS(0.2, -0.6)", parts=CRANKS, rows=AXES), "rod of the legs A to B is -0.6", "turn"),
-    "negative mass": (table(parts="Sz(0.2), m(-2) | m(1)"), "mass of A_lower is negative", "positive or zero"),
-    "negative damping": (table("damping(-3)"), "`damping` of the legs A to C is -3", "positive"),
-    "negative friction": (table("coulomb(-3)"), "`coulomb` of the legs A to C is -3", "positive"),
-    "negative limit": (table("limit(-2)"), "`limit` of the legs A to C is -2", "positive"),
+    "rod backwards": (table(kind="RUS(0.2, -0.6)", parts=CRANKS, rows=AXES), "rod of the legs A to B is -0.6", "frame"),
+    "negative mass": (table(parts="Sz(0.2), m(-2) | m(1)"), "mass of A_lower is negative", "zero or positive"),
+    "negative damping": (table("damping(-3)"), "`damping` of the legs A to C is negative: -3", "positive"),
+    "negative friction": (table("coulomb(-3)"), "`coulomb` of the legs A to C is negative: -3", "positive"),
+    "negative limit": (table("limit(-2)"), "`limit` of the legs A to C is negative: -2", "positive"),
     "no lead": (table("screw(0)"), "the lead of the screw of the legs A to C is 0 m", "positive"),
     "a lead by a parameter": (
         table("screw(lead - 1)").replace("small;", "small; parameters lead = 0.5;"),
@@ -56,22 +60,22 @@ FAULTS = {
     ),
     "more power than goes in": (table("screw(0.01, 0, 2)"), "the efficiency of the screw of the legs A to C is 2", "1"),
     "no power": (table("screw(0.01, 0, 0)"), "the efficiency of the screw of the legs A to C is 0", "above 0"),
-    "a screw that locks": (table("screw(0.01, 0, 0.4, 0)"), "driven back with an efficiency of 0", "`coulomb(f)`"),
+    "a screw that locks": (table("screw(0.01, 0, 0.4, 0)"), "back-driving efficiency", "`coulomb(f)`"),
     "negative inertia": (table("screw(0.01, -1)"), "the inertia of the screw of the legs A to C is -1", "positive"),
     "no width": (table("screw(0.01, 0, 0.9), width(0)"), "`width` of the legs A to C is 0", "positive"),
     "rest without spring": (table("rest(0.5)"), "`rest` of the legs A to C has no effect", "`stiffness(...)`"),
     "width without friction": (table("width(0.5)"), "`width` of the legs A to C has no effect", "`coulomb(...)`"),
     "stroke without stop": (table("stroke(0.1, 0.9)"), "`stroke` of the legs A to C has no effect", "`stop(...)`"),
     "stop without stroke": (table("stop(100)"), "`stop` of the legs A to C has no effect", "`stroke(...)`"),
-    "a word twice": (table("damping(1), damping(2)"), "`damping` stands twice", "keep one"),
-    "no number": (table(rows="| A: Sx(nan) > Sx(0.3)"), "nan, used in a transform of A_lower,", "declare"),
-    "zero over zero": (table(rows="| A: Sx(0/0) > Sx(0.3)"), "a transform of A_lower divides by zero", "not zero"),
-    "a column too few": (table(rows="| A: Sx(0.5)"), "", "A: base point > ring point"),
-    "a column too many": (table(rows="| A: Sx(0.5) > Sx(0.3) > Sx(1)"), "", "A: base point > ring point"),
-    "no leg": (table(rows=""), "", "A: base point > ring point"),
-    "a leg without a name": (table(rows="| Sx(0.5) > Sx(0.3)"), "", "A: base point > ring point"),
-    "three universal joints": (table(kind="UUU"), "UUU has no closed form", "write its bodies and loops out"),
-    "no type": (table(kind="UPX"), "UPX is no type of leg", "UPS, SPU, UCU, RUS, RSU"),
+    "a word twice": (table("damping(1), damping(2)"), "a drive has `damping` twice", "keep one"),
+    "no number": (table(rows="| A: Sx(nan) > Sx(0.3)"), "unknown name 'nan' in a transform of A_lower", "declare"),
+    "zero over zero": (table(rows="| A: Sx(0/0) > Sx(0.3)"), "a transform of A_lower divides by zero", "divisor"),
+    "a column too few": (table(rows="| A: Sx(0.5)"), "", "A: base point > platform point"),
+    "a column too many": (table(rows="| A: Sx(0.5) > Sx(0.3) > Sx(1)"), "", "A: base point > platform point"),
+    "no leg": (table(rows=""), "", "A: base point > platform point"),
+    "a leg without a name": (table(rows="| Sx(0.5) > Sx(0.3)"), "", "A: base point > platform point"),
+    "three universal joints": (table(kind="UUU"), "legs UUU have no closed form", "write the bodies and loops"),
+    "no type": (table(kind="UPX"), "unknown leg type 'UPX'", "UPS, SPU, UCU, RUS, RSU"),
 }  # fmt: skip
 
 
@@ -87,10 +91,10 @@ def test_the_leg_and_the_remedy_are_named(word: str) -> None:
 def test_a_pose_out_of_reach_is_an_error_of_that_leg() -> None:
     """Also where a universal joint is singular."""
     mechanism = kg.parse(table(kind="RUS(0.2, 0.6)", parts=CRANKS, rows=AXES))
-    with pytest.raises(AssemblyError, match="the leg A cannot reach the ring"):
+    with pytest.raises(AssemblyError, match="the leg A cannot reach the platform"):
         kg.assemble(mechanism, {"z": 3})
     struts = kg.parse(table(rows="| A: Sx(0.1) > Sx(0.6) | B: Sy(0.2) > Sx(0.1)"))
-    with pytest.raises(AssemblyError, match="the leg A lies along the first axis"):
+    with pytest.raises(AssemblyError, match="the leg A is parallel to the first axis"):
         kg.assemble(struts, {"z": 0})
 
 
@@ -107,7 +111,7 @@ def test_drives_that_never_hold_the_ring() -> None:
     with pytest.raises(DerivationError, match="A, B, C, D, E, F hold the ring in no pose") as caught:
         kg.derive(mechanism, "tau")
     assert "move some of the joints" in str(caught.value)
-    assert kg.derive(mechanism, "ring_forces").outputs
+    assert kg.derive(mechanism, "platform_forces").outputs
 
 
 @pytest.mark.parametrize("count", [1, 5])

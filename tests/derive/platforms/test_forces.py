@@ -22,7 +22,7 @@ def across_link(kind: str, parts: str) -> float:
     mechanism = kg.parse(f"model light; {RING} platform {kind} | Ring | {parts} | {ROWS};")
     q, v, tau = moving(mechanism)
     tau[mechanism.layout.velocities.index("wz") + 1 :] = 0  # nothing but drives and the ring
-    (forces,) = evaluated(mechanism, "ring_forces")(q, v, tau)
+    (forces,) = evaluated(mechanism, "platform_forces")(q, v, tau)
     last = "upper" if kind == "UPS" else "rod"
     axis = 2 if kind == "UPS" else 0
     across = []
@@ -53,7 +53,7 @@ def test_efforts_are_backward_stable(away: float) -> None:
     v, a = np.zeros(24), np.zeros(24)
     a[6:12] = [0.3, -0.2, 0.5, 1, -2, 0.4]
     (tau,) = evaluated(mechanism, "tau")(q, v, a)
-    (ring,) = evaluated(mechanism, "ring_acceleration")(q, v, tau)
+    (ring,) = evaluated(mechanism, "platform_acceleration")(q, v, tau)
     assert np.max(np.abs(tau)) > 0.1 / away
     assert np.max(np.abs(ring - a[6:12])) < 1e-14 * np.max(np.abs(tau))
 

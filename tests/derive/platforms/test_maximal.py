@@ -16,7 +16,7 @@ from tests.derive.platforms.maximal import Maximal
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 TYPES = tuple(kind.value for kind in LegType)
-QUANTITIES = "qdd,ring_acceleration,ring_forces,leg_reactions,base_reaction"
+QUANTITIES = "qdd,platform_acceleration,platform_forces,leg_reactions,base_reaction"
 
 
 def crooked(mass: float, along: tuple[float, float, float], scale: float) -> Inertia:
@@ -86,7 +86,7 @@ def test_forward_dynamics_and_all_forces(types: tuple[str, ...]) -> None:
         wanted = Maximal(mechanism, q).solve(v[6:9], v[9:12], tau[:6])
         qdd, ring, on_ring, on_base, total = run(q, v, tau)
         assert miss(ring, wanted.ring) < 1e-11 and miss(qdd[6:12], wanted.ring) < 1e-11
-        assert miss(on_ring, wanted.ring_forces) < 1e-11
+        assert miss(on_ring, wanted.platform_forces) < 1e-11
         assert miss(on_base, wanted.leg_reactions) < 1e-11
         assert miss(total, wanted.leg_reactions.sum(axis=0)) < 1e-11
 
@@ -105,14 +105,14 @@ def test_mixed_legs_in_any_order(seed: int) -> None:
     wanted = Maximal(mechanism, q).solve(v[6:9], v[9:12], tau[:6])
     _, ring, on_ring, on_base, _ = run(q, v, tau)
     assert miss(ring, wanted.ring) < 1e-11
-    assert miss(on_ring, wanted.ring_forces) < 1e-11 and miss(on_base, wanted.leg_reactions) < 1e-11
+    assert miss(on_ring, wanted.platform_forces) < 1e-11 and miss(on_base, wanted.leg_reactions) < 1e-11
 
 
 @pytest.mark.skipif(not SOAK, reason="compiles for seconds; make soak")
 def test_mixed_legs_as_machine_code() -> None:
     """Legs of one type side by side wherever they stand in the table, one state and many."""
     mechanism = platform(("RUS", "UPS", "UCU", "RUS", "SPU", "UPS"))
-    kernel = kg.compile(mechanism, "ring_acceleration")
+    kernel = kg.compile(mechanism, "platform_acceleration")
     found = states(mechanism, 3)
     batch = kernel.batch(*(np.array(column) for column in zip(*found, strict=True)))
     for row, (q, v, tau) in zip(batch, found, strict=True):
@@ -135,7 +135,7 @@ def test_closed_legs_are_the_loops_written_out(types: tuple[str, ...]) -> None:
 def test_angles_about_y_z_x() -> None:
     """A ring by three angles: the same accelerations in other coordinates, and inverse after forward."""
     mechanism = platform(("UPS", "RUS"), angles=True)
-    run = evaluated(mechanism, "qdd,tau,ring_forces")
+    run = evaluated(mechanism, "qdd,tau,platform_forces")
     loops = evaluated(mechanism, "qdd", AS_LOOPS)
     for q, v, tau in states(mechanism, 2):
         qdd, _, _ = run(q, v, 0 * v, tau)

@@ -94,7 +94,7 @@ def test_elements_and_what_moves_beside() -> None:
     elements = """spring pull | between(Ring(0.1, 0, 0), Target), stiffness(40), rest(0.3);
         damper d | on(A_beta), damping(2); force engine | on(cx), value(u*A_l);
         spring held | between(A_upper(0, 0, -0.1), Craft(0.2, 0, 0)), stiffness(9);
-        bumper touch | sphere(Ring(0, 0, 0.1), 0.3), plane(Target(0, 0, -0.1), (0, 0, -1)), stiffness(100);"""
+        contact touch | sphere(Ring(0, 0, 0.1), 0.3), plane(Target(0, 0, -0.1), (0, 0, -1)) | stiffness(100);"""
     assert_as_loops(kg.parse(f"model craft; {target} {BODIES} {bodies} {table} {elements}"))
 
 
@@ -210,7 +210,7 @@ def test_a_pendulum_beside_a_platform_on_the_ground() -> None:
     np.testing.assert_allclose(closed, loops, rtol=0, atol=1e-10 * np.max(np.abs(loops)))
 
 
-@pytest.mark.parametrize("words", ["qdd, leg_velocities", "leg_reactions, ring_forces"])
+@pytest.mark.parametrize("words", ["qdd, leg_velocities", "leg_reactions, platform_forces"])
 def test_round_legs_on_a_base_that_turns(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Proved equal: legs by their axes, and by the moment of their spin without axes."""
     mechanism = craft("UPS", STRAIGHT)

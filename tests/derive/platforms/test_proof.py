@@ -34,11 +34,11 @@ def one_leg(kind: str) -> Mechanism:
 @pytest.mark.parametrize("kind", ROOTS)
 def test_closed_legs_are_loops(kind: str) -> None:
     mechanism = one_leg(kind)
-    closed = derived(mechanism, "ring_acceleration")
+    closed = derived(mechanism, "platform_acceleration")
     loops = ring_alone(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
     quaternions = unit_quaternions(mechanism)
     assert prove(closed, loops, quaternions=quaternions)
-    wrong = derived(mechanism, "ring_acceleration")
+    wrong = derived(mechanism, "platform_acceleration")
     builder = GraphBuilder()
     (output,) = moved(wrong.outputs, transfer(wrong, builder))
     doubled = output._replace(nodes=(builder.scale(2, output.nodes[0]), *output.nodes[1:]))
@@ -52,7 +52,7 @@ def ring_alone(mechanism: Mechanism, graph: Graph) -> Graph:
     first = mechanism.layout.velocities.index("x'")
     wanted = graph.outputs[0].nodes[first : first + 6]
     found = in_platform_coordinates(graph, wanted, derivation.platform.dynamics)
-    return derivation.builder.graph([Output("ring_acceleration", (6,), tuple(one.index for one in found))])
+    return derivation.builder.graph([Output("platform_acceleration", (6,), tuple(one.index for one in found))])
 
 
 @pytest.mark.parametrize("kind", ROOTS)
@@ -79,7 +79,7 @@ def test_round_legs_are_loops(drive: str) -> None:
     mechanism = round_leg(drive)
     derivation = Derivation(mechanism, {}, Plan())
     assert derivation.platform is not None and isinstance(derivation.platform.dynamics.legs[0], RoundStrut)
-    closed = derived(mechanism, "ring_acceleration")
+    closed = derived(mechanism, "platform_acceleration")
     loops = ring_alone(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
     assert prove(closed, loops, quaternions=unit_quaternions(mechanism))
 
@@ -87,7 +87,7 @@ def test_round_legs_are_loops(drive: str) -> None:
 def test_round_legs_are_legs_with_axes(monkeypatch: pytest.MonkeyPatch) -> None:
     """All that a leg says by scalar products is what it says by its axes, on a base that time moves."""
     mechanism = round_leg(base="Sx(0.5 + 0.1*sin(t)), Rx(0.4)")
-    words = "qdd, leg_velocities, leg_reactions, ring_forces"
+    words = "qdd, leg_velocities, leg_reactions, platform_forces"
     found = derived(mechanism, words)
     monkeypatch.setattr(state, "is_round", lambda numbers: False)
     assert prove(found, derived(mechanism, words), quaternions=unit_quaternions(mechanism))

@@ -146,7 +146,7 @@ def test_what_is_no_rail_goes_through_loops(carriages: str) -> None:
     mechanism = kg.parse(f"model other; {RING} {carriages} platform UPS | Ring | {STRUTS} | {rows};")
     assert platform_of(mechanism) is None
     with pytest.raises(kg.KinegraphError, match="on carriages that slide on it"):
-        kg.derive(mechanism, "ring_acceleration")
+        kg.derive(mechanism, "platform_acceleration")
 
 
 def test_a_workspace_where_the_carriage_is() -> None:

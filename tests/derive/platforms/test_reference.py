@@ -31,7 +31,7 @@ def test_forward_dynamics_and_reactions(name: str, gravity: str) -> None:
     reference = data(name)
     damping = reference["model"]["damping"] if gravity.endswith("damped") else 0
     one = case(name, gravity != "gravity_off", damping)
-    run = evaluated(one.mechanism, "qdd,ring_acceleration,leg_reactions,base_reaction")
+    run = evaluated(one.mechanism, "qdd,platform_acceleration,leg_reactions,base_reaction")
     for state in reference["states"]:
         wanted = state["forward"][gravity]
         qdd, ring, legs, base = run(*_state(one, state), one.forces(state["actuator_efforts"]))
@@ -89,7 +89,7 @@ def test_tsai() -> None:
 def test_kernels_with_legs_side_by_side(name: str) -> None:
     """The machine code of the closed forms, legs in the lanes of vectors, gives the reference too."""
     one, reference = case(name), data(name)
-    kernel = kg.compile(one.mechanism, "ring_acceleration")
+    kernel = kg.compile(one.mechanism, "platform_acceleration")
     for state in reference["states"]:
         wanted = state["forward"]["gravity_on"]
         found = kernel(*_state(one, state), one.forces(state["actuator_efforts"]))

@@ -42,12 +42,12 @@ def test_an_oblique_axis_turns_about_itself() -> None:
 
 
 def test_the_zero_pose_continues_the_way_to_the_joint() -> None:
-    """Both links along x, the axis along z: the centre of the second lies beyond the joint, so nothing is turned."""
+    """Both links along x, the axis along z: the center of the second lies beyond the joint, so nothing is turned."""
     assert zero_pose((0, 0, 1), (1, 0, 0), (0, 0, 1), (-1, 0, 0)) == ()
 
 
-def test_the_zero_pose_of_centres_on_an_axis_along_the_diagonal() -> None:
-    """Both centres lie on the axis; any direction across it does, and the components exchanged are none."""
+def test_the_zero_pose_of_centers_on_an_axis_along_the_diagonal() -> None:
+    """Both centers lie on the axis; any direction across it does, and the components exchanged are none."""
     assert zero_pose((1, 1, 1), (2, 2, 2), (1, 1, 1), (-1, -1, -1))
 
 
@@ -63,19 +63,19 @@ LINK = "[[link]]\naxis = [0, 0, 1]\nr = { 1 = [1, 0, 0] }\nmass = 1\n"
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[[link]\n", "no table of vectors"),
+        ("[[link]\n", "not a table of vectors"),
         ("name = 'x'", "no links"),
-        ("name = " + "[" * 5000, "no table of vectors"),
+        ("name = " + "[" * 5000, "not a table of vectors"),
         ("[[link]]\naxis = [0, 0, 0]\nr = { 1 = [1, 0, 0] }", "axis of link 1 is zero"),
         ("[[link]]\naxis = [0, 0]\nr = { 1 = [1, 0, 0] }", "three numbers"),
-        ("[[link]]\naxis = [0, 0, 1]\nr = { 2 = [1, 0, 0] }", "no r of its own joint 1"),
-        ("[[link]]\naxis = [0, 0, 1]\nr = { " + "1" * 5000 + " = [1, 0, 0] }", "is no table of joints"),
+        ("[[link]]\naxis = [0, 0, 1]\nr = { 2 = [1, 0, 0] }", "no r of its joint 1"),
+        ("[[link]]\naxis = [0, 0, 1]\nr = { " + "1" * 5000 + " = [1, 0, 0] }", "is not a table of joints"),
         ("[[link]]\naxis = [0, 0, 1]", "link 1 has no r"),
         (LINK + "inertia = [1, 1, 1]", "moments"),
         (LINK.replace("r = {", "r = { 3 = [1, 0, 0],"), "joint 3"),
         (LINK.replace("mass = 1", "mass = 'heavy'"), "mass of link 1 is 'heavy'"),
         (LINK.replace("mass = 1", "mass = -1"), "mass"),
-        (LINK.replace("[1, 0, 0]", "[nan, 0, 0]"), "no table of vectors"),
+        (LINK.replace("[1, 0, 0]", "[nan, 0, 0]"), "not a table of vectors"),
         (
             LINK.replace("}", ", 2 = [-1, 0, 0] }") + LINK.replace("1 = [1, 0, 0]", "2 = [0, 0, 0]"),
             "r of link 2, joint 2",
@@ -115,9 +115,9 @@ def test_a_closed_series_is_the_walker_in_double_support() -> None:
     ("row", "said"),
     [
         ("link = 9", "the link 9"),
-        ("link = 1\naxes = [[1, 0, 0], [1, 1, 0], [0, 0, 1]]", "not at right angles"),
-        ("link = 1\naxes = [[0, 1, 0], [1, 0, 0], [0, 0, 1]]", "not at right angles"),
-        ("link = 1\naxis = [0, 0, 1]", "a row 'axis'"),
+        ("link = 1\naxes = [[1, 0, 0], [1, 1, 0], [0, 0, 1]]", "not perpendicular"),
+        ("link = 1\naxes = [[0, 1, 0], [1, 0, 0], [0, 0, 1]]", "not perpendicular"),
+        ("link = 1\naxis = [0, 0, 1]", "unknown row 'axis'"),
     ],
 )
 def test_closings_that_mean_nothing_are_refused(row: str, said: str) -> None:

@@ -8,10 +8,10 @@ import pytest
 from kinegraph.errors import ModelError
 from kinegraph.model.expressions import Call, Name, Operation, expression
 from kinegraph.model.mechanism import ZERO, Axis, Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Shift
-from kinegraph.recursive import recursive_system
 from kinegraph.recursive.arrays import INERTIA, MASS, MOMENT, OFFSET, PARENT, PLACEMENT
 from kinegraph.recursive.flatten import Numbers, affine, flatten
 from kinegraph.recursive.forward import ForwardRecursion
+from kinegraph.recursive.systems import RecursiveSystem
 from tests.effort import calls
 from tests.mechanisms import PLAIN_JOINTS, Joint, chain, random_state, random_tree
 
@@ -102,13 +102,13 @@ def test_interpreted_displacements_give_the_same_numbers():
     assert flatten(plain).nonlinear is None
     state = random_state(plain, 5)
     np.testing.assert_allclose(
-        recursive_system(disguised).tau(*state), recursive_system(plain).tau(*state), rtol=1e-12, atol=1e-13
+        RecursiveSystem(disguised).tau(*state), RecursiveSystem(plain).tau(*state), rtol=1e-12, atol=1e-13
     )
 
 
 def sliding(distance):
     bodies = (Body("B", None, (Shift(Axis.X, distance),), UNIT),)
-    return recursive_system(Mechanism("m", bodies, (Coordinate("q"),)))
+    return RecursiveSystem(Mechanism("m", bodies, (Coordinate("q"),)))
 
 
 @pytest.mark.parametrize(
@@ -131,13 +131,13 @@ def test_functions_of_one_coordinate(distance, slope, curvature):
 
 
 def test_methods_follow_the_structure():
-    assert recursive_system(chain(4)).method is ForwardRecursion.ARTICULATED
-    assert recursive_system(chain(4, absolute=True)).method is ForwardRecursion.INDEPENDENT
+    assert RecursiveSystem(chain(4)).method is ForwardRecursion.ARTICULATED
+    assert RecursiveSystem(chain(4, absolute=True)).method is ForwardRecursion.INDEPENDENT
     screws = random_tree(1, bodies=5, joints=(Joint.SCREW, Joint.NONLINEAR, Joint.PRESCRIBED))
-    assert recursive_system(screws).method is ForwardRecursion.ARTICULATED
-    assert recursive_system(random_tree(1, bodies=5, joints=PLAIN_JOINTS)).method is ForwardRecursion.ARTICULATED
+    assert RecursiveSystem(screws).method is ForwardRecursion.ARTICULATED
+    assert RecursiveSystem(random_tree(1, bodies=5, joints=PLAIN_JOINTS)).method is ForwardRecursion.ARTICULATED
     assert (
-        recursive_system(random_tree(2, bodies=5, joints=(Joint.SCREW, Joint.GEARED))).method is ForwardRecursion.DENSE
+        RecursiveSystem(random_tree(2, bodies=5, joints=(Joint.SCREW, Joint.GEARED))).method is ForwardRecursion.DENSE
     )
 
 

@@ -10,19 +10,15 @@ import kinegraph as kg
 from kinegraph.errors import ProofError
 from kinegraph.graph.certificate import RecursiveProof
 from kinegraph.graph.prime_field import FieldEvaluation, angle_tables
-from kinegraph.recursive import articulated_body as articulated
-from kinegraph.recursive import flatten
-from kinegraph.recursive import newton_euler as kinematics
-from kinegraph.recursive import newton_euler as recursion
+from kinegraph.recursive import articulated_body, flatten, newton_euler
 from kinegraph.recursive.flatten import Frame
 from kinegraph.recursive.forward import ForwardRecursion
-from kinegraph.recursive.linkages import bars as planar
-from kinegraph.recursive.linkages import pins as sweeps
+from kinegraph.recursive.linkages import pins
 from kinegraph.recursive.proof import prove
 from kinegraph.recursive.proof.point import PointOfMechanism, Stated
 from kinegraph.recursive.proof.prove import INSTEAD
 from kinegraph.recursive.systems import ClosedSystem, RecursiveSystem
-from tests.derive.constraints.rings import ring
+from tests.derive.constraints.planar_loops import ring
 from tests.large.chains_case import TRUSS
 from tests.mechanisms import PLAIN_JOINTS, random_tree
 
@@ -47,9 +43,9 @@ def articulated_tree():
     return tree
 
 
-@pytest.mark.parametrize("name", ["loop-9", "n-four-bar-3", "truss", "ring about y", "closed on the ground"])
-def test_closed_loops_by_bars_and_pins(name):
-    made = {"truss": lambda: kg.parse(TRUSS), "ring about y": lambda: ring(4, 3, "y")}
+@pytest.mark.parametrize("name", ["loop-9", "n-four-bar-3", "truss", "loop about y", "closed on the ground"])
+def test_closed_loops_by_pins(name):
+    made = {"truss": lambda: kg.parse(TRUSS), "loop about y": lambda: ring(4, 3, "y")}
     made["closed on the ground"] = lambda: ring(5, 0)
     mechanism = made.get(name, lambda: kg.library.mechanism(name))()
     loops = ClosedSystem(mechanism)
@@ -60,11 +56,11 @@ def test_closed_loops_by_bars_and_pins(name):
 @pytest.mark.parametrize(
     ("part", "other", "quantity"),
     [
-        (kinematics.gyroscopic, lambda tree, omega, j: ((0, 0, 0), (0, 0, 0)), "tau"),
-        (kinematics.to_parent, lambda turn, offset, moment, force: (moment, force), "tau"),
-        (articulated.has_inertia, lambda tree, j: True, None),  # changes nothing but what is said of rounding
-        (kinematics.gyroscopic, lambda tree, omega, j: ((0, 0, 0), (0, 0, 0)), "qdd"),
-        (recursion._first_moment, lambda tree, moving: (0, 0, 0), "energy"),
+        (newton_euler.gyroscopic, lambda tree, omega, j: ((0, 0, 0), (0, 0, 0)), "tau"),
+        (newton_euler.to_parent, lambda turn, offset, moment, force: (moment, force), "tau"),
+        (articulated_body.has_inertia, lambda tree, j: True, None),  # changes nothing but what is said of rounding
+        (newton_euler.gyroscopic, lambda tree, omega, j: ((0, 0, 0), (0, 0, 0)), "qdd"),
+        (newton_euler._first_moment, lambda tree, moving: (0, 0, 0), "energy"),
     ],
 )
 def test_wrong_loops_are_found(monkeypatch, part, other, quantity):
@@ -80,8 +76,8 @@ def test_wrong_loops_are_found(monkeypatch, part, other, quantity):
 @pytest.mark.parametrize(
     ("name", "part", "other"),
     [
-        ("loop-5", planar._recover, lambda joints, k, following: None),
-        ("n-four-bar-2", sweeps._free, lambda *given: (0, 0)),
+        ("loop-5", pins._solved, lambda *given: None),
+        ("n-four-bar-2", pins._free, lambda *given: (0, 0)),
     ],
 )
 def test_wrong_closed_loops_are_found(monkeypatch, name, part, other):
@@ -135,7 +131,7 @@ def test_kernels_carry_their_proof(tmp_path, monkeypatch):
     monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path))
     kernel = kg.compile("pendulum-4", "qdd", loops=True)
     assert isinstance(kernel.proof, RecursiveProof)
-    assert "qdd by loops over bodies proved to obey Newton's law" in str(kernel.proof)
+    assert "qdd by recursive algorithms proved to satisfy Newton's laws" in str(kernel.proof)
     again = kg.compile("pendulum-4", "qdd", loops=True)
     assert again.proof == kernel.proof  # to the time it took: it came from the disk
 

@@ -102,7 +102,7 @@ def test_a_law_that_would_create_energy_ends_the_run():
     [
         ("impacts hertz;", "takes no hertz"),
         ("impacts newton, poisson;", "names newton and poisson"),
-        ("impacts newton; impacts poisson;", "stated a second time"),
+        ("impacts newton; impacts poisson;", "given twice"),
     ],
 )
 def test_bad_statements(statement, message):

@@ -79,5 +79,5 @@ def test_equations_with_forces_ask_which_contacts_are_closed():
     model = kg.parse(chain(2))
     assert kg.derive(model, "H,energy") and kg.compile(model, "pose:P1")
     for quantity in ("qdd", "tau", "d(qdd)/d(q)"):
-        with pytest.raises(kg.KinegraphError, match="depends on which contacts are closed"):
+        with pytest.raises(kg.KinegraphError, match="depends on which rigid contacts are closed"):
             kg.derive(model, quantity)

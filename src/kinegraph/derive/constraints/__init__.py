@@ -1,6 +1,6 @@
-"""Closed chains and other constraints: their rows, and the equations of motion with them.
+"""Closed loops and other constraints: their rows, and the equations of motion with constraints.
 
-Derivations of mechanisms that have none import none of it.
+Mechanisms without constraints import none of these modules.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kinegraph.derive.constraints.constraint_rows import ConstraintEquations
     from kinegraph.derive.constraints.cuts import recut, refuse_cuts
     from kinegraph.derive.constraints.quasi_velocities import QuasiVelocitySystem, quasi_velocity_rows
-    from kinegraph.derive.constraints.redundancy import analysed, row_names_of
+    from kinegraph.derive.constraints.redundancy import analyzed, row_names_of
     from kinegraph.derive.constraints.segments import (
         WIDTH,
         SegmentedLoop,
@@ -37,7 +37,7 @@ __all__ = [
     "QuasiVelocitySystem",
     "SegmentLanes",
     "SegmentedLoop",
-    "analysed",
+    "analyzed",
     "lane_groups",
     "lengths_of",
     "planar_loop",
@@ -55,12 +55,12 @@ load_on_demand(
         "ConstrainedDynamics": "kinegraph.derive.constraints.constrained_dynamics",
         "Dyads": "kinegraph.derive.constraints.closed_form",
         "SegmentLanes": "kinegraph.derive.constraints.segments",
-        "NoClosedForm": "kinegraph.derive.constraints.closed_form",
+        "NoClosedForm": "kinegraph.derive.constraints.trigonometric_polynomials",
         "QuasiVelocitySystem": "kinegraph.derive.constraints.quasi_velocities",
         "SegmentedLoop": "kinegraph.derive.constraints.segments",
         "ConstraintEquations": "kinegraph.derive.constraints.constraint_rows",
         "WIDTH": "kinegraph.derive.constraints.segments",
-        "analysed": "kinegraph.derive.constraints.redundancy",
+        "analyzed": "kinegraph.derive.constraints.redundancy",
         "lane_groups": "kinegraph.derive.constraints.segments",
         "lengths_of": "kinegraph.derive.constraints.segments",
         "planar_loop": "kinegraph.derive.constraints.segments",

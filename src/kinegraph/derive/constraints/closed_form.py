@@ -1,6 +1,4 @@
-"""Loops with closed forms: select the dependent coordinates, solve for their rates, and derive the reduced
-equations.
-"""
+"""Loops with closed forms: choose the dependent coordinates, solve for their rates, derive the reduced equations."""
 
 from __future__ import annotations
 
@@ -13,7 +11,7 @@ from math import prod
 from typing import TypeAlias
 
 from kinegraph.derive.constraints.constraint_rows import ConstraintEquations, ConstraintRow
-from kinegraph.derive.constraints.dyads import DyadSolution, Written, solved, solved_rod
+from kinegraph.derive.constraints.dyads import DyadSolution, Substitution, closed_form_solution, rod_solution
 from kinegraph.derive.constraints.partitioning import Elimination, Partition, PartitionedSystem
 from kinegraph.derive.constraints.trigonometric_polynomials import GIVEN, NoClosedForm, SineCosine, Unknowns
 from kinegraph.derive.dynamics.composite_body import Square
@@ -24,21 +22,17 @@ from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.proof import prove
 from kinegraph.model.constraints import Constraint, Coupling, Loop
 
-# Which coordinates each loop determines in closed form, and in what order.
-#
-# A loop with r rows may determine r of the coordinates it contains, if it is one of the known forms in them. Those that
-# belong to it alone are tried first, then those the model names last: drives come first. A coordinate that another loop
-# took as known must not be determined later.
+# ---- The choice of the coordinates that each loop determines
 
-#: So many ways to share coordinates out are looked at.
+#: The number of choices that are tried.
 _MOST_TRIES = 2000
-#: A loop with more rows than these has no known form.
+#: There is no closed form of loops with more rows.
 _MOST_ROWS = 3
 
 
 @dataclass(frozen=True)
 class ClosedFormBlock:
-    """Rows by their place among those that take part, the velocities they determine, and the closed form."""
+    """Rows by their place among the active rows, the velocities they determine, and the closed form."""
 
     rows: tuple[int, ...]
     columns: tuple[int, ...]
@@ -47,50 +41,61 @@ class ClosedFormBlock:
 
 @dataclass(frozen=True)
 class _LoopEquations:
-    """One loop or constraint: its rows, which velocities they contain, and which coordinates are written in them.
+    """One loop or constraint: its rows, their velocities (`columns`), and the coordinates that occur in them.
 
-    The axes of a loop may turn with more coordinates than the loop depends on.
+    The axes of a loop may rotate with more coordinates than the loop depends on.
     """
 
-    tie: Loop | Coupling | Constraint
+    constraint: Loop | Coupling | Constraint
     rows: tuple[int, ...]
     columns: frozenset[int]
     mentioned: frozenset[int]
 
 
 class ClosedFormChoice:
-    """The search for one mechanism; `rows` are those that take part, `symbols` those of ordinary coordinates."""
+    """The search for one mechanism; rows: the active rows; symbols: those of ordinary coordinates.
+
+    A loop with r rows may determine r of its coordinates if it has a closed form in them. Coordinates of that loop only
+    are tried first, then those that come last in the model, because models name their drives first. A coordinate that
+    one loop takes as known must not be determined by a later loop.
+    """
 
     def __init__(
-        self, ties: ConstraintEquations, rows: Sequence[ConstraintRow], names: Sequence[str], symbols: dict[int, int]
+        self,
+        equations: ConstraintEquations,
+        rows: Sequence[ConstraintRow],
+        names: Sequence[str],
+        symbols: dict[int, int],
     ) -> None:
-        self.ties, self.rows = ties, rows
+        self.equations, self.rows = equations, rows
         self._symbol_of = {column: symbol for symbol, column in symbols.items()}
-        self._ties = [self._tie(tie, names) for tie in (*ties.mechanism.loops, *ties.mechanism.constraints)]
+        constraints = (*equations.mechanism.loops, *equations.mechanism.constraints)
+        self._loops = [self._loop_equations(one, names) for one in constraints]
         self._known: dict[tuple[int, tuple[int, ...]], tuple[DyadSolution, ...] | None] = {}
         self._left = _MOST_TRIES
 
-    def _tie(self, tie: Loop | Coupling | Constraint, names: Sequence[str]) -> _LoopEquations:
-        rows = [k for k, name in enumerate(names) if name == tie.name or name.startswith(f"{tie.name}.")]
+    def _loop_equations(self, constraint: Loop | Coupling | Constraint, names: Sequence[str]) -> _LoopEquations:
+        own = constraint.name
+        rows = [k for k, name in enumerate(names) if name == own or name.startswith(f"{own}.")]
         columns = {c for k in rows for c, entry in enumerate(self.rows[k].jacobian) if not entry.is_zero}
         values = [self.rows[k].zero_value().index for k in rows]
-        nodes = {index for value in values for index in below(self.ties.builder, value)}
+        nodes = {index for value in values for index in below(self.equations.builder, value)}
         mentioned = {column for column, symbol in self._symbol_of.items() if symbol in nodes}
-        return _LoopEquations(tie, tuple(rows), frozenset(columns), frozenset(columns | mentioned))
+        return _LoopEquations(constraint, tuple(rows), frozenset(columns), frozenset(columns | mentioned))
 
     def blocks(self) -> list[ClosedFormBlock] | None:
         """A block for every loop, in an order in which each can be solved; None if there is no such choice."""
         if any(row.value is None for row in self.rows):
             return None
-        waiting = [k for k, tie in enumerate(self._ties) if tie.rows]
-        if any(len(self._ties[k].rows) > _MOST_ROWS for k in waiting):
+        waiting = [k for k, loop in enumerate(self._loops) if loop.rows]
+        if any(len(self._loops[k].rows) > _MOST_ROWS for k in waiting):
             return None
         return self._extended([], waiting, frozenset())
 
     def _extended(
         self, found: list[ClosedFormBlock], waiting: list[int], used: frozenset[int]
     ) -> list[ClosedFormBlock] | None:
-        """used: coordinates that loops before these determine or take as known."""
+        """used: coordinates that earlier loops determine or take as known."""
         if not waiting:
             return found
         ranked = sorted((one for k in waiting for one in self._candidates(k, used)), key=lambda one: one[0])
@@ -100,18 +105,18 @@ class ClosedFormChoice:
                 return None
             solutions = self._solutions(k, columns)
             if solutions is not None:
-                block = ClosedFormBlock(self._ties[k].rows, columns, solutions)
+                block = ClosedFormBlock(self._loops[k].rows, columns, solutions)
                 rest = [other for other in waiting if other != k]
-                whole = self._extended([*found, block], rest, used | self._ties[k].mentioned)
+                whole = self._extended([*found, block], rest, used | self._loops[k].mentioned)
                 if whole is not None:
                     return whole
         return None
 
     def _candidates(self, k: int, used: frozenset[int]) -> Iterator[tuple[tuple[int, ...], int, tuple[int, ...]]]:
-        tie = self._ties[k]
-        free = sorted(c for c in tie.columns - used if c in self._symbol_of)
-        for columns in combinations(free, len(tie.rows)):
-            shared = sum(column in other.columns for other in self._ties for column in columns)
+        loop = self._loops[k]
+        free = sorted(c for c in loop.columns - used if c in self._symbol_of)
+        for columns in combinations(free, len(loop.rows)):
+            shared = sum(column in other.columns for other in self._loops for column in columns)
             yield (shared, *(-column for column in reversed(columns))), k, columns
 
     def _solutions(self, k: int, columns: tuple[int, ...]) -> tuple[DyadSolution, ...] | None:
@@ -120,37 +125,36 @@ class ClosedFormChoice:
         return self._known[k, columns]
 
     def _new(self, k: int, columns: tuple[int, ...]) -> tuple[DyadSolution, ...] | None:
-        tie = self._ties[k]
+        loop = self._loops[k]
         symbols = frozenset(self._symbol_of[column] for column in columns)
         try:
-            if len(tie.rows) < _MOST_ROWS:
-                values = [self.rows[row].zero_value() for row in tie.rows]
-                return (solved(Unknowns(self.ties.builder, symbols), values),)
-            if isinstance(tie.tie, Loop):
-                return tuple(solved_rod(self.ties, tie.tie, symbols))
+            if len(loop.rows) < _MOST_ROWS:
+                values = [self.rows[row].zero_value() for row in loop.rows]
+                return (closed_form_solution(Unknowns(self.equations.builder, symbols), values),)
+            if isinstance(loop.constraint, Loop):
+                return tuple(rod_solution(self.equations, loop.constraint, symbols))
         except NoClosedForm:
             pass
         return None
 
 
-# The rates that loops determine, loop by loop: small systems one after the other, each by its determinant.
-#
-# A determinant is zero in the dead points of its loop and nowhere else; a pivot of an elimination also where a bar
-# happens to be level.
+# ---- The rates that loops determine
 
 Sample: TypeAlias = Sequence[Sequence[float]]
 
-#: The square of a determinant below this part of its columns' squares is that of a dead point.
+#: At a dead point the square of a determinant is below this fraction of the product of its columns' squares.
 _DEAD_POINT = Fraction(1, 10**10)
 #: Larger blocks have too many cofactors.
 _MOST_COFACTORS = 3
 
 
 class BlockElimination:
-    """Solves the rows of loops for the velocities each determines; `columns` are all of these, in order.
+    """Solves the rows of one loop after the other for the velocities it determines, each by its determinant.
 
-    sample: the entries at some state, if known, for blocks that are too large for cofactors. determinants: of blocks
-    by their columns, where they are known by other means and guarded there.
+    A determinant vanishes only at the dead points of its loop; a pivot may vanish at other positions too.
+
+    columns: all determined velocities, in order. sample: the entries at some state, if known, for blocks that are too
+    large for cofactors. determinants: known determinants of blocks by their columns, guarded by the caller.
     """
 
     def __init__(
@@ -163,35 +167,35 @@ class BlockElimination:
     ) -> None:
         self._jacobian = jacobian
         known = determinants or {}
-        self._blocks = [_Small(jacobian, block, sample, known.get(block.columns)) for block in blocks]
+        self._blocks = [_BlockSolver(jacobian, block, sample, known.get(block.columns)) for block in blocks]
         self._columns = columns
 
     def determinants(self) -> dict[tuple[int, ...], Scalar]:
         """The determinants of all blocks, by their columns."""
-        return {small.block.columns: small.determinant for small in self._blocks}
+        return {solver.block.columns: solver.determinant for solver in self._blocks}
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """x with jacobian x = right, by determined velocity; the others are zero."""
+        """x with jacobian x = right, for the determined velocities; the others are zero."""
         found: dict[int, Scalar] = {}
-        for small in self._blocks:
+        for solver in self._blocks:
             sides = []
-            for row in small.block.rows:
+            for row in solver.block.rows:
                 entries = self._jacobian[row]
                 sides.append(sum((-(entries[c] * x) for c, x in found.items()), right[row]))
-            found.update(zip(small.block.columns, small.solve(sides), strict=True))
+            found.update(zip(solver.block.columns, solver.solve(sides), strict=True))
         return [found[column] for column in self._columns]
 
 
 def triangular_blocks(matrix: Square) -> list[ClosedFormBlock]:
-    """Rows and columns of a square matrix in groups, each solvable after those before it: its block-triangular form."""
+    """The block-triangular form of a square matrix: groups of rows and columns, in the order of their solution."""
     size = len(matrix)
-    from scipy.sparse import csr_array  # takes a third of a second: only where loops are partitioned
+    from scipy.sparse import csr_array  # takes a third of a second, so only if it is needed
     from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
 
     present = csr_array([[int(not entry.is_zero) for entry in row] for row in matrix])
     column_of = maximum_bipartite_matching(present, perm_type="column")
     if (column_of < 0).any():
-        raise DerivationError("quasi-velocities and constraints together do not determine all velocities: name others")
+        raise DerivationError("quasi-velocities and constraints do not determine all velocities: choose other ones")
     count, group = connected_components(present[:, column_of], connection="strong")
     rows = [[k for k in range(size) if group[k] == one] for one in range(count)]
     found = [ClosedFormBlock(tuple(one), tuple(int(column_of[k]) for k in one), ()) for one in rows]
@@ -211,8 +215,8 @@ def _in_order(blocks: Sequence[ClosedFormBlock], matrix: Square) -> list[ClosedF
     return found
 
 
-class _Small:
-    """A few rows: up to three by cofactors, more by elimination."""
+class _BlockSolver:
+    """Solves one block: by cofactors up to three rows, otherwise by elimination."""
 
     def __init__(self, jacobian: Square, block: ClosedFormBlock, sample: Sample | None, known: Scalar | None) -> None:
         self.block = block
@@ -271,12 +275,12 @@ class _Small:
         ]  # fmt: skip
 
 
-# A mechanism whose loops have closed forms: its equations in independent coordinates alone.
+# ---- Equations in independent coordinates
 
 
 @dataclass(frozen=True)
 class Dyads:
-    """Loops in the order in which they are solved; `rows` are those that take part, `names` of the velocities."""
+    """Loops with closed forms in the order of their solution. rows: the active rows. names: the velocities."""
 
     builder: GraphBuilder
     blocks: tuple[ClosedFormBlock, ...]
@@ -285,18 +289,18 @@ class Dyads:
 
     @cached_property
     def dependent(self) -> tuple[int, ...]:
-        """The velocities that loops determine, by index."""
+        """The indices of the velocities that loops determine."""
         return tuple(sorted(column for block in self.blocks for column in block.columns))
 
     @property
     def independent(self) -> tuple[str, ...]:
-        """The velocities all others follow from."""
+        """The velocities that determine all others."""
         return tuple(name for k, name in enumerate(self.names) if k not in self.dependent)
 
     def partition(self, jacobian: Square, closed: bool = False) -> PartitionedSystem:
-        """The equations of motion in independent coordinates, from rows in any axes of the same order.
+        """The equations of motion in independent coordinates, from rows in any axes, in the same order.
 
-        closed: they will be written in closed form.
+        closed: the result will be written in closed form.
         """
         known = self._placeholders if closed else None
         elimination = BlockElimination(jacobian, self.blocks, self.dependent, determinants=known)
@@ -304,15 +308,15 @@ class Dyads:
 
     @cached_property
     def solutions(self) -> list[DyadSolution]:
-        """The closed forms, each in independent coordinates alone."""
+        """The closed forms, in independent coordinates only."""
         found: list[DyadSolution] = []
         for block in self.blocks:
             for one in block.solutions:
-                found.append(self._rewritten(one, Written(self.builder, found)))
+                found.append(self._rewritten(one, Substitution(self.builder, found)))
         return [self._rewritten(one, self._as_given) for one in found]
 
     @staticmethod
-    def _rewritten(solution: DyadSolution, write: Written) -> DyadSolution:
+    def _rewritten(solution: DyadSolution, write: Substitution) -> DyadSolution:
         turns = {angle: SineCosine(*write(turn)) for angle, turn in solution.turns.items()}
         values = dict(zip(solution.values, write(list(solution.values.values())), strict=True))
         root = None if solution.root is None else write([solution.root])[0]
@@ -320,11 +324,11 @@ class Dyads:
 
     @cached_property
     def _determinants(self) -> dict[tuple[int, ...], Scalar]:
-        """The determinants of loops' rates that are products of roots of closed forms: known before the angles are."""
+        """The determinants that equal products of roots of closed forms, which are known before the angles."""
         wanted = self._products
         elimination = BlockElimination([list(row.jacobian) for row in self.rows], self.blocks, self.dependent)
         whole = elimination.determinants() if wanted else {}
-        written = Written(self.builder, self.solutions)([whole[columns] for columns, _ in wanted])
+        written = Substitution(self.builder, self.solutions)([whole[columns] for columns, _ in wanted])
         found = {}
         for (columns, root), determinant in zip(wanted, written, strict=True):
             for candidate in (root, -root):
@@ -334,7 +338,7 @@ class Dyads:
 
     @cached_property
     def _placeholders(self) -> dict[tuple[int, ...], Scalar]:
-        """Symbols that stand for these determinants until all is written: what tells the branch stays as given."""
+        """Temporary symbols for these determinants, so that the roots keep their branch."""
         symbols = {columns: f"determinant {number}" for number, columns in enumerate(self._determinants)}
         return {
             columns: Scalar(self.builder, self.builder.symbol(Kind.COORDINATE, name))
@@ -347,7 +351,7 @@ class Dyads:
 
     @property
     def _products(self) -> list[tuple[tuple[int, ...], Scalar]]:
-        """The roots of every block that has some, multiplied."""
+        """The product of the roots of every block that has roots."""
         found = []
         solutions = iter(self.solutions)
         for block in self.blocks:
@@ -360,31 +364,31 @@ class Dyads:
         return self.builder.graph([Output("determinant", (1,), (scalar.index,))])
 
     @property
-    def _as_given(self) -> Written:
-        """Roots take the branch of the coordinates that are given."""
+    def _as_given(self) -> Substitution:
+        """Replaces the symbols of given coordinates, which determine the branch of roots."""
         meant = {}
         for index, node in enumerate(tuple(self.builder.nodes)):
             if isinstance(node, Symbol) and node.name.startswith(GIVEN):
                 meant[index] = Scalar(self.builder, self.builder.symbol(node.kind, node.name.removeprefix(GIVEN)))
-        return Written(self.builder, [], meant)
+        return Substitution(self.builder, [], meant)
 
     @cached_property
     def rates(self) -> dict[int, Scalar]:
-        """The dependent velocities by their symbols."""
+        """The dependent velocities, by symbol."""
         v = [Scalar(self.builder, self.builder.symbol(Kind.VELOCITY, name)) for name in self.names]
-        still = Written(self.builder, [], {one.index: one.number(0) for one in v})
+        still = Substitution(self.builder, [], {one.index: one.number(0) for one in v})
         drift = still([row.rate for row in self.rows])
         free = [k for k in range(len(v)) if k not in self.dependent]
         right = [-sum((row.jacobian[k] * v[k] for k in free), d) for row, d in zip(self.rows, drift, strict=True)]
         jacobian = [list(row.jacobian) for row in self.rows]
         elimination = BlockElimination(jacobian, self.blocks, self.dependent, determinants=self._placeholders)
-        found = Written(self.builder, self.solutions, self._roots)(elimination.solve(right))
+        found = Substitution(self.builder, self.solutions, self._roots)(elimination.solve(right))
         return {v[k].index: rate for k, rate in zip(self.dependent, found, strict=True)}
 
     @cached_property
-    def _written(self) -> Written:
-        return Written(self.builder, self.solutions, self.rates | self._roots)
+    def _written(self) -> Substitution:
+        return Substitution(self.builder, self.solutions, self.rates | self._roots)
 
     def written(self, scalars: Sequence[Scalar]) -> list[Scalar]:
-        """Scalars in independent coordinates and velocities alone; NoClosedForm where half an angle would be needed."""
+        """Scalars in independent coordinates and velocities only; NoClosedForm if this takes half an angle."""
         return self._written(scalars)

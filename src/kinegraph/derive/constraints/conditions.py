@@ -1,4 +1,4 @@
-"""Constraint conditions in numbers: values, Jacobian and rates at a state, and the rank of the rows."""
+"""Numerical constraint equations: values, Jacobian and rates at a state, and the rank of the rows."""
 
 from __future__ import annotations
 
@@ -12,24 +12,22 @@ import numpy.typing as npt
 
 from kinegraph.model.constraints import row_group
 
-# What assembly asks of a mechanism's constraints: values, Jacobian and rates at a state, as plain functions.
-
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-#: Cosines of frames that fit are 1, or 0 and less.
+#: Cosines between axes of closed frames are 1 if the frames are parallel, otherwise 0 or less.
 _PARALLEL = 0.5
-#: A longest lever this much shorter than the mechanism's lengths is what rounding leaves of none: positions beside a
-#: stretched one close to the square of what they are off.
+#: A lever shorter than this fraction of the mechanism's lengths counts as zero. Positions near a stretched one satisfy
+#: the constraints up to the square of their distance.
 _NO_LEVER = 1e-5
 
 
 @dataclass(frozen=True)
 class Conditions:
-    """The constraints of one mechanism with numbers for its parameters, at one time.
+    """The constraints of one mechanism at one time, with values of its parameters.
 
-    `value(q)` is zero where the positions are consistent, `jacobian(q)` is its derivative by displacements (one for
-    every velocity), `rate(q, v)` is zero where the velocities are consistent. Rows that restrict velocities only come
-    last and have no value; `by_position` are the others, by index. `names` says what each row is, e.g. `pin.x`.
+    `value(q)` is zero if the positions are consistent. `jacobian(q)` is its derivative by displacements (one for every
+    velocity). `rate(q, v)` is zero if the velocities are consistent. Rows that restrict velocities only come last and
+    have no value; `by_position` holds the indices of the others. `names` are the names of rows, such as `pin.x`.
     """
 
     names: tuple[str, ...]
@@ -40,41 +38,41 @@ class Conditions:
     moved: Callable[[Floats, Floats], Floats]
     """`moved(q, d)`: positions after a small displacement d; quaternions keep unit length."""
     facing: Callable[[Floats], Floats]
-    """`facing(q)`: cosines between axes of frames that stay parallel; not one where these are turned away."""
+    """`facing(q)`: cosines between axes that should be parallel; below one if a frame is turned away."""
     shifts: npt.NDArray[np.bool_]
-    """Which positions are lengths; the others count as angles."""
+    """Which positions are lengths; the others are angles."""
     shift_rates: npt.NDArray[np.bool_]
-    """The same of displacements and velocities."""
+    """Which displacements and velocities are lengths."""
     extent: float = 0.0
-    """The longest constant length inside the mechanism, to tell levers from what rounding leaves."""
+    """The longest constant length inside the mechanism, to distinguish levers from rounding."""
     length: float = 1.0
-    """What lengths are counted in (`measured`)."""
+    """The unit of length (see `measured`)."""
     row_sizes: Floats | float = 1.0
-    """And what values of rows are counted in."""
+    """The units of the values of rows."""
 
     def turned_round(self, q: Floats) -> bool:
-        """Whether frames that should be parallel are turned by half a turn or a third: rows alone do not tell."""
+        """Are frames that should be parallel off by half a turn or a third? The rows alone do not show this."""
         return bool(np.any(self.facing(q) < _PARALLEL))
 
     @property
     def sizes(self) -> Floats:
-        """What displacements are counted in, one by one."""
+        """The units of displacements."""
         return np.where(self.shift_rates, self.length, 1.0)
 
     @property
     def position_sizes(self) -> Floats:
-        """What positions are counted in."""
+        """The units of positions."""
         return np.where(self.shifts, self.length, 1.0)
 
     def measured(self, q: Floats) -> Conditions:
-        """These conditions, lengths and rows counted beside the mechanism's own lengths in this position.
+        """These conditions with lengths and rows relative to the mechanism's lengths in this position.
 
-        So what is near, far or nothing does not depend on the unit of length. Positions stay as they are.
+        Tolerances then do not depend on the unit of length. Positions are unchanged.
         """
         length = self._usual_length(q)
         sizes = np.where(self.shift_rates, length, 1.0)
         largest = self.largest_entries(self.jacobian(q) * sizes)
-        rows = np.exp2(np.round(np.log2(largest)))  # powers of two change no bit of what is computed
+        rows = np.exp2(np.round(np.log2(largest)))  # powers of two cause no rounding
         columns = sizes / rows[:, None]
         return replace(
             self,
@@ -87,10 +85,11 @@ class Conditions:
         )
 
     def largest_entries(self, jacobian: Floats) -> Floats:
-        """For every row the largest entry among rows of its kind: what its value is compared with.
+        """For every row the scale of its value: the largest entry among rows of its kind.
 
-        Rows of one kind are the translations of a loop; the unit of a constraint is known to its author only. Turns
-        are compared with a radian, and so is a row without entries; translations without with the mechanism's extent.
+        The translations of a loop are rows of one kind. A constraint is its own kind, because its unit is unknown. The
+        scale of rotations, and of rows without entries, is a radian; that of translations without entries is the
+        mechanism's extent.
         """
         largest = np.zeros(len(self._kinds))
         np.maximum.at(largest, self._kinds, np.abs(jacobian).max(axis=1, initial=0.0))
@@ -99,8 +98,8 @@ class Conditions:
         return np.where(self._turns | (found <= _NO_LEVER * extent), np.where(extent > 0.0, extent, 1.0), found)
 
     def _usual_length(self, q: Floats) -> float:
-        """The longest lever of an angle about the places where loops close. Without such places: the length that moves
-        constraints as much as a radian does; then the largest of the given lengths. Rounding leaves no lever."""
+        """The longest lever of an angle about a closing joint. Without levers: the length that changes constraints as
+        much as a radian does, or else the largest given length."""
         jacobian = self.jacobian(q)
         angular, linear = jacobian[:, ~self.shift_rates], jacobian[:, self.shift_rates]
         if not linear.shape[1]:
@@ -119,7 +118,7 @@ class Conditions:
 
     @cached_property
     def _kinds(self) -> npt.NDArray[np.intp]:
-        """A number for each row, the same for rows of one kind."""
+        """The number of each row's kind."""
         groups = [row_group(name) for name in self.names]
         return np.array([groups.index(group) for group in groups], dtype=np.intp)
 
@@ -129,33 +128,33 @@ class Conditions:
 
     @cached_property
     def _translations(self) -> npt.NDArray[np.bool_]:
-        """The rows that say along which axis points agree: their values are lengths."""
+        """The rows of coinciding points along an axis, whose values are lengths."""
         return np.array([name.partition(".")[2] in ("x", "y", "z") for name in self.names], dtype=bool)
 
 
-# Which constraint rows are independent at a state, and how many degrees of freedom remain.
+# ---- Rank: independent rows and dependent columns
 
-#: A row is dependent on others if less than this part of it is left after taking them off: files are rounded.
+#: A row depends on others if less than this fraction remains after orthogonalization: numbers in files are rounded.
 DEPENDENT = 1e-5
-#: Beside a singular position rows count as dependent from here on: rates there are right to fewer than six digits.
+#: Near a singular position, rows count as dependent from this fraction on: rates have fewer than six correct digits.
 NEARLY_DEPENDENT = DEPENDENT
-#: A row this much smaller than the largest is what rounded numbers leave of a row that says nothing.
+#: A row smaller than this fraction of the largest is a rounded empty row.
 NOTHING = 1e-12
-#: Translations of a loop beside its turns, or those of other loops: shorter ones are what rounded numbers leave.
+#: Translations of a loop shorter than this fraction of the longest row are due to rounding.
 _SHORTEST = 1e-2
-#: Rows are taken in order if this part of them is left, then with less.
+#: Rows are accepted in order if this fraction of them remains; then with smaller fractions.
 _PARTS = (1e-2, 1e-3, 1e-4)
-#: A column is well enough determined if this part of the best one is left of it.
+#: A column is well determined if it keeps this fraction of the best one.
 _ENOUGH = 0.05
-#: And a column that should follow from others does, if this part of it is left after those that follow, too.
+#: A column can still be solved for if it keeps this fraction of itself.
 _LEAST_PART = 1e-4
-#: A column this much smaller than the largest is what rounding leaves of a coordinate that moves no row.
+#: A column smaller than this fraction of the largest is a rounded empty column.
 _ROUNDED_COLUMN = 1e-9
 
 
 @dataclass(frozen=True)
 class RowRank:
-    """Rows by index: those that restrict the motion, and those that follow from them."""
+    """Indices of independent rows and of redundant rows, which follow from them."""
 
     independent: tuple[int, ...]
     redundant: tuple[int, ...]
@@ -168,10 +167,10 @@ class RowRank:
 
 
 def row_rank(jacobian: Floats, names: Sequence[str] = (), tolerance: float = DEPENDENT) -> RowRank:
-    """Independent rows in the order given: a row that follows from earlier ones is redundant. Rows have unit length.
+    """Independent rows in the given order: a row that follows from earlier ones is redundant. Rows are normalized.
 
-    names: of the rows, where it is known that they are those of loops and constraints; a row of a loop that is much
-    shorter than others of its kind says nothing.
+    names: the names of the rows, if they belong to loops and constraints. Then a row of a loop that is much shorter
+    than others of its kind counts as empty.
     """
     lengths = np.linalg.norm(jacobian, axis=1)
     nothing = np.full(len(lengths), NOTHING * float(np.max(lengths, initial=0.0)))
@@ -181,7 +180,7 @@ def row_rank(jacobian: Floats, names: Sequence[str] = (), tolerance: float = DEP
     units = jacobian[places] / lengths[places, None]
     count = _count(units, tolerance)
     taken: list[int] = []
-    for part in (*_PARTS, tolerance):  # a row of which little is left is taken where there is no better one
+    for part in (*_PARTS, tolerance):  # a row of which little remains is accepted only if there is no better one
         taken = _in_order(units, part, count)
         if len(taken) == count:
             break
@@ -191,7 +190,7 @@ def row_rank(jacobian: Floats, names: Sequence[str] = (), tolerance: float = DEP
 
 
 def usual_lengths(lengths: Floats, names: Sequence[str]) -> Floats:
-    """Beside what each row is short: turns beside a radian, translations beside the longest of their loop."""
+    """The scale of each row's length: a radian for rotations, the longest of the loop for translations."""
     groups = [row_group(name) for name in names]
     least = _SHORTEST * float(np.max(lengths, initial=0.0))
     longest = [max(lengths[k] for k, other in enumerate(groups) if other == group) for group in groups]
@@ -202,7 +201,7 @@ def usual_lengths(lengths: Floats, names: Sequence[str]) -> Floats:
 
 
 def _count(units: Floats, tolerance: float) -> int:
-    """How many rows of unit length are independent: those of which most is left are taken off first."""
+    """The number of independent rows among unit rows: orthogonalization with the largest remainder first."""
     left = units
     for count in range(len(units)):
         sizes = np.linalg.norm(left, axis=1)
@@ -218,7 +217,7 @@ def _without_rows(rows: Floats, unit: Floats) -> Floats:
 
 
 def _in_order(units: Floats, part: float, most: int) -> list[int]:
-    """Rows of which this part is left after those before them, at most so many."""
+    """Rows that keep this fraction after orthogonalization against earlier rows; at most `most` of them."""
     basis: list[Floats] = []
     taken: list[int] = []
     for index, row in enumerate(units):
@@ -231,7 +230,7 @@ def _in_order(units: Floats, part: float, most: int) -> list[int]:
 
 
 def chosen_rows(jacobian: Floats, count: int) -> tuple[int, ...]:
-    """So many rows, each the one of which most is left after those before it: as graphs choose them by position."""
+    """`count` rows, each with the largest remainder after the earlier ones, as graphs choose them by position."""
     left = np.array(jacobian, dtype=float)
     chosen: list[int] = []
     for _ in range(count):
@@ -246,9 +245,9 @@ def chosen_rows(jacobian: Floats, count: int) -> tuple[int, ...]:
 
 
 def nearly_dependent(jacobian: Floats, groups: Sequence[object], part: float = NEARLY_DEPENDENT) -> tuple[int, ...]:
-    """Rows of which no more than a part is left after those before them, beside the longest row of their group.
+    """Rows whose remainder after earlier rows is at most this fraction of the longest row of their group.
 
-    Rows of one group have one unit: translations of a loop, turns of a loop. A row that becomes short counts, too.
+    Rows of one group have one unit: translations of a loop, or rotations of a loop. Short rows count too.
     """
     lengths = np.linalg.norm(jacobian, axis=1)
     longest = {group: max(lengths[k] for k, other in enumerate(groups) if other == group) for group in groups}
@@ -265,7 +264,7 @@ def nearly_dependent(jacobian: Floats, groups: Sequence[object], part: float = N
 
 
 def _without(row: Floats, basis: Sequence[Floats]) -> Floats:
-    """What is left of a row after taking off its parts along unit vectors; twice is enough (Parlett)."""
+    """The remainder of a row after orthogonalization against unit vectors; twice is enough (Parlett)."""
     for _ in range(2):
         for unit in basis:
             row = row - unit * float(unit @ row)
@@ -273,9 +272,9 @@ def _without(row: Floats, basis: Sequence[Floats]) -> Floats:
 
 
 def following_columns(jacobian: Floats, first: Sequence[int]) -> frozenset[int]:
-    """Columns to solve the rows for: those of `first` only where the others do not suffice, and its last before others.
+    """Columns to solve the rows for: those of `first` only if the others do not suffice, the last of them first.
 
-    How much of a column is left after those taken before it is measured by itself: units do not matter.
+    The remainder of a column is relative to the column, so units do not matter.
     """
     rows = list(row_rank(jacobian).independent)
     left = np.array(jacobian[rows], dtype=float)
@@ -298,9 +297,9 @@ def following_columns(jacobian: Floats, first: Sequence[int]) -> frozenset[int]:
 
 
 def dependent_columns(jacobian: Floats) -> tuple[int, ...]:
-    """Columns to solve the rows for. Later ones come first: a model names its drives before what follows from them.
+    """Columns to solve the rows for. Later columns are preferred, because models name their drives first.
 
-    A column is taken if enough of it is left after those before it; else the one of which most is left.
+    A column is accepted if enough of it remains after the columns chosen before; otherwise the largest is chosen.
     """
     left = np.array(jacobian, dtype=float)
     left /= np.maximum(np.linalg.norm(left, axis=1, keepdims=True), 1e-300)

@@ -18,22 +18,29 @@ from kinegraph.graph.node import Output
 from kinegraph.model.constraints import Loop, row_group, row_names
 from kinegraph.model.expressions import Expression
 
-# Accelerations and multipliers of a constrained mechanism: H a = f + J^T lambda, J a = gamma.
-#
-# With H = L^T D L from the tips to the base (`forward.py`), y = L^-T J^T keeps the zeros of the chains, and
-# S = y^T D^-1 y is what the multipliers are solved from.
-
-#: mu of the proximal solve, of the sum of the rows' own entries: far below them, far above their rounding.
+#: mu of the proximal solve, relative to the trace of S: far below its entries, far above their rounding.
 _PROXIMAL = Fraction(1, 10**7)
 
-#: Below this pivot a position is singular: accelerations and forces of constraints have hardly a digit.
+#: Below this pivot a position is singular: accelerations and constraint forces have hardly a correct digit.
 SINGULAR_PIVOT = Fraction(1, 10**11)
 
 
-class ConstrainedSystem:
-    """The linear system of constrained accelerations; `names` are of the rows, for errors.
+def contradicting(rows: Sequence[str]) -> DerivationError:
+    """Rows that depend on each other in a mechanism that cannot be assembled."""
+    return DerivationError(
+        f"the constraints {', '.join(rows)} are redundant or contradictory\n"
+        "  redundant ones are removed if the mechanism can be assembled: check the constraints and the initial values"
+    )
 
-    sizes: of rows that are chosen by position, by index, what no row chosen before them says (`overconstrained`).
+
+class ConstrainedSystem:
+    """The linear system of constrained accelerations: H a = f + J^T lambda, J a = gamma.
+
+    With H = L^T D L from the tips to the base (`inertia_factorization`), y = L^-T J^T keeps the zeros of the chains,
+    and S = y^T D^-1 y is the matrix of the multipliers.
+
+    names: the rows, for errors. sizes: for rows chosen by position, by index, the part that is independent of the rows
+    chosen before them (`ChosenRow.size`).
     """
 
     def __init__(
@@ -52,32 +59,28 @@ class ConstrainedSystem:
 
     @cached_property
     def compliance(self) -> Square:
-        """S = J H^-1 J^T: how the rows accelerate under unit multipliers."""
+        """S = J H^-1 J^T: accelerations of the rows under unit multipliers."""
         count = len(self._rows)
         entries = [[self.inertia.weighted(self._rows[i], self._rows[j]) for j in range(i + 1)] for i in range(count)]
         return [[entries[max(i, j)][min(i, j)] for j in range(count)] for i in range(count)]
 
     @cached_property
-    def factorised(self) -> Factorized:
-        """S, ready to be solved with."""
+    def factorized(self) -> Factorized:
+        """The factorization of S."""
         try:
             return Factorized(self.compliance, range(len(self._rows)), self._names)
         except DerivationError:
-            raise DerivationError(
-                f"the constraints {', '.join(self._names)} follow from each other, or contradict each other\n"
-                "  which of them could be left out is known where the mechanism can be assembled: check them, and the "
-                "initial values"
-            ) from None
+            raise contradicting(self._names) from None
 
     @cached_property
     def guarded(self) -> Factorized:
-        """S, ready to be solved with; in singular positions there are no numbers."""
-        found = guarded(self.compliance, self.factorised, self._groups)
+        """The factorization of S that gives NaN in singular positions."""
+        found = guarded(self.compliance, self.factorized, self._groups)
         least = Fraction(SINGULAR_PIVOT)
         return found.guarded({k: size - least for k, size in self._sizes.items()}) if self._sizes else found
 
     def multipliers(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
-        """lambda from the generalized forces f (bias taken off) and gamma."""
+        """lambda from the generalized forces f (minus the bias) and gamma."""
         return self.guarded.solve(self._right(force, gamma))
 
     def _right(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
@@ -85,9 +88,9 @@ class ConstrainedSystem:
         return [wanted - self.inertia.weighted(row, upper) for wanted, row in zip(gamma, self._rows, strict=True)]
 
     def proximal_multipliers(self, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
-        """lambda by three solves with S + mu: (S + mu) l[k+1] = r + mu l[k], mu a small part of the rows' own entries.
+        """lambda by three solves with S + mu: (S + mu) l[k+1] = r + mu l[k], with mu a small fraction of the trace.
 
-        Directions that S does not see keep lambda = 0; the others lose mu/s to the third power.
+        Directions in the null space of S keep lambda = 0; the relative error of the others is (mu/s)^3.
         """
         right = self._right(force, gamma)
         own = [self.compliance[k][k] for k in range(len(right))]
@@ -108,44 +111,43 @@ class ConstrainedSystem:
         return self.inertia.solve_lower(upper)
 
     def pivots(self) -> list[Scalar]:
-        """For every row how independent the rows of its group are of those before them."""
-        return pivots_of(self.compliance, self.factorised, self._groups)
+        """For every row: how independent the rows of its group are of earlier rows (see `pivots_of`)."""
+        return pivots_of(self.compliance, self.factorized, self._groups)
 
     def row_pivots(self) -> list[Scalar]:
-        """For every row its own pivot over the diagonal entries of its group: depends on the axes rows are taken in."""
-        inverse = self.factorised.inverse
+        """For every row: its pivot over the sum of its group's diagonal entries; depends on the axes of the rows."""
+        inverse = self.factorized.inverse
         return [(_group_sum(self.compliance, group) * inverse[i]).reciprocal() for i, group in _members(self._groups)]
 
 
-def pivots_of(compliance: Square, factorised: Factorized, groups: Sequence[object]) -> list[Scalar]:
-    """For every row the product of its group's pivots over that of their mean diagonal entry, between 0 and 1.
+def pivots_of(compliance: Square, factorized: Factorized, groups: Sequence[object]) -> list[Scalar]:
+    """For every row: the product of its group's pivots, relative to the mean diagonal entry; between 0 and 1.
 
-    A group are the rows of one loop and one unit (a row that is chosen by position is one of its own): their product
-    does not depend on the axes they are taken in. Near 0 the rows depend on others, or nothing moves along one of
-    them: the position is singular.
+    A group has the rows of one loop and one unit; a row chosen by position is a group of one. The product does not
+    depend on the axes of the rows. Near 0 the position is singular: rows depend on others, or nothing moves along one.
     """
-    measures = {group: _measure(compliance, factorised, group) for _, group in _members(groups)}
+    measures = {group: _measure(compliance, factorized, group) for _, group in _members(groups)}
     ratios = {group: pivots * scale.reciprocal() for group, (pivots, scale) in measures.items()}
     return [ratios[group] for _, group in _members(groups)]
 
 
-def guarded(compliance: Square, factorised: Factorized, groups: Sequence[object]) -> Factorized:
-    """S, ready to be solved with, but no numbers where a pivot (as `pivots_of`) is below SINGULAR_PIVOT."""
+def guarded(compliance: Square, factorized: Factorized, groups: Sequence[object]) -> Factorized:
+    """The factorization of S that gives NaN where a pivot (see `pivots_of`) is below SINGULAR_PIVOT."""
     room = {}
     for i, group in _members(groups):
-        pivots, scale = _measure(compliance, factorised, group)
+        pivots, scale = _measure(compliance, factorized, group)
         room[i] = pivots - scale.number(SINGULAR_PIVOT) * scale
-    return factorised.guarded(room)
+    return factorized.guarded(room)
 
 
 def _members(groups: Sequence[object]) -> list[tuple[int, tuple[int, ...]]]:
-    """Every row with the rows of its group."""
+    """Every row and the rows of its group."""
     return [(i, tuple(k for k, other in enumerate(groups) if other == own)) for i, own in enumerate(groups)]
 
 
-def _measure(compliance: Square, factorised: Factorized, group: Sequence[int]) -> tuple[Scalar, Scalar]:
-    """The product of the pivots of rows, and for comparison the product of as many mean diagonal entries."""
-    pivots = factorised.pivots
+def _measure(compliance: Square, factorized: Factorized, group: Sequence[int]) -> tuple[Scalar, Scalar]:
+    """The product of the pivots of a group, and for comparison that of as many mean diagonal entries."""
+    pivots = factorized.pivots
     product = pivots[group[0]]
     for k in group[1:]:
         product = product * pivots[k]
@@ -157,17 +159,14 @@ def _group_sum(compliance: Square, group: Sequence[int]) -> Scalar:
     return sum(others, first)
 
 
-# Independent rows chosen by position, where rows of overconstrained loops follow from others in changing ways.
-#
-# At every position the row is taken of which most is left after those taken before it: Gram's matrix of the rows is
-# eliminated with pivots on its diagonal. The choice is made by `select`, so it is made anew at every state.
+# ---- Rows chosen by position, for overconstrained loops whose redundant rows change
 
 
 @dataclass(frozen=True)
 class ChosenRow:
-    """The row that is taken; `weights`: by row of the cluster, 1 for the one it is and 0 for the others.
+    """A chosen row. weights: for each row of the cluster 1 if it is the chosen one, otherwise 0.
 
-    size: the part of it that no row before it says, squared, beside rows of its kind.
+    size: the square of its part that is independent of the rows chosen before, relative to rows of its kind.
     """
 
     row: ConstraintRow
@@ -176,7 +175,11 @@ class ChosenRow:
 
 
 def rows_by_position(rows: Sequence[ConstraintRow], names: Sequence[str], cluster: Cluster) -> list[ChosenRow]:
-    """As many of the rows as are independent, under these names."""
+    """As many rows as are independent, with these names.
+
+    The Gram matrix of the rows is eliminated with diagonal pivoting: each step takes the row with the largest
+    remainder. `select` makes the choice, so the graph repeats it at every state.
+    """
     like = rows[0].rate
     scales = [like.number(Fraction(cluster.scales[cluster.rows.index(row.name)])) for row in rows]
     left = _gram(rows, [like.number(Fraction(weight)) for weight in cluster.weights])
@@ -208,7 +211,7 @@ def _gram(rows: Sequence[ConstraintRow], weights: Sequence[Scalar]) -> list[list
 
 
 def _largest(sizes: Sequence[Scalar], entries: Sequence[list[Scalar]]) -> tuple[Scalar, list[Scalar]]:
-    """The largest size, and the entries that belong to it."""
+    """The largest size, and its entries."""
     size, best = sizes[0], entries[0]
     for other, candidate in zip(sizes[1:], entries[1:], strict=True):
         larger = other - size
@@ -235,64 +238,63 @@ def _total(items: Sequence[Scalar]) -> Scalar:
     return sum(items[1:], items[0])
 
 
-# The motion of a constrained mechanism: accelerations and multipliers from its rows, its inertia and its forces.
+# ---- The constrained mechanism
 
 
 class ConstrainedDynamics:
-    """One mechanism's constraints in one derivation.
+    """The constraints of one mechanism in one derivation: accelerations and multipliers.
 
-    Rows that are empty, or that the analysis names redundant, do not take part: the motion does not determine their
-    multipliers, which are given as zero. Where rows follow from others in changing ways, those that take part are
-    chosen by position.
+    Rows that are empty or redundant are inactive: the motion does not determine their multipliers, which are set to
+    zero. If the set of redundant rows changes with the position, the active rows are chosen by position.
     """
 
     def __init__(
         self,
-        ties: ConstraintEquations,
+        equations: ConstraintEquations,
         inertia: Callable[[], Factorized],
         analysis: Analysis,
         bound: Mapping[str, Expression],
     ) -> None:
         self.analysis = analysis
-        self.ties = ties.in_own_axes(_told_by_name(ties, analysis))
+        self.equations = equations.in_own_axes(_loops_in_own_axes(equations, analysis))
         self._factorised = inertia
         self._bound = bound
 
     @cached_property
     def inertia(self) -> Factorized:
-        """H, ready to be solved with."""
+        """The factorization of H."""
         return self._factorised()
 
     @cached_property
     def rows(self) -> list[ConstraintRow]:
-        """All rows as they are computed with."""
-        return self.ties.rows()
+        """All rows as they are computed."""
+        return self.equations.rows()
 
     @cached_property
     def stated(self) -> list[ConstraintRow]:
         """All rows as the model states them."""
-        return self.ties.rows(stated=True)
+        return self.equations.rows(stated=True)
 
     @cached_property
     def places(self) -> list[int]:
-        """The rows that take part; of rows that are chosen by position as many as are independent stand for them."""
+        """The indices of active rows; rows chosen by position take as many places as are independent."""
         redundant = self._left_out
         return [k for k, row in enumerate(self.rows) if not row.is_empty and row.name not in redundant]
 
     @property
     def _left_out(self) -> frozenset[str]:
-        """The names of redundant rows in the axes rows are computed in here."""
+        """The names of redundant rows in the axes of this computation."""
         counted = {name for loop in self._counted for name in row_names(loop)[:3]}
         return self.analysis.redundant - counted
 
     @cached_property
     def _counted(self) -> list[Loop]:
-        """Loops on moving bodies whose points are compared in the ancestor's axes: rows that say nothing are empty."""
-        return [loop for loop in self.ties.loops_on_moving_bodies() if not self.ties.has_own_axes(loop)]
+        """Loops on moving bodies with points compared in the ancestor's axes, where redundant rows are empty."""
+        return [loop for loop in self.equations.loops_on_moving_bodies() if not self.equations.has_own_axes(loop)]
 
     @cached_property
     def _chosen(self) -> dict[int, tuple[ChosenRow, list[int]]]:
-        """The rows that are chosen by position, by the place they stand for, with the places they are chosen from."""
+        """Rows chosen by position, by place, with the places they are chosen from."""
         found: dict[int, tuple[ChosenRow, list[int]]] = {}
         for cluster in self.analysis.clusters:
             among = [k for k, row in enumerate(self.rows) if row.name in cluster.rows and not row.is_empty]
@@ -304,29 +306,29 @@ class ConstrainedDynamics:
 
     @cached_property
     def taken(self) -> list[ConstraintRow]:
-        """Those rows themselves."""
+        """The active rows."""
         return [self._chosen[k][0].row if k in self._chosen else self.rows[k] for k in self.places]
 
     @cached_property
     def system(self) -> ConstrainedSystem:
-        """The linear system of the rows that take part."""
+        """The linear system of the active rows."""
         names = [row.name for row in self.taken]
         sizes = {index: self._chosen[k][0].size for index, k in enumerate(self.places) if k in self._chosen}
         return ConstrainedSystem(self.inertia, [list(row.jacobian) for row in self.taken], names, sizes)
 
     @cached_property
     def gamma(self) -> list[Scalar]:
-        """What J a has to be."""
+        """The required value of J a."""
         return [-row.bias for row in self.taken]
 
     def accelerations(self, force: Sequence[Scalar]) -> list[Scalar]:
-        """a, from the generalized forces less the bias."""
+        """a, from the generalized forces minus the bias."""
         if not self.places:
             return self.inertia.solve(force)
         return self.system.accelerations(force, self.system.multipliers(force, self.gamma))
 
-    def stabilised(self, force: Sequence[Scalar], alpha: float, beta: float) -> tuple[list[Scalar], list[Scalar]]:
-        """a and lambda with rows that decay: value'' + 2 alpha value' + beta^2 value = 0 (Baumgarte)."""
+    def stabilized(self, force: Sequence[Scalar], alpha: float, beta: float) -> tuple[list[Scalar], list[Scalar]]:
+        """a and lambda with Baumgarte stabilization: value'' + 2 alpha value' + beta^2 value = 0."""
         if not self.places:
             return self.inertia.solve(force), []
         rows = self.taken
@@ -336,54 +338,54 @@ class ConstrainedDynamics:
         return self.system.accelerations(force, multipliers), multipliers
 
     def proximal_accelerations(self, force: Sequence[Scalar]) -> list[Scalar]:
-        """a, also where rows depend on each other: what all rows can agree on, with the least multipliers."""
+        """a, also if rows depend on each other: the least-squares solution with the smallest multipliers."""
         if not self.places:
             return self.inertia.solve(force)
         return self.system.accelerations(force, self.system.proximal_multipliers(force, self.gamma))
 
     def multipliers(self, force: Sequence[Scalar]) -> list[Scalar]:
-        """For every stated row the force or moment its first frame exerts on the second."""
+        """For every stated row: the force or moment that its first frame exerts on the second."""
         return self.in_stated_axes(self.system.multipliers(force, self.gamma) if self.places else [])
 
     def in_stated_axes(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
-        """The multipliers of the rows that take part as those of all stated rows."""
+        """Multipliers of all stated rows from those of the active rows."""
         found = self.spread(multipliers, 0)
         for k, (one, among) in self._chosen.items():
             multiplier = multipliers[self.places.index(k)]
             found[k] = found[k] - multiplier
             for place, weight in zip(among, one.weights, strict=True):
                 found[place] = found[place] + weight * multiplier
-        return self.ties.in_stated_axes(found)
+        return self.equations.in_stated_axes(found)
 
     def increments(self) -> Square:
-        """By velocity and stated row: what the dependent coordinates move to take away one unit that the row misses."""
-        like = self.ties.layout.tree.like
+        """By velocity and stated row: the displacement of dependent coordinates that removes one unit of residual."""
+        like = self.equations.layout.tree.like
         size = range(len(self.places))
         columns = [self.partition.offset([like.number(-1 if k == one else 0) for k in size]) for one in size]
-        by_velocity = zip(*columns, strict=True) if columns else [[]] * len(self.ties.mechanism.layout.velocities)
+        by_velocity = zip(*columns, strict=True) if columns else [[]] * len(self.equations.mechanism.layout.velocities)
         return [self.in_stated_axes(list(row)) for row in by_velocity]
 
     def closing_columns(self, loop: Loop, dependent: bool) -> Square:
-        """A (by dependent velocities) or B (by the others, with the other sign) of a loop: A dp = B du + errors.
+        """A (for dependent velocities) or B (for the others, with opposite sign) of a loop: A dp = B du + errors.
 
-        Six rows: how the second frame moves against the first, along and about the axes of the first.
+        Six rows: the motion of the second frame relative to the first, along and about the axes of the first.
         """
         wanted = self.partition.dependent if dependent else self.partition.independent
-        rows = self.ties.closing_rows(loop)
-        zero = self.ties.layout.tree.like.number(0)
+        rows = self.equations.closing_rows(loop)
+        zero = self.equations.layout.tree.like.number(0)
         return [
             [zero if k not in wanted else entry if dependent else -entry for k, entry in enumerate(row)] for row in rows
         ]
 
     @cached_property
     def partition(self) -> PartitionedSystem:
-        """The dependent velocities by the independent ones."""
-        names = self.ties.mechanism.layout.velocities
+        """The dependent velocities as functions of the independent ones."""
+        names = self.equations.mechanism.layout.velocities
         dependent = Partition(self.analysis.dependent_of(names))
         if len(dependent.dependent) != len(self.places):
             raise DerivationError(
-                f"{self.ties.mechanism.name}: which coordinates depend on the others is not known: "
-                "give all parameters values, and an initial position that can be assembled"
+                f"{self.equations.mechanism.name}: the dependent coordinates are unknown: "
+                "give values of all parameters, and an initial position that can be assembled"
             )
         jacobian = [list(row.jacobian) for row in self.taken]
         if self._chosen:
@@ -392,17 +394,17 @@ class ConstrainedDynamics:
 
     @property
     def _entries(self) -> Sequence[Sequence[float]]:
-        """The entries of the rows that take part at the state the analysis knows; in the axes they are computed in."""
+        """The entries of the active rows at the analyzed state, in the axes of this computation."""
         if not self._counted:
             sample = dict(self.analysis.sample)
             return [sample.get(self.rows[k].name, ()) for k in self.places]
         nodes = tuple(entry.index for row in self.taken for entry in row.jacobian)
-        graph = self.ties.builder.graph([Output("rows", (len(nodes),), nodes)])
-        mechanism = self.ties.mechanism
+        graph = self.equations.builder.graph([Output("rows", (len(nodes),), nodes)])
+        mechanism = self.equations.mechanism
         return [*entries_at(mechanism, self._bound, graph, self.analysis.place).reshape(len(self.places), -1).tolist()]
 
     def on_independent(self, forces: Sequence[Scalar]) -> list[Scalar]:
-        """Forces on the independent coordinates that do what these forces on all coordinates do."""
+        """Equivalent forces on the independent coordinates of forces on all coordinates."""
         if not self.places:
             return list(forces)
         found = [forces[0].number(0)] * len(forces)
@@ -411,7 +413,7 @@ class ConstrainedDynamics:
         return found
 
     def pivots(self) -> list[Scalar]:
-        """For every row its pivot over its diagonal entry, 1 where it takes no part: near 0 it depends on others."""
+        """For every row: how independent it is, 1 for inactive rows and near 0 if it depends on others."""
         return self.spread(self.system.pivots() if self.places else [], 1)
 
     def jacobian(self) -> Square:
@@ -419,34 +421,34 @@ class ConstrainedDynamics:
         return [list(row.jacobian) for row in self.stated]
 
     def values(self) -> list[Scalar]:
-        """What is missing to fit, by stated row; nothing for rows that restrict velocities only."""
+        """The residuals by stated row; zero for rows that restrict velocities only."""
         return [row.zero_value() for row in self.stated]
 
     def rates(self) -> list[Scalar]:
-        """How fast what is missing changes, by stated row."""
+        """The rates of the residuals, by stated row."""
         return [row.rate for row in self.stated]
 
     def row_accelerations(self, accelerations: Sequence[Scalar]) -> list[Scalar]:
-        """What is missing by acceleration, by stated row: J a and what changes although velocities do not."""
+        """The accelerations of the residuals, by stated row: J a plus the bias."""
         return [sum((j * a for j, a in zip(row.jacobian, accelerations, strict=True)), row.bias) for row in self.stated]
 
     def spread(self, found: Sequence[Scalar], other: int) -> list[Scalar]:
-        """Entries of the rows that take part, among all rows; `other` for the rest."""
-        like = self.ties.layout.tree.like
+        """Entries of active rows placed among all rows; `other` for the rest."""
+        like = self.equations.layout.tree.like
         entries = [like.number(other)] * len(self.rows)
         for place, entry in zip(self.places, found, strict=True):
             entries[place] = entry
         return entries
 
 
-def _told_by_name(ties: ConstraintEquations, analysis: Analysis) -> Iterator[str]:
-    """Loops on moving bodies with redundant rows, or rows that are chosen by position, that the axes their ancestor is
-    computed in do not show as empty: names mean rows in the axes of the first frame."""
+def _loops_in_own_axes(equations: ConstraintEquations, analysis: Analysis) -> Iterator[str]:
+    """Loops on moving bodies that must be computed in the axes of their first frame, to which row names refer: their
+    redundant rows are not empty in the ancestor's axes, or their rows are chosen by position."""
     if not analysis.redundant:
         return
     clustered = {name for cluster in analysis.clusters for name in cluster.rows}
-    for loop in ties.loops_on_moving_bodies():
+    for loop in equations.loops_on_moving_bodies():
         names = row_names(loop)[:3]
-        present = sum(not row.is_empty for row in ties.loop_rows(loop)[:3])
+        present = sum(not row.is_empty for row in equations.loop_rows(loop)[:3])
         if present != sum(name not in analysis.redundant for name in names) or not clustered.isdisjoint(names):
             yield loop.name

@@ -40,23 +40,22 @@ from kinegraph.model.constraints import Constraint, Coupling, Joint, Loop, Rotat
 from kinegraph.model.expressions import Name, names
 from kinegraph.model.mechanism import Axis, Mechanism
 
-# The way from an ancestor link out to a frame on another link, in the ancestor's axes.
+# ---- The motion of a frame relative to an ancestor link
 #
-# A closing joint sees only how its two frames move relative to each other, so the nearest common ancestor of both may
-# be taken to be at rest. In a run of parallel axes all segments are already expressed in one frame, so nothing is
-# turned.
+# A closing joint depends only on the relative motion of its two frames, so their nearest common ancestor may be taken
+# as fixed. In a chain of parallel axes all segments are already expressed in one frame, so nothing is rotated.
 
 
 @dataclass(frozen=True)
 class ChainMotion:
-    """How a frame moves relative to the ancestor, in its axes; `bias` is what is left when all q'' are zero."""
+    """The motion of a frame relative to the ancestor, in the ancestor's axes; bias: accelerations at q'' = 0."""
 
     point: Vector
     velocity: Vector
     angular_velocity: Vector
     bias_acceleration: Vector
     bias_angular_acceleration: Vector
-    #: Velocity of the point and angular velocity due to a unit rate of every joint component on the way.
+    #: Velocity of the point and angular velocity due to a unit rate of every joint component of the chain.
     screws: dict[Column, Screw]
     rotation: Matrix
 
@@ -66,7 +65,7 @@ class ChainMotion:
 
 
 def common_ancestor(tree: Tree, first: int, second: int) -> int:
-    """The outermost link both links stand on. Parents come before children, so the larger index steps inward."""
+    """The nearest common ancestor of two links. Parents have smaller indices than children."""
     while first != second:
         if first > second:
             first = tree.links[first].parent
@@ -76,7 +75,7 @@ def common_ancestor(tree: Tree, first: int, second: int) -> int:
 
 
 def path_between(tree: Tree, ancestor: int, link: int) -> list[int]:
-    """The links from an ancestor (left out) to a link (the last)."""
+    """The links from an ancestor (excluded) to a link (included)."""
     path = []
     while link != ancestor:
         path.append(link)
@@ -84,8 +83,8 @@ def path_between(tree: Tree, ancestor: int, link: int) -> list[int]:
     return path[::-1]
 
 
-class _Walk:
-    """Walks from the ancestor outwards; everything is kept in the ancestor's axes."""
+class _ChainRecursion:
+    """Recursion from the ancestor outward, with all vectors in the ancestor's axes."""
 
     def __init__(self, layout: FrameAssignment, motion: Motion) -> None:
         zero = zero_vector(layout.tree.like)
@@ -96,7 +95,7 @@ class _Walk:
         self.joints: list[tuple[Column, bool, Vector, Vector]] = []
 
     def move(self, segment: Vector) -> None:
-        """Go along a segment that turns with the current link."""
+        """Advance along a segment fixed in the current link."""
         swing = cross(self.spin, segment)
         self.point = plus(self.point, segment)
         self.velocity = plus(self.velocity, swing)
@@ -104,7 +103,7 @@ class _Walk:
         self.acceleration = plus(self.acceleration, curved)
 
     def enter(self, index: int) -> None:
-        """Pass a joint."""
+        """Advance to a link, through its joint."""
         link = self.layout.tree.links[index]
         assert link.joint is not None
         self.move(apply(self.turn, self.layout.offsets[index]))
@@ -142,7 +141,7 @@ class _Walk:
 
 def chain_motion(layout: FrameAssignment, motion: Motion, ancestor: int, place: Placement) -> ChainMotion:
     """The motion of a placed frame relative to an ancestor of its link. `motion` carries no accelerations."""
-    walk = _Walk(layout, motion)
+    walk = _ChainRecursion(layout, motion)
     for index in path_between(layout.tree, ancestor, place.link):
         walk.enter(index)
     link_frame = layout.link_frames[place.link]
@@ -169,18 +168,18 @@ def _sum(vectors: list[Vector]) -> Vector:
     return total
 
 
-# The rows of closing joints: one scalar condition each, with its Jacobian and its second derivative at q'' = 0.
+# ---- Rows of closing joints
 #
-# Rows come from the positions and axes of the joints, not by differentiating coordinate by coordinate: that takes a
-# number of operations linear in the length of the chains. The two frames of a joint are A and B, d leads from B to A.
+# Rows follow from the positions and axes of the joints, not from differentiation by every coordinate, so the number of
+# operations is linear in the length of the chains. The two frames of a joint are A and B; d is the vector from B to A.
 
 
 @dataclass(frozen=True)
 class JointRow:
-    """value = 0 by position; sum jacobian[column] rate + drift = 0 by velocity; sum jacobian[column] q'' + bias = 0.
+    """One scalar condition: value = 0; sum jacobian[column] rate + drift = 0; sum jacobian[column] q'' + bias = 0.
 
-    `jacobian` is by joint component; `rate` is the whole time derivative, motion prescribed in time included.
-    `wrench` is what a multiplier of 1 exerts on A at A's point (moment, then force), in the axes of the ancestor.
+    `jacobian` is by joint component. `rate` is the total time derivative, including prescribed motion. `wrench` is the
+    effect of a unit multiplier on A at A's point (moment, then force), in the axes of the ancestor.
     """
 
     value: Scalar
@@ -190,7 +189,7 @@ class JointRow:
     wrench: Screw
 
     def negative(self) -> JointRow:
-        """The same condition with the other sign."""
+        """The same condition with opposite sign."""
         jacobian = {column: -entry for column, entry in self.jacobian.items()}
         wrench = Screw(negative(self.wrench.angular), negative(self.wrench.linear))
         return JointRow(-self.value, jacobian, -self.rate, -self.bias, wrench)
@@ -210,16 +209,16 @@ class FramePair:
 
     @property
     def gap_rate(self) -> Vector:
-        """The velocity of the first origin against the second."""
+        """The velocity of the first origin relative to the second."""
         return minus(self.a.velocity, self.b.velocity)
 
     @property
     def gap_bias(self) -> Vector:
-        """The same of accelerations, for velocities that do not change."""
+        """The relative acceleration at q'' = 0."""
         return minus(self.a.bias_acceleration, self.b.bias_acceleration)
 
     def gap_screws(self) -> dict[Column, Screw]:
-        """How a unit rate of every joint changes d, and how it turns A (first chain) or B (second chain)."""
+        """For a unit rate of every joint: the rate of d, and the angular velocity of A or B."""
         return self.a.screws | {column: Screw(s.angular, negative(s.linear)) for column, s in self.b.screws.items()}
 
     def coincide(self, axis: int) -> JointRow:
@@ -229,13 +228,13 @@ class FramePair:
         return JointRow(self.gap[axis], jacobian, self.gap_rate[axis], self.gap_bias[axis], wrench)
 
     def coincide_along(self, axis: int) -> JointRow:
-        """The points agree along an axis of B: the same condition, in axes that are the same however it is computed."""
+        """The points agree along an axis of B: the same condition, in axes that do not depend on the plan."""
         u = self.b.axis(axis)
         jacobian = {column: dot(u, screw.linear) for column, screw in self.gap_screws().items()}
         return JointRow(dot(u, self.gap), jacobian, dot(u, self.gap_rate), dot(u, self.gap_bias), _force(u))
 
     def level(self, axis: int) -> JointRow:
-        """A's point lies in the plane through B's point normal to an axis of B: u . d = 0."""
+        """A's point is in the plane through B's point normal to an axis of B: u . d = 0."""
         u, d = self.b.axis(axis), self.gap
         turned, bent = _axis_motion(self.b, u)
         moment = cross(u, d)
@@ -277,18 +276,18 @@ def _axis_motion(frame: ChainMotion, u: Vector) -> tuple[Vector, Vector]:
     return turned, plus(cross(frame.bias_angular_acceleration, u), cross(frame.angular_velocity, turned))
 
 
-# The rows of every type of closing joint, from what the type fixes (`model/constraints.py`).
+# ---- Rows of every type of closing joint
 #
-# Rows have the order and the names of the model: translations along, then turns about the axes of the first frame. Each
-# is the small displacement of the second frame along or about that axis, so its multiplier is the force or the moment
-# the first frame exerts on the second.
+# Rows have the order and the names of the model: translations along the axes of the first frame, then rotations about
+# them. Each row is the small displacement of the second frame along or about that axis, so its multiplier is the force
+# or moment that the first frame exerts on the second.
 
 
 class PointAxes(Enum):
-    """How points that coincide are compared: all are one condition where they do.
+    """The axes in which coinciding points are compared. All three are equivalent when the points coincide.
 
-    STATED: as the model states it, along axes of the first frame that turn while points are apart. OWN: along the same
-    axes as they are. ANCESTOR: along the axes the ancestor is computed in, which takes the fewest operations.
+    STATED: as in the model, along the axes of the first frame, including their rotation. OWN: along the same axes,
+    without their rotation. ANCESTOR: along the axes of the ancestor, which takes the fewest operations.
     """
 
     STATED = auto()
@@ -297,7 +296,7 @@ class PointAxes(Enum):
 
 
 def joint_rows(joint: Joint, pair: FramePair, length: Scalar | None, axes: PointAxes) -> list[JointRow]:
-    """The rows of a joint; A of the pair is its second frame, B its first."""
+    """The rows of a joint; A of the pair is its second frame, B the first."""
     fixes = joint.type.fixes
     translations = _translations(fixes.translation, joint.axes, pair, length, axes)
     return [*translations, *_rotations(fixes.rotation, joint.axes, pair)]
@@ -344,20 +343,22 @@ def _rotations(fixed: Rotation, axes: tuple[Axis, ...], pair: FramePair) -> Iter
 
 
 def _across(axis: int, pair: FramePair) -> Iterator[JointRow]:
-    """Turning the second frame about the following axis moves its own axis against the last one, and so on."""
+    """Rows of rotation about the two other axes, as cosines between the joint's axis and those axes."""
     following, last = FOLLOWING[axis]
     rows = {following: pair.perpendicular(axis, last).negative(), last: pair.perpendicular(axis, following)}
     for turned in sorted(rows):
         yield rows[turned]
 
 
-# All constraints of a mechanism as rows over its velocities: loops, couplings of coordinates, expressions.
+# ---- Constraints of a mechanism as rows over its velocities
 
 
 @dataclass(frozen=True)
 class ConstraintRow:
-    """One row over the velocities: value = 0 (None: it restricts velocities only), jacobian v + ... = rate = 0,
-    jacobian v' + bias = 0."""
+    """One row over the velocities: value = 0, rate = jacobian v + ... = 0, jacobian v' + bias = 0.
+
+    The value is None if the row restricts velocities only.
+    """
 
     name: str
     value: Scalar | None
@@ -371,14 +372,14 @@ class ConstraintRow:
 
     @property
     def is_empty(self) -> bool:
-        """True if it says nothing, whatever the state: out-of-plane rows of a planar loop."""
+        """True if the row is zero at every state, such as out-of-plane rows of a planar loop."""
         return (self.value is None or self.value.is_zero) and all(entry.is_zero for entry in self.jacobian)
 
 
 class ConstraintEquations:
-    """The rows of one mechanism in one layout; `motion` has velocities and no accelerations.
+    """The rows of one mechanism in one frame assignment. `motion` has velocities and no accelerations.
 
-    `seeds` are the displacements: which symbols move, and how much, with each velocity.
+    seeds: for each velocity the symbols that it changes, and their rates.
     """
 
     def __init__(
@@ -398,13 +399,13 @@ class ConstraintEquations:
         self._in_own_axes: frozenset[str] = frozenset()
 
     def in_own_axes(self, loops: Iterable[str]) -> ConstraintEquations:
-        """The same with points of these loops compared along axes of their first frames."""
+        """A copy that compares the points of these loops along the axes of their first frames."""
         found = copy(self)
         found._in_own_axes = frozenset(loops)
         return found
 
     def has_own_axes(self, loop: Loop) -> bool:
-        """Whether its points are compared along axes of its first frame."""
+        """Are the points of a loop compared along the axes of its first frame?"""
         return loop.name in self._in_own_axes
 
     def rows(self, stated: bool = False) -> list[ConstraintRow]:
@@ -425,7 +426,7 @@ class ConstraintEquations:
         return joint_rows(loop.joint, self._pair(loop), length, PointAxes.STATED if stated else own)
 
     def loops_on_moving_bodies(self) -> list[Loop]:
-        """Loops with points that coincide whose ancestor moves: the axes it is computed in differ from plan to plan."""
+        """Loops with coinciding points and a moving ancestor, whose axes depend on the plan."""
         loops = (loop for loop in self.mechanism.loops if isinstance(loop, Loop))
         return [one for one in loops if one.type.fixes.translation is Translation.ALL and self.ancestor(one) != 0]
 
@@ -438,22 +439,22 @@ class ConstraintEquations:
         return self._pairs[loop.name]
 
     def ancestor(self, loop: Loop) -> int:
-        """The outermost link that both frames of a loop stand on."""
+        """The nearest common ancestor of both frames of a loop."""
         bodies = self.layout.tree.bodies
         return common_ancestor(self.layout.tree, bodies[first_frame(loop)].link, bodies[second_frame(loop)].link)
 
     def wrenches(self, loop: Loop) -> list[Screw]:
-        """For every row of the mechanism as it is computed with: moment and force of its unit multiplier on the loop's
-        second frame, at that frame's point, in the axes of the ancestor. Those of other loops are zero."""
+        """For every computed row of the mechanism: moment and force of its unit multiplier on the loop's second frame,
+        at that frame's point, in the axes of the ancestor; zero for rows of other loops."""
         none = Screw(zero_vector(self.layout.tree.like), zero_vector(self.layout.tree.like))
         own = dict(zip(row_names(loop), self._joint_rows(loop, stated=False), strict=True))
-        names = (name for tie in (*self.mechanism.loops, *self.mechanism.constraints) for name in row_names(tie))
-        return [own[name].wrench if name in own else none for name in names]
+        constraints = (*self.mechanism.loops, *self.mechanism.constraints)
+        return [own[name].wrench if name in own else none for one in constraints for name in row_names(one)]
 
     def closing_rows(self, loop: Loop) -> list[list[Scalar]]:
-        """By velocity: how the second frame of a loop moves against the first, along and about the axes of the first.
+        """The motion of the second frame of a loop relative to the first, by velocity, in the axes of the first.
 
-        Relative motion is taken at the point of the second frame; six rows, translations before turns.
+        The relative velocity is that of the second frame's point. Six rows, translations before rotations.
         """
         pair = self._pair(loop)
         screws = dict(pair.a.screws)
@@ -464,28 +465,28 @@ class ConstraintEquations:
         return jacobian(turned, self.motion.columns, len(self.motion.velocities), self.layout.tree.like.number(0))
 
     def facing(self) -> list[Scalar]:
-        """Cosines between the same axes of both frames of loops that keep them parallel, three each.
+        """Three cosines between corresponding axes for each loop that keeps its frames parallel.
 
-        Their rows are zero after half turns and where axes have changed places, too; all are one where the frames are
-        parallel indeed.
+        The rows of such a loop also vanish after a half turn or a permutation of axes. The cosines are one only if the
+        frames are parallel.
         """
         loops = (loop for loop in self.mechanism.loops if isinstance(loop, Loop))
         pairs = (self._pair(loop) for loop in loops if loop.type.fixes.rotation is Rotation.ALL)
         return [dot(pair.a.axis(axis), pair.b.axis(axis)) for pair in pairs for axis in range(3)]
 
     def in_stated_axes(self, multipliers: Sequence[Scalar]) -> list[Scalar]:
-        """Multipliers of the rows computed with, as those of the stated rows: forces in points that coincide are
-        turned from the ancestor's axes into the first frame's."""
+        """Multipliers of the stated rows from those of the computed rows: forces at coinciding points are rotated
+        from the ancestor's axes into those of the first frame."""
         found: list[Scalar] = []
         for loop in self.mechanism.loops:
             own = list(multipliers[len(found) : len(found) + len(row_names(loop))])
-            if isinstance(loop, Loop) and self._is_turned(loop):
+            if isinstance(loop, Loop) and self._is_rotated(loop):
                 own[:3] = apply(transpose(self._pair(loop).b.rotation), vector(own[:3]))
             found += own
         return found + list(multipliers[len(found) :])
 
-    def _is_turned(self, loop: Loop) -> bool:
-        """Whether forces along its rows are not along the axes of its first frame."""
+    def _is_rotated(self, loop: Loop) -> bool:
+        """Are the axes of a loop's rows different from those of its first frame?"""
         return loop.type.fixes.translation is Translation.ALL and not self.has_own_axes(loop)
 
     def _over_velocities(self, name: str, row: JointRow) -> ConstraintRow:
@@ -511,12 +512,12 @@ class ConstraintEquations:
 
     def holonomic(self, name: str, value: Scalar) -> ConstraintRow:
         """The row value = 0 with its derivatives in time and coordinates."""
-        entries = tuple(Scalar(self.builder, way(value.index)) for way in self._directions)
+        entries = tuple(Scalar(self.builder, derivative(value.index)) for derivative in self._directions)
         rate = self.names.total_rate(value)
         return ConstraintRow(name, value, entries, rate, self.names.total_rate(rate))
 
     def nonholonomic(self, name: str, rate: Scalar) -> ConstraintRow:
-        """Linear in the velocities; the bias is what changes although the velocities do not."""
+        """The row rate = 0, linear in the velocities; the bias is the change of the rate at constant velocities."""
         symbols = [self.names[velocity].index for velocity in self.mechanism.layout.velocities]
         one = self.builder.one
         entries = tuple(Scalar(self.builder, ForwardDerivative(self.builder, {s: one})(rate.index)) for s in symbols)

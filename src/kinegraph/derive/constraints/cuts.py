@@ -1,4 +1,4 @@
-"""Planar linkages with their loops cut at other pins, in absolute angles."""
+"""Planar linkages with their loops cut at other joints, in absolute angles."""
 
 from __future__ import annotations
 
@@ -15,34 +15,45 @@ from kinegraph.graph.differentiate import below
 from kinegraph.graph.node import Coefficient, Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import AnyLoop, Frame, Joint, JointType, Loop
 from kinegraph.model.expressions import Defined, Expression, Name, Number, names, rewritten
-from kinegraph.model.mechanism import ZERO, Axis, Body, Coordinate, Mechanism, Quaternion, Rotation, Shift, Transform
-from kinegraph.model.topology import Edge, SpanningTree, inverse, shortest_tree, wanted_cut
+from kinegraph.model.mechanism import (
+    ZERO,
+    Axis,
+    Body,
+    Coordinate,
+    Mechanism,
+    Quaternion,
+    Rotation,
+    Shift,
+    Transform,
+    inverse,
+)
+from kinegraph.model.topology import Edge, SpanningTree, shortest_tree, wanted_cut
 
-# Planar linkages: the axis everything turns about, the absolute angles of bodies, and the pins that may be cut.
+# ---- Planar linkages
 
 Form = dict[str, Fraction]
 
 
 class NotPlanar(Exception):
-    """The mechanism is none of those whose loops may be cut elsewhere."""
+    """The loops of the mechanism cannot be cut at other joints."""
 
 
 @dataclass(frozen=True)
 class PlanarLinkage:
-    """A mechanism of bodies that all turn about one axis, tied by loops alone."""
+    """A mechanism whose bodies all rotate about one axis, with loops and no other constraints."""
 
     mechanism: Mechanism
     axis: Axis
 
     @cached_property
     def moving(self) -> frozenset[str]:
-        """The names that change with time."""
+        """The names of variables."""
         still = {parameter.name for parameter in self.mechanism.parameters} | {"pi"}
         used = {name for transform in _transforms(self.mechanism) for name in names(_amount(transform))}
         return frozenset(used - still)
 
     def angle(self, frame: Frame) -> Expression:
-        """By which a frame is turned against the fixed one."""
+        """The absolute angle of a frame."""
         body = None if frame.body is None else self.mechanism.body_by_name[frame.body]
         parts = [*_angles(frame.transforms)]
         while body is not None:
@@ -55,13 +66,13 @@ class PlanarLinkage:
 
     @cached_property
     def forms(self) -> list[Form]:
-        """The absolute angles of bodies as linear forms of coordinates, without what is known of them."""
+        """The absolute angles of bodies as linear forms of coordinates, without constant terms."""
         builder = GraphBuilder()
         scalars = Names(builder, self.mechanism, {})
         return [_form(builder, scalars.scalar(self.angle(Frame(body.name))).index) for body in self.mechanism.bodies]
 
     def edges(self) -> tuple[Edge, ...]:
-        """All joints; pins may be cut, those that close loops may stand."""
+        """All joints. Pins may be cut, and pins that close loops may become joints of the tree."""
         records = (
             Edge(body.name, body.base, body.name, False, self.pin(body) is not None, may_stand=True, stays=False)
             for body in self.mechanism.bodies
@@ -75,7 +86,7 @@ class PlanarLinkage:
             yield Edge(loop.name, loop.first.body, loop.second.body, True, True, may_stand=pin, stays=False)
 
     def pin(self, body: Body) -> tuple[int, int] | None:
-        """From where to where the transforms of a body are its revolute joint; None if its joint is another."""
+        """The range of a body's transforms that is its revolute joint; None for other joints."""
         places = [k for k, one in enumerate(body.transforms) if names(_amount(one)) & self.moving]
         if not places or any(isinstance(body.transforms[k], Shift) for k in range(places[0], places[-1] + 1)):
             return None
@@ -83,7 +94,7 @@ class PlanarLinkage:
 
 
 def planar_linkage(mechanism: Mechanism) -> PlanarLinkage:
-    """The mechanism as a planar linkage; NotPlanar if it is none, or tied by more than loops."""
+    """The mechanism as a planar linkage; NotPlanar if it is not planar, or has constraints other than loops."""
     more = (mechanism.constraints, mechanism.contacts, mechanism.unknowns, mechanism.quasivelocities)
     if any((*more, mechanism.definitions)) or not mechanism.loops:
         raise NotPlanar
@@ -116,7 +127,7 @@ def _angles(transforms: Sequence[Transform]) -> list[Expression]:
 
 
 def _form(builder: GraphBuilder, index: int) -> Form:
-    """The part of an angle that coordinates make, which must be linear in them."""
+    """The part of an angle that depends on coordinates, which must be linear in them."""
     found: Form = {}
     for monomial, coefficient in linear_form(builder.nodes, index).items():
         symbols = [builder.nodes[k] for child, _ in monomial for k in below(builder, child)]
@@ -130,29 +141,28 @@ def _form(builder: GraphBuilder, index: int) -> Form:
     return found
 
 
-# Absolute angles as coordinates: whichever joints are cut, a body's angle is one number.
-#
-# With alpha = A q the velocities are A v, the forces A^-T tau, and q'' = A^-1 alpha''.
-
-Rows = Sequence[Mapping[str, Fraction]]
+# ---- Absolute angles as coordinates, which do not depend on the cuts
 
 
 @dataclass(frozen=True)
 class AbsoluteAngles:
-    """`forward` are the new coordinates by the old ones, `back` the old by the new; both by name, in their order."""
+    """A change of coordinates alpha = A q. The velocities are A v, the forces A^-T tau, and q'' = A^-1 alpha''.
+
+    forward: the new coordinates as forms of the old ones. back: the old ones as forms of the new. Both by name.
+    """
 
     coordinates: tuple[Coordinate, ...]
     forward: Mapping[str, Form]
     back: Mapping[str, Form]
 
     def meaning(self, name: str) -> Expression | None:
-        """What an old coordinate, or its velocity (`q1'`), is in the new ones; None for other names."""
+        """An old coordinate or velocity (`q1'`) in terms of the new ones; None for other names."""
         tail = "'" if name.endswith("'") else ""
         form = self.back.get(name.removesuffix("'"))
         return None if form is None else combined(form, {other: Name(other + tail) for other in form})
 
     def in_stated_coordinates(self, graph: Graph, stated: Mechanism, new: Mechanism) -> Graph:
-        """Accelerations of the new coordinates as those of the old ones, in these."""
+        """Accelerations of the old coordinates from those of the new ones, as functions of the old coordinates."""
         builder = GraphBuilder()
         meanings = self._meanings(stated, new)
 
@@ -170,7 +180,7 @@ class AbsoluteAngles:
         return builder.graph([Output(accelerations.name, accelerations.shape, tuple(nodes))])
 
     def _meanings(self, stated: Mechanism, new: Mechanism) -> dict[Symbol, list[tuple[Fraction, Symbol]]]:
-        """Symbols of the new coordinates, their velocities and forces, each a sum of those of the old ones."""
+        """Symbols of the new coordinates, velocities and forces, each as a sum of old ones."""
         force = dict(zip(stated.layout.positions, stated.layout.forces, strict=True))
         found = {}
         for name, of_force in zip(new.layout.positions, new.layout.forces, strict=True):
@@ -196,7 +206,7 @@ def combined(form: Form, values: Mapping[str, Expression]) -> Expression:
 
 
 def absolute_angles(linkage: PlanarLinkage) -> AbsoluteAngles:
-    """The change of coordinates; NotPlanar where absolute angles do not tell all coordinates that turn bodies."""
+    """The change of coordinates; NotPlanar if absolute angles do not determine all coordinates."""
     angles = dict.fromkeys(name for form in linkage.forms for name in form)
     basis = _basis(linkage.forms, list(angles))
     stated = {one.name: one for one in linkage.mechanism.coordinates if isinstance(one, Coordinate)}
@@ -223,11 +233,11 @@ def _coordinate(number: int, form: Form, stated: Mapping[str, Coordinate]) -> Co
         return stated[next(iter(form))]
     position = combined(form, {name: stated[name].position for name in form})
     velocity = combined(form, {name: stated[name].velocity for name in form})
-    return Coordinate(f"angle {number}", position, velocity)  # no name of a model has a space
+    return Coordinate(f"angle {number}", position, velocity)  # names in models have no spaces
 
 
 def _basis(forms: Sequence[Form], names: Sequence[str]) -> list[Form]:
-    """Forms that are independent, as many as there are names."""
+    """Independent forms, as many as there are names."""
     found: list[Form] = []
     reduced: list[tuple[str, Form]] = []
     for form in forms:
@@ -249,7 +259,7 @@ def _less(form: Form, other: Form, times: Fraction) -> Form:
 
 
 def _inverse(forward: Mapping[str, Form], names: Sequence[str]) -> dict[str, Form]:
-    """By old names: the forms of new ones (Gauss and Jordan)."""
+    """The inverse by Gauss-Jordan elimination: old coordinates as forms of the new ones."""
     work = [(dict(form), {name: Fraction(1)}) for name, form in forward.items()]
     solved: dict[str, tuple[Form, Form]] = {}
     for name in names:
@@ -271,37 +281,37 @@ def _reduced(row: tuple[Form, Form], own: tuple[Form, Form], name: str) -> tuple
     return (_less(row[0], own[0], times), _less(row[1], own[1], times)) if times else row
 
 
-# A planar linkage with its loops cut at other pins: bodies that stood on others may carry them now.
+# ---- Linkages with other cuts
 
-#: So many other cuts are looked at, those with the shortest chains first.
+#: The number of alternative cuts, those with the shortest chains first.
 MOST_CUTS = 6
-#: Sets of cuts that are compared by their chains.
+#: The number of sets of cuts whose chains are compared.
 _MOST_SETS = 300
 
 
 @dataclass(frozen=True)
 class Recut:
-    """`mechanism` moves as `stated` does wherever its loops are closed."""
+    """`mechanism` is equivalent to `stated` when its loops are closed."""
 
     stated: Mechanism
     mechanism: Mechanism
     angles: AbsoluteAngles
 
     def in_stated_coordinates(self, graph: Graph) -> Graph:
-        """Accelerations of the mechanism as those the model asks for."""
+        """Accelerations of the coordinates that the model states."""
         return self.angles.in_stated_coordinates(graph, self.stated, self.mechanism)
 
 
 def recut(mechanism: Mechanism, cut: Sequence[str]) -> Recut:
-    """The mechanism with its loops cut at these joints; DerivationError if they cannot be."""
+    """The mechanism with its loops cut at these joints; DerivationError if that is not possible."""
     try:
         linkage = planar_linkage(mechanism)
         tree = _tree(linkage, cut)
         return Recut(mechanism, *_recut(linkage, tree))
     except NotPlanar:
         raise DerivationError(
-            f"{mechanism.name}: the cut at {', '.join(cut)} is not derived yet\n  loops of bodies that all turn about "
-            "one axis are cut at any pin, all others at the joints that close them: name those, or none"
+            f"{mechanism.name}: a cut at {', '.join(cut)} is not supported\n  only planar linkages can be cut at any "
+            "revolute joint; other loops are cut at the joints that close them: name those, or none"
         ) from None
 
 
@@ -333,7 +343,7 @@ def _recut(linkage: PlanarLinkage, tree: SpanningTree) -> tuple[Mechanism, Absol
 
 
 def _body(linkage: PlanarLinkage, tree: SpanningTree, body: Body) -> Body:
-    """A body's record on the body it stands on now."""
+    """A body with its new base and transforms."""
     edge = tree.inward[body.name]
     base = tree.parent(body.name)
     if edge.loop:
@@ -343,7 +353,7 @@ def _body(linkage: PlanarLinkage, tree: SpanningTree, body: Body) -> Body:
 
 
 def _across(linkage: PlanarLinkage, edge: Edge, onto: str) -> tuple[Transform, ...]:
-    """From the body at one end of a loop's pin to the body at the other."""
+    """The transforms through a loop's joint, from one body to the other."""
     loop = next(one for one in linkage.mechanism.loops if one.name == edge.joint)
     assert isinstance(loop, Loop)
     here, there = (loop.first, loop.second) if loop.second.body == onto else (loop.second, loop.first)
@@ -352,7 +362,7 @@ def _across(linkage: PlanarLinkage, edge: Edge, onto: str) -> tuple[Transform, .
 
 
 def _loop(linkage: PlanarLinkage, edge: Edge) -> AnyLoop:
-    """The joint of a record that is cut, as a loop."""
+    """A joint that is cut, as a loop."""
     if edge.loop:
         return next(one for one in linkage.mechanism.loops if one.name == edge.joint)
     body = linkage.mechanism.body_by_name[edge.joint]
@@ -365,7 +375,7 @@ def _loop(linkage: PlanarLinkage, edge: Edge) -> AnyLoop:
 
 @lru_cache(maxsize=32)
 def refuse_cuts(mechanism: Mechanism) -> None:
-    """DerivationError if the model wants cuts that are not derived."""
+    """DerivationError if the model requests cuts that are not supported."""
     cut = wanted_cut(mechanism)
     if cut:
         recut(mechanism, cut)
@@ -373,7 +383,7 @@ def refuse_cuts(mechanism: Mechanism) -> None:
 
 @lru_cache(maxsize=32)
 def other_cuts(mechanism: Mechanism) -> tuple[tuple[str, ...], ...]:
-    """Ways to cut the loops elsewhere whose chains are no longer than those of the model, the shortest first."""
+    """Alternative cuts whose chains are no longer than those of the model, the shortest first."""
     try:
         linkage = planar_linkage(mechanism)
         absolute_angles(linkage)
@@ -388,24 +398,24 @@ def other_cuts(mechanism: Mechanism) -> tuple[tuple[str, ...], ...]:
 
 
 def _length(tree: SpanningTree) -> int:
-    """How many pairs of bodies stand on each other: entries of the inertia matrix that are not zero."""
+    """The number of pairs of a body and an ancestor: nonzero entries of the inertia matrix."""
     return sum(len(tree.path(body)) for body in tree.inward)
 
 
 def _exchanged(edges: Sequence[Edge], stated: frozenset[str]) -> list[frozenset[str]]:
-    """Sets of cuts, each one exchange from another: a joint that is cut stands, one of its loop is cut instead."""
+    """Sets of cuts reached by exchanges: a cut joint joins the tree, and another joint of its loop is cut instead."""
     found = {stated: None}
     waiting = [stated]
     while waiting and len(found) < _MOST_SETS:
         here = waiting.pop(0)
-        for new in _neighbours(edges, here):
+        for new in _neighbors(edges, here):
             if new not in found:
                 found[new] = None
                 waiting.append(new)
     return list(found)
 
 
-def _neighbours(edges: Sequence[Edge], cut: frozenset[str]) -> Iterator[frozenset[str]]:
+def _neighbors(edges: Sequence[Edge], cut: frozenset[str]) -> Iterator[frozenset[str]]:
     tree = shortest_tree(edges, cut)
     for edge, chains in zip(tree.cut, tree.loops, strict=True):
         if edge.may_stand:

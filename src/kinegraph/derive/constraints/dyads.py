@@ -1,4 +1,4 @@
-"""Closed-form solutions of dyads in the plane and of rods in space."""
+"""Closed-form solutions of planar dyads and spatial rods."""
 
 from __future__ import annotations
 
@@ -32,17 +32,15 @@ from kinegraph.graph.differentiate import below
 from kinegraph.graph.node import Function, Polynomial
 from kinegraph.model.constraints import Loop
 
-# Vectors of a plane as complex numbers: to turn one is to multiply it.
-
 
 class PlaneVector(NamedTuple):
-    """x + i y."""
+    """A vector of the plane as a complex number x + i y: a rotation is a multiplication."""
 
     x: Scalar
     y: Scalar
 
     def turned(self, other: PlaneVector) -> PlaneVector:
-        """The product: both lengths, both angles."""
+        """The complex product."""
         return PlaneVector(self.x * other.x - self.y * other.y, self.x * other.y + self.y * other.x)
 
     def plus(self, other: PlaneVector) -> PlaneVector:
@@ -65,49 +63,49 @@ class PlaneVector(NamedTuple):
 
     @property
     def is_zero(self) -> bool:
-        """Whether it is the number zero."""
+        """Is this the zero vector?"""
         return self.x.is_zero and self.y.is_zero
 
     @property
     def turn(self) -> SineCosine:
-        """The angle of a vector of length one."""
+        """Sine and cosine of the angle of a unit vector."""
         return SineCosine(self.y, self.x)
 
 
-# Closed forms of one or two equations in as many unknowns: one angle, one displacement, and the dyads of the plane.
+# ---- Closed forms of one or two equations in as many unknowns: one angle, one displacement, and planar dyads
 #
-# With K what is known, m e = m (cos a + i sin a) a bar of length |m| and s d a slider, the dyads are
+# Let K be known, m e = m (cos a + i sin a) a bar of length |m|, and s d a slider. The dyads are
 #
 #     RRR   K + m1 e1 + m2 e2 = 0        w = m1 e1 x m2 e2       two bars
 #     RRP   K + m e + s d = 0            w = d . m e             a bar and a slider
-#     RPR   K + (m + s n) e = 0          w = n . (m + s n)       a slider along a bar that turns
+#     RPR   K + (m + s n) e = 0          w = n . (m + s n)       a slider along a rotating bar
 #     PRP   K + s1 d1 + s2 d2 = 0                                two sliders
 #
-# and w^2 is known from lengths alone. Its sign is the branch: that of the positions that are given. Where w is zero the
-# dyad is in a dead point, and there are no numbers.
+# The lengths determine w^2. The sign of w is the branch, taken from the given positions. If w is zero, the dyad is at a
+# dead point, and the result is NaN.
 
-#: Below this part of its largest value the square of a root is that of a dead point.
+#: At a dead point the square of a root is below this fraction of its largest value.
 DEAD_POINT = Fraction(1, 10**10)
 
 
 @dataclass(frozen=True)
 class DyadSolution:
-    """Turns by the combinations of unknowns they belong to, displacements by their symbols.
+    """Sines and cosines by combination of unknowns, displacements by symbol.
 
-    `angles`: the angle each turn is the sine and cosine of, `unknown` and known part together.
+    angles: the angle of each sine and cosine, with its unknown and known parts.
     """
 
     angles: dict[Combination, LinearForm] = field(default_factory=dict)
     turns: dict[Combination, SineCosine] = field(default_factory=dict)
     values: dict[int, Scalar] = field(default_factory=dict)
-    #: The root, which tells how far a dead point is: often the determinant of the loop's rates.
+    #: The root, which measures the distance from a dead point; often the determinant of the loop's rates.
     root: Scalar | None = None
 
 
 def root_of(square: Scalar, scale: Scalar, now: Scalar) -> Scalar:
-    """The root with the sign it has in the positions that are given; no number where its square is nearly zero.
+    """The root with its sign at the given positions; NaN if its square is nearly zero.
 
-    scale: the largest that the square could be.
+    scale: the largest value of the square.
     """
     square = without_squared_roots(square)
     guarded = square.apply("guarded", square - scale.number(DEAD_POINT) * scale)
@@ -115,7 +113,7 @@ def root_of(square: Scalar, scale: Scalar, now: Scalar) -> Scalar:
 
 
 class _Terms:
-    """The coefficients of one equation, each taken once: what is left over belongs to no known form."""
+    """The coefficients of one equation, each taken once. Remaining terms mean that the form is unknown."""
 
     def __init__(self, expanded: Expanded, zero: Scalar) -> None:
         self._left = dict(expanded)
@@ -127,13 +125,13 @@ class _Terms:
         return self._left.pop(wanted, self._zero)
 
     def require_end(self) -> None:
-        """NoClosedForm if anything is left."""
+        """NoClosedForm if any term is left."""
         if self._left:
             raise NoClosedForm
 
 
-def solved(unknowns: Unknowns, equations: Sequence[Scalar]) -> DyadSolution:
-    """The closed form of equations that are zero, in as many unknown coordinates; NoClosedForm if none is known."""
+def closed_form_solution(unknowns: Unknowns, equations: Sequence[Scalar]) -> DyadSolution:
+    """The solution of equations (expressions equal to zero) in as many unknowns; NoClosedForm if none is known."""
     expanded = [unknowns.expanded(one) for one in equations]
     atoms = {atom for one in expanded for monomial in one for atom in monomial}
     angles = sorted({atom.unknown for atom in atoms if atom.part is not AtomKind.VALUE})
@@ -143,9 +141,6 @@ def solved(unknowns: Unknowns, equations: Sequence[Scalar]) -> DyadSolution:
         raise NoClosedForm
     zero = Scalar(unknowns.builder, unknowns.builder.zero)
     return form(unknowns, [_Terms(one, zero) for one in expanded], angles, sliders)
-
-
-# one equation
 
 
 def _one_angle(
@@ -180,11 +175,8 @@ def _one_slider(
     return DyadSolution(values={symbol: (root - half) / a}, root=root)
 
 
-# two equations: the dyads
-
-
 def _bar(terms: list[_Terms], angle: Combination, *more: Atom) -> tuple[PlaneVector, bool]:
-    """m of m e, and whether e turns the other way round in these axes."""
+    """m of m e, and whether e rotates in the opposite sense in these axes."""
     cosine, sine = Atom(AtomKind.COSINE, angle), Atom(AtomKind.SINE, angle)
     (xc, xs), (yc, ys) = [(one.take(cosine, *more), one.take(sine, *more)) for one in terms]
     if xc == ys and xs == -yc:
@@ -215,7 +207,7 @@ def _two_bars(unknowns: Unknowns, terms: list[_Terms], angles: list[Combination]
     square, own, other = known.square, m1.square, m2.square
     h = (other - own - square) / 2
     reach = own * square
-    root = root_of(reach - h * h, reach, _crossed(unknowns, m1, m2, angles, reversed1))
+    root = root_of(reach - h * h, reach, _cross_of_bars(unknowns, m1, m2, angles, reversed1))
     z = PlaneVector(h, root).times(square.reciprocal())
     bar = z.turned(known)
     turn1 = m1.mirrored.turned(bar).times(own.reciprocal()).turn
@@ -225,10 +217,10 @@ def _two_bars(unknowns: Unknowns, terms: list[_Terms], angles: list[Combination]
     return DyadSolution({angle: unknowns.angles[angle] for angle in angles}, turns, root=root)
 
 
-def _crossed(
+def _cross_of_bars(
     unknowns: Unknowns, m1: PlaneVector, m2: PlaneVector, angles: list[Combination], reversed_: bool
 ) -> Scalar:
-    """m1 e1 x m2 e2 at the angles that are given: from the angle between the bars alone."""
+    """m1 e1 x m2 e2 at the given angles, from the angle between the bars."""
     first, second = (unknowns.angles[angle] for angle in angles)
     between = _written(given_turn(unknowns.builder, less(second, first)), reversed_)
     fixed = m1.mirrored.turned(m2)
@@ -238,19 +230,19 @@ def _crossed(
 def _bar_and_slider(
     unknowns: Unknowns, terms: list[_Terms], angles: list[Combination], sliders: list[Combination]
 ) -> DyadSolution:
-    """RRP, or RPR where the slider moves along a bar that turns."""
+    """RRP, or RPR if the slider moves along a rotating bar."""
     (angle,), (slider,) = angles, sliders
     ((symbol, _),) = slider
     atom = Atom(AtomKind.VALUE, slider)
     bar, reversed_ = _bar(terms, angle)
     along, along_reversed = _bar(terms, angle, atom)
-    way, known = _vector(terms, atom), _vector(terms)
+    direction, known = _vector(terms, atom), _vector(terms)
     for one in terms:
         one.require_end()
     now = Scalar(unknowns.builder, given(unknowns.builder, symbol))
     if along.is_zero:
-        turn, value, root = _rrp(bar, way, known, now)
-    elif way.is_zero and (bar.is_zero or reversed_ == along_reversed):
+        turn, value, root = _rrp(bar, direction, known, now)
+    elif direction.is_zero and (bar.is_zero or reversed_ == along_reversed):
         turn, value, root = _rpr(bar, along, known, now)
         reversed_ = along_reversed
     else:
@@ -258,18 +250,20 @@ def _bar_and_slider(
     return DyadSolution({angle: unknowns.angles[angle]}, {angle: _written(turn, reversed_)}, {symbol: value}, root)
 
 
-def _rrp(bar: PlaneVector, way: PlaneVector, known: PlaneVector, now: Scalar) -> tuple[SineCosine, Scalar, Scalar]:
-    """Across the slider's way the bar reaches h, along it w."""
-    seen = way.mirrored.turned(known)
-    length, square = bar.square, way.square
+def _rrp(
+    bar: PlaneVector, direction: PlaneVector, known: PlaneVector, now: Scalar
+) -> tuple[SineCosine, Scalar, Scalar]:
+    """The component of the bar across the slider's direction is known; the component along it is w."""
+    seen = direction.mirrored.turned(known)
+    length, square = bar.square, direction.square
     reach = length * square
     root = root_of(reach - seen.y * seen.y, reach, -(seen.x + now * square))
-    turn = bar.mirrored.turned(way.turned(PlaneVector(root, -seen.y))).times(reach.reciprocal()).turn
+    turn = bar.mirrored.turned(direction.turned(PlaneVector(root, -seen.y))).times(reach.reciprocal()).turn
     return turn, -(seen.x + root) * square.reciprocal(), root
 
 
 def _rpr(bar: PlaneVector, along: PlaneVector, known: PlaneVector, now: Scalar) -> tuple[SineCosine, Scalar, Scalar]:
-    """The bar's length beside its way does not change, that along it is w."""
+    """The component of the bar across the slider's direction is constant; the component along it is w."""
     seen = along.mirrored.turned(bar)
     square = along.square
     reach = square * known.square
@@ -281,7 +275,7 @@ def _rpr(bar: PlaneVector, along: PlaneVector, known: PlaneVector, now: Scalar) 
 def _two_sliders(
     unknowns: Unknowns, terms: list[_Terms], _: list[Combination], sliders: list[Combination]
 ) -> DyadSolution:
-    """PRP: two equations that are linear."""
+    """PRP: two linear equations."""
     first, second = (_vector(terms, Atom(AtomKind.VALUE, slider)) for slider in sliders)
     known = _vector(terms)
     for one in terms:
@@ -289,13 +283,13 @@ def _two_sliders(
     crossed = first.mirrored.turned(second).y
     room = crossed * crossed - crossed.number(DEAD_POINT) * first.square * second.square
     inverse = crossed.reciprocal().apply("guarded", room)
-    signs = (-known.mirrored.turned(second).y, known.mirrored.turned(first).y)
-    return DyadSolution(values={slider[0][0]: way * inverse for slider, way in zip(sliders, signs, strict=True)})
+    numerators = (-known.mirrored.turned(second).y, known.mirrored.turned(first).y)
+    return DyadSolution(values={slider[0][0]: one * inverse for slider, one in zip(sliders, numerators, strict=True)})
 
 
 _Form = Callable[[Unknowns, list[_Terms], list[Combination], list[Combination]], DyadSolution]
 
-#: By numbers of equations, unknown angles and unknown displacements.
+#: The forms by numbers of equations, unknown angles and unknown displacements.
 _FORMS: dict[tuple[int, int, int], _Form] = {
     (1, 1, 0): _one_angle,
     (1, 0, 1): _one_slider,
@@ -305,13 +299,10 @@ _FORMS: dict[tuple[int, int, int], _Form] = {
 }
 
 
-# Scalars of a mechanism written in its independent coordinates: everything that loops determine is replaced.
+class Substitution:
+    """Writes scalars in independent coordinates: replaces the unknowns of solutions; rates: velocities by symbol.
 
-
-class Written:
-    """Replaces what solutions determine; `rates` are velocities by their symbols.
-
-    Angles themselves stay as they are given: which of their turns is meant no sine tells.
+    An angle outside of sines and cosines is not replaced, because they determine it only up to full turns.
     """
 
     def __init__(
@@ -362,7 +353,7 @@ class Written:
 
 
 class _Angles:
-    """The angles of one solution, and how those of its coordinates add up from them."""
+    """The angles of one solution, and the angles of its coordinates as their combinations."""
 
     def __init__(self, solution: DyadSolution) -> None:
         self.symbols = sorted({symbol for combination in solution.turns for symbol, _ in combination})
@@ -371,7 +362,7 @@ class _Angles:
         self._matrix = _inverse([_row(combination, self.symbols) for combination in solution.turns])
 
     def split(self, form: LinearForm) -> tuple[LinearForm, list[SineCosine]]:
-        """What of an angle is left without this solution's angles, and their turns."""
+        """The rest of an angle without this solution's angles, and the sines and cosines of these."""
         wanted = [Fraction(form.get(((symbol, 1),), 0)) for symbol in self.symbols]
         turns: list[SineCosine] = []
         for number, (turn, angle) in enumerate(zip(self._turns, self._forms, strict=True)):
@@ -389,7 +380,7 @@ def _row(combination: Combination, symbols: Sequence[int]) -> list[Fraction]:
 
 
 def _inverse(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
-    """Of one or two rows, by which symbols become combinations."""
+    """The inverse of a matrix of one or two rows, which gives symbols as combinations."""
     if len(matrix) != len(matrix[0]):
         raise NoClosedForm
     size = len(matrix)
@@ -406,27 +397,27 @@ def _inverse(matrix: list[list[Fraction]]) -> list[list[Fraction]]:
     return [row[size:] for row in work]
 
 
-# Rods in space: a ball joint closes onto the end of a rod that hangs on two axes through one point O.
+# ---- Rods in space: a ball joint at the end of a rod with two axes through one point O
 #
-# The ball's centre T keeps its distance to O, which is one equation for the third unknown, a slider or an angle
-# anywhere else on the loop. Then the direction of the rod is known: its part along the first axis gives the second
-# angle, what is left across that axis the first.
+# The distance of the ball's center T from O is constant. This is one equation for the third unknown, a slider or an
+# angle elsewhere in the loop. Then the direction of the rod is known: its component along the first axis determines the
+# second angle, and its component across that axis the first.
 
 
-def solved_rod(ties: ConstraintEquations, loop: Loop, symbols: frozenset[int]) -> list[DyadSolution]:
-    """Three unknowns of a ball joint, one after the other; NoClosedForm if no rod of the loop hangs on two of them."""
-    bodies = ties.layout.tree.bodies
+def rod_solution(equations: ConstraintEquations, loop: Loop, symbols: frozenset[int]) -> list[DyadSolution]:
+    """The three unknowns of a ball joint, one after the other; NoClosedForm if the loop has no such rod."""
+    bodies = equations.layout.tree.bodies
     frames = bodies[second_frame(loop)], bodies[first_frame(loop)]
     for rod, ball in (frames, frames[::-1]):
-        for found in _solutions(ties, ties.ancestor(loop), rod, ball, symbols):
+        for found in _solutions(equations, equations.ancestor(loop), rod, ball, symbols):
             return found
     raise NoClosedForm
 
 
 def _solutions(
-    ties: ConstraintEquations, ancestor: int, rod: Placement, ball: Placement, symbols: frozenset[int]
+    equations: ConstraintEquations, ancestor: int, rod: Placement, ball: Placement, symbols: frozenset[int]
 ) -> Iterator[list[DyadSolution]]:
-    tree = ties.layout.tree
+    tree = equations.layout.tree
     path = path_between(tree, ancestor, rod.link)
     if len(path) < 2:
         return
@@ -437,15 +428,19 @@ def _solutions(
         return
     if any(not item.is_zero for item in second.origin.position) or joints[0] is None or joints[1] is None:
         return
-    centre = chain_motion(ties.layout, ties.motion, ancestor, first.origin)
-    away = minus(chain_motion(ties.layout, ties.motion, ancestor, ball).point, centre.point)
-    third = solved(Unknowns(ties.builder, symbols - set(angles)), [dot(away, away) - dot(rod.position, rod.position)])
-    direction = Written(ties.builder, [third])(apply(transpose(centre.rotation), away))
+    center = chain_motion(equations.layout, equations.motion, ancestor, first.origin)
+    away = minus(chain_motion(equations.layout, equations.motion, ancestor, ball).point, center.point)
+    third = closed_form_solution(
+        Unknowns(equations.builder, symbols - set(angles)), [dot(away, away) - dot(rod.position, rod.position)]
+    )
+    direction = Substitution(equations.builder, [third])(apply(transpose(center.rotation), away))
     turned = turn_vector(joints[1].axis, *_turn(joints[1].displacement), rod.position)
     hangs = apply(second.origin.rotation, turned)
-    tilt = solved(Unknowns(ties.builder, [angles[1]]), [hangs[joints[0].axis] - direction[joints[0].axis]])
-    lies = Written(ties.builder, [tilt])(hangs)
-    yield [third, tilt, _about(ties, joints[0].axis, angles[0], lies, direction, dot(rod.position, rod.position))]
+    tilt = closed_form_solution(
+        Unknowns(equations.builder, [angles[1]]), [hangs[joints[0].axis] - direction[joints[0].axis]]
+    )
+    lies = Substitution(equations.builder, [tilt])(hangs)
+    yield [third, tilt, _about(equations, joints[0].axis, angles[0], lies, direction, dot(rod.position, rod.position))]
 
 
 def _turn(angle: Scalar) -> tuple[Scalar, Scalar]:
@@ -453,13 +448,18 @@ def _turn(angle: Scalar) -> tuple[Scalar, Scalar]:
 
 
 def _about(
-    ties: ConstraintEquations, axis: int, symbol: int, lies: Sequence[Scalar], wanted: Sequence[Scalar], scale: Scalar
+    equations: ConstraintEquations,
+    axis: int,
+    symbol: int,
+    lies: Sequence[Scalar],
+    wanted: Sequence[Scalar],
+    scale: Scalar,
 ) -> DyadSolution:
-    """The angle about an axis by which one vector comes to lie as another of the same length."""
+    """The angle about an axis that rotates one vector into another of the same length."""
     x, y = FOLLOWING[axis]
     before, after = PlaneVector(lies[x], lies[y]), PlaneVector(wanted[x], wanted[y])
     square = without_squared_roots(before.square)
     inverse = square.reciprocal().apply("guarded", square - scale.number(DEAD_POINT) * scale)
     combination: Combination = ((symbol, 1),)
     turn = before.mirrored.turned(after).times(inverse).turn
-    return DyadSolution({combination: linear_form(ties.builder.nodes, symbol)}, {combination: turn})
+    return DyadSolution({combination: linear_form(equations.builder.nodes, symbol)}, {combination: turn})

@@ -14,20 +14,18 @@ from kinegraph.derive.dynamics.inertia_factorization import Factorized
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Scalar
 
-# Linear systems of rows that are not symmetric: elimination in an order that is fixed when the graph is made.
-#
-# A graph cannot choose pivots by their size, so the columns to solve for are chosen beforehand, at a state. Entries
-# that are exactly zero are skipped, which keeps the blocks of separate loops separate. Others may be zero without
-# showing it (sums that cancel by the circle's equation): where numbers at a state are known, rows are chosen by them.
-
-#: A row serves as pivot if its entry has this part of the largest at the state that is known.
+#: A row can be the pivot row if its entry has this fraction of the largest entry at the known state.
 _ENOUGH = 1e-3
 
 
 class Elimination:
-    """A square matrix in triangular form, ready to be solved with.
+    """The triangular form of an unsymmetric matrix, with a fixed order of pivots.
 
-    names: of the unknowns, for errors; sample: the matrix in numbers at some state.
+    A graph cannot choose pivots by size at run time, so they are chosen when it is derived. Exact zeros are skipped,
+    which keeps the blocks of separate loops separate. Other entries may vanish identically without being recognized
+    (sums that cancel because of sin^2 + cos^2 = 1). Therefore rows are chosen by numerical values, if these are known.
+
+    names: the unknowns, for errors. sample: the matrix in numbers at some state.
     """
 
     def __init__(self, matrix: Square, names: Sequence[str], sample: Sequence[Sequence[float]] | None = None) -> None:
@@ -54,14 +52,16 @@ class Elimination:
                 self._subtract(self._order[column], below, column, entry * self._inverse[-1])
 
     def _pivot_row(self, column: int) -> int:
-        """The first row with an entry: a number where there is one, for dividing by it costs nothing."""
+        """The first row with a nonzero entry, preferably a static one, because dividing by it is free."""
         rows = range(column, len(self._u))
         present = [row for row in rows if not self._u[self._order[row]][column].is_zero]
         if self._numbers is not None and present:
             sizes = {row: abs(self._numbers[self._order[row]][column]) for row in present}
             present = [row for row in present if sizes[row] >= _ENOUGH * max(sizes.values())]
         if not present:
-            raise DerivationError(f"the constraints do not determine {self._names[column]}: choose other coordinates")
+            raise DerivationError(
+                f"the constraints do not determine {self._names[column]}: choose other dependent coordinates"
+            )
         return min(present, key=lambda row: (not self._u[self._order[row]][column].static, row))
 
     def _subtract(self, source: int, target: int, column: int, ratio: Scalar) -> None:
@@ -94,7 +94,7 @@ class Elimination:
 
     @cached_property
     def _guarded(self) -> list[Scalar]:
-        """One over the pivots; no numbers where a pivot is below NEARLY_DEPENDENT beside the row it is left of."""
+        """The reciprocals of the pivots; NaN if a pivot is below NEARLY_DEPENDENT relative to its original row."""
         least = self._inverse[0].number(Fraction(str(NEARLY_DEPENDENT)) ** 2)
         found = []
         for column, (pivot, inverse) in enumerate(zip(self.pivots, self._inverse, strict=True)):
@@ -103,15 +103,9 @@ class Elimination:
         return found
 
 
-# Coordinate partitioning: dependent rates follow from independent ones, v = B u + c, and B^T projects the forces.
-#
-# With J_d p' + J_i u = -drift the dependent columns of B are -J_d^-1 J_i. No multipliers appear: A u' = f with
-# A = B^T H B, as many equations as the mechanism has degrees of freedom.
-
-
 @dataclass(frozen=True)
 class Partition:
-    """Which velocities depend on the others, by index; as many as there are independent rows."""
+    """The indices of the dependent velocities, as many as there are independent rows."""
 
     dependent: tuple[int, ...]
 
@@ -124,13 +118,12 @@ class DependentSolver(Protocol):
     """Solves rows for the dependent velocities."""
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """What the matrix takes to the right-hand side."""
+        """The solution for a right-hand side."""
         ...
 
 
 class LeastSquares:
-    """Solves rows that change places as they are chosen by position: no order of pivots is right everywhere, so the
-    normal equations are solved, which need none."""
+    """Solves rows chosen by position by normal equations: no fixed order of pivots suits them everywhere."""
 
     def __init__(self, jacobian: Square, partition: Partition, names: Sequence[str]) -> None:
         self._columns = [[row[k] for row in jacobian] for k in partition.dependent]
@@ -141,27 +134,27 @@ class LeastSquares:
         self._system = found.guarded(room)
 
     def solve(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """What the matrix takes to the right-hand side."""
+        """The solution for a right-hand side."""
         return self._system.solve([_sum_of_products(column, right) for column in self._columns])
 
 
 class ReducedSystem:
-    """The equations of motion for as many accelerations u' as there are degrees of freedom: a = B u' + offset."""
+    """The equations of motion A u' = f with A = B^T H B, one for each degree of freedom: a = B u' + offset."""
 
-    #: Of what u' are the accelerations, for errors.
+    #: The names of u, for errors.
     reduced_names: Sequence[str]
 
     @cached_property
     def map(self) -> Square:
-        """B, as rows by velocity and columns by entries of u."""
+        """B, with rows by velocity and columns by entries of u."""
         raise NotImplementedError
 
     def offset(self, gamma: Sequence[Scalar]) -> list[Scalar]:
-        """Accelerations of all coordinates when u' is zero."""
+        """Accelerations of all coordinates at u' = 0."""
         raise NotImplementedError
 
     def project(self, force: Sequence[Scalar]) -> list[Scalar]:
-        """B^T f: what forces on all coordinates do on u."""
+        """B^T f: the generalized forces on u."""
         columns = zip(*self.map, strict=True)
         return [_sum_of_products(column, force) for column in columns]
 
@@ -174,7 +167,7 @@ class ReducedSystem:
         return [[projected[max(i, j)][min(i, j)] for j in range(count)] for i in range(count)]
 
     def accelerations(self, inertia: Square, force: Sequence[Scalar], gamma: Sequence[Scalar]) -> list[Scalar]:
-        """All accelerations, from the generalized forces f (bias taken off)."""
+        """All accelerations, from the generalized forces f (minus the bias)."""
         offset = self.offset(gamma)
         if not self.reduced_names:  # constraints and time determine the motion
             return offset
@@ -185,9 +178,10 @@ class ReducedSystem:
 
 
 class PartitionedSystem(ReducedSystem):
-    """The equations of motion in independent coordinates. sample: the entries of the rows at some state, if known.
+    """The equations of motion in independent coordinates: v = B u + c, and B^T projects the forces.
 
-    elimination: how rows are solved; else in the order of the columns.
+    With J_d p' + J_i u = -drift the dependent rows of B are -J_d^-1 J_i. sample: the entries of the rows at some state,
+    if known. elimination: the solver of the rows; by default `Elimination`.
     """
 
     def __init__(
@@ -213,7 +207,7 @@ class PartitionedSystem(ReducedSystem):
 
     @cached_property
     def map(self) -> Square:
-        """B, as rows by velocity and columns by independent velocity."""
+        """B, with rows by velocity and columns by independent velocity."""
         like = self._jacobian[0][0]
         rows = [[like.number(0)] * len(self.independent) for _ in range(self.size)]
         for column, index in enumerate(self.independent):
@@ -224,7 +218,7 @@ class PartitionedSystem(ReducedSystem):
         return rows
 
     def offset(self, gamma: Sequence[Scalar]) -> list[Scalar]:
-        """Accelerations of all coordinates when the independent ones have none."""
+        """Accelerations of all coordinates if those of the independent ones are zero."""
         zero = gamma[0].number(0)
         found = [zero] * self.size
         for dependent, entry in zip(self.dependent, self.elimination.solve(gamma), strict=True):

@@ -1,12 +1,12 @@
 """Consistent positions and velocities near approximate ones.
 
-Positions are found by Gauss-Newton steps of least weighted length, so what the user gave is changed as little as the
-constraints allow, and the assembly stays on the user's branch. Steps are limited: a full step may jump to another one.
-Lengths count in units of the mechanism's longest lever (`Conditions.measured`), so that they compare with angles and no
-unit of length matters: one such length is worth a radian.
+Positions are found by Gauss-Newton steps of minimal weighted length. So given values change as little as the
+constraints allow, and the assembly remains on the given branch. Steps are limited, since a full step may jump to
+another branch. The unit of length is the mechanism's longest lever (`Conditions.measured`), so that lengths and angles
+are comparable and the user's unit of length does not matter.
 
-Numbers in files are rounded, so rows that would follow from others contradict them by a little. Such loops close in the
-sense of least squares: what remains is less than ROUNDED, and the mechanism moves with it unchanged to first order.
+Numbers in files are rounded, so redundant rows contradict each other slightly. Such loops close in the sense of least
+squares: the residual is below ROUNDED and does not change, to first order, while the mechanism moves.
 """
 
 from __future__ import annotations
@@ -18,36 +18,35 @@ import numpy as np
 
 from kinegraph.derive.constraints.conditions import DEPENDENT, Conditions, Floats, usual_lengths
 
-#: No coordinate moves further than this in one step (radians, levers): far enough to arrive, too short to jump.
+#: The largest change of a coordinate in one step (radians, levers): too short to jump to another branch.
 LARGEST_STEP = 0.3
 MOST_STEPS = 200
-#: A search that leaves more than this part of what is missing after so many steps creeps towards no closure.
-_HEADWAY, _PATIENCE = 0.9, 15
-#: Residuals below this (radians, or parts of the longest entries of their rows) count as closed.
+#: A search stalls if more than this fraction of the residual remains after so many steps.
+_STALLED, _PATIENCE = 0.9, 15
+#: Residuals below this (radians, or fractions of the largest entries of their rows) count as closed.
 CLOSED = 1e-10
-#: And below this as nothing: a step would follow rounding, far where rows restrict nothing to first order.
+#: Residuals below this count as zero: a step would follow rounding errors.
 _NOTHING = 1e-15
-#: Loops that are redundant but for rounded numbers count as closed below this (radians, or parts of the longest entries
-#: of their rows), and rows of which less than this part is left beside others as redundant.
+#: Loops that are redundant up to rounding count as closed below this residual (units as above), and rows are redundant
+#: if less than this fraction of them is independent of others.
 ROUNDED = DEPENDENT
-#: Singular values below this part of the largest are taken as zero where rows do not contradict each other.
+#: Singular values below this fraction of the largest count as zero if rows do not contradict each other.
 RANK_TOLERANCE = 1e-10
-#: How far along its motions a mechanism is moved to see whether rows contradict each other everywhere.
+#: The trial displacement to check whether rows contradict each other everywhere.
 _TRIAL = 0.01
-#: How far a place that closes exactly may lie from one that closes but for rounding.
+#: The largest distance of an exact solution from one that is closed up to rounding.
 _NEAR = 1e-2
-#: How far beside the given positions a search begins again.
+#: Distances of new starting points from the given positions.
 _BESIDE = (0.03, 0.1, 0.3, 0.3, 0.6, 0.6, 1.0, 1.0)
-#: And how far where frames should be parallel: from more than a quarter turn away rows lead elsewhere.
+#: Further distances if frames should be parallel: beyond a quarter turn the rows lead to other solutions.
 _FURTHER = (1.5, 2.0, 2.5, 3.0) * 8
 
 
 @dataclass(frozen=True)
 class Assembled:
-    """Positions that fit (`closed`), or the nearest that were found; `residual` is what is missing row by row, in the
-    units of the conditions that were given.
+    """Consistent positions (`closed`), or the nearest found; `residual` by row, in the units of the given conditions.
 
-    rounded: rows contradict each other by no more than rounded numbers do, and what they miss is least.
+    rounded: rows contradict each other only by rounded numbers, and the residual is minimal.
     """
 
     q: Floats
@@ -59,20 +58,20 @@ class Assembled:
 
     @property
     def fits(self) -> bool:
-        """Whether nothing is missing, and no frame is turned away from the one it should be parallel to."""
+        """Are all rows closed, and all frames parallel that should be?"""
         return self.closed and not self.turned_round
 
     @property
     def miss(self) -> float:
-        """The largest residual."""
+        """The largest absolute residual."""
         return _largest(self.residual)
 
 
 def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
     """Positions with value(q) = 0 near q. Displacements of zero weight are held; others move by their weight.
 
-    A stretched position has no first-order way out; where the search ends open, or with frames that are turned
-    away from each other, it begins again a little beside it, then further away.
+    From a stretched position no step reduces the residual to first order. If the search fails, or frames are turned
+    away from each other, it starts again from points nearby, then from points further away.
     """
     measured = conditions.measured(q)
     best = _searched(measured, q, weights, tolerance)
@@ -86,10 +85,10 @@ def assembled_positions(conditions: Conditions, q: Floats, weights: Floats, tole
 
 
 def beside(conditions: Conditions, q: Floats, displacement: Floats) -> Floats:
-    """Positions beside others; coordinates that no row contains stay."""
+    """Displaced positions; coordinates that no row contains are unchanged."""
     aside = conditions.moved(q, displacement)
-    tied = np.any((conditions.jacobian(q) != 0) | (conditions.jacobian(aside) != 0), axis=0)
-    return conditions.moved(q, np.where(tied, displacement, 0.0))
+    constrained = np.any((conditions.jacobian(q) != 0) | (conditions.jacobian(aside) != 0), axis=0)
+    return conditions.moved(q, np.where(constrained, displacement, 0.0))
 
 
 def _worse(one: Assembled) -> tuple[bool, bool, float]:
@@ -97,24 +96,24 @@ def _worse(one: Assembled) -> tuple[bool, bool, float]:
 
 
 def searched(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:
-    """Like assembled_positions, from this place alone."""
+    """Like assembled_positions, from this starting point only."""
     measured = conditions.measured(q)
     found = _searched(measured, q, weights, tolerance)
     return replace(found, residual=found.residual * measured.row_sizes)
 
 
 def _searched(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
-    found = _closed_but_for_rounding(conditions, q, weights, tolerance)
+    found = _closed_up_to_rounding(conditions, q, weights, tolerance)
     return replace(found, turned_round=found.closed and conditions.turned_round(found.q))
 
 
-def _closed_but_for_rounding(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
-    """Steps that leave alone what rounding alone decides; then exact ones, unless rows contradict each other."""
+def _closed_up_to_rounding(conditions: Conditions, q: Floats, weights: Floats, tolerance: float) -> Assembled:
+    """Steps that ignore directions decided by rounding; then exact steps, unless rows contradict each other."""
     first = _newton(conditions, q, weights, tolerance, ROUNDED)
     if _missing(conditions, first.q, first.residual) <= tolerance or not np.isfinite(first.residual).all():
         return first
     exact = first
-    if _leaves_alone(conditions, first.q, weights):
+    if _ignores_directions(conditions, first.q, weights):
         exact = _newton(conditions, first.q, weights, tolerance, RANK_TOLERANCE)
     if not _is_small(conditions, first):
         return exact
@@ -125,33 +124,33 @@ def _closed_but_for_rounding(conditions: Conditions, q: Floats, weights: Floats,
     return exact
 
 
-def _leaves_alone(conditions: Conditions, q: Floats, weights: Floats) -> bool:
-    """Whether there are directions that rounding may decide, and that exact steps would take."""
+def _ignores_directions(conditions: Conditions, q: Floats, weights: Floats) -> bool:
+    """Are there directions that may be decided by rounding, and that exact steps would use?"""
     sizes = np.linalg.svd(conditions.jacobian(q)[conditions.by_position] * weights, compute_uv=False)
     largest = float(sizes.max(initial=0.0))
     return bool(np.any((sizes > RANK_TOLERANCE * largest) & (sizes <= ROUNDED * largest)))
 
 
 def closed_beside(conditions: Conditions, q: Floats) -> Floats:
-    """Positions near some that almost fit, by steps that leave alone what rounding alone decides."""
+    """Consistent positions near almost consistent ones, ignoring directions decided by rounding."""
     return _newton(conditions.measured(q), q, np.ones(len(conditions.sizes)), CLOSED, ROUNDED).q
 
 
 def _is_small(conditions: Conditions, place: Assembled) -> bool:
-    """Whether no row misses more than rounded numbers do."""
+    """Is every residual within the rounding of numbers in files?"""
     usual = usual_lengths(np.linalg.norm(conditions.jacobian(place.q), axis=1), conditions.names)
     return bool(np.all(np.abs(place.residual) <= ROUNDED * np.minimum(usual, 1.0)[: len(place.residual)]))
 
 
 def _missing(conditions: Conditions, q: Floats, residual: Floats) -> float:
-    """The largest residual beside what its row could be here."""
+    """The largest residual relative to the scale of its row."""
     return _largest(residual / conditions.largest_entries(conditions.jacobian(q)))
 
 
 def _contradicts_everywhere(conditions: Conditions, place: Assembled, tolerance: float) -> bool:
-    """Whether no displacement takes away what rows miss, also after the mechanism has moved as they allow it to.
+    """Can no displacement remove the residual, even after the mechanism has moved as the rows allow?
 
-    A chain that is stretched and too short moves back; values that are held may be moved instead.
+    A stretched chain that is too short moves back; held values may be moved instead.
     """
     if not _is_least(conditions, place):
         return False
@@ -195,20 +194,20 @@ def _newton(conditions: Conditions, q: Floats, weights: Floats, tolerance: float
             return Assembled(q, after, count + 1, missing <= CLOSED)
         residual = after
         if count % _PATIENCE == 0:
-            if not _length(residual) < _HEADWAY * before:
+            if not _length(residual) < _STALLED * before:
                 return Assembled(q, residual, count + 1, missing <= CLOSED)
             before = _length(residual)
     return Assembled(q, residual, MOST_STEPS, _missing(conditions, q, residual) <= CLOSED)
 
 
 def _least_step(jacobian: Floats, residual: Floats, weights: Floats, rank: float) -> Floats:
-    """The shortest weighted displacement that removes the residual to first order."""
+    """The displacement of minimal weighted length that removes the residual to first order."""
     scaled = np.linalg.lstsq(jacobian * weights, -residual, rcond=rank)[0]
     return np.asarray(weights * scaled)
 
 
 def _advance(conditions: Conditions, q: Floats, residual: Floats, step: Floats) -> tuple[Floats, Floats, bool]:
-    """The step, or as much of it as makes the residual smaller."""
+    """The step, or a fraction of it that reduces the residual."""
     size = _largest(step)
     if size == 0.0:
         return q, residual, False
@@ -224,7 +223,7 @@ def _advance(conditions: Conditions, q: Floats, residual: Floats, step: Floats) 
 
 
 def _largest(x: Floats) -> float:
-    """The largest size of an entry. A method is called in half the time of NumPy's function: searches ask often."""
+    """The largest absolute entry. The method takes half the time of NumPy's function."""
     return float(np.abs(x).max(initial=0.0))
 
 
@@ -237,7 +236,7 @@ def consistent_velocities(
 ) -> Floats:
     """Velocities with rate(q, v) = 0 near v; those of zero weight are held.
 
-    rounded: rows contradict each other by rounding, and would stop the motion they allow: they are met but for that.
+    rounded: rows contradict each other by rounding and would prevent the motion, so they are satisfied up to that.
     """
     measured = conditions.measured(q)
     missing = measured.rate(q, v / measured.sizes)

@@ -1,7 +1,8 @@
-"""Back onto the constraints: one Newton step in the metric of H, as a graph, to be applied after steps of a run.
+"""Projection onto the constraints: one Newton step in the metric of H, as a graph, after each integration step.
 
-With S = J H^-1 J^T the positions move by d = - H^-1 J^T S^-1 value and the velocities by - H^-1 J^T S^-1 rate: the
-shortest way measured by kinetic energy. The step is quadratic: what a step of integration leaves, 1e-9 say, is gone.
+With S = J H^-1 J^T the positions change by d = - H^-1 J^T S^-1 value and the velocities by - H^-1 J^T S^-1 rate, the
+smallest change in the metric of kinetic energy. Convergence is quadratic, so one step removes the drift of an
+integration step (about 1e-9).
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ def projected_in(builder: GraphBuilder, projection: Graph) -> tuple[Output, Outp
 
 
 def projection(derivation: Derivation) -> Graph:
-    """`projected`: positions and velocities after the step; `missed`: values and rates before it, of all rows, so that
-    those left out as redundant are seen if they are not; `pivots`: how far the rows are from depending on each other,
-    1 to 0."""
+    """The graph of the projection.
+
+    projected: positions and velocities after the step. missed: values and rates of all rows before the step, which
+    shows whether redundant rows are satisfied. pivots: independence of the rows, from 1 to 0.
+    """
     if derivation.platform is not None:
         return _platform_projection(derivation, derivation.platform)
     constrained = derivation.constrained
@@ -54,7 +57,7 @@ def projection(derivation: Derivation) -> Graph:
 
 
 def _platform_projection(derivation: Derivation, closed: ClosedLegs) -> Graph:
-    """The legs where the ring wants them, by their closed forms."""
+    """Leg coordinates from the pose of the platform, in closed form."""
     layout = derivation.mechanism.layout
     symbols = {name: derivation.names[name] for name in (*layout.positions, *layout.velocities)}
     legs, missed, pivots = platforms.put_back(closed.dynamics, symbols)
@@ -66,4 +69,4 @@ def _correction(derivation: Derivation, missing: Sequence[Scalar]) -> list[Scala
     """- H^-1 J^T S^-1 missing."""
     system = derivation.constrained.system
     none = [derivation.zero] * derivation.size
-    return system.accelerations(none, system.factorised.solve([-item for item in missing]))
+    return system.accelerations(none, system.factorized.solve([-item for item in missing]))

@@ -1,7 +1,7 @@
 """Nonholonomic systems in quasi-velocities: constraints and quasi-velocities u together determine all velocities.
 
-With J v = -drift and W v = u the square matrix (J, W) gives v = B u + c, and B^T projects the equations of motion: no
-multipliers appear, and as many equations are solved as there are degrees of freedom (Gibbs-Appell, Maggi).
+With J v = -drift and W v = u the square matrix (J, W) gives v = B u + c, and B^T projects the equations of motion
+(Gibbs-Appell, Maggi). There are no multipliers, and as many equations as degrees of freedom.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from kinegraph.derive.dynamics.composite_body import Square
 from kinegraph.graph.build import Scalar
 
 
-def quasi_velocity_rows(ties: ConstraintEquations) -> list[ConstraintRow]:
-    """The quasi-velocities of a model as rows: `rate` is u, `jacobian` W, `bias` what changes u at v' = 0."""
-    named = ties.mechanism.quasivelocities
-    return [ties.nonholonomic(one.name, ties.names.scalar(one.value)) for one in named]
+def quasi_velocity_rows(equations: ConstraintEquations) -> list[ConstraintRow]:
+    """The quasi-velocities of a model as rows: `rate` is u, `jacobian` is W, `bias` is u' at v' = 0."""
+    named = equations.mechanism.quasivelocities
+    return [equations.nonholonomic(one.name, equations.names.scalar(one.value)) for one in named]
 
 
 class QuasiVelocitySystem(ReducedSystem):
-    """The equations of motion in quasi-velocities. sample: by name the entries of constraint rows at some state."""
+    """The equations of motion in quasi-velocities. sample: the entries of constraint rows at some state, by name."""
 
     def __init__(
         self, rows: Sequence[ConstraintRow], quasi: Sequence[ConstraintRow], sample: dict[str, tuple[float, ...]]
@@ -40,7 +40,7 @@ class QuasiVelocitySystem(ReducedSystem):
 
     @property
     def _numbers(self) -> Sample | None:
-        """The matrix at a state; known where all quasi-velocities have constant factors."""
+        """The matrix at a state, if all quasi-velocities have constant coefficients."""
         whole = [[entry.value for entry in row.jacobian] for row in self._quasi]
         known = [[float(entry) for entry in row if entry is not None] for row in whole]
         rows = [self._sample.get(row.name, ()) for row in self._rows]
@@ -49,7 +49,7 @@ class QuasiVelocitySystem(ReducedSystem):
 
     @cached_property
     def map(self) -> Square:
-        """B, as rows by velocity and columns by quasi-velocity."""
+        """B, with rows by velocity and columns by quasi-velocity."""
         like = self._matrix[0][0]
         columns = []
         for k in range(len(self._quasi)):
@@ -58,5 +58,5 @@ class QuasiVelocitySystem(ReducedSystem):
         return [list(row) for row in zip(*columns, strict=True)]
 
     def offset(self, gamma: Sequence[Scalar]) -> list[Scalar]:
-        """Accelerations of all coordinates when no quasi-velocity changes."""
+        """Accelerations of all coordinates at constant quasi-velocities."""
         return self._elimination.solve([*gamma, *(-one.bias for one in self._quasi)])

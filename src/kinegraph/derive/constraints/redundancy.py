@@ -29,29 +29,29 @@ from kinegraph.model.evaluate import float_values, initial_positions, number, pa
 from kinegraph.model.expressions import TIME, Expression, names
 from kinegraph.model.mechanism import Coordinate, Mechanism, Shift, Transform
 
-# Overconstrained loops: rows that follow from others wherever the loops are closed, in ways that may change.
+# ---- Overconstrained loops
 #
-# A row that follows from others by the same combination of them everywhere (out-of-plane rows of a planar loop) is left
-# out. Where the combination changes as the mechanism moves, the rows that are left may depend on each other somewhere
-# although those left out would not (Bennett's linkage). A mechanism that can move in one way only is followed all the
-# way round: if the rows that are left serve everywhere (Bricard's linkage), they are taken. Else as many as are
-# independent are chosen by position (`by_position.py`).
+# A row that is the same linear combination of others everywhere (out-of-plane rows of a planar loop) is removed. If the
+# combination changes with the position, the remaining rows may become dependent while the removed rows would not
+# (Bennett's linkage). A mechanism with one degree of freedom is followed through its full cycle: if the remaining rows
+# suffice everywhere (Bricard's linkage), they are used. Otherwise rows are chosen by position
+# (`constrained_dynamics.rows_by_position`).
 
-#: A redundant row whose factors change by less than this from state to state follows from others in one way.
+#: Coefficients of a redundant row that change by less than this count as constant.
 _SAME = 1e-4
-#: And one whose factor of another row is below this everywhere does not follow from that one.
+#: Smaller coefficients count as zero.
 _NONE = 1e-7
-#: Rows serve where they determine as much as all rows do, but for this part.
+#: Rows suffice if their smallest singular value has this fraction of that of all rows.
 _ENOUGH = 0.1
-#: How far apart positions are at which that is looked at, and how many they may be.
+#: The distance of positions along the cycle, and their maximal number.
 _STEP, _MOST = 0.1, 800
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Rows of which some follow from others, in ways that change with the position: `rank` of them are independent.
+    """Rows with `rank` independent ones among them, which change with the position.
 
-    scales: what the squares of each row are multiplied by where rows are compared; weights: the same of each column.
+    scales: factors of the squares of rows for comparison. weights: the same for columns.
     """
 
     rows: tuple[str, ...]
@@ -60,33 +60,33 @@ class Cluster:
     weights: tuple[float, ...]
 
     def chosen(self, jacobian: Floats, names: Sequence[str]) -> tuple[int, ...]:
-        """The rows that are taken at a state, by index, from the entries of all rows."""
+        """The indices of the rows chosen at a state, from the entries of all rows."""
         places = [names.index(name) for name in self.rows]
         scaled = np.sqrt(self.scales)[:, None] * jacobian[places] * np.sqrt(self.weights)
         return tuple(places[k] for k in chosen_rows(scaled, self.rank))
 
 
 def changing_rows(conditions: Conditions, states: Sequence[Floats], rank: RowRank) -> tuple[Cluster, ...]:
-    """The rows to be chosen by position; `rank` says which are independent, `states` are closed."""
+    """The clusters of rows that are chosen by position. states: closed states. rank: of the first state."""
     if not rank.redundant or not rank.independent:
         return ()
     whole = [conditions.jacobian(q) for q in states]
     found = tuple(_clusters(whole, rank, conditions.names))
-    if found and rank.mobility == 1 and _serve_all_round(conditions, states[0], rank, found[0].weights):
+    if found and rank.mobility == 1 and _suffice_everywhere(conditions, states[0], rank, found[0].weights):
         return ()
     return found
 
 
 def _clusters(whole: Sequence[Floats], rank: RowRank, names: Sequence[str]) -> Iterator[Cluster]:
-    """Rows that follow from others in ways that change from state to state, with those they follow from."""
+    """Redundant rows whose coefficients change from state to state, with the rows they depend on."""
     scales, weights = _scales(whole, names)
     scaled = [np.sqrt(scales)[:, None] * one * np.sqrt(weights) for one in whole]
     factors = np.array([_factors(one, rank) for one in scaled])
     changing = np.flatnonzero(np.any(np.abs(factors - factors[0]) > _SAME, axis=(0, 2)))
-    ties = np.any(np.abs(factors) > _NONE, axis=0)
+    present = np.any(np.abs(factors) > _NONE, axis=0)
     groups: list[tuple[set[int], set[int]]] = []
     for k in changing:
-        redundant, independent = {rank.redundant[k]}, {rank.independent[i] for i in np.flatnonzero(ties[k])}
+        redundant, independent = {rank.redundant[k]}, {rank.independent[i] for i in np.flatnonzero(present[k])}
         for other in [one for one in groups if one[1] & independent]:
             groups.remove(other)
             redundant, independent = redundant | other[0], independent | other[1]
@@ -98,13 +98,13 @@ def _clusters(whole: Sequence[Floats], rank: RowRank, names: Sequence[str]) -> I
 
 
 def _factors(jacobian: Floats, rank: RowRank) -> Floats:
-    """By redundant and independent row: how the former follows from the latter."""
+    """Redundant rows as linear combinations of independent rows."""
     independent, redundant = jacobian[list(rank.independent)], jacobian[list(rank.redundant)]
     return np.asarray(np.linalg.lstsq(independent.T, redundant.T, rcond=None)[0].T)
 
 
 def _scales(whole: Sequence[Floats], names: Sequence[str]) -> tuple[Floats, Floats]:
-    """What makes the squares of rows of one loop and one unit, then those of columns, about one: powers of two."""
+    """Powers of two that scale the squares of rows of one loop and unit, then of columns, to about one."""
     lengths = np.max([np.linalg.norm(one, axis=1) for one in whole], axis=0)
     scales = _power_of_two(usual_lengths(lengths, names) ** 2)
     columns = np.max([np.max(scales[:, None] * one * one, axis=0, initial=0.0) for one in whole], axis=0)
@@ -112,14 +112,14 @@ def _scales(whole: Sequence[Floats], names: Sequence[str]) -> tuple[Floats, Floa
 
 
 def _power_of_two(squares: Floats) -> Floats:
-    """One over each number, rounded to an even power of two; 1 for zero."""
+    """The reciprocals, rounded to even powers of two; 1 for zero."""
     return np.asarray(np.exp2(-2 * np.round(np.log2(np.where(squares > 0, squares, 1.0)) / 2)))
 
 
-def _serve_all_round(conditions: Conditions, start: Floats, rank: RowRank, weights: Sequence[float]) -> bool:
-    """Whether the independent rows determine the motion all the way round to the start as well as all rows do."""
+def _suffice_everywhere(conditions: Conditions, start: Floats, rank: RowRank, weights: Sequence[float]) -> bool:
+    """Do the independent rows determine the motion as well as all rows, through the full cycle?"""
     if len(start) != len(weights):
-        return False  # how far quaternions are from the start is not told
+        return False  # not implemented for quaternions
     scales, _ = _scales([conditions.jacobian(start)], conditions.names)
     q, along = start, np.zeros(len(start))
     for step in range(_MOST):
@@ -131,8 +131,8 @@ def _serve_all_round(conditions: Conditions, start: Floats, rank: RowRank, weigh
         )
         if not own > _ENOUGH * all_rows:
             return False
-        way = np.linalg.svd(jacobian)[2][-1]
-        along = way if way @ along >= 0 else -way
+        direction = np.linalg.svd(jacobian)[2][-1]
+        along = direction if direction @ along >= 0 else -direction
         q = closed_beside(conditions, q + _STEP * along)
         beside = np.remainder(q - start + np.pi, 2 * np.pi) - np.pi
         if step > 1 and np.linalg.norm(beside) < 0.8 * _STEP:
@@ -140,23 +140,21 @@ def _serve_all_round(conditions: Conditions, start: Floats, rank: RowRank, weigh
     return False
 
 
-# Which rows of a mechanism are redundant, and which coordinates may depend on the others: looked at in numbers.
+# ---- Redundant rows and dependent coordinates
 #
-# A graph cannot tell that a row follows from others wherever the mechanism is assembled (Bricard's linkage). So the
-# rows are evaluated at the assembled start and at states around it that fit as well; a row is redundant if it depends
-# on the rows before it at all of them. Where parameters have no values, or the start cannot be assembled, nothing is
+# A graph does not show that a row is redundant only because the mechanism is assembled (Bricard's linkage). So the rows
+# are evaluated at the assembled initial state and at closed states around it. A row is redundant if it depends on
+# earlier rows at all of them. Without values of parameters, or if the initial state cannot be assembled, no row is
 # redundant.
-#
-# Which rows those are may depend on the position: `overconstrained`.
 
 _SAMPLES = 4
-#: How far apart they are (radians, levers: `Conditions.measured`); and where the mechanism does not follow so far.
+#: Distances of the states (radians, levers: `Conditions.measured`); the second if the mechanism cannot move so far.
 _ASIDE, _LITTLE = 0.15, 0.01
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """What was found: rows by name, velocities by index.
+    """Redundant rows by name, and dependent velocities by name.
 
     sample: the entries of the independent rows at one state, whose positions are `place`.
     """
@@ -167,34 +165,34 @@ class Analysis:
     sample: tuple[tuple[str, tuple[float, ...]], ...] = ()
     clusters: tuple[Cluster, ...] = ()
     place: tuple[float, ...] = ()
-    #: The largest residual of the loops at the start; more than rounding leaves where rows contradict each other.
+    #: The largest residual of the loops at the initial state; above rounding if rows contradict each other.
     residual: float = 0.0
-    #: Whether redundant rows follow from others but for rounded numbers only.
+    #: Are redundant rows combinations of others only up to rounded numbers?
     rounded: bool = False
 
     def dependent_of(self, velocities: Sequence[str]) -> tuple[int, ...]:
-        """The dependent velocities by index."""
+        """The indices of the dependent velocities."""
         return tuple(index for index, name in enumerate(velocities) if name in self.dependent)
 
     def taken(self, jacobian: Floats, names: Sequence[str]) -> tuple[int, ...]:
-        """The rows that are computed with at a state, by index, from the entries of all rows."""
+        """The indices of the rows used at a state, from the entries of all rows."""
         clustered = {name for cluster in self.clusters for name in cluster.rows}
         fixed = [k for k, name in enumerate(names) if name not in self.redundant and name not in clustered]
         chosen = [k for cluster in self.clusters for k in cluster.chosen(jacobian, names)]
         return tuple(sorted(fixed + chosen))
 
 
-#: What derives the rows of a mechanism with values of parameters.
+#: A function that derives the rows of a mechanism with values of parameters.
 RowsOf = Callable[[Mechanism, tuple[tuple[str, Expression], ...]], Graph]
 
 
 @lru_cache(maxsize=64)
-def analysed(
+def analyzed(
     mechanism: Mechanism,
     bound: tuple[tuple[str, Expression], ...],
     rows: RowsOf,
 ) -> Analysis:
-    """The analysis of a mechanism; `rows` derives the graph with `value`, `jacobian` and `rate` of all its rows."""
+    """The analysis of a mechanism. rows: derives the graph with `value`, `jacobian` and `rate` of all rows."""
     try:
         values = float_values(parameter_values(mechanism, dict(bound)))
     except KinegraphError:
@@ -206,7 +204,7 @@ def analysed(
     if not states:
         return Analysis()
     if not moves:
-        return Analysis(_saying_nothing(conditions, states[0]))
+        return Analysis(_empty_rows(conditions, states[0]))
     measured = conditions.measured(states[0])
     missed = np.abs(measured.value(states[0]))
     found = _summary(conditions, states, mechanism.layout.velocities)
@@ -218,7 +216,7 @@ def analysed(
 
 
 def _is_rounded(conditions: Conditions, states: list[Floats], found: Analysis) -> bool:
-    """Whether rows that follow from others leave more of themselves than computing does."""
+    """Do redundant rows differ from combinations of others by more than the rounding of the computation?"""
     sizes = [np.linalg.svd(conditions.measured(q).jacobian(q), compute_uv=False) for q in states]
     count = len(conditions.names) - len(found.redundant)
     return any(one[count] > RANK_TOLERANCE * one[0] for one in sizes if count < len(one))
@@ -239,17 +237,17 @@ def _summary(conditions: Conditions, states: list[Floats], velocities: Sequence[
     )  # fmt: skip
 
 
-def _saying_nothing(conditions: Conditions, q: Floats) -> frozenset[str]:
-    """Rows that restrict no velocity: all that is known where a mechanism cannot leave a singular position."""
+def _empty_rows(conditions: Conditions, q: Floats) -> frozenset[str]:
+    """Rows that restrict no velocity: the only known ones if a mechanism cannot leave a singular position."""
     lengths = np.linalg.norm(conditions.measured(q).jacobian(q), axis=1)
     least = NOTHING * float(np.max(lengths, initial=0.0))
     return frozenset(name for name, length in zip(conditions.names, lengths, strict=True) if length <= least)
 
 
 def _assembled_states(conditions: Conditions, start: Floats) -> tuple[list[Floats], bool]:
-    """The start, made to fit, and states some way along the motions it allows; whether it moves as it allows to.
+    """The assembled initial state and states reached by allowed motions; and whether these motions are possible.
 
-    A chain that is stretched as far as it reaches allows motions at first order, and moves back.
+    A fully stretched chain allows motions to first order only, and moves back.
     """
     size = conditions.jacobian(start).shape[1]
     weights = np.ones(size)
@@ -275,7 +273,7 @@ def _assembled_states(conditions: Conditions, start: Floats) -> tuple[list[Float
 
 
 def _allowed(jacobian: Floats, aim: Floats) -> Floats | None:
-    """The displacement of unit length next to `aim` that rows allow, of coordinates in them; None if there is none."""
+    """The allowed unit displacement nearest to `aim`, of coordinates in the rows; None if there is none."""
     aim = np.where(np.any(jacobian, axis=0), aim, 0.0)
     step = aim - np.linalg.pinv(jacobian, rcond=ROUNDED) @ (jacobian @ aim)
     length = float(np.linalg.norm(step))
@@ -309,7 +307,7 @@ def numeric_conditions(mechanism: Mechanism, graph: Graph, values: dict[str, flo
 
 
 def _lengths(mechanism: Mechanism) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which positions, and which velocities, are lengths."""
+    """Which positions and velocities are lengths."""
     found: list[tuple[bool, int, int]] = [
         (one.name in mechanism.lengths, 1, 1) if isinstance(one, Coordinate) else (False, 4, 3)
         for one in mechanism.coordinates
@@ -319,8 +317,8 @@ def _lengths(mechanism: Mechanism) -> tuple[npt.NDArray[np.bool_], npt.NDArray[n
 
 
 def _extent(mechanism: Mechanism, values: Mapping[str, float]) -> float:
-    """The longest constant length by which parts are placed on bodies; on the fixed frame where there is none: how far
-    away a mechanism is does not matter."""
+    """The longest constant length on a moving body; if there is none, on the fixed frame. The distance of a mechanism
+    from the origin does not matter."""
     frames = [frame for one in mechanism.loops if isinstance(one, Loop) for frame in (one.first, one.second)]
     parts = [(one.base, one.transforms) for one in mechanism.bodies] + [(one.body, one.transforms) for one in frames]
     inside, outside = (
@@ -333,14 +331,14 @@ def _extent(mechanism: Mechanism, values: Mapping[str, float]) -> float:
 
 
 def _lengths_in(transforms: Sequence[Transform], values: Mapping[str, float]) -> list[float]:
-    """The sizes of constant shifts."""
+    """The lengths of constant shifts."""
     shifts = [one.distance for one in transforms if isinstance(one, Shift)]
     return [abs(number(one, values)) for one in shifts if names(one) <= values.keys()]
 
 
 class _Latest:
-    """A function of positions that keeps its latest result: values, Jacobian and cosines of one place are asked for
-    one after the other, and computed together."""
+    """A function of positions that caches its latest result: values, Jacobian and cosines are computed together, but
+    requested one after the other."""
 
     def __init__(self, function: Callable[[Floats], Floats]) -> None:
         self._function = function
@@ -358,12 +356,12 @@ class _Latest:
 
 @lru_cache(maxsize=8)
 def _function(graph: Graph, arguments: tuple[Argument, ...]) -> InterpretedKernel:
-    """Rows are asked for at many times and with many values of parameters: writing them once is enough."""
+    """The graph as a function, generated once for many times and values of parameters."""
     return InterpretedKernel(graph, arguments)
 
 
 def entries_at(mechanism: Mechanism, bound: Mapping[str, Expression], graph: Graph, q: Sequence[float]) -> Floats:
-    """The entries of a graph's outputs at positions, at rest; the parameters have the model's values, or bound ones."""
+    """The entries of a graph's outputs at positions, at rest, with the model's or the bound values of parameters."""
     values = float_values(parameter_values(mechanism, dict(bound)))
     still = np.zeros(len(mechanism.layout.velocities) + 1 + len(mechanism.layout.inputs))
     return np.array(_function(graph, _arguments(mechanism, values)).flat(np.array([*q, *still, *values.values()])))
@@ -380,17 +378,17 @@ def _arguments(mechanism: Mechanism, values: Mapping[str, float]) -> tuple[Argum
 
 def row_names_of(mechanism: Mechanism) -> tuple[str, ...]:
     """The names of all rows: loops, then constraints."""
-    return tuple(name for tie in (*mechanism.loops, *mechanism.constraints) for name in row_names(tie))
+    return tuple(name for one in (*mechanism.loops, *mechanism.constraints) for name in row_names(one))
 
 
 def holonomic_rows(mechanism: Mechanism) -> list[int]:
-    """The rows that hold by position."""
+    """The indices of holonomic rows."""
     free = {one.name for one in mechanism.constraints if constraint_kind(mechanism, one) is ConstraintKind.NONHOLONOMIC}
     return [index for index, name in enumerate(row_names_of(mechanism)) if name not in free]
 
 
 def moved_positions(mechanism: Mechanism, q: Floats, displacement: Floats) -> Floats:
-    """Positions after a displacement (one entry for every velocity); quaternions turn about their own axes."""
+    """Positions after a displacement (one entry for every velocity); quaternions rotate about their body axes."""
     layout = mechanism.layout
     if not layout.quaternions:
         return q + displacement
@@ -407,7 +405,7 @@ def moved_positions(mechanism: Mechanism, q: Floats, displacement: Floats) -> Fl
 
 
 def _turned(e: Floats, d: Floats) -> Floats:
-    """A quaternion after a small rotation d about its turned axes, of unit length."""
+    """A quaternion after a small rotation d about its body axes, normalized."""
     w, x, y, z = e
     a, b, c = d / 2
     product = np.array(

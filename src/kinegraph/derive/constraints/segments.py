@@ -1,4 +1,4 @@
-"""Dynamics of a planar loop from its segments, each reduced to its compliance at both ends."""
+"""Dynamics of a planar loop from its segments, each reduced to the compliance at both ends."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from kinegraph.codegen.simd import Exchanged
 from kinegraph.derive.constraints.constrained_dynamics import guarded, pivots_of
+from kinegraph.derive.constraints.constraint_rows import path_between
 from kinegraph.derive.dynamics.composite_body import Square
 from kinegraph.derive.dynamics.inertia_factorization import Factorized
 from kinegraph.derive.tree.algebra import FOLLOWING, Vector, apply, congruence, sum_of_products
@@ -21,18 +22,19 @@ from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import Loop, Rotation, Translation
 from kinegraph.model.mechanism import Mechanism
 
-# Planar loops as a row of bars from the ground to the ground, in the order one walks around.
-#
-# A bar turns by its absolute angle; what is kept of it is its mass, its first moment and its moment of inertia about
-# the point where one enters it, and the way to the point where one leaves it. All vectors are in the plane.
+# ---- Planar loops as a sequence of bars from the ground to the ground
 
 Plane: TypeAlias = tuple[Scalar, Scalar]
 
 
 @dataclass(frozen=True)
 class LoopBar:
-    """One link. Its own velocity turns it, `sign` says which way, against `parent`: the link it stands on, or the
-    ground (0) where coordinates are absolute angles."""
+    """One link, rotated by its absolute angle, with all vectors in the plane.
+
+    `velocity` rotates it, in the sense of `sign`, relative to `parent`: its base, or the ground (0) if coordinates are
+    absolute angles. `first` and `inertia` are the moments about its first joint; `span` is the vector from there to its
+    second joint.
+    """
 
     link: int
     parent: int
@@ -44,11 +46,11 @@ class LoopBar:
     mass: Scalar
     first: Plane
     inertia: Scalar
-    way: Plane
+    span: Plane
 
     def reversed(self) -> LoopBar:
-        """The same bar, walked from its other end."""
-        (hx, hy), (lx, ly) = self.first, self.way
+        """The same bar from its other end."""
+        (hx, hy), (lx, ly) = self.first, self.span
         inertia = self.inertia - 2 * (lx * hx + ly * hy) + self.mass * (lx * lx + ly * ly)
         first = hx - self.mass * lx, hy - self.mass * ly
         return LoopBar(
@@ -59,9 +61,9 @@ class LoopBar:
 
 @dataclass(frozen=True)
 class PlanarLoop:
-    """The bars in the order of the walk; `closing` is how many come before the joint that closes the loop.
+    """The bars in order around the loop; `closing` of them come before the closing joint.
 
-    `gravity` lies in the plane; `rows` are the directions of the plane among the axes.
+    `gravity` is in the plane; `rows` are the indices of the two axes of the plane.
     """
 
     bars: tuple[LoopBar, ...]
@@ -71,25 +73,25 @@ class PlanarLoop:
 
 
 def planar_loop(mechanism: Mechanism, tree: Tree, motion: Motion) -> PlanarLoop | None:
-    """The mechanism as a ring of bars; None if it is anything else."""
+    """The mechanism as one planar loop of bars; None if it is not."""
     axis = _common_axis(tree)
     loop = _only_loop(mechanism)
     if axis is None or loop is None or tree.armature:
         return None
     ends = tree.bodies[first_frame(loop)], tree.bodies[second_frame(loop)]
-    chains = [_chain(tree, end.link) for end in ends]
+    chains = [path_between(tree, 0, end.link) for end in ends]
     if sorted(chains[0] + chains[1]) != list(range(1, len(tree.links))):
         return None
-    walk = _Walk(tree, motion, axis)
-    halves = [walk.bars(chain, end) for chain, end in zip(chains, ends, strict=True)]
+    build = _BarBuilder(tree, motion, axis)
+    halves = [build.bars(chain, end) for chain, end in zip(chains, ends, strict=True)]
     if halves[0] is None or halves[1] is None:
         return None
     back = [bar.reversed() for bar in reversed(halves[1])]
-    return PlanarLoop((*halves[0], *back), len(halves[0]), walk.plane(tree.gravity), FOLLOWING[axis])
+    return PlanarLoop((*halves[0], *back), len(halves[0]), build.plane(tree.gravity), FOLLOWING[axis])
 
 
 def _only_loop(mechanism: Mechanism) -> Loop | None:
-    """The one loop, if it is closed by a joint that leaves only rotation in the plane."""
+    """The only loop, if its joint leaves only rotation in the plane free."""
     if len(mechanism.loops) != 1 or mechanism.constraints or mechanism.contacts:
         return None
     if not isinstance(mechanism.loops[0], Loop):
@@ -101,7 +103,7 @@ def _only_loop(mechanism: Mechanism) -> Loop | None:
 
 
 def _common_axis(tree: Tree) -> int | None:
-    """The axis all joints turn about."""
+    """The common axis of all joints."""
     if any(link.joint is None or link.joint.kind is not JointKind.REVOLUTE for link in tree.links[1:]):
         return None
     frames = arrange(tree, frozenset(range(len(tree.links)))).link_frames[1:]
@@ -109,24 +111,15 @@ def _common_axis(tree: Tree) -> int | None:
     return axes.pop() if len(axes) == 1 and not any(frame.turns for frame in frames) else None
 
 
-def _chain(tree: Tree, link: int) -> list[int]:
-    """The links from the ground to a link."""
-    found = []
-    while link:
-        found.append(link)
-        link = tree.links[link].parent
-    return found[::-1]
-
-
-class _Walk:
-    """Makes bars of the links of a chain."""
+class _BarBuilder:
+    """Builds bars from the links of a chain."""
 
     def __init__(self, tree: Tree, motion: Motion, axis: int) -> None:
         self.tree, self.motion, self.axis = tree, motion, axis
         self.frames = arrange(tree, frozenset(range(len(tree.links)))).link_frames
 
     def bars(self, chain: Sequence[int], end: Placement) -> list[LoopBar] | None:
-        """The bars of a chain, the last one ending at `end`; None if one is not turned by one velocity of its own."""
+        """The bars of a chain that ends at `end`; None if a bar is not rotated by exactly one velocity."""
         found: list[LoopBar] = []
         absolute: dict[int, Scalar] = {}
         for place, link in enumerate(chain):
@@ -145,7 +138,7 @@ class _Walk:
         return found
 
     def _turned_by(self, link: int) -> dict[int, Scalar] | None:
-        """How velocities turn a link against the one it stands on, about the common axis; None if they do not alone."""
+        """The relative angular velocity of a link by velocities, about the common axis; None if it has other parts."""
         columns, rates = self.motion.columns[link][0], self.motion.rates[link]
         joint_axis = self.frames[link].joint_axis
         assert joint_axis is not None
@@ -154,7 +147,7 @@ class _Walk:
             return None
         return {k: factor * joint_axis[self.axis] for k, factor in columns.items()}
 
-    def _bar(self, moved: tuple[int, int, int, int], rate: Scalar, way: Vector) -> LoopBar:
+    def _bar(self, moved: tuple[int, int, int, int], rate: Scalar, span: Vector) -> LoopBar:
         link = moved[0]
         frame, moments = self.frames[link], self.tree.links[link].moments
         second = congruence(frame.matrix, moments.second)
@@ -162,21 +155,21 @@ class _Walk:
         assert frame.angle is not None
         return LoopBar(
             *moved, frame.angle.sin(), frame.angle.cos(), rate,
-            moments.mass, self._still(frame, moments.first), second[u] + second[v], self._still(frame, way),
+            moments.mass, self._still(frame, moments.first), second[u] + second[v], self._still(frame, span),
         )  # fmt: skip
 
     def _still(self, frame: LinkFrame, a: Vector) -> Plane:
-        """A vector fixed in a link, in the axes that its angle turns."""
+        """A vector fixed in a link, in the link's axes."""
         return self.plane(apply(frame.matrix, a))
 
     def plane(self, a: Vector) -> Plane:
-        """The part of a vector in the plane."""
+        """The components of a vector in the plane."""
         u, v = FOLLOWING[self.axis]
         return a[u], a[v]
 
 
 def _added(first: dict[int, Scalar], second: dict[int, Scalar]) -> dict[int, Scalar]:
-    """The sum of two linear forms, without what cancels."""
+    """The sum of two linear forms, without zero terms."""
     total = dict(first)
     for key, factor in second.items():
         total[key] = total[key] + factor if key in total else factor
@@ -184,76 +177,75 @@ def _added(first: dict[int, Scalar], second: dict[int, Scalar]) -> dict[int, Sca
 
 
 def _single(form: dict[int, Scalar]) -> tuple[int, int] | None:
-    """The one velocity of a form and its sign, if it is just plus or minus that."""
+    """The velocity and sign of a form that is plus or minus one velocity; otherwise None."""
     if len(form) != 1:
         return None
     ((key, factor),) = form.items()
     return (key, int(factor.value)) if factor.value in (1, -1) else None
 
 
-# A segment of a planar loop, cut free at both ends: how its ends accelerate under forces there.
+# ---- Segments: the accelerations of both ends of a free segment under forces there
 #
-# About the centre of mass C the translation is alone, M a_C = forces, and the angular accelerations obey
-# G alpha = moments, with G_ij = Re(K_ij exp(i (phi_j - phi_i))), K constant. The start lies at C + sum s_i, the end at
-# C + sum e_i with s_i and e_i fixed in the bars. All accelerations are less gravity, which then acts on nothing but the
-# ground.
+# With the center of mass C, translation decouples: M a_C = forces. The angular accelerations satisfy G alpha = moments
+# with G_ij = Re(K_ij exp(i (phi_j - phi_i))), K constant. The ends are at C + sum s_i and C + sum e_i, with s_i and e_i
+# fixed in the bars. All accelerations are relative to free fall, so gravity appears only at the ground.
 
 
 @dataclass(frozen=True)
 class BarConstants:
-    """What does not move: 1/M, the diagonal of G, K of every pair of bars, and the parts of both ends in every bar."""
+    """The constants of a segment: 1/M, the diagonal of G, K of every pair of bars, and s and e of every bar."""
 
-    light: Scalar
+    inverse_mass: Scalar
     diagonal: tuple[Scalar, ...]
     couplings: dict[tuple[int, int], Plane]
     start: tuple[Plane, ...]
     end: tuple[Plane, ...]
 
     def numbers(self) -> list[Scalar]:
-        """All of them in one row."""
+        """All constants in one list."""
         pairs = (*self.couplings.values(), *self.start, *self.end)
-        return [self.light, *self.diagonal, *(item for pair in pairs for item in pair)]
+        return [self.inverse_mass, *self.diagonal, *(item for pair in pairs for item in pair)]
 
     def with_numbers(self, numbers: Sequence[Scalar]) -> BarConstants:
-        """The same with other numbers, in the order of `numbers`."""
+        """The same structure with other numbers, in the order of `numbers`."""
         size = len(self.diagonal)
-        light, diagonal, rest = numbers[0], numbers[1 : size + 1], iter(numbers[size + 1 :])
+        inverse_mass, diagonal, rest = numbers[0], numbers[1 : size + 1], iter(numbers[size + 1 :])
         pairs = list(zip(rest, rest, strict=True))
         count = len(self.couplings)
         couplings = dict(zip(self.couplings, pairs[:count], strict=True))
         start, end = pairs[count : count + size], pairs[count + size :]
-        return BarConstants(light, tuple(diagonal), couplings, tuple(start), tuple(end))
+        return BarConstants(inverse_mass, tuple(diagonal), couplings, tuple(start), tuple(end))
 
 
 def bar_constants(bars: Sequence[LoopBar]) -> BarConstants:
-    """The constants of a row of bars."""
+    """The constants of a sequence of bars."""
     total = sum((bar.mass for bar in bars[1:]), bars[0].mass)
-    light = total.reciprocal()
+    inverse_mass = total.reciprocal()
     moments, after = [], total
     for bar in bars:
         after = after - bar.mass
-        moments.append((bar.first[0] + after * bar.way[0], bar.first[1] + after * bar.way[1]))
-    start = tuple((-light * x, -light * y) for x, y in moments)
-    end = tuple((bar.way[0] + x, bar.way[1] + y) for bar, (x, y) in zip(bars, start, strict=True))
+        moments.append((bar.first[0] + after * bar.span[0], bar.first[1] + after * bar.span[1]))
+    start = tuple((-inverse_mass * x, -inverse_mass * y) for x, y in moments)
+    end = tuple((bar.span[0] + x, bar.span[1] + y) for bar, (x, y) in zip(bars, start, strict=True))
     couplings = {
         (i, j): _conjugate_product(end[i], moments[j]) for i in range(len(bars)) for j in range(i + 1, len(bars))
     }
     diagonal, after = [], total
     for bar, (x, y) in zip(bars, moments, strict=True):
         after = after - bar.mass
-        length = bar.way[0] * bar.way[0] + bar.way[1] * bar.way[1]
-        diagonal.append(bar.inertia + after * length - light * (x * x + y * y))
-    return BarConstants(light, tuple(diagonal), couplings, start, end)
+        length = bar.span[0] * bar.span[0] + bar.span[1] * bar.span[1]
+        diagonal.append(bar.inertia + after * length - inverse_mass * (x * x + y * y))
+    return BarConstants(inverse_mass, tuple(diagonal), couplings, start, end)
 
 
 def _conjugate_product(a: Plane, b: Plane) -> Plane:
-    """conj(a) b of two vectors taken as complex numbers."""
+    """conj(a) b of two vectors as complex numbers."""
     return a[0] * b[0] + a[1] * b[1], a[0] * b[1] - a[1] * b[0]
 
 
 @dataclass(frozen=True)
 class BarMotion:
-    """What moves in a segment, bar by bar; `moment` is what acts on each bar beside the forces at the ends."""
+    """The variables of a segment, bar by bar; `moment`: applied moments other than those of the end forces."""
 
     sine: tuple[Scalar, ...]
     cosine: tuple[Scalar, ...]
@@ -262,9 +254,9 @@ class BarMotion:
 
 
 class LoopSegment:
-    """The compliance of a segment at its ends, and what its bars do under forces there.
+    """The compliance of a segment at its ends, and the accelerations of its bars under forces there.
 
-    The four directions are the two of the plane at the start, then at the end.
+    The four directions are the two axes of the plane at the start, then at the end.
     """
 
     def __init__(self, constant: BarConstants, motion_of_bars: BarMotion, names: Sequence[str]) -> None:
@@ -292,7 +284,7 @@ class LoopSegment:
         return Factorized(entries, range(self.size), self._names)
 
     def _moments(self) -> list[Scalar]:
-        """On every bar: what acts on it, less what its rotation takes without acceleration."""
+        """On every bar: the applied moment minus the centrifugal terms."""
         found = list(self.motion_of_bars.moment)
         for (i, j), (real, imaginary) in self.constant.couplings.items():
             cosine, sine = self._pairs[i, j]
@@ -303,14 +295,14 @@ class LoopSegment:
 
     @cached_property
     def _ends(self) -> list[Plane]:
-        """The parts of the start, then of the end, in every bar, in the axes of the plane."""
+        """s of every bar, then e of every bar, in the axes of the plane."""
         turned = zip(self.motion_of_bars.sine * 2, self.motion_of_bars.cosine * 2, strict=True)
         parts = (*self.constant.start, *self.constant.end)
         return [(c * x - s * y, s * x + c * y) for (s, c), (x, y) in zip(turned, parts, strict=True)]
 
     @cached_property
     def _uppers(self) -> Square:
-        """L^-T E of the four directions: E is how they move with the angles of the bars."""
+        """L^-T E of the four directions, where E is their derivative by the angles of the bars."""
         start, end = self._ends[: self.size], self._ends[self.size :]
         return [
             self._inertia.solve_upper(column)
@@ -332,20 +324,20 @@ class LoopSegment:
         return [[self._entry(max(i, j), min(i, j)) for j in range(4)] for i in range(4)]
 
     def _entry(self, i: int, j: int) -> Scalar:
-        """Of two directions; those that are parallel also move the centre of mass."""
+        """The compliance of two directions; parallel directions also move the center of mass."""
         parallel = (i - j) % 2 == 0
-        return sum_of_products(self._uppers[i], self._scaled[j], self.constant.light if parallel else None)
+        return sum_of_products(self._uppers[i], self._scaled[j], self.constant.inverse_mass if parallel else None)
 
     @cached_property
     def free(self) -> list[Scalar]:
-        """By directions: the acceleration without forces at the ends."""
+        """By direction: the acceleration without forces at the ends."""
         motion_of_bars = [-sum_of_products(self._pull(direction), self._squares) for direction in range(4)]
         return [
             sum_of_products(row, self._upper, start) for row, start in zip(self._scaled, motion_of_bars, strict=True)
         ]
 
     def _pull(self, direction: int) -> list[Scalar]:
-        """How far each bar reaches along a direction from an end: with the square of its rate it pulls that way."""
+        """The component of each bar along a direction, the factor of its squared rate in the acceleration."""
         first = self.size * (direction // 2)
         return [part[direction % 2] for part in self._ends[first : first + self.size]]
 
@@ -356,14 +348,14 @@ class LoopSegment:
         return self._inertia.solve_lower(upper)
 
 
-# The forces at the cuts between segments: a block-tridiagonal system, eliminated from both ends towards one cut.
+# ---- Forces at the cuts between segments: a block-tridiagonal system, eliminated from both ends toward one cut
 #
-# What is left at that cut is the compliance of the whole loop when only that joint is open, J H^-1 J^T of the
-# multiplier form: it alone becomes singular where the loop does, and its pivots measure how far that is.
+# The remaining block at that cut is the compliance of the loop with only that joint open, J H^-1 J^T of the multiplier
+# form. Only this block is singular when the loop is, and its pivots measure the distance from that.
 
 
 class _Eliminated:
-    """A cut taken out; `columns` are, for every direction of the next cut, the entries here."""
+    """An eliminated cut. columns: for every direction of the next cut the entries here."""
 
     def __init__(self, block: Square, columns: Square, right: Sequence[Scalar]) -> None:
         self._factors = Factorized(block, range(len(block)), ["a cut"] * len(block))
@@ -372,11 +364,11 @@ class _Eliminated:
 
     @cached_property
     def _scaled(self) -> Square:
-        """The coupling with signs changed, ready to be taken off."""
+        """The scaled coupling with opposite sign."""
         return [[-item for item in self._factors.scaled(row)] for row in self._coupling]
 
     def taken_off(self, block: Square) -> Square:
-        """The block of the next cut less what this one takes up."""
+        """The Schur complement: the block of the next cut after this elimination."""
         size = len(block)
         lower = [
             [sum_of_products(self._coupling[i], self._scaled[j], block[i][j]) for j in range(i + 1)]
@@ -385,7 +377,7 @@ class _Eliminated:
         return [[lower[max(i, j)][min(i, j)] for j in range(size)] for i in range(size)]
 
     def taken_off_right(self, right: Sequence[Scalar]) -> list[Scalar]:
-        """The right side of the next cut less what this one takes up."""
+        """The right-hand side of the next cut after this elimination."""
         return [sum_of_products(row, self._right, item) for row, item in zip(self._scaled, right, strict=True)]
 
     def forces(self, following: Sequence[Scalar]) -> list[Scalar]:
@@ -397,9 +389,9 @@ class _Eliminated:
 
 
 class CutForces:
-    """`diagonal[k]` and `right[k]` belong to cut k, `coupling[k][i][j]` joins row i of cut k to column j of cut k + 1.
+    """`diagonal[k]` and `right[k]` belong to cut k, `coupling[k][i][j]` to row i of cut k and column j of cut k + 1.
 
-    `compliance` and `remaining` are what is left of block and right side at the cut `last`.
+    `compliance` and `remaining` are the block and the right-hand side left at the cut `last`.
     """
 
     def __init__(
@@ -414,7 +406,7 @@ class CutForces:
             self.remaining = one.taken_off_right(self.remaining)
 
     def forces(self, at_last: Sequence[Scalar]) -> list[list[Scalar]]:
-        """The forces at all cuts, from those at the cut that was kept for the end."""
+        """The forces at all cuts, from those at the last cut."""
         before, after = _recovered(self._before, at_last), _recovered(self._after, at_last)
         return [*before[::-1], list(at_last), *after]
 
@@ -438,11 +430,11 @@ def _recovered(eliminated: Sequence[_Eliminated], at_last: Sequence[Scalar]) -> 
     return found
 
 
-# Segments of one length side by side: written so that their formulas differ in symbols and a few nodes alone.
+# ---- Segments of equal length in vector lanes
 #
-# Numbers in which segments differ become symbols. Where a segment takes in what was computed outside it (angles, rates,
-# moments, forces at its ends), the nodes of its neighbours are noted as hidden outputs of the graph, one row for every
-# such place and one column for every lane: passes keep outputs, whatever they do to the rest.
+# The formulas of such segments must differ only in symbols and a few input nodes. Different numbers become symbols. The
+# inputs of segments (angles, rates, moments, forces at their ends) become hidden outputs of the graph, with one row for
+# every input and one column for every lane, because passes preserve outputs.
 
 #: Lanes of a vector.
 WIDTH = 4
@@ -450,7 +442,7 @@ _HIDDEN = "lanes of group "
 
 
 def lane_groups(lengths: Sequence[int], width: int) -> list[tuple[int, ...]]:
-    """Segments of one length, at most `width` of them together; those that find no other are left out."""
+    """Groups of at most `width` segments of equal length; single segments are omitted."""
     found = []
     for length in dict.fromkeys(lengths):
         same = [place for place, one in enumerate(lengths) if one == length]
@@ -460,7 +452,7 @@ def lane_groups(lengths: Sequence[int], width: int) -> list[tuple[int, ...]]:
 
 @dataclass
 class SegmentLanes:
-    """Grows while segments are written; `numbers` says what the symbols are that stand for numbers."""
+    """Records the lanes of segments; `numbers`: the values of symbols that replace numbers."""
 
     groups: Sequence[tuple[int, ...]]
     numbers: dict[Symbol, Scalar] = field(default_factory=dict)
@@ -468,7 +460,7 @@ class SegmentLanes:
     _taken: dict[int, list[list[Scalar]]] = field(default_factory=dict)
 
     def same_shape(self, constants: Sequence[BarConstants]) -> list[BarConstants]:
-        """The constants of all segments, with symbols where those of one group differ."""
+        """The constants of all segments, with symbols for constants that differ within a group."""
         found = list(constants)
         for group in self.groups:
             columns = zip(*(constants[segment].numbers() for segment in group), strict=True)
@@ -486,13 +478,13 @@ class SegmentLanes:
         return [column[0].symbol(*symbol) for symbol in symbols]
 
     def own(self, scalar: Scalar) -> Scalar:
-        """A node of its own for what another segment takes in as well: once the number one."""
+        """A separate node for an input shared with another segment: the input times a symbol of value one."""
         symbol = Symbol(Kind.PARAMETER, "number one")
         self.numbers[symbol] = scalar.number(1)
         return scalar.symbol(*symbol) * scalar
 
     def take(self, taken: Sequence[Sequence[Scalar]]) -> None:
-        """Note what every segment takes in, in the same order for all."""
+        """Record the inputs of every segment, in the same order for all."""
         for number, group in enumerate(self.groups):
             columns = zip(*(taken[segment] for segment in group), strict=True)
             self._taken.setdefault(number, []).extend(list(column) for column in columns)
@@ -506,7 +498,7 @@ class SegmentLanes:
 
 
 def without_lanes(graph: Graph) -> tuple[Graph, tuple[tuple[int, int], ...]]:
-    """The graph without hidden outputs, and the nodes they named: each with the one in the next lane."""
+    """The graph without hidden outputs, and their nodes as pairs with the node in the next lane."""
     pairs: list[tuple[int, int]] = []
     for output in graph.outputs:
         if output.name.startswith(_HIDDEN):
@@ -517,16 +509,16 @@ def without_lanes(graph: Graph) -> tuple[Graph, tuple[tuple[int, int], ...]]:
     return Graph(graph.nodes, visible), tuple(dict.fromkeys(pairs))
 
 
-# The motion of a planar loop from its segments: accelerations, and force and compliance of the closing joint.
+# ---- The motion of a planar loop from its segments
 
 #: Both directions of the plane belong to one joint.
 _NAMES = ("closing.x", "closing.y")
 _GROUPS = ("closing", "closing")
 
 
-def lengths_of(ring: PlanarLoop, length: int) -> list[int]:
-    """How many bars the segments have: `length`, and what is left over beside the closing joint, which is a cut."""
-    before, after = ring.closing, len(ring.bars) - ring.closing
+def lengths_of(loop: PlanarLoop, length: int) -> list[int]:
+    """The numbers of bars of the segments: `length`, and the rest next to the closing joint, which is a cut."""
+    before, after = loop.closing, len(loop.bars) - loop.closing
     return [*_parts(before, length), *_parts(after, length)[::-1]]
 
 
@@ -536,9 +528,9 @@ def _parts(bars: int, length: int) -> list[int]:
 
 @dataclass(frozen=True)
 class SegmentedLoop:
-    """A ring cut into segments, under generalized forces on all velocities. `lanes` notes what is done side by side."""
+    """A planar loop cut into segments, under generalized forces on all velocities. lanes: parallel computation."""
 
-    ring: PlanarLoop
+    loop: PlanarLoop
     lengths: tuple[int, ...]
     forces: Sequence[Scalar]
     names: Sequence[str]
@@ -546,28 +538,28 @@ class SegmentedLoop:
 
     @cached_property
     def cuts_at(self) -> list[int]:
-        """How many bars come before each cut."""
+        """The number of bars before each cut."""
         return [0, *accumulate(self.lengths)]
 
     @cached_property
     def last_cut(self) -> int:
         """The cut that is solved last: the closing joint."""
-        return self.cuts_at.index(self.ring.closing)
+        return self.cuts_at.index(self.loop.closing)
 
     @cached_property
     def _moments(self) -> dict[int, Scalar]:
-        """By link: what the moments in its joints do on it."""
-        own = {bar.link: bar.sign * self.forces[bar.velocity] for bar in self.ring.bars}
+        """The moments of joints on every link."""
+        own = {bar.link: bar.sign * self.forces[bar.velocity] for bar in self.loop.bars}
         found = dict(own)
-        for bar in self.ring.bars:
+        for bar in self.loop.bars:
             if bar.parent:
                 found[bar.parent] = found[bar.parent] - own[bar.link]
         return found
 
     @cached_property
     def segments(self) -> list[LoopSegment]:
-        """All segments, reduced to their ends."""
-        rows = [self.ring.bars[first:last] for first, last in pairwise(self.cuts_at)]
+        """All segments."""
+        rows = [self.loop.bars[first:last] for first, last in pairwise(self.cuts_at)]
         still = [bar_constants(bars) for bars in rows]
         motions = [self._bar_motion(bars) for bars in rows]
         if self.lanes is not None:
@@ -588,10 +580,10 @@ class SegmentedLoop:
 
     @cached_property
     def cuts(self) -> CutForces:
-        """The system of the forces at the cuts: each acts on the segment after it, and against the one before."""
-        none = self.ring.gravity[0].number(0)
+        """The system of the forces at the cuts. Each acts on the segment after it; its reaction on the one before."""
+        none = self.loop.gravity[0].number(0)
         ground = [[none, none], [none, none]]
-        fixed = [-item for item in self.ring.gravity]
+        fixed = [-item for item in self.loop.gravity]
         starts = [*([row[:2] for row in one.compliance[:2]] for one in self.segments), ground]
         ends = [ground, *([row[2:] for row in one.compliance[2:]] for one in self.segments)]
         coupling = [[[-item for item in row[2:]] for row in one.compliance[:2]] for one in self.segments]
@@ -607,34 +599,34 @@ class SegmentedLoop:
         return self.cuts.compliance
 
     @cached_property
-    def factorised(self) -> Factorized:
-        """The compliance, ready to be solved with."""
+    def factorized(self) -> Factorized:
+        """The factorization of the compliance."""
         return Factorized(self.compliance, range(2), ("the closing joint", "the closing joint"))
 
     @cached_property
     def closing_force(self) -> list[Scalar]:
-        """The force at the last cut on what comes after it."""
-        return guarded(self.compliance, self.factorised, _GROUPS).solve(self.cuts.remaining)
+        """The force at the last cut on the segment after it."""
+        return guarded(self.compliance, self.factorized, _GROUPS).solve(self.cuts.remaining)
 
     def multipliers(self) -> list[Scalar]:
         """The force at the closing joint, in the order of the rows."""
         return [self.closing_force[place] for place in self._in_order]
 
     def pivots(self) -> list[Scalar]:
-        """For every row of the closing joint how independent it is of those before it, as in the multiplier form."""
+        """For every row of the closing joint: how independent it is of earlier rows, as in the multiplier form."""
         compliance = [[self.compliance[i][j] for j in self._in_order] for i in self._in_order]
         return pivots_of(compliance, Factorized(compliance, range(2), _NAMES), _GROUPS)
 
     @property
     def _in_order(self) -> list[int]:
         """The directions of the plane in the order of the rows."""
-        return sorted(range(2), key=lambda place: self.ring.rows[place])
+        return sorted(range(2), key=lambda place: self.loop.rows[place])
 
     def accelerations(self) -> list[Scalar]:
-        """By velocity."""
+        """The accelerations, by velocity."""
         angular = self._angular()
         found = [self.forces[0]] * len(self.forces)
-        for bar in self.ring.bars:
+        for bar in self.loop.bars:
             change = angular[bar.link] - angular[bar.parent] if bar.parent else angular[bar.link]
             found[bar.velocity] = bar.sign * change
         return found
@@ -649,7 +641,7 @@ class SegmentedLoop:
         found: dict[int, Scalar] = {}
         for segment, (sx, sy, ex, ey), first in zip(self.segments, taken, self.cuts_at, strict=False):
             accelerations = segment.accelerations((sx, sy, -ex, -ey))
-            bars = self.ring.bars[first : first + segment.size]
+            bars = self.loop.bars[first : first + segment.size]
             found.update((bar.link, item) for bar, item in zip(bars, accelerations, strict=True))
         return found
 

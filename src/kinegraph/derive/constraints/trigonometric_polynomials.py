@@ -11,25 +11,20 @@ from kinegraph.graph.angle import LinearForm, linear_form
 from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import GUARDED, Coefficient, Factor, Function, Kind, Polynomial, Symbol, Term, children
 
-# Equations as polynomials in what is unknown: sines and cosines of unknown angles, and unknown displacements.
-#
-# Angles that differ by something known are one unknown: sin(q1 + q2) and sin(q2) with q1 known. The first that is met
-# stands for all of them, so that a chain in the axes of the ground keeps the absolute angles of its bars.
-
-#: Coefficients of unknown coordinates, by their symbols.
+#: Coefficients of unknown coordinates, by symbol.
 Combination: TypeAlias = tuple[tuple[int, Coefficient], ...]
 
 
-#: How coordinates are called where they tell the branch; no coordinate's name has a space.
+#: Prefix of coordinates that determine the branch. Names of coordinates have no spaces.
 GIVEN = "given "
 
 
 class NoClosedForm(Exception):
-    """These equations have no closed form that is known here."""
+    """No closed form of these equations is known."""
 
 
 class AtomKind(Enum):
-    """What of an unknown stands in a monomial."""
+    """The function of an unknown in a monomial."""
 
     COSINE = "cos"
     SINE = "sin"
@@ -46,7 +41,7 @@ class Atom(NamedTuple):
 Monomial: TypeAlias = tuple[Atom, ...]
 Expanded: TypeAlias = dict[Monomial, Scalar]
 
-#: Longer products than these do not occur in the forms that are known.
+#: The known forms have no longer products.
 _MOST_FACTORS = 3
 
 
@@ -57,18 +52,22 @@ class SineCosine(NamedTuple):
     cosine: Scalar
 
     def after(self, other: SineCosine) -> SineCosine:
-        """The turn by both angles."""
+        """Sine and cosine of the sum of two angles."""
         return SineCosine(
             self.sine * other.cosine + self.cosine * other.sine, self.cosine * other.cosine - self.sine * other.sine
         )
 
     def back(self) -> SineCosine:
-        """The turn by the opposite angle."""
+        """Sine and cosine of the negative angle."""
         return SineCosine(-self.sine, self.cosine)
 
 
 class Unknowns:
-    """Expands scalars in unknown coordinates; `angles` are the angles that stand for each unknown combination."""
+    """Expands scalars as polynomials in unknowns; `angles`: the representative angle of each unknown combination.
+
+    Angles that differ by a known angle are one unknown: sin(q1 + q2) and sin(q2) with q1 known. The first one found
+    represents all of them, so that a chain in the axes of the ground keeps the absolute angles of its bars.
+    """
 
     def __init__(self, builder: GraphBuilder, symbols: Iterable[int]) -> None:
         self.builder = builder
@@ -78,7 +77,7 @@ class Unknowns:
         self._touched: dict[int, bool] = {}
 
     def expanded(self, scalar: Scalar) -> Expanded:
-        """A scalar as a polynomial in the unknowns; NoClosedForm if it is none."""
+        """A scalar as a polynomial in the unknowns; NoClosedForm if it is not a polynomial."""
         return self._expanded(scalar.index)
 
     def _depends(self, index: int) -> bool:
@@ -128,7 +127,7 @@ class Unknowns:
         return without_zeros({(sine,): sign * rest.cosine, (cosine,): sign * rest.sine})
 
     def _combination(self, form: LinearForm) -> tuple[Combination, int]:
-        """The unknown part of an angle, with a positive coefficient in front, and the sign that took."""
+        """The unknown part of an angle with a positive first coefficient, and the sign it was multiplied by."""
         found: dict[int, Coefficient] = {}
         for monomial, coefficient in form.items():
             if any(self._depends(child) for child, _ in monomial):
@@ -140,13 +139,13 @@ class Unknowns:
 
 
 def turn_of(builder: GraphBuilder, form: LinearForm) -> SineCosine:
-    """Sine and cosine of an angle that is a linear form."""
+    """Sine and cosine of an angle given as a linear form."""
     angle = Scalar(builder, builder.polynomial((c, monomial) for monomial, c in form.items()))
     return SineCosine(angle.sin(), angle.cos())
 
 
 def given(builder: GraphBuilder, index: int) -> int:
-    """The symbol of a coordinate as it is given, which nothing replaces: it tells the branch."""
+    """The symbol of a given coordinate, which is never replaced and determines the branch."""
     node = builder.nodes[index]
     if not isinstance(node, Symbol) or node.kind is not Kind.COORDINATE:
         return index
@@ -154,7 +153,7 @@ def given(builder: GraphBuilder, index: int) -> int:
 
 
 def given_turn(builder: GraphBuilder, form: LinearForm) -> SineCosine:
-    """Sine and cosine of an angle of coordinates as they are given."""
+    """Sine and cosine of an angle of given coordinates."""
     return turn_of(builder, {tuple((given(builder, x), e) for x, e in one): c for one, c in form.items()})
 
 
@@ -163,7 +162,7 @@ def _scaled(form: LinearForm, sign: int) -> LinearForm:
 
 
 def less(form: LinearForm, other: LinearForm, times: int = 1) -> LinearForm:
-    """An angle less a multiple of another."""
+    """An angle minus a multiple of another."""
     found = dict(form)
     for monomial, coefficient in other.items():
         found[monomial] = found.get(monomial, 0) - times * coefficient
@@ -179,7 +178,7 @@ def added(first: Expanded, second: Expanded) -> Expanded:
 
 
 def multiplied(first: Expanded, second: Expanded) -> Expanded:
-    """The product of two polynomials, squares of a sine written by its cosine."""
+    """The product of two polynomials, with sin^2 replaced by 1 - cos^2."""
     total: Expanded = {}
     for left, a in first.items():
         for right, b in second.items():
@@ -190,7 +189,7 @@ def multiplied(first: Expanded, second: Expanded) -> Expanded:
 
 
 def _without_squares(monomial: Monomial) -> list[tuple[Monomial, int]]:
-    """sin^2 = 1 - cos^2, so that a constant length is a constant."""
+    """Replace sin^2 by 1 - cos^2, so that constant lengths become constants."""
     for place, (first, second) in enumerate(pairwise(monomial)):
         if first == second and first.part is AtomKind.SINE:
             rest = (*monomial[:place], *monomial[place + 2 :])
@@ -207,15 +206,12 @@ def _order(atom: Atom) -> tuple[Combination, str]:
 
 
 def without_zeros(expanded: Mapping[Monomial, Scalar]) -> Expanded:
-    """Without terms whose coefficient is zero."""
+    """The polynomial without zero terms."""
     return {monomial: coefficient for monomial, coefficient in expanded.items() if not coefficient.is_zero}
 
 
-# Squares of roots: sqrt(x)^2 = x, so that what needs the square alone does not wait for the root.
-
-
 def without_squared_roots(scalar: Scalar) -> Scalar:
-    """The same scalar, the squares of roots and signs in its terms replaced by what they are."""
+    """The same scalar with sqrt(x)^2 = x and sign(x)^2 = 1 in its terms, so that squares need no root."""
     builder = scalar.builder
     node = builder.nodes[scalar.index]
     if not isinstance(node, Polynomial):
@@ -227,7 +223,7 @@ def without_squared_roots(scalar: Scalar) -> Scalar:
 
 
 def expanded_terms(builder: GraphBuilder, terms: tuple[Term, ...]) -> Iterator[Term]:
-    """Terms without squares of roots; a term that becomes a sum is taken in term by term."""
+    """Terms without squares of roots; a term that becomes a sum is expanded."""
     for coefficient, factors in terms:
         whole, exponents = _exponents(builder, factors)
         if any(exponent > 1 and _is(builder, child, "sqrt") for child, exponent in exponents.items()):
@@ -249,7 +245,7 @@ def _is(builder: GraphBuilder, index: int, name: str) -> bool:
 
 
 def _exponents(builder: GraphBuilder, factors: tuple[Factor, ...]) -> tuple[Coefficient, dict[int, int]]:
-    """Products of roots expanded into their factors."""
+    """The coefficient and exponents of a product, with products of roots expanded into their factors."""
     whole: Coefficient = 1
     found: dict[int, int] = {}
     waiting = list(factors)
@@ -265,7 +261,7 @@ def _exponents(builder: GraphBuilder, factors: tuple[Factor, ...]) -> tuple[Coef
 
 
 def _replaced(builder: GraphBuilder, coefficient: Coefficient, exponents: dict[int, int]) -> Iterator[Term]:
-    """sqrt(x)^2 is x, sign(x)^2 is one: where it is zero the root beside it has no number."""
+    """A term with sqrt(x)^2 = x and sign(x)^2 = 1: if the sign is zero, the root next to it is NaN."""
     rest: list[Factor] = []
     squares: list[int] = []
     for child, exponent in exponents.items():
@@ -283,7 +279,7 @@ def _replaced(builder: GraphBuilder, coefficient: Coefficient, exponents: dict[i
 
 
 def _radicand(builder: GraphBuilder, node: object) -> int:
-    """What stands under a root, without its guard: the root itself has that."""
+    """The radicand of a root, without its guard."""
     assert isinstance(node, Function)
     inner = builder.nodes[node.arguments[0]]
     guarded = isinstance(inner, Function) and inner.name == GUARDED

@@ -1,1 +1,1 @@
-"""Forces, inertia matrices, accelerations and energy by the recursions of mechanics."""
+"""Recursive algorithms of dynamics: forces, inertia matrices, accelerations and energy."""

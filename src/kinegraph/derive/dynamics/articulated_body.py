@@ -1,7 +1,7 @@
-"""Forward dynamics by the articulated-body algorithm: linear in the number of joints.
+"""Forward dynamics by the articulated-body algorithm, linear in the number of joints.
 
-Every link carries f = M a + K^T alpha + p, n = K a + J alpha + s: the wrench that gives it the acceleration (a, alpha)
-when all joints beyond it move freely under their forces. Joint components are eliminated one after the other.
+For every link, f = M a + K^T alpha + p and n = K a + J alpha + s is the wrench that gives it the acceleration
+(a, alpha) while all joints beyond it move freely under their forces. Joint components are eliminated one by one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from kinegraph.graph.build import Scalar
 
 @dataclass(frozen=True)
 class Articulated:
-    """The articulated inertia of a link and its bias wrench, about the link's origin."""
+    """The articulated-body inertia of a link and its bias wrench, about the link's origin."""
 
     linear: Symmetric
     mixed: Matrix
@@ -51,7 +51,7 @@ class Articulated:
 
 @dataclass(frozen=True)
 class Elimination:
-    """What is needed to find one joint component's acceleration once its link's is known."""
+    """The data from which the acceleration of a joint component follows, once that of its link is known."""
 
     force: Vector
     moment: Vector
@@ -60,7 +60,7 @@ class Elimination:
 
 
 def joints_are_independent(motion: Motion) -> bool:
-    """True if every joint component follows at most one coordinate, and no two the same, at a static rate."""
+    """True if every joint component depends on at most one coordinate, at a static rate, and no two on the same."""
     seen: set[int] = set()
     for columns in motion.columns:
         for column in columns:
@@ -80,7 +80,7 @@ def articulated_accelerations(
 
 
 def _bias_accelerations(layout: FrameAssignment, motion: Motion) -> list[Screw]:
-    """Acceleration of every link's origin, seen from its parent, that velocities and prescribed motions cause."""
+    """The acceleration of every link's origin relative to its parent due to velocities and prescribed motions."""
     velocities = link_velocities(layout, motion)
     zero = zero_vector(layout.tree.like)
     found = [Screw(zero, zero)]
@@ -167,7 +167,7 @@ def _less(s: Symmetric, a: Vector, b: Vector) -> Symmetric:
 
 
 def _propagated(layout: FrameAssignment, index: int, body: Articulated) -> Articulated:
-    """An articulated body of a child's frame and origin, in its parent's."""
+    """An articulated body of a child, in its parent's frame and about its parent's origin."""
     r = layout.offsets[index]
     linear = layout.inward_symmetric(index, body.linear)
     angular = layout.inward_symmetric(index, body.angular)
@@ -234,7 +234,7 @@ def _outward(
             if not column:
                 continue
             step = eliminations[Column(index, component)]
-            # seen excludes the bias acceleration, which the elimination's excess already holds
+            # `seen` excludes the bias acceleration, which is already part of `excess`
             value = step.excess - dot(step.force, seen.linear) - dot(step.moment, seen.angular)
             (coordinate, slope), *_ = column.items()
             results[coordinate] = value / slope

@@ -1,4 +1,4 @@
-"""Base parameters: regrouped inertia, and the regressor that is linear in them."""
+"""Base parameters: regrouped inertia, and the regressor of forces that are linear in them."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.prime_field import FieldArithmetic, FieldEvaluation, PrimeField, angle_tables
 
-# Base parameters: mass that moves the same whether it sits on a link or on its parent is moved to the parent.
-#
-# On a revolute joint, mass spread along the joint's axis stays where it is while the joint turns: m, the first moment
-# along the axis and the second moment along the axis go to the parent. On a prismatic joint the whole second moment
-# about the link's origin is constant in the parent. About a ball joint's centre only the mass is.
-# In the words of Khalil and Gautier these are the regrouping relations; here they hold for any tree of elementary
-# joints, and energy and momentum are kept as well, because no mass changes its motion.
+# ---- Regrouping of inertia
 
 
 def regrouped(tree: Tree, axial_moments: frozenset[tuple[int, AxialMoment]] = frozenset()) -> Tree:
-    """The same tree with the fewest inertial parameters on its links."""
+    """The same tree with the fewest inertial parameters on its links (Khalil and Gautier's regrouping relations).
+
+    Mass that moves in the same way on a link and on its parent is moved to the parent. A revolute joint does not move
+    mass on its axis: m, and the first and second moments along the axis, go to the parent. A prismatic joint keeps the
+    second moment about the link's origin constant in the parent. A ball joint keeps only the mass at its center. The
+    relations hold for any tree of elementary joints. Energy and momentum are unchanged, because no mass changes its
+    motion.
+    """
     links = list(tree.links)
     choice = dict(axial_moments)
     for index in range(len(links) - 1, 0, -1):
@@ -51,7 +52,7 @@ def regrouped(tree: Tree, axial_moments: frozenset[tuple[int, AxialMoment]] = fr
 
 
 def _split(link: Link, axial_moment: AxialMoment | None) -> tuple[MassMoments, MassMoments]:
-    """What stays on the link, and what goes to the parent (in the parent's frame)."""
+    """The moments that remain on the link, and those that go to the parent (in the parent's frame)."""
     assert link.joint is not None and link.origin is not None
     if link.joint.kind is JointKind.REVOLUTE:
         return _along_axis(link.moments, link.joint.axis, link.origin, axial_moment)
@@ -86,25 +87,25 @@ def _along_axis(
     return retained, MassMoments(moments.mass, moved_first, moved_second)
 
 
-# The regressor: tau = Y(q, v, a) pi, linear in the base parameters pi, with as few of them as the motion can tell.
+# ---- The regressor: tau = Y(q, v, a) pi, with as few base parameters pi as the motion can identify
 #
-# Regrouping (`regroup.py`) leaves on every link what its joint can tell from its parent; of these, parameters whose
-# column is zero are left out, and the rank of the rest is checked exactly, at random points of the prime field.
+# Regrouping leaves on every link the parameters that its joint can distinguish from those of its parent. Parameters
+# with a zero column are removed. The rank of the others is checked exactly, at random points of a prime field.
 
 AXES = "xyz"
 
 
 @dataclass(frozen=True)
 class BaseParameter:
-    """One parameter of a link: its name, its value in the model's parameters, and the symbol standing for it."""
+    """One parameter of a link: its name, its value in terms of the model's parameters, and its symbol."""
 
     name: str
     value: Scalar
     symbol: Scalar
 
 
-def parametrised(tree: Tree, link_names: Sequence[str]) -> tuple[Tree, list[BaseParameter]]:
-    """The regrouped tree with every link's moments replaced by symbols, and what the symbols stand for."""
+def parametrized(tree: Tree, link_names: Sequence[str]) -> tuple[Tree, list[BaseParameter]]:
+    """The regrouped tree with every link's moments replaced by symbols, and these parameters."""
     links = list(tree.links)
     parameters: list[BaseParameter] = []
     for index in range(1, len(links)):
@@ -117,9 +118,9 @@ def parametrised(tree: Tree, link_names: Sequence[str]) -> tuple[Tree, list[Base
 
 
 def armature_parameters(armature: Mapping[str, Scalar], groups: Iterable[tuple[str, ...]]) -> dict[str, BaseParameter]:
-    """The parameters of inertia in coordinates themselves, by the name of the velocity.
+    """The armature parameters, by the name of the velocity.
 
-    Each group of velocities shares one: that of a coordinate, or of the three quasi-velocities of a quaternion.
+    A group of velocities shares one parameter: a coordinate, or the three quasi-velocities of a quaternion.
     """
     found: dict[str, BaseParameter] = {}
     for group in groups:
@@ -131,12 +132,12 @@ def armature_parameters(armature: Mapping[str, Scalar], groups: Iterable[tuple[s
 
 
 def _label(velocities: tuple[str, ...]) -> str:
-    """A coordinate's velocity by the coordinate's name, those of a quaternion together."""
+    """The name of a coordinate, or the three velocities of a quaternion."""
     return velocities[0].removesuffix("'") if len(velocities) == 1 else f"({', '.join(velocities)})"
 
 
 def _link_parameters(joint: Joint, moments: MassMoments, name: str) -> tuple[list[BaseParameter], MassMoments]:
-    """What a link can tell: about its own axis the sum and difference of the cross moments, products, first moments."""
+    """The identifiable parameters of a link: sum and difference of cross moments, products, first moments."""
     parameters: list[BaseParameter] = []
 
     def new(what: str, value: Scalar) -> Scalar:
@@ -158,7 +159,7 @@ def _link_parameters(joint: Joint, moments: MassMoments, name: str) -> tuple[lis
 
 
 def _about_axis(axis: int, moments: MassMoments, new: Callable[[str, Scalar], Scalar]) -> MassMoments:
-    """I = Sjj + Skk is the moment about the axis, D = Sjj - Skk the difference: fewer columns vanish together."""
+    """Use I = Sjj + Skk, the moment about the axis, and D = Sjj - Skk, so that single columns vanish."""
     j, k = FOLLOWING[axis]
     zero = moments.mass.number(0)
     s = moments.second
@@ -180,8 +181,8 @@ def _about_axis(axis: int, moments: MassMoments, new: Callable[[str, Scalar], Sc
 class BaseRegressor:
     """tau = matrix @ [parameter values].
 
-    `minimal` says that the columns are independent functions of the motion (checked exactly). It is False only where
-    a dependence has coefficients that are no rational numbers, so that it could not be resolved.
+    minimal: the columns are independent functions of the motion (checked exactly). It is False only if a dependence
+    has irrational coefficients, so that it could not be resolved.
     """
 
     matrix: list[list[Scalar]]
@@ -192,7 +193,7 @@ class BaseRegressor:
 def base_regressor(
     builder: GraphBuilder, roots: Sequence[Scalar], parameters: Sequence[BaseParameter]
 ) -> BaseRegressor:
-    """The regressor of forces that are linear in the given parameters, dependent columns merged into the others."""
+    """The regressor of forces that are linear in the given parameters, with dependent columns merged."""
     rows = jacobian(builder, [root.index for root in roots], [parameter.symbol.index for parameter in parameters])
     pivots, relations = dependences(builder, rows)
     values = [parameter.value for parameter in parameters]
@@ -215,9 +216,9 @@ Relation: TypeAlias = dict[int, Fraction]
 def dependences(builder: GraphBuilder, rows: Sequence[Sequence[int]]) -> tuple[list[int], dict[int, Relation | None]]:
     """Independent columns of a matrix of nodes, as functions of the motion, and the others in terms of them.
 
-    The matrix is evaluated at random points of the prime field, parameters held fixed, until there are more rows than
-    columns; a dependence of functions shows at every point, an independence at almost all. A relation is None where
-    its coefficients are not rational numbers.
+    The matrix is evaluated at random points of the prime field with fixed parameters, until there are more rows than
+    columns. Dependent functions are dependent at every point, independent ones at almost none. A relation is None if
+    its coefficients are not rational.
     """
     width = len(rows[0]) if rows else 0
     flat = tuple(index for row in rows for index in row)
@@ -244,7 +245,7 @@ def _rational_relation(reduced: list[list[int]], pivots: list[int], column: int,
 
 
 def _rational(residue: int, p: int) -> Fraction | None:
-    """The fraction with small numerator and denominator that a residue modulo p stands for, if there is one."""
+    """The fraction with small numerator and denominator that equals a residue modulo p, if there is one."""
     bound = 1 << 40  # a random residue has such a fraction with probability 2^-45
     (r0, t0), (r1, t1) = (p, 0), (residue, 1)
     while r1 > bound:
@@ -254,7 +255,7 @@ def _rational(residue: int, p: int) -> Fraction | None:
 
 
 class _MovingPoint:
-    """Random points with the same parameters and another motion each time."""
+    """Random points with fixed parameters and a different motion each time."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -271,7 +272,7 @@ class _MovingPoint:
 
 
 class _MotionField(FieldArithmetic):
-    """The field at a point whose parameters depend on the seed only, everything else on the step too."""
+    """A point whose parameters depend on the seed only, and all other symbols on the seed and the step."""
 
     def __init__(self, field: PrimeField, seed: int, step: int) -> None:
         self._step = step

@@ -1,9 +1,9 @@
 """H, C and gravity by the closed formulas of Rackovic's Alg. 1.1 and 1.2: sums over all links, in the fixed frame.
 
-With e_i the joint axes, r_ji from joint i to the centre of mass of link j, Q_j the link's axes and J_j its inertia
-about its centre of mass, all that depends on the posture is built from Q and e alone. It takes many more operations
-than the recursions of `composite_body` and `christoffel`; the reductions of the dissertation start here, and agreeing
-with the recursions is a check of both.
+Let e_i be the joint axes, r_ji the vector from joint i to the center of mass of link j, Q_j the link's axes and J_j its
+inertia about its center of mass. Everything that depends on the posture follows from Q and e. The formulas take many
+more operations than the recursive algorithms of `composite_body`. The reductions of the dissertation start here, and
+agreement with the recursive algorithms checks both.
 """
 
 from __future__ import annotations
@@ -69,10 +69,10 @@ class ClosedForm:
                 found.append(LinkInSpace(product(before, _rotation(link.joint)), origin, direction))
         return found
 
-    # what the formulas are made of
+    # terms of the formulas
 
     def path(self, link: int) -> list[int]:
-        """The joints a link hangs on, from the fixed frame outwards."""
+        """The joints from the fixed frame to a link."""
         found: list[int] = []
         while link > 0:
             found.append(link)
@@ -80,17 +80,17 @@ class ClosedForm:
         return found[::-1]
 
     def turns(self, joint: int) -> bool:
-        """Whether a joint is revolute."""
+        """Is a joint revolute?"""
         kind = self.tree.links[joint].joint
         return kind is not None and kind.kind is JointKind.REVOLUTE
 
-    def velocity(self, joint: int, centre: Vector) -> Vector:
-        """Of a point when one joint moves alone at unit rate: e x r, or e for a prismatic joint."""
+    def velocity(self, joint: int, center: Vector) -> Vector:
+        """The velocity of a point for a unit rate of one joint: e x r, or e for a prismatic joint."""
         place = self.places[joint]
-        return cross(place.direction, minus(centre, place.origin)) if self.turns(joint) else place.direction
+        return cross(place.direction, minus(center, place.origin)) if self.turns(joint) else place.direction
 
-    def centre(self, link: int) -> Vector:
-        """The centre of mass of a link; its origin where it has no mass."""
+    def center(self, link: int) -> Vector:
+        """The center of mass of a link; its origin if it has no mass."""
         moments, place = self.tree.links[link].moments, self.places[link]
         if moments.mass.is_zero:
             return place.origin
@@ -105,7 +105,7 @@ class ClosedForm:
         return sum(entries, self.like.number(0))
 
     def _central_inertia(self, link: int) -> Symmetric:
-        """J = tr(S) 1 - S with the second moment S about the centre of mass."""
+        """J = tr(S) 1 - S with the second moment S about the center of mass."""
         mass, first, second = self.tree.links[link].moments
         if not mass.is_zero:
             second = second.plus(scaled(-mass.reciprocal(), outer_square(first)))
@@ -118,7 +118,7 @@ class ClosedForm:
         total: dict[tuple[Column, Column], Scalar] = {}
         for link in self._massive():
             mass, joints = self.tree.links[link].moments.mass, self._wanted(link, wanted)
-            speeds = {joint: self.velocity(joint, self.centre(link)) for joint in joints}
+            speeds = {joint: self.velocity(joint, self.center(link)) for joint in joints}
             for i in joints:
                 for k in joints:
                     value = mass * dot(speeds[i], speeds[k])
@@ -143,13 +143,13 @@ class ClosedForm:
         return {key: value for key, value in total.items() if not value.is_zero}
 
     def _of_link(self, link: int, i: int, k: int, h: int) -> Scalar:
-        """m (e_i x r_i) . (e_h x (e_k x r_k)) and half the three turns of the inertia."""
+        """m (e_i x r_i) . (e_h x (e_k x r_k)) plus half of the three terms of the inertia."""
         value = self.like.number(0)
         if not self.turns(h):
             return value
-        centre, e = self.centre(link), {joint: self.places[joint].direction for joint in (i, k, h)}
+        center, e = self.center(link), {joint: self.places[joint].direction for joint in (i, k, h)}
         mass = self.tree.links[link].moments.mass
-        value += mass * dot(self.velocity(i, centre), cross(e[h], self.velocity(k, centre)))
+        value += mass * dot(self.velocity(i, center), cross(e[h], self.velocity(k, center)))
         if self.turns(i) and self.turns(k):
             for one, left, right in ((i, h, k), (k, i, h), (h, i, k)):
                 value += Fraction(1, 2) * self.inertia_products(link, e[one], cross(e[left], e[right]))
@@ -161,7 +161,7 @@ class ClosedForm:
         for link in self._massive():
             weight = times(self.tree.links[link].moments.mass, self.tree.gravity)
             for joint in self.path(link):
-                total[joint] -= dot(self.velocity(joint, self.centre(link)), weight)
+                total[joint] -= dot(self.velocity(joint, self.center(link)), weight)
         return [(), *((value,) for value in total[1:])]
 
     def _massive(self) -> list[int]:
@@ -175,7 +175,7 @@ def _rotation(joint: Joint) -> Matrix:
     """The rotation matrix of a revolute joint."""
     if joint.kind is not JointKind.REVOLUTE:
         raise DerivationError(
-            "the closed formulas are for revolute and prismatic joints; use another plan for ball joints"
+            "the closed formulas support only revolute and prismatic joints; use another plan for ball joints"
         )
     sine, cosine = joint.displacement.sin(), joint.displacement.cos()
     columns = [turn_vector(joint.axis, sine, cosine, unit_vector(sine, axis)) for axis in range(3)]

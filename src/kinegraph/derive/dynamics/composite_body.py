@@ -1,6 +1,4 @@
-"""The composite-body algorithm: inertia matrix, gravity forces and the three-index array, for joints and for
-coordinates.
-"""
+"""The composite-rigid-body algorithm: inertia matrix, gravity forces and Christoffel symbols."""
 
 from __future__ import annotations
 
@@ -27,7 +25,7 @@ from kinegraph.derive.tree.links import JointKind
 from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.differentiate import ForwardDerivative
 
-# Inertia matrix and gravity forces from composite bodies: everything beyond a joint, moving as one.
+# ---- Inertia matrix and gravity forces of joint components, from composite bodies
 
 
 class Screw(NamedTuple):
@@ -45,7 +43,7 @@ class Column(NamedTuple):
 
 
 def composite_moments(layout: FrameAssignment) -> list[MassMoments]:
-    """For every link: the mass moments of all that hangs on it, about its origin, in its frame of computation."""
+    """For every link: the mass moments of its subtree, about its origin, in its frame of computation."""
     composites = list(layout.moments)
     for index in range(len(composites) - 1, 0, -1):
         parent = layout.tree.links[index].parent
@@ -71,7 +69,7 @@ def unit_screws(layout: FrameAssignment, index: int) -> list[Screw]:
 
 
 def column_count(layout: FrameAssignment, index: int) -> int:
-    """How many velocities the joint of a link has."""
+    """The number of velocities of a link's joint."""
     joint = layout.tree.links[index].joint
     return 0 if joint is None else 3 if joint.kind is JointKind.SPHERICAL else 1
 
@@ -94,7 +92,7 @@ def all_screws(layout: FrameAssignment, wanted: frozenset[Column]) -> list[dict[
 
 
 def momentum_of(moments: MassMoments, screw: Screw) -> tuple[Vector, Vector]:
-    """Linear momentum, and angular momentum about the origin, of a composite body moving as the screw says."""
+    """Linear momentum, and angular momentum about the origin, of a composite body with the motion of a screw."""
     linear = plus(times(moments.mass, screw.linear), cross(screw.angular, moments.first))
     angular = plus(inertia_times(moments, screw.angular), cross(moments.first, screw.linear))
     return linear, angular
@@ -118,7 +116,7 @@ def inertia_times(moments: MassMoments, angular: Vector) -> Vector:
 
 
 def power(screw: Screw, force: Vector, moment: Vector) -> Scalar:
-    """What a wrench at the origin does on a unit motion."""
+    """The power of a wrench at the origin on a unit motion."""
     return dot(screw.angular, moment) + dot(screw.linear, force)
 
 
@@ -143,11 +141,11 @@ def inertia_by_wrenches(layout: FrameAssignment, wanted: frozenset[Column]) -> d
         units = unit_screws(layout, index)
         for column in own_columns(layout, index, wanted):
             force, moment = momentum_of(composites[index], units[column.component])
-            _carry_in(layout, index, column, force, moment, wanted, entries)
+            _propagate_inward(layout, index, column, force, moment, wanted, entries)
     return entries
 
 
-def _carry_in(
+def _propagate_inward(
     layout: FrameAssignment,
     index: int,
     column: Column,
@@ -187,18 +185,18 @@ def gravity_forces(layout: FrameAssignment) -> list[tuple[Scalar, ...]]:
     return forces
 
 
-# The three-index array C: tau_i = sum_kh C^i_kh v_k v_h, by recursion instead of differentiating H.
-#
-# With u_k(x) the velocity of a point x when joint component k moves alone at unit rate, and w_h the angular velocity of
-# component h, everything follows from D_{i,kh} = sum over the mass beyond k of m u_i . (w_h x u_k), for i and h at or
-# below k. For h below k the pair (k, h) accelerates a point by 2 w_h x u_k; two components of one ball joint
-# accelerate it by w_h x u_k + w_k x u_h.
-
 Key = tuple[Column, Column, Column]
 
 
 def christoffel(layout: FrameAssignment, wanted: frozenset[Column]) -> dict[Key, Scalar]:
-    """C in joint components, key (i, k, h); entries that vanish identically are left out."""
+    """Christoffel symbols in joint components, key (i, k, h), without zeros: tau_i = sum_kh C^i_kh v_k v_h.
+
+    They are computed recursively instead of by differentiating H. Let u_k(x) be the velocity of a point x for a unit
+    rate of joint component k, and w_h the angular velocity of component h. Everything follows from
+    D_{i,kh} = sum over the mass beyond k of m u_i . (w_h x u_k), for i and h at k or toward the base. For h toward the
+    base of k the pair (k, h) accelerates a point by 2 w_h x u_k. Two components of one ball joint accelerate it by
+    w_h x u_k + w_k x u_h.
+    """
     base = _basic_products(layout, wanted)
     entries: dict[Key, Scalar] = {}
     for i, k, h in base:
@@ -253,13 +251,13 @@ def _minus_cross(e: Vector, s: Symmetric, w: Vector) -> Vector:
     return cross(s.apply(w), e)
 
 
-# From joint components back to the coordinates: sums over dp/dq.
+# ---- From joint components to coordinates: sums over dp/dq
 
 Square = list[list[Scalar]]
 
 
 def driven_columns(motion: Motion) -> frozenset[Column]:
-    """The joint components some coordinate moves; prescribed motions are left out."""
+    """The joint components that depend on coordinates; prescribed motions are excluded."""
     return frozenset(
         Column(link, component)
         for link, columns in enumerate(motion.columns)
@@ -314,7 +312,7 @@ def three_index(
 def _curvatures(
     builder: GraphBuilder, motion: Motion, coordinates: Mapping[int, int]
 ) -> dict[Column, dict[tuple[int, int], Scalar]]:
-    """d2p_j/dq_l dq_m where they do not vanish; `coordinates` maps coordinate symbols to indices of velocities."""
+    """The nonzero d2p_j/dq_l dq_m; `coordinates` maps coordinate symbols to indices of velocities."""
     found: dict[Column, dict[tuple[int, int], Scalar]] = {}
     for link, columns in enumerate(motion.columns):
         for component, column in enumerate(columns):
@@ -328,20 +326,20 @@ def _curvatures(
     return found
 
 
-# Inertia in the coordinates themselves, such as that of rotors seen through their gears.
+# ---- Armature: inertia of coordinates, such as that of rotors behind gears
 #
-# It adds J_k to the diagonal of the inertia matrix, and so J_k a_k to the forces and 1/2 J_k v_k^2 to the kinetic
-# energy. It belongs to no body: momentum in space, gravity and centrifugal forces know nothing of it.
+# It adds J_k to the diagonal of the inertia matrix, J_k a_k to the forces and 1/2 J_k v_k^2 to the kinetic energy. It
+# belongs to no body, so it does not affect momentum in space, gravity or centrifugal forces.
 
 
 def add_armature_forces(forces: Sequence[Scalar], armature: Sequence[Scalar], motion: Motion) -> list[Scalar]:
-    """Generalized forces together with those that accelerate the armature."""
+    """Generalized forces plus those that accelerate the armature."""
     moved = zip(forces, armature, motion.accelerations, strict=True)
     return [force + inertia * acceleration for force, inertia, acceleration in moved]
 
 
 def add_armature_inertia(matrix: Square, armature: Sequence[Scalar]) -> Square:
-    """The inertia matrix of the bodies with the armature on its diagonal."""
+    """The inertia matrix of the bodies plus the armature on its diagonal."""
     added = [list(row) for row in matrix]
     for index, inertia in enumerate(armature):
         added[index][index] = added[index][index] + inertia
@@ -349,7 +347,7 @@ def add_armature_inertia(matrix: Square, armature: Sequence[Scalar]) -> Square:
 
 
 def armature_energy(armature: Sequence[Scalar], motion: Motion, zero: Scalar) -> Scalar:
-    """The kinetic energy of the armature alone."""
+    """The kinetic energy of the armature."""
     total = zero
     for inertia, velocity in zip(armature, motion.velocities, strict=True):
         total = total + inertia * velocity**2

@@ -1,4 +1,4 @@
-"""The Coriolis matrix, from the moving mass beyond each link."""
+"""The Coriolis matrix, from the moving mass of each subtree."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import JointKind, is_prismatic
 from kinegraph.graph.build import Scalar
 
-# The moving mass beyond a link: sum m (V - V_O) and sum m x (V - V_O)^T, x from the link's origin O.
-#
-# Together with the composite moments it says what any rate of a velocity field costs in force and moment.
+# ---- Moving mass of subtrees
 
 
 class MovingMass(NamedTuple):
-    """sum m (V - V_O) and B = sum m x (V - V_O)^T of all that hangs on a link."""
+    """sum m (V - V_O) and B = sum m x (V - V_O)^T of a subtree, with x from the link's origin O.
+
+    With the composite moments it gives the force and moment of any rate of a velocity field.
+    """
 
     first: Vector
     second: Matrix
@@ -51,9 +52,9 @@ class MovingMass(NamedTuple):
 
 
 def origin_steps(layout: FrameAssignment, spins: list[Vector], motion: Motion) -> list[Vector]:
-    """For every link: the velocity of its origin less that of its parent's, in the parent's frame.
+    """For every link: the velocity of its origin relative to its parent's origin, in the parent's frame.
 
-    `spins` are the links' angular velocities.
+    spins: the links' angular velocities.
     """
     return [zero_vector(layout.tree.like), *(_step(layout, i, spins, motion) for i in range(1, len(spins)))]
 
@@ -68,7 +69,7 @@ def _step(layout: FrameAssignment, index: int, spins: list[Vector], motion: Moti
 
 
 def moving_masses(layout: FrameAssignment, spins: list[Vector], steps: list[Vector]) -> list[MovingMass]:
-    """For every link: the moving mass of all that hangs on it, in its frame of computation."""
+    """For every link: the moving mass of its subtree, in its frame of computation."""
     found = [_own(moments, spin) for moments, spin in zip(layout.moments, spins, strict=True)]
     composites = composite_moments(layout)
     for index in range(len(found) - 1, 0, -1):
@@ -95,27 +96,30 @@ def _inward(layout: FrameAssignment, index: int, mass: MovingMass, moments: Mass
     columns = [layout.inward(index, vector(column)) for column in zip(*half, strict=True)]
     turned = transpose((columns[0], columns[1], columns[2]))
     first = layout.inward(index, mass.first)
-    centre = layout.inward(index, moments.first)
+    center = layout.inward(index, moments.first)
     rows = [
-        plus(turned[i], plus(times(offset[i], first), times(centre[i] + moments.mass * offset[i], step)))
+        plus(turned[i], plus(times(offset[i], first), times(center[i] + moments.mass * offset[i], step)))
         for i in range(3)
     ]
     return MovingMass(plus(first, times(moments.mass, step)), (rows[0], rows[1], rows[2]))
 
 
-# Vectors of a joint component propagated to its ancestors, where each gives the entry of a pair with one product.
-#
-# With u the component's velocity field at unit rate: P = sum m u, L = sum m x x u, N = sum m (V - V_O) x u over all
-# that hangs on it, about the origin O of the link that has been reached; and wrenches of its fields' rates.
+# ---- Vectors of a joint component, propagated to its ancestors
 
 
 class Wrench(NamedTuple):
+    """Force and moment about the origin of a link."""
+
     force: Vector
     moment: Vector
 
 
 class PropagatedMomentum(NamedTuple):
-    """P, L and N, and any wrenches."""
+    """P, L and N of a joint component, and wrenches of the rates of its field, about the origin O of some ancestor.
+
+    With u the component's velocity field at unit rate, sums over its subtree are P = sum m u, L = sum m x x u and
+    N = sum m (V - V_O) x u. One product with each gives the matrix entry of the component and the ancestor.
+    """
 
     momentum: Vector
     angular: Vector
@@ -126,7 +130,7 @@ class PropagatedMomentum(NamedTuple):
 def of_prismatic(
     moments: MassMoments, moving: MovingMass, axis: Vector, wrenches: tuple[Wrench, ...]
 ) -> PropagatedMomentum:
-    """What a prismatic joint sends: its field is the axis everywhere."""
+    """The vectors of a prismatic joint, whose field is the axis everywhere."""
     momentum = (moments.mass * axis[0], moments.mass * axis[1], moments.mass * axis[2])
     return PropagatedMomentum(momentum, cross(moments.first, axis), cross(moving.first, axis), wrenches)
 
@@ -134,7 +138,7 @@ def of_prismatic(
 def of_revolute(
     moments: MassMoments, moving: MovingMass, axis: Vector, wrenches: tuple[Wrench, ...]
 ) -> PropagatedMomentum:
-    """What a revolute joint sends: its field is axis x x."""
+    """The vectors of a revolute joint, whose field is axis x x."""
     return PropagatedMomentum(
         cross(axis, moments.first), inertia_times(moments, axis), moving.transposed_moment(axis), wrenches
     )
@@ -143,9 +147,9 @@ def of_revolute(
 def at_ancestors(
     layout: FrameAssignment, column: Column, propagated: PropagatedMomentum, steps: list[Vector]
 ) -> Iterator[tuple[int, PropagatedMomentum]]:
-    """Every ancestor's link, the component's own first, with what has been propagated to it.
+    """The component's link and all its ancestors, with the vectors propagated to each.
 
-    `steps` are the velocities of the links' origins less those of their parents', in the measure `counter` has.
+    steps: the velocities of the links' origins relative to those of their parents, with the same factor as `counter`.
     """
     index = column.link
     while index > 0:
@@ -168,17 +172,18 @@ def _propagated_inward(
     )
 
 
-# The Coriolis matrix: C_ik = sum of m u_i . (du_k/dt), u_k the velocity field of joint component k at unit rate.
-#
-# This is Christoffel's matrix (dH/dt - 2C is skew), formed in O(n depth) steps. With e_k the axis and e' its rate,
-# du_k/dt = e' x x + e x (V - V_k): P, L and N of a component, propagated inwards, give its row,
-# the wrench of du/dt its column.
+# ---- The Coriolis matrix
 
 Entries = dict[tuple[Column, Column], Scalar]
 
 
 def coriolis_matrix(layout: FrameAssignment, motion: Motion, wanted: frozenset[Column]) -> Entries:
-    """The matrix in joint components, key (row, column)."""
+    """The matrix in joint components, key (row, column): C_ik = sum m u_i . (du_k/dt).
+
+    u_k is the velocity field of joint component k at unit rate. This is the matrix of Christoffel symbols (dH/dt - 2C
+    is skew), in O(n depth) operations. With the axis e_k and its rate e', du_k/dt = e' x x + e x (V - V_k). P, L and N
+    of a component, propagated inward, give its row; the wrench of du/dt gives its column.
+    """
     return _Coriolis(layout, motion, wanted).entries()
 
 

@@ -1,4 +1,4 @@
-"""Derivatives of generalized forces and accelerations by recursion."""
+"""Derivatives of generalized forces and accelerations by recursive algorithms."""
 
 from __future__ import annotations
 
@@ -32,15 +32,21 @@ from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Kind
 from kinegraph.model.mechanism import Mechanism
 
-# How joint forces change with displacements, velocities and accelerations, in O(n depth) steps.
+# ---- Derivatives of joint forces, in O(n depth) operations
 #
-# With u_k the velocity field of joint component k at unit rate, V and A the velocity and the acceleration (less
-# gravity) of a particle x, joint forces are f_i = sum m u_i . A, and     df_i/da_k = sum m u_i . u_k,     df_i/dv_k =
-# sum m u_i . dA/dv_k,   dA/dv_k = e' x x + 2 e x V    (e' = (w_parent + w) x e),     df_i/dp_k = sum m u_i . dA/dp_k +
-# sum m du_i/dp_k . A, with V and x from the joint. For k at or below i the last sum turns everything beyond k rigidly,
-# and what is left is     df_i/dp_k = sum m u_i . (e'' x x + 2 e' x V - e x A_k)            (e' = w_parent x e, e'' its
-# rate), so that three vectors of i, propagated to its ancestors, give its whole row: P = sum m u_i, L = sum m x x u_i,
-# N = sum m V x u_i. For k above i the wrench of k's fields, propagated inwards, gives its whole column.
+# Let u_k be the velocity field of joint component k at unit rate, and V and A the velocity and the acceleration (minus
+# gravity) of a particle at x, with V and x relative to the joint. Joint forces are f_i = sum m u_i . A, and
+#
+#     df_i/da_k = sum m u_i . u_k
+#     df_i/dv_k = sum m u_i . dA/dv_k,   dA/dv_k = e' x x + 2 e x V     (e' = (w_parent + w) x e)
+#     df_i/dp_k = sum m u_i . dA/dp_k + sum m du_i/dp_k . A
+#
+# For k at i or toward the base, the last sum rotates everything beyond k rigidly, and the result is
+#
+#     df_i/dp_k = sum m u_i . (e'' x x + 2 e' x V - e x A_k)            (e' = w_parent x e, e'' its rate)
+#
+# So three vectors of i, propagated to its ancestors, give its row: P = sum m u_i, L = sum m x x u_i, N = sum m V x u_i.
+# For k beyond i, the wrench of k's fields, propagated inward, gives its column.
 
 Entries = dict[tuple[Column, Column], Scalar]
 
@@ -55,29 +61,29 @@ class JointForceDerivatives(NamedTuple):
 
 
 class _Rates(NamedTuple):
-    """Unit motion of a joint component and how it changes, in the link's frame of computation.
+    """The unit motion of a joint component and its rates, in the link's frame of computation.
 
-    `unit_rate` and `unit_acceleration` are e' and e'' of the parent's motion; `blown` is the parameter of dA/dv.
+    `unit_rate` and `unit_acceleration` are e' and e'' due to the parent's motion; `velocity_rate` is e' of dA/dv.
     """
 
     unit: Vector
     unit_rate: Vector
     unit_acceleration: Vector
-    blown: Vector
+    velocity_rate: Vector
 
 
 def joint_force_derivatives(
     layout: FrameAssignment, motion: Motion, euler: frozenset[int], wanted: frozenset[Column]
 ) -> JointForceDerivatives:
     """All derivatives of the joint forces by the wanted joint components."""
-    work = _Slopes(layout, motion, euler, wanted)
+    work = _JointForceRecursion(layout, motion, euler, wanted)
     for index in range(1, len(layout.tree.links)):
         for column in own_columns(layout, index, wanted):
-            work.carry_in(column)
+            work.propagate_inward(column)
     return work.found
 
 
-class _Slopes:
+class _JointForceRecursion:
     def __init__(
         self, layout: FrameAssignment, motion: Motion, euler: frozenset[int], wanted: frozenset[Column]
     ) -> None:
@@ -86,7 +92,7 @@ class _Slopes:
         self.states, gradients = link_motions(layout, motion)
         self.wrenches = subtree_wrenches(layout, self.states, gradients, euler)
         self.spins = [state.angular_velocity for state in self.states]
-        # Moving masses are only ever needed twice; they are linear in the velocities.
+        # Only twice the moving masses are needed; they are linear in the velocities.
         self.double_steps = [times(2, step) for step in origin_steps(layout, self.spins, motion)]
         self.double_moving = moving_masses(layout, [times(2, spin) for spin in self.spins], self.double_steps)
         self.composites = composite_moments(layout)
@@ -107,7 +113,7 @@ class _Slopes:
         unit_acceleration = plus(cross(layout.outward(index, parent.angular_acceleration), e), cross(spin, unit_rate))
         return _Rates(e, unit_rate, unit_acceleration, plus(unit_rate, cross(self.spins[index], e)))
 
-    # what a joint component sends to its ancestors
+    # vectors that are propagated to the ancestors
 
     def _sent(self, column: Column) -> PropagatedMomentum:
         moments, moving = self.composites[column.link], self.double_moving[column.link]
@@ -120,7 +126,7 @@ class _Slopes:
         moments, rates = self.composites[column.link], self.rates[column]
         falling = cross(rates.unit, self.wrenches[column.link][0])
         return (
-            Wrench(times(moments.mass, rates.blown), cross(moments.first, rates.blown)),
+            Wrench(times(moments.mass, rates.velocity_rate), cross(moments.first, rates.velocity_rate)),
             Wrench(
                 times(moments.mass, rates.unit_acceleration),
                 plus(cross(moments.first, rates.unit_acceleration), falling),
@@ -129,14 +135,14 @@ class _Slopes:
 
     def _revolute_wrenches(self, column: Column) -> tuple[Wrench, Wrench]:
         moments, moving = self.composites[column.link], self.double_moving[column.link]
-        e, unit_rate, unit_acceleration, blown = self.rates[column]
+        e, unit_rate, unit_acceleration, velocity_rate = self.rates[column]
         acceleration = self.states[column.link].acceleration
         force, moment = self.wrenches[column.link]
         relative = cross(e, minus(force, times(moments.mass, acceleration)))
         falling = plus(cross(e, moment), cross(moments.first, cross(acceleration, e)))
         by_velocity = Wrench(
-            plus(cross(blown, moments.first), cross(e, moving.first)),
-            plus(inertia_times(moments, blown), moving.moment(e)),
+            plus(cross(velocity_rate, moments.first), cross(e, moving.first)),
+            plus(inertia_times(moments, velocity_rate), moving.moment(e)),
         )
         by_position = Wrench(
             plus(plus(cross(unit_acceleration, moments.first), cross(unit_rate, moving.first)), relative),
@@ -144,8 +150,8 @@ class _Slopes:
         )
         return by_velocity, by_position
 
-    def carry_in(self, column: Column) -> None:
-        """Meet all ancestors of a joint component, itself included."""
+    def propagate_inward(self, column: Column) -> None:
+        """Compute the entries of a joint component and all its ancestors, including itself."""
         for index, propagated in at_ancestors(self.layout, column, self._sent(column), self.double_steps):
             for other in own_columns(self.layout, index, self.wanted):
                 self._row(column, other, propagated)
@@ -153,39 +159,39 @@ class _Slopes:
                     self._column(column, other, propagated)
 
     def _row(self, force: Column, by: Column, c: PropagatedMomentum) -> None:
-        """The force of the component by an ancestor's motion."""
+        """The derivatives of the component's force by an ancestor's motion."""
         rates = self.rates[by]
         key = force, by
         if self.is_prismatic(by.link):
             self.found.by_acceleration[key] = dot(rates.unit, c.momentum)
-            self.found.by_velocity[key] = dot(rates.blown, c.momentum)
+            self.found.by_velocity[key] = dot(rates.velocity_rate, c.momentum)
             self.found.by_position[key] = dot(rates.unit_acceleration, c.momentum)
         else:
             falling = cross(self.states[by.link].acceleration, rates.unit)
             self.found.by_acceleration[key] = dot(rates.unit, c.angular)
-            self.found.by_velocity[key] = dot(rates.blown, c.angular) + dot(rates.unit, c.counter)
+            self.found.by_velocity[key] = dot(rates.velocity_rate, c.angular) + dot(rates.unit, c.counter)
             self.found.by_position[key] = (
                 dot(rates.unit_acceleration, c.angular) + dot(rates.unit_rate, c.counter) + dot(falling, c.momentum)
             )
         self.found.by_acceleration[by, force] = self.found.by_acceleration[key]
 
     def _column(self, by: Column, force: Column, c: PropagatedMomentum) -> None:
-        """The force of an ancestor by the component's motion."""
+        """The derivatives of an ancestor's force by the component's motion."""
         unit = self.rates[force].unit
         by_velocity, by_position = (one.force if self.is_prismatic(force.link) else one.moment for one in c.wrenches)
         self.found.by_velocity[force, by] = dot(unit, by_velocity)
         self.found.by_position[force, by] = dot(unit, by_position)
 
 
-# Derivatives of generalized forces and accelerations by displacements, velocities and what drives them.
+# ---- Derivatives by displacements and velocities of coordinates
 #
-# A displacement `dq` is a change of an ordinary coordinate, or a small turn about the axes of a body whose attitude is
-# a quaternion: as many as there are velocities. Forces come from the slopes in joint components by the chain rule;
+# There is one displacement `dq` for each velocity: the change of an ordinary coordinate, or a small rotation about a
+# body axis for quaternions. Derivatives of forces follow from those in joint components by the chain rule, and those of
 # accelerations from 0 = d(tau) along the motion: d(qdd) = - H^-1 d(tau) at a = qdd.
 
 
 def displacement_seeds(mechanism: Mechanism, builder: GraphBuilder) -> list[dict[int, int]]:
-    """For every velocity: how the position symbols change along its displacement, a column of N(q)."""
+    """For every velocity: the rates of position symbols along its displacement, a column of N(q)."""
     zero, one = builder.zero, builder.one
     symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
     columns = []
@@ -197,12 +203,12 @@ def displacement_seeds(mechanism: Mechanism, builder: GraphBuilder) -> list[dict
 
 
 def joints_are_straight(motion: Motion) -> bool:
-    """Are all joints driven by coordinates at constant ratios? Then their rates do not change with the coordinates."""
+    """Are all joint displacements linear in the coordinates? Then their rates do not depend on the coordinates."""
     return all(slope.static for columns in motion.columns for column in columns for slope in column.values())
 
 
 class ChainRule:
-    """From slopes in joint components to the coordinates' displacements and velocities."""
+    """From derivatives in joint components to those by displacements and velocities of coordinates."""
 
     def __init__(
         self, builder: GraphBuilder, motion: Motion, slopes: JointForceDerivatives, seeds: Sequence[Mapping[int, int]]
@@ -243,7 +249,7 @@ class ChainRule:
         return [[self.zero] * len(self.seeds) for _ in self.seeds]
 
     def _ordinary(self, seeds: Mapping[int, int]) -> Mapping[int, int]:
-        """Rates of joints never change with a quaternion, so only ordinary coordinates count."""
+        """The seeds of ordinary coordinates; rates of joints do not depend on quaternions."""
         return {symbol: rate for symbol, rate in seeds.items() if rate in (self.builder.zero, self.builder.one)}
 
     def _add(self, matrix: Square, entries: Entries, right: Sequence[Sequence[Mapping[int, Scalar]]]) -> None:
@@ -253,12 +259,12 @@ class ChainRule:
                     matrix[k][m] = matrix[k][m] + left * change * value
 
     def _changes(self, directions: Sequence[ForwardDerivative], name: str) -> list[list[dict[int, Scalar]]]:
-        """How every joint's rate of that name changes along each way, where it does."""
+        """The nonzero derivatives of every joint's rate of this name along each direction."""
         found = []
         for rates in self.motion.rates:
             components = []
             for rate in getattr(rates, name):
-                changes = ((m, Scalar(self.builder, way(rate.index))) for m, way in enumerate(directions))
+                changes = ((m, Scalar(self.builder, along(rate.index))) for m, along in enumerate(directions))
                 components.append({m: change for m, change in changes if not change.is_zero})
             found.append(components)
         return found
@@ -268,5 +274,5 @@ class ChainRule:
     ) -> None:
         if slope.static:
             return
-        for m, way in enumerate(directions):
-            matrix[k][m] = matrix[k][m] + Scalar(self.builder, way(slope.index)) * force
+        for m, along in enumerate(directions):
+            matrix[k][m] = matrix[k][m] + Scalar(self.builder, along(slope.index)) * force

@@ -36,7 +36,7 @@ def kinetic_energy(layout: FrameAssignment, motion: Motion) -> Scalar:
 
 
 def potential_energy(layout: FrameAssignment) -> Scalar:
-    """- g . (first moment of everything), zero with all mass at the fixed origin."""
+    """- g . (total first moment), zero with all mass at the fixed origin."""
     composites = composite_moments(layout)
     return -dot(layout.tree.gravity, composites[0].first)
 

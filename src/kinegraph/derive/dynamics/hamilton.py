@@ -18,7 +18,7 @@ from kinegraph.model.mechanism import Coordinate, Mechanism
 
 
 class CanonicalForm:
-    """Hamilton's equations of one mechanism. Momenta are input symbols called `p:` and the position's name."""
+    """Hamilton's equations of one mechanism. Momenta are input symbols named `p:` plus the name of the position."""
 
     def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], plan: Plan) -> None:
         self.mechanism = mechanism
@@ -26,8 +26,8 @@ class CanonicalForm:
         if mechanism.elements and not self.derivation.elements.conservative:
             names = ", ".join(element.name for element in mechanism.elements)
             raise DerivationError(
-                f"Hamilton's equations need forces with a potential, which not all elements have: {names}\n"
-                "  leave out dampers, friction, forces and moments, or use another method than a symplectic one"
+                f"Hamilton's equations need forces with a potential, but not all elements have one: {names}\n"
+                "  remove dampers, friction, forces and moments, or use a method that is not symplectic"
             )
         self.builder = self.derivation.builder
         self.p = [Scalar(self.builder, self.builder.symbol(Kind.INPUT, name)) for name in mechanism.layout.momenta]
@@ -37,7 +37,7 @@ class CanonicalForm:
         self.q = [self.builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
 
     def rate(self) -> Graph:
-        """z' of z = [q, p]."""
+        """z' as a function of z = [q, p]."""
         builder = self.builder
         rates = position_rates(self.mechanism, builder, self.v)
         action = self._lagrangian()
@@ -48,12 +48,12 @@ class CanonicalForm:
         return self._with_velocities(Output("rate", (len(nodes),), nodes))
 
     def velocities(self) -> Graph:
-        """v of z."""
+        """v as a function of z."""
         nodes = tuple(v.index for v in self.v)
         return self._with_velocities(Output("v", (len(nodes),), nodes))
 
     def momenta(self) -> Graph:
-        """p of q and v, with no part of p along a quaternion: p = N (N^T N)^-1 H v."""
+        """p as a function of q and v, without a component along quaternions: p = N (N^T N)^-1 H v."""
         matrix = self.derivation.inertia
         moments = [sum((h * v for h, v in zip(row, self.v, strict=True)), self.derivation.zero) for row in matrix]
         scaled = [scale * moment for scale, moment in zip(self._scales(), moments, strict=True)]
@@ -80,4 +80,4 @@ class CanonicalForm:
         return builder.graph(moved(graph.outputs, transfer(graph, builder, symbol)))
 
     def _solved(self) -> list[Scalar]:
-        return self.derivation.factorised.solve(velocity_forces(self.mechanism, self.builder, self.p))
+        return self.derivation.factorized.solve(velocity_forces(self.mechanism, self.builder, self.p))

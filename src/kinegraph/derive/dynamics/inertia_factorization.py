@@ -1,4 +1,4 @@
-"""Forward dynamics by the factorized inertia matrix, and the check that the matrix is regular."""
+"""Forward dynamics by factorization of the inertia matrix, and the check that the matrix is regular."""
 
 from __future__ import annotations
 
@@ -19,14 +19,9 @@ from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import names
 from kinegraph.model.mechanism import Mechanism, amounts
 
-# Forward dynamics by the inertia matrix: the factorisation H = L^T D L, which keeps the zeros of a tree's H.
-#
-# Featherstone's factorisation runs from the tips to the base, so a branch never fills in another; zeros are exact zeros
-# of the graph, so no list of branches is needed.
-
 
 def base_to_tip(motion: Motion) -> list[int]:
-    """Velocity indices ordered so that what moves a link comes before what moves its children."""
+    """Velocity indices in order from the base to the tips."""
     first: dict[int, int] = {}
     for link, columns in enumerate(motion.columns):
         for column in columns:
@@ -36,14 +31,18 @@ def base_to_tip(motion: Motion) -> list[int]:
 
 
 class LinearSystem(NamedTuple):
-    """What solving takes besides numbers: the order of the unknowns, and the pairs (i, j) with an entry L_ij."""
+    """The structure of a factorized system: the order of the unknowns, and the pairs (i, j) with an entry L_ij."""
 
     order: tuple[int, ...]
     lower: tuple[tuple[int, int], ...]
 
 
 class Factorized:
-    """A symmetric positive definite matrix ready to be solved with; `names` are of the velocities, for errors."""
+    """The factorization H = L^T D L of a symmetric positive definite matrix. names: the velocities, for errors.
+
+    Featherstone's factorization runs from the tips to the base, so it preserves the zeros of branches. These are exact
+    zeros of the graph, so no list of branches is needed.
+    """
 
     def __init__(self, matrix: Square, order: Sequence[int], names: Sequence[str]) -> None:
         self.order = order
@@ -51,11 +50,11 @@ class Factorized:
 
     @property
     def pivots(self) -> dict[int, Scalar]:
-        """What was divided by, by index."""
+        """The pivots, by index."""
         return {index: self.lower[index][index] for index in self.order}
 
     def guarded(self, room: Mapping[int, Scalar]) -> Factorized:
-        """The same factors; solutions are no numbers where a `room`, by index, is below zero."""
+        """The same factors, but solutions are NaN if a `room`, by index, is negative."""
         found = copy(self)
         found.inverse = {
             index: one.apply("guarded", room[index]) if index in room else one for index, one in self.inverse.items()
@@ -96,7 +95,7 @@ class Factorized:
         return total
 
     def system(self) -> LinearSystem:
-        """Where L has entries."""
+        """The positions of the entries of L."""
         pairs = [
             (i, j)
             for position, i in enumerate(self.order)
@@ -111,7 +110,7 @@ class Factorized:
         return [list(row) for row in zip(*columns, strict=True)]
 
     def inverted(self) -> Square:
-        """The inverse, by columns; of each only what the symmetry does not tell."""
+        """The inverse, by columns, using symmetry."""
         size = len(self.order)
         one, zero = self.lower[0][0].number(1), self.lower[0][0].number(0)
         matrix = self.solve_columns([[one if i == j else zero for j in range(size)] for i in range(size)])
@@ -140,31 +139,32 @@ def _factorize(h: Square, order: Sequence[int], names: Sequence[str]) -> tuple[S
     return h, inverse
 
 
-# Joints that move nothing with mass, alone or several of them together: found in numbers, and words for an error.
+# ---- Coordinates that move no mass
 
-#: What is left of an entry of the inertia matrix, beside it, may be rounding below this.
+#: A pivot below this fraction of its diagonal entry may be rounding.
 _SMALL = 1e-9
 _STATES = 3
 
 
 def massless_remedy(mechanism: Mechanism, velocity: str) -> str:
-    """The bodies that a velocity moves, and what loops have to do with it, as further lines of an error."""
+    """Further lines of an error: the bodies that a velocity moves, and advice for loops."""
     coordinate = velocity.removesuffix("'")
     moved = [
         body.name
         for body in mechanism.bodies
         if any(coordinate in names(amount) for transform in body.transforms for amount in amounts(transform))
     ]
-    text = f"\n  {', '.join(moved)} and what stands on it have none" if moved else ""
+    text = f"\n  {', '.join(moved)} and the bodies beyond have no mass" if moved else ""
     if is_constrained(mechanism):
-        text += "\n  without loops the tree of records leaves it free: cut another joint (`cut NAME;`), or give it mass"
+        text += "\n  the spanning tree without loops leaves it free: cut another joint (`cut NAME;`), or give it mass"
     return text
 
 
 def require_inertia(mechanism: Mechanism, inertia: Square, factors: Factorized) -> None:
     """DerivationError, which names the coordinates, if the inertia matrix is singular at every position.
 
-    A graph does not tell that a pivot is zero where sines and cosines cancel: if one is small at random it is proved.
+    A pivot may vanish without being an exact zero of the graph, because sines and cosines cancel. If a pivot is small
+    at random states, a proof decides whether it is zero.
     """
     own = [row[k] for k, row in enumerate(inertia)]
     if not own:
@@ -179,9 +179,9 @@ def require_inertia(mechanism: Mechanism, inertia: Square, factors: Factorized) 
     still = np.linalg.svd(matrix.reshape(len(own), -1) / np.outer(size, size))[2][-1]
     velocities = [name for name, part in zip(mechanism.layout.velocities, still, strict=True) if abs(part) > 1e-6]
     raise DerivationError(
-        f"forward dynamics: {', '.join(velocities)} can change together so that nothing with mass moves, wherever "
-        f"{mechanism.name} is: its inertia matrix is singular\n  leave one of them out, or give a body that they move "
-        "mass or moments of inertia (`Jx`, `Jy`, `Jz`)"
+        f"forward dynamics: the inertia matrix of {mechanism.name} is singular at every position: "
+        f"{', '.join(velocities)} can change together without moving any mass\n  remove one of them, or give a body "
+        "that they move mass or moments of inertia (`Jx`, `Jy`, `Jz`)"
     )
 
 
@@ -191,7 +191,7 @@ def _is_zero(mechanism: Mechanism, scalar: Scalar) -> bool:
 
 
 def _at_random(mechanism: Mechanism, scalars: Sequence[Scalar]) -> np.ndarray:
-    """Values at some states, with random values of parameters as well: by state and scalar."""
+    """Values at random states with random parameters, by state and scalar."""
     graph = scalars[0].builder.graph([Output("values", (len(scalars),), tuple(one.index for one in scalars))])
     random = np.random.default_rng(3)
     symbols = [node for node in graph.nodes if isinstance(node, Symbol)]

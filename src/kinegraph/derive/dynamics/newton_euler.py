@@ -27,11 +27,11 @@ from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import JointKind, is_prismatic
 from kinegraph.graph.build import Scalar
 
-# The gradient U of a link's field of accelerations, propagated from its parent where they share a revolute joint.
+# ---- The gradient U of a link's acceleration field, propagated from its parent through a revolute joint
 #
-# Points on the joint's axis k belong to both links, so both fields agree there: U e_k is the parent's, turned. With
-# U + U^T = 2 (w w^T - |w|^2) the rest of U follows in fewer operations than from w and w' alone: U_kk is known, which
-# gives one square of w by another, and the products of velocities that a turn of w' would add never arise.
+# Points on the joint's axis k belong to both links, so both fields agree there: U e_k is that of the parent, rotated.
+# With U + U^T = 2 (w w^T - |w|^2) the rest of U follows in fewer operations than from w and w'. U_kk is known, which
+# gives one square of w from another, and products of velocities due to the rotation of w' are avoided.
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Spin:
 
 
 def propagated_axis(layout: FrameAssignment, index: int) -> int | None:
-    """The axis of the link's frame its joint turns about; None if the gradient cannot be propagated."""
+    """The axis of the link's frame that is its joint's axis; None if the gradient cannot be propagated."""
     joint = layout.tree.links[index].joint
     direction = layout.link_frames[index].joint_axis
     if joint is None or direction is None or joint.kind is not JointKind.REVOLUTE:
@@ -83,7 +83,7 @@ def _angular_acceleration(along: Vector, spin: Spin, k: int) -> Vector:
 
 
 def _turned(along: Vector, spin: Spin, k: int, square: CrossAxis) -> Matrix:
-    """U of a link in a frame of its own."""
+    """U of a link in its own frame."""
     i, j = FOLLOWING[k]
     w = spin.velocity
     u = _Entries(along, k)
@@ -98,7 +98,7 @@ def _turned(along: Vector, spin: Spin, k: int, square: CrossAxis) -> Matrix:
 
 
 def _spun_up(parent: tuple[Vector, Matrix], w: Vector, rate: Scalar, gain: Scalar, k: int) -> Matrix:
-    """U of a link in its parent's frame: the parent's, and what the joint's own rate adds."""
+    """U of a link in its parent's frame: that of the parent plus the terms of the joint's rate."""
     i, j = FOLLOWING[k]
     before, u = parent[0], parent[1]
     faster = rate * (before[k] + w[k])
@@ -110,7 +110,7 @@ def _spun_up(parent: tuple[Vector, Matrix], w: Vector, rate: Scalar, gain: Scala
 
 
 class _Entries(dict[tuple[int, int], Scalar]):
-    """A matrix being filled, one column of which is known."""
+    """A matrix with one known column, to be filled."""
 
     def __init__(self, column: Vector, k: int) -> None:
         super().__init__({(row, k): item for row, item in enumerate(column)})
@@ -120,15 +120,15 @@ class _Entries(dict[tuple[int, int], Scalar]):
         return rows[0], rows[1], rows[2]
 
 
-# Inverse dynamics: the recursive Newton-Euler equations on the matrix U = [w']x + [w]x^2.
+# ---- The recursive Newton-Euler algorithm with the matrix U = [w']x + [w]x^2
 #
 # With first moments mc and second moments S about the link's origin, the acceleration field a + U x gives
-# force = m a + U mc and moment = mc x a + axial(U S): no product of two computed quantities is formed twice.
+# force = m a + U mc and moment = mc x a + axial(U S). No product of two computed quantities is formed twice.
 
 
 @dataclass(frozen=True)
 class LinkMotion:
-    """Angular velocity and acceleration, and acceleration of the origin less gravity, in the frame of computation."""
+    """Angular velocity and acceleration, and acceleration of the origin minus gravity, in the frame of computation."""
 
     angular_velocity: Vector
     angular_acceleration: Vector
@@ -150,8 +150,8 @@ def joint_forces(
 ) -> list[tuple[Scalar, ...]]:
     """The force or moment in every joint (three components for a ball joint), by link.
 
-    The links of `euler` form their moment by Euler's equation, the others from U; those of `propagated` take U over
-    from their parent.
+    The moments of links in `euler` follow from Euler's equation, those of the others from U. Links in `propagated`
+    get U from their parent.
     """
     states, gradients = link_motions(layout, motion, propagated)
     wrenches = subtree_wrenches(layout, states, gradients, euler)
@@ -159,7 +159,7 @@ def joint_forces(
 
 
 def without_products(layout: FrameAssignment) -> frozenset[int]:
-    """The links whose second moment is diagonal: there Euler's equation needs fewer operations."""
+    """The links with a diagonal second moment, for which Euler's equation takes fewer operations."""
     return frozenset(
         index
         for index, moments in enumerate(layout.moments)
@@ -170,7 +170,7 @@ def without_products(layout: FrameAssignment) -> frozenset[int]:
 def link_motions(
     layout: FrameAssignment, motion: Motion, propagated: Propagated = frozenset()
 ) -> tuple[list[LinkMotion], list[Matrix]]:
-    """How every link moves, from the base outwards, and the gradient of its field of accelerations."""
+    """The motion of every link, from the base outward, and the gradients of their acceleration fields."""
     tree, squares = layout.tree, dict(propagated)
     rest = zero_vector(tree.like)
     states = [LinkMotion(rest, rest, negative(tree.gravity))]
@@ -189,7 +189,7 @@ def _with_gradient(
     layout: FrameAssignment, index: int, parent: tuple[LinkMotion, Matrix], state: LinkMotion, rates: Rates,
     square: CrossAxis | None,
 ) -> tuple[LinkMotion, Matrix]:  # fmt: skip
-    """A link's motion and U: its parent's in the same frame, propagated, or formed anew."""
+    """A link's motion and U: that of its parent in the same frame, or propagated, or computed from w and w'."""
     if is_prismatic(layout.tree, index):
         return state, parent[1]
     if square is None or propagated_axis(layout, index) is None:
@@ -227,7 +227,7 @@ def _triple(items: tuple[Scalar, ...]) -> Vector:
 def subtree_wrenches(
     layout: FrameAssignment, states: list[LinkMotion], gradients: list[Matrix], euler: frozenset[int]
 ) -> list[tuple[Vector, Vector]]:
-    """Force and moment about its origin that every link needs for itself and all that hangs on it."""
+    """Force and moment about the origin of every link that accelerate its subtree."""
     tree = layout.tree
     wrenches = [
         inertial_wrench(layout.moments[index], states[index], gradients[index], index in euler)
@@ -242,7 +242,7 @@ def subtree_wrenches(
 
 
 def inertial_wrench(moments: MassMoments, state: LinkMotion, u: Matrix, euler: bool) -> tuple[Vector, Vector]:
-    """Force and moment about the link's origin that give a link its acceleration."""
+    """Force and moment about the link's origin that accelerate the link."""
     force = plus(times(moments.mass, state.acceleration), apply(u, moments.first))
     diagonal = _by_euler(moments.second, state) if euler else _by_gradient(moments.second, u)
     rotational = plus(diagonal, _by_products(moments.second, u))
@@ -259,7 +259,7 @@ def _by_gradient(s: Symmetric, u: Matrix) -> Vector:
 
 
 def _by_euler(s: Symmetric, state: LinkMotion) -> Vector:
-    """The same without the entries of U: I w' + w x I w for a diagonal inertia."""
+    """The same without U: I w' + w x I w for a diagonal inertia."""
     (x, y, z), (dx, dy, dz) = state.angular_velocity, state.angular_acceleration
     return (
         (s.yy + s.zz) * dx + (s.yy - s.zz) * (y * z),
@@ -278,7 +278,7 @@ def _by_products(s: Symmetric, u: Matrix) -> Vector:
 
 
 def projected(layout: FrameAssignment, index: int, force: Vector, moment: Vector) -> tuple[Scalar, ...]:
-    """The components of a wrench a joint works on."""
+    """The components of a wrench along the free directions of a joint."""
     joint = layout.tree.links[index].joint
     axis = layout.link_frames[index].joint_axis
     assert joint is not None

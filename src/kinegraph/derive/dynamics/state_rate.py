@@ -15,48 +15,58 @@ from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
 from kinegraph.graph.differentiate import ForwardDerivative, jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import Constraint, ConstraintKind, constraint_kind
-from kinegraph.model.elements import Bumper, Element, ForceLaw, Limit, Potential, Spring, mentions, uses_points
+from kinegraph.model.elements import (
+    CompliantContact,
+    Element,
+    ForceLaw,
+    Limit,
+    Potential,
+    Spring,
+    mentions,
+    uses_points,
+)
 from kinegraph.model.expressions import TIME, Expression, expression, expressions, names
 from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.names import component
 from kinegraph.model.states import is_force, moved_by
 
-# Which mechanisms laws of time move: what drives them so does work, although no force is written down for it.
+# ---- Prescribed motion, which does work without an explicit force
 
 
 def has_prescribed_motion(mechanism: Mechanism) -> bool:
-    """Whether transforms, gravity, loops or constraints move by themselves; contacts do not count."""
+    """Are transforms, gravity, loops or constraints prescribed in time? Contacts do not count."""
     placed = (mechanism.gravity, *(body.transforms for body in mechanism.bodies))
-    tied = (*mechanism.loops, *mechanism.constraints)
-    return _timed(mechanism, (*placed, *tied)) or any(_drives(mechanism, one) for one in mechanism.constraints)
+    constraints = (*mechanism.loops, *mechanism.constraints)
+    prescribed = _depends_on_time(mechanism, (*placed, *constraints))
+    return prescribed or any(_drives(mechanism, one) for one in mechanism.constraints)
 
 
 def has_prescribed_bodies(mechanism: Mechanism) -> bool:
-    """Whether bodies, and points of them, move by themselves."""
-    return _timed(mechanism, [body.transforms for body in mechanism.bodies])
+    """Are the transforms of bodies prescribed in time?"""
+    return _depends_on_time(mechanism, [body.transforms for body in mechanism.bodies])
 
 
 def has_prescribed_contacts(mechanism: Mechanism) -> bool:
-    """Whether a surface that bodies touch moves by itself."""
-    if _timed(mechanism, mechanism.contacts):
+    """Is the motion of a contact surface prescribed in time?"""
+    if _depends_on_time(mechanism, mechanism.contacts):
         return True
-    return any(_leads(mechanism, slip) for contact in mechanism.contacts for slip in contact.slip)
+    return any(_is_driven(mechanism, slip) for contact in mechanism.contacts for slip in contact.slip)
 
 
-def _timed(mechanism: Mechanism, records: Iterable[object]) -> bool:
-    """Whether an expression of the records names time, or an input that is a law of time."""
-    laws = {one.name for one in mechanism.inputs if one.value is not None and TIME in names(one.value)}
-    return any(names(one) & {TIME, *laws} for record in records for one in expressions(record))
+def _depends_on_time(mechanism: Mechanism, records: Iterable[object]) -> bool:
+    """Does an expression of the records contain time, or an input that is a function of time?"""
+    inputs = {one.name for one in mechanism.inputs if one.value is not None and TIME in names(one.value)}
+    return any(names(one) & {TIME, *inputs} for record in records for one in expressions(record))
 
 
 def _drives(mechanism: Mechanism, constraint: Constraint) -> bool:
-    """Whether a constraint of velocities asks for some: `q1' = 2` drives, `x' = r*q1'` does not."""
+    """Does a constraint prescribe a velocity? `q1' = 2` does, `x' = r*q1'` does not."""
     of_velocities = constraint_kind(mechanism, constraint) is ConstraintKind.NONHOLONOMIC
-    return of_velocities and _leads(mechanism, constraint.residual)
+    return of_velocities and _is_driven(mechanism, constraint.residual)
 
 
-def _leads(mechanism: Mechanism, rate: Expression) -> bool:
-    """Whether a rate is other than zero while all velocities are zero."""
+def _is_driven(mechanism: Mechanism, rate: Expression) -> bool:
+    """Is a rate nonzero while all velocities are zero?"""
     builder = GraphBuilder()
     zero = Scalar(builder, builder.zero)
     meanings = dict.fromkeys(mechanism.layout.velocities, zero)
@@ -67,32 +77,30 @@ def _leads(mechanism: Mechanism, rate: Expression) -> bool:
     return not Names(builder, mechanism, {}).scalar(rate, meanings).is_zero
 
 
-# The motion as one system of first order: y = [q, v, balances], y' = [N(q) v, qdd(q, v, tau, u, t), powers].
-#
-# The balances say where energy went: the work of forces in joints, what elements dissipated and what they supplied,
-# with what laws of time supply.
+# ---- The first-order system: y = [q, v, balances], y' = [N(q) v, qdd(q, v, tau, u, t), powers]
 
-#: The balances: energy changes by work - dissipated + supplied.
+#: The balances: energy changes by work - dissipated + supplied. Work is that of joint forces. Elements dissipate and
+#: supply energy; prescribed motions supply energy.
 WORK, DISSIPATED, SUPPLIED = "work", "dissipated", "supplied"
 SIGNS = {WORK: 1, DISSIPATED: -1, SUPPLIED: 1}
 
-#: The quantities that they are integrals of: of elements, and of laws of time.
-POWER, LAW_POWER = "power", "law_power"
+#: The quantities whose integrals they are: powers of elements and of prescribed motions.
+POWER, PRESCRIBED_POWER = "power", "prescribed_power"
 
 
 @dataclass(frozen=True)
 class Forces:
-    """What drives a mechanism from outside, by input symbol: `tau:q1` is a force in a joint, `u` a declared input.
+    """External forces and inputs, by input symbol: `tau:q1` is a joint force, `u` a declared input.
 
-    formulas: expressions of the state and time. sampled: those whose values arrive as inputs when the code runs.
-    Joint forces that are not named vanish; declared inputs without a value must be named.
+    formulas: expressions of the state and time. sampled: inputs whose values are passed at run time. Joint forces that
+    are not named are zero; declared inputs without a value must be named.
     """
 
     formulas: Mapping[str, Expression]
     sampled: tuple[str, ...] = ()
 
     def check(self, mechanism: Mechanism) -> None:
-        """DerivationError for an input that does not exist, and for one that has no value."""
+        """DerivationError for an unknown input, or for an input without a value."""
         for name in (*self.formulas, *self.sampled):
             input_symbol(mechanism, name)
         for name in mechanism.layout.inputs:
@@ -101,12 +109,12 @@ class Forces:
 
     @property
     def given(self) -> bool:
-        """Whether any force or input is given."""
+        """Is any force or input given?"""
         return bool(self.formulas or self.sampled)
 
     @property
     def in_joints(self) -> bool:
-        """Whether any works directly on a coordinate."""
+        """Does any act directly on a coordinate?"""
         return any(is_force(name) for name in (*self.formulas, *self.sampled))
 
 
@@ -114,7 +122,7 @@ NO_FORCES = Forces({})
 
 
 def input_symbol(mechanism: Mechanism, name: str) -> str:
-    """The symbol of what a user calls `q1`, `tau:q1` (a force in a joint) or `u` (a declared input)."""
+    """The symbol of a user's name: `q1` or `tau:q1` (a joint force), or `u` (a declared input)."""
     declared = [given.name for given in mechanism.inputs]
     if name in declared:
         return name
@@ -122,20 +130,20 @@ def input_symbol(mechanism: Mechanism, name: str) -> str:
     if symbol := layout.force(name):
         return symbol
     known = ", ".join([*(moved_by(force) for force in layout.forces), *declared])
-    raise DerivationError(f"there is no coordinate or input {name!r} to act on; known are {known}")
+    raise DerivationError(f"unknown coordinate or input {name!r}; the mechanism has {known}")
 
 
 def balance_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
-    """The entries of y beyond q and v: only what can be other than zero."""
-    working, led = _elements_work(mechanism), has_prescribed_motion(mechanism) or has_prescribed_contacts(mechanism)
-    led = led or _elements_are_led(mechanism)
-    return (WORK,) * forces.in_joints + (DISSIPATED,) * working + (SUPPLIED,) * (working or led)
+    """The balances of the state: those that can be nonzero."""
+    working = _elements_work(mechanism)
+    prescribed = has_prescribed_motion(mechanism) or has_prescribed_contacts(mechanism) or _elements_are_led(mechanism)
+    return (WORK,) * forces.in_joints + (DISSIPATED,) * working + (SUPPLIED,) * (working or prescribed)
 
 
 def motion_words(mechanism: Mechanism) -> tuple[str, ...]:
-    """The quantities from which the rates of the state are made."""
+    """The quantities from which the rates of the state follow."""
     power = _elements_work(mechanism) or _elements_are_led(mechanism)
-    return ("qdd", *(POWER,) * power, *(LAW_POWER,) * has_prescribed_motion(mechanism))
+    return ("qdd", *(POWER,) * power, *(PRESCRIBED_POWER,) * has_prescribed_motion(mechanism))
 
 
 def _elements_work(mechanism: Mechanism) -> bool:
@@ -143,17 +151,17 @@ def _elements_work(mechanism: Mechanism) -> bool:
 
 
 def _elements_are_led(mechanism: Mechanism) -> bool:
-    """Whether springs or potentials hang on points that prescribed motions of bodies move."""
+    """Are elements attached to points of bodies with prescribed motion?"""
     return has_prescribed_bodies(mechanism) and any(uses_points(element) for element in mechanism.elements)
 
 
 def _stores(element: Element, mechanism: Mechanism) -> bool:
-    """Whether an element gives back all it takes."""
+    """Does an element return all energy that it takes?"""
     if mentions(element, TIME) or any(mentions(element, given.name) for given in mechanism.inputs):
         return False
     if isinstance(element, Spring):
         return not isinstance(element.law, ForceLaw) and not is_steered(element, mechanism)
-    if isinstance(element, Bumper):
+    if isinstance(element, CompliantContact):
         return element.damping == ZERO and element.friction == ZERO
     return isinstance(element, Potential) or (isinstance(element, Limit) and element.damping == ZERO)
 
@@ -170,10 +178,10 @@ def state_rate(
     forces: Forces = NO_FORCES,
     balances: tuple[str, ...] | None = None,
 ) -> Graph:
-    """The graph with the one output `rate`, from a graph with the outputs of `motion_words`.
+    """The graph with the output `rate`, from a graph with the outputs of `motion_words`.
 
-    balances: which of them end the state, after the integrals of quasi-velocities; None takes all that can be other
-    than zero. Without any the state is q and v alone.
+    balances: the balances at the end of the state, after the integrals of quasi-velocities; None: all that can be
+    nonzero. If empty, the state is only q and v.
     """
     forces.check(mechanism)
     builder = GraphBuilder()
@@ -195,18 +203,17 @@ def state_rate(
 
 
 def _powers(names: Names, found: Mapping[str, Sequence[int]]) -> list[Scalar]:
-    """What is dissipated and what is supplied; a motion that has no such power has none."""
+    """The dissipated and supplied power; zero if the motion has no such output."""
     none = names.number(0)
     dissipated, supplied = (Scalar(names.builder, node) for node in found.get(POWER, (none.index, none.index)))
-    (led,) = found.get(LAW_POWER, (none.index,))
-    return [dissipated, supplied + Scalar(names.builder, led)]
+    (prescribed,) = found.get(PRESCRIBED_POWER, (none.index,))
+    return [dissipated, supplied + Scalar(names.builder, prescribed)]
 
 
 def rates_and_forces(mechanism: Mechanism, bound: Mapping[str, Expression], forces: Forces = NO_FORCES) -> Graph:
-    """All of y' but the accelerations: `position_rates`, the joint `forces` they follow from, and what is `further`.
+    """The parts of y' for recursive algorithms, which compute the accelerations without a graph.
 
-    For accelerations that no graph gives: loops over bodies compute them. `further` are the integrals of
-    quasi-velocities and the power of the forces.
+    Outputs: `position_rates`, the joint `forces`, and `further`: the quasi-velocities and the power of the forces.
     """
     forces.check(mechanism)
     builder = GraphBuilder()
@@ -227,7 +234,7 @@ def rates_and_forces(mechanism: Mechanism, bound: Mapping[str, Expression], forc
 def with_forces(
     mechanism: Mechanism, graph: Graph, bound: Mapping[str, Expression], forces: Forces = NO_FORCES
 ) -> Graph:
-    """A graph of the state and the forces as one of the state, with what each force stands for."""
+    """A graph with the symbols of forces and inputs replaced by their expressions."""
     forces.check(mechanism)
     builder = GraphBuilder()
     names = Names(builder, mechanism, bound)
@@ -236,7 +243,7 @@ def with_forces(
 
 
 def input_meanings(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scalar]:
-    """What every input symbol stands for."""
+    """The expression of every input symbol."""
     found = {}
     for symbol in (*mechanism.layout.forces, *mechanism.layout.inputs):
         if symbol in forces.sampled:
@@ -265,7 +272,7 @@ def _power(mechanism: Mechanism, names: Names, tau: Mapping[str, Scalar]) -> Sca
 
 
 def rate_jacobian(mechanism: Mechanism, rate: Graph) -> Graph:
-    """d(rate)/dy, row by row; entries of y that are no coordinates or velocities have no influence."""
+    """d(rate)/dy, row by row; entries of y other than coordinates and velocities have no influence."""
     builder = GraphBuilder()
     roots = moved(rate.outputs, transfer(rate, builder))[0].nodes
     symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
@@ -277,7 +284,7 @@ def rate_jacobian(mechanism: Mechanism, rate: Graph) -> Graph:
 
 
 def weighted(rate: Graph) -> Graph:
-    """The rates, each times a random number: along them the terms of a first integral's rate do not cancel."""
+    """The rates, each times a random number, so that the terms of a first integral's rate do not cancel."""
     random = Random(2)
     builder = GraphBuilder()
     (output,) = moved(rate.outputs, transfer(rate, builder))

@@ -1,1 +1,1 @@
-"""Springs, dampers, forces and their kin in the equations."""
+"""Springs, dampers, forces and other elements in the equations."""

@@ -1,4 +1,4 @@
-"""Compliant contacts: distances between shapes, and their forces after Hunt and Crossley."""
+"""Compliant contacts: distances between shapes, and contact forces by the model of Hunt and Crossley."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from kinegraph.graph.node import Kind
 from kinegraph.model.elements import (
     Anchor,
     Arc,
-    Bumper,
     Capsule,
+    CompliantContact,
     ContactShape,
     Cylinder,
     Plane,
@@ -31,21 +31,21 @@ from kinegraph.model.elements import (
 from kinegraph.model.expressions import TIME
 from kinegraph.model.mechanism import ZERO
 
-# Shapes that touch: how far apart they are, where, and along which normal; all exact expressions of the positions.
+# ---- Distances between shapes, as exact expressions of the positions
 
-#: Under a root of the depth [m]: slopes stay finite where contact begins, and no digit of a force shows it.
+#: Added under a root of the depth [m], to keep slopes finite at the start of contact; no digit of a force shows it.
 _TINY = Fraction(1, 10**24)
-#: Two segments whose directions have a sine below this are taken as parallel.
+#: Two segments are parallel if the sine of the angle between them is below this.
 _PARALLEL = Fraction(1, 10**12)
 
 
-#: From one end of a segment to the other, and the square of its length.
+#: The vector from one end of a segment to the other, and the square of its length.
 Segment: TypeAlias = tuple[Vector, Scalar]
 
 
 @dataclass(frozen=True)
 class Nearest:
-    """Where two shapes are nearest: the gap (negative where they overlap), a point half way, the unit normal from the
+    """The nearest points of two shapes: the gap (negative for overlap), the midpoint, and the unit normal from the
     second shape to the first; all in the fixed frame."""
 
     gap: Scalar
@@ -54,21 +54,21 @@ class Nearest:
 
 
 class ShapeDistances:
-    """The distances of shapes whose points are those of one layout."""
+    """Distances between shapes in one frame assignment."""
 
     def __init__(self, points: Points, names: Names) -> None:
         self.points = points
         self.names = names
 
-    def nearest(self, bumper: Bumper) -> Iterator[Nearest]:
+    def nearest(self, contact: CompliantContact) -> Iterator[Nearest]:
         """One place for each pair; capsules and cylinders lie on a plane with both ends."""
-        first, second = sorted(bumper.shapes, key=_rank)
-        turned = first is not bumper.shapes[0]
+        first, second = sorted(contact.shapes, key=_rank)
+        turned = first is not contact.shapes[0]
         for found in self._ordered(first, second):
             yield Nearest(found.gap, found.point, negative(found.normal)) if turned else found
 
     def _ordered(self, first: ContactShape, second: ContactShape) -> Iterator[Nearest]:
-        """Planes come last, spheres first."""
+        """The nearest places of two shapes in the order of `_rank`."""
         match first, second:
             case ((Sphere() | Capsule()), Plane()):
                 for centre in map(self.points.anchored, anchors_of(first)):
@@ -76,13 +76,13 @@ class ShapeDistances:
             case Cylinder(), Plane():
                 yield from self._rims_on_plane(first, second)
             case Torus(), Plane():
-                axis, centre = self._direction(first.normal, first.centre.of), self.points.anchored(first.centre)
+                axis, centre = self._direction(first.normal, first.center.of), self.points.anchored(first.center)
                 lowest = self._lowest(centre, axis, self.names.scalar(first.ring), second)
                 yield self._on_plane(lowest, self.names.scalar(first.radius), second)
             case Sphere(), Torus() | Arc():
-                yield self._on_ring(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
+                yield self._on_ring(self.points.anchored(first.center), self.names.scalar(first.radius), second)
             case Sphere(), Cylinder():
-                yield self._on_cylinder(self.points.anchored(first.centre), self.names.scalar(first.radius), second)
+                yield self._on_cylinder(self.points.anchored(first.center), self.names.scalar(first.radius), second)
             case ((Sphere() | Capsule()), (Sphere() | Capsule())):
                 yield self._of_segments(first, second)
             case _:
@@ -96,14 +96,14 @@ class ShapeDistances:
             yield self._on_plane(self._lowest(centre, axis, self.names.scalar(cylinder.radius), plane), zero, plane)
 
     def _lowest(self, centre: Vector, axis: Vector, radius: Scalar, plane: Plane) -> Vector:
-        """The point of a circle nearest to a plane; its centre where both are parallel."""
+        """The point of a circle nearest to a plane; its center if both are parallel."""
         normal = self._direction(plane.normal, plane.point.of)
         across = minus(normal, times(dot(normal, axis), axis))
         length = (dot(across, across) + _TINY).apply("sqrt")
         return minus(centre, times(radius / length, across))
 
     def _on_cylinder(self, centre: Vector, radius: Scalar, cylinder: Cylinder) -> Nearest:
-        """Outside, the corner of both excesses; inside, whichever of side and end is nearer."""
+        """Outside: the distance from the rim, side or end. Inside: the nearer of side and end."""
         along, square = self.points.segment(cylinder.first, cylinder.second)
         length = square.apply("sqrt")
         axis = times(length.reciprocal(), along)
@@ -128,7 +128,7 @@ class ShapeDistances:
 
     def _on_ring(self, centre: Vector, radius: Scalar, ring: Torus | Arc) -> Nearest:
         """The nearest point of the circle lies in the plane of its axis and the centre, or is an end of the arc."""
-        axis, middle = self._direction(ring.normal, ring.centre.of), self.points.anchored(ring.centre)
+        axis, middle = self._direction(ring.normal, ring.center.of), self.points.anchored(ring.center)
         away = minus(centre, middle)
         across = minus(away, times(dot(axis, away), axis))
         outwards = times(dot(across, across).apply("sqrt").reciprocal(), across)
@@ -139,7 +139,7 @@ class ShapeDistances:
 
     def _within(self, arc: Arc, axis: Vector, outwards: Vector) -> Vector:
         """A direction in the plane of an arc, or that of the end it lies nearer to."""
-        given = self._direction(arc.middle, arc.centre.of)
+        given = self._direction(arc.middle, arc.center.of)
         flat = minus(given, times(dot(axis, given), axis))
         middle = times(dot(flat, flat).apply("sqrt").reciprocal(), flat)
         onwards = cross(axis, middle)
@@ -178,7 +178,7 @@ class ShapeDistances:
         r = minus(p, q)
         b, c, g = dot(d, e), dot(d, r), dot(e, r)
         square = a * f - b * b
-        if square.is_zero:  # parallel wherever they are
+        if square.is_zero:  # parallel at every position
             return self._of_parallel_segments(p, first, q, second)
         oblique = square - _PARALLEL * _PARALLEL * (a * f)
         free = oblique.apply("select", _clamped((b * g - c * f) / square), a.number(0))
@@ -187,7 +187,7 @@ class ShapeDistances:
         return plus(p, times(s, d)), plus(q, times(t, e))
 
     def _of_parallel_segments(self, p: Vector, first: Segment, q: Vector, second: Segment) -> tuple[Vector, Vector]:
-        """One of the pairs of nearest points: that of the first segment's start, moved to where both go on."""
+        """One pair of nearest points: that of the first segment's start, moved into both segments."""
         there = plus(q, times(_part(p, q, second), second[0]))
         return plus(p, times(_part(there, p, first), first[0])), there
 
@@ -204,21 +204,21 @@ def _rank(shape: ContactShape) -> int:
 
 
 def _mixed(beside: Scalar, above: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """How much of the normal leads sideways and endwards, and the distance, from what is beyond each."""
+    """The components of the normal along side and end, and the distance, from the excess over each."""
     zero, one = beside.number(0), beside.number(1)
     out, over = positive_part(beside), positive_part(above)
     distance = (out * out + over * over + _TINY).apply("sqrt")
     deeper = beside - above
     within = deeper.apply("select", one, zero), deeper.apply("select", zero, one), deeper.apply("select", beside, above)
     outside = out / distance, over / distance, distance
-    # outside where one of the two is beyond
+    # outside if one of the two is positive
     largest = within[2]
     side, end, depth = (largest.apply("select", a, b) for a, b in zip(outside, within, strict=True))
     return side, end, depth
 
 
 def _part(point: Vector, start: Vector, along: Segment) -> Scalar:
-    """Which part of a segment lies before the place nearest to a point, between zero and one."""
+    """The fraction of a segment before the point nearest to a given point, between zero and one."""
     direction, square = along
     return _clamped(dot(minus(point, start), direction) * square.reciprocal())
 
@@ -230,27 +230,27 @@ def _clamped(part: Scalar) -> Scalar:
 
 
 def positive_part(depth: Scalar) -> Scalar:
-    """The depth where shapes overlap, else zero."""
+    """The depth if shapes overlap, otherwise zero."""
     return depth.apply("select", depth, depth.number(0))
 
 
 def power(depth: Scalar, exponent: Fraction) -> Scalar:
-    """depth^exponent, of halves through the root."""
+    """depth^exponent, for integers and halves."""
     whole = depth ** int(exponent)
     return whole if exponent.denominator == 1 else whole * (depth + _TINY).apply("sqrt")
 
 
-# The forces of shapes that touch, after Hunt and Crossley, through the velocities of both bodies at one point.
+# ---- Contact forces
 #
-# Where two shapes are nearest the gap grows with the velocity of one body against the other along the normal: neither
-# the nearest points nor the normal have to be differentiated. One force acts on both bodies at the point half way.
+# The rate of the gap is the relative velocity of the bodies along the normal, at the nearest point. So neither the
+# nearest points nor the normal are differentiated. One force acts on both bodies at the midpoint.
 
 
 @dataclass(frozen=True)
 class ContactPlace:
-    """One place of a bumper: the depth's rate, what is stored, what is lost, and the force on the first shape.
+    """One place of a contact: the depth's rate, what is stored, what is lost, and the force on the first shape.
 
-    approach: the depth, or its rate where that is simpler. pressing: the force along the normal. force: in fixed axes.
+    approach: the depth, or its rate if that is simpler. pressing: the force along the normal. force: in fixed axes.
     """
 
     place: Nearest
@@ -263,22 +263,22 @@ class ContactPlace:
 
     @property
     def pressing(self) -> Scalar:
-        """The normal force, elastic and lost together."""
+        """The normal force, elastic and dissipative."""
         return self.elastic + self.loss
 
     @property
     def force(self) -> Vector:
-        """The whole force, along the normal and by friction."""
+        """The total force, normal and friction."""
         return minus(times(self.pressing, self.place.normal), self.rubbing)
 
     @property
     def storing(self) -> Storing:
-        """The energy that is stored, and the work that stores it."""
+        """The stored energy, and the work that stores it."""
         return Storing(self.energy, ElementWork(self.elastic, self.approach.target, self.approach.is_rate))
 
     @property
     def resisting(self) -> Iterator[ElementWork]:
-        """What is lost along the normal and along the surface."""
+        """The dissipative work along the normal and along the surface."""
         if not self.loss.is_zero:
             yield ElementWork(self.loss, self.approach.target, self.approach.is_rate)
         for along, velocity in zip(self.rubbing, self.relative, strict=True):
@@ -287,57 +287,59 @@ class ContactPlace:
 
 
 class CompliantContacts:
-    """The bumpers of one layout."""
+    """The compliant contacts of one layout."""
 
     def __init__(self, distances: ShapeDistances, motion: Motion) -> None:
         self.distances = distances
         self._motion = motion
         self._screws: dict[str | None, tuple[Vector, Vector]] = {}
 
-    def contact_places(self, bumper: Bumper, depth_rate: ForwardDerivative) -> Iterator[ContactPlace]:
-        """Every place of a bumper. depth_rate: the derivative by time along the motion, for shapes that time moves."""
-        first, second = (anchors_of(shape)[0].of for shape in bumper.shapes)
-        led = self._led(bumper)
-        for place in self.distances.nearest(bumper):
+    def contact_places(self, contact: CompliantContact, depth_rate: ForwardDerivative) -> Iterator[ContactPlace]:
+        """Every place of a contact. depth_rate: the derivative by time along the motion, for shapes that time moves."""
+        first, second = (anchors_of(shape)[0].of for shape in contact.shapes)
+        led = self._led(contact)
+        for place in self.distances.nearest(contact):
             relative = minus(self._velocity(first, place.point), self._velocity(second, place.point))
             if led:
                 approach = ElementWork(_rate(depth_rate, -place.gap), -place.gap)
             else:
                 growing = -dot(place.normal, relative)
                 approach = ElementWork(growing, growing, is_rate=True)
-            yield self._contact_place(bumper, place, relative, approach)
+            yield self._contact_place(contact, place, relative, approach)
 
-    def _contact_place(self, bumper: Bumper, place: Nearest, relative: Vector, approach: ElementWork) -> ContactPlace:
+    def _contact_place(
+        self, contact: CompliantContact, place: Nearest, relative: Vector, approach: ElementWork
+    ) -> ContactPlace:
         """k d^p max(0, 1 + c d') along the normal: k d^(p + 1)/(p + 1) is stored, the rest dissipated; friction."""
         scalar = self.distances.names.scalar
-        exponent = scalar(bumper.exponent).value
+        exponent = scalar(contact.exponent).value
         assert exponent is not None  # validated
         depth = positive_part(-place.gap)
-        elastic = scalar(bumper.stiffness) * power(depth, Fraction(exponent))
+        elastic = scalar(contact.stiffness) * power(depth, Fraction(exponent))
         energy = elastic * depth * (1 / (Fraction(exponent) + 1))
-        share = scalar(bumper.damping) * approach.force
+        share = scalar(contact.damping) * approach.force
         loss = elastic * (share + 1).apply("select", share, share.number(-1)) if not share.is_zero else share
-        rubbing = self._rubbing(bumper, place, relative, elastic + loss)
+        rubbing = self._rubbing(contact, place, relative, elastic + loss)
         return ContactPlace(place, relative, approach, energy, elastic, loss, rubbing)
 
-    def _rubbing(self, bumper: Bumper, place: Nearest, relative: Vector, pressing: Scalar) -> Vector:
+    def _rubbing(self, contact: CompliantContact, place: Nearest, relative: Vector, pressing: Scalar) -> Vector:
         """Friction against sliding, through the velocity of one surface along the other."""
-        if bumper.friction == ZERO:
+        if contact.friction == ZERO:
             return zero_vector(pressing)
         scalar = self.distances.names.scalar
         sliding = minus(relative, times(dot(relative, place.normal), place.normal))
-        smooth = (dot(sliding, sliding) + scalar(bumper.slip) ** 2).apply("sqrt")
-        return times(scalar(bumper.friction) * pressing / smooth, sliding)
+        smooth = (dot(sliding, sliding) + scalar(contact.slip) ** 2).apply("sqrt")
+        return times(scalar(contact.friction) * pressing / smooth, sliding)
 
-    def _led(self, bumper: Bumper) -> bool:
+    def _led(self, contact: CompliantContact) -> bool:
         """Whether time moves a shape on its body."""
         names, builder = self.distances.names, self.distances.names.builder
         by_time = ForwardDerivative(builder, {builder.symbol(Kind.TIME, TIME): builder.one})
-        local = (names.scalar(item) for shape in bumper.shapes for one in anchors_of(shape) for item in one.position)
+        local = (names.scalar(item) for shape in contact.shapes for one in anchors_of(shape) for item in one.position)
         return any(not _rate(by_time, item).is_zero for item in local)
 
     def _velocity(self, of: str | None, place: Vector) -> Vector:
-        """The velocity of the point of a body that is at this place: o' + w x (place - o)."""
+        """The velocity of the body's point at this place: o' + w x (place - o)."""
         like = self.distances.points.layout.tree.like
         if of is None:
             return zero_vector(like)
@@ -347,7 +349,7 @@ class CompliantContacts:
         return plus(velocity, cross(angular, minus(place, self.distances.points.named(of))))
 
     def _screw(self, of: str) -> tuple[Vector, Vector]:
-        """The velocity of a body's origin and its angular velocity, in fixed axes, what time moves included."""
+        """The velocity of a body's origin and its angular velocity, in fixed axes, including prescribed motion."""
         points = self.distances.points
         layout, like = points.layout, points.layout.tree.like
         view = kinematics.seen_from(layout, kinematics.fixed_frame(like))

@@ -1,4 +1,4 @@
-"""Values that elements are written in: points and directions of bodies, names with their rates, and work."""
+"""Quantities used by elements: points and directions of bodies, names with their rates, and work."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import component
 
-# Points and directions of bodies in the fixed frame, one at a time, without any matrix of rotation.
-
 
 class Points:
-    """The points of one layout. A name means a body's origin, or an output where no body is called so."""
+    """Points and directions of bodies in the fixed frame, without rotation matrices.
+
+    A name means the origin of a body or, if there is no such body, an output point.
+    """
 
     def __init__(self, mechanism: Mechanism, layout: FrameAssignment, names: Names) -> None:
         self.layout = layout
@@ -33,7 +34,7 @@ class Points:
         self._positions: dict[str, Vector] = {}
 
     def frame(self, name: str | None) -> Placement:
-        """The frame of a body, of the body an output lies on, or the fixed frame."""
+        """The frame of a body, of the body of an output point, or the fixed frame."""
         tree = self.layout.tree
         if name is not None and name not in tree.bodies:
             name = self._outputs[name].body
@@ -42,13 +43,13 @@ class Points:
         return tree.bodies[name]
 
     def named(self, name: str) -> Vector:
-        """Where the point of this name is, in the fixed frame."""
+        """The position of the point of this name, in the fixed frame."""
         if name not in self._positions:
             self._positions[name] = self.anchored(Anchor(name))
         return self._positions[name]
 
     def placed(self, anchor: Anchor) -> Placement:
-        """Where an anchor sits on its link, with the axes of its body."""
+        """The placement of an anchor on its link, with the axes of its body."""
         local = anchor.position
         if anchor.of is not None and anchor.of not in self.layout.tree.bodies:
             local = self._outputs[anchor.of].position
@@ -56,12 +57,12 @@ class Points:
         return replace(frame, position=position_in(frame, vector([self.names.scalar(item) for item in local])))
 
     def anchored(self, anchor: Anchor) -> Vector:
-        """Where an anchor is, in the fixed frame."""
+        """The position of an anchor, in the fixed frame."""
         place = self.placed(anchor)
         return self._outside(place.link, place.position)
 
     def _outside(self, link: int, position: Vector) -> Vector:
-        """A point of a link: from frame to frame inwards, which is Horner's rule for positions."""
+        """A point of a link in the fixed frame: transformed inward from frame to frame, which is Horner's rule."""
         position = self.layout.link_frames[link].place(position)
         while link > 0:
             position = plus(self.layout.offsets[link], self.layout.inward(link, position))
@@ -69,7 +70,7 @@ class Points:
         return position
 
     def segment(self, first: Anchor, second: Anchor) -> tuple[Vector, Scalar]:
-        """From one anchor to another of the same body, in the fixed frame, and the square of their distance."""
+        """The vector from one anchor to another of the same body, in the fixed frame, and its squared length."""
         here, there = self.placed(first), self.placed(second)
         along = minus(there.position, here.position)
         return self._turned(here.link, along), dot(along, along)
@@ -89,7 +90,7 @@ class Points:
     # moments
 
     def body_moment(self, frame: Placement, moment: Vector, motion: Motion) -> list[Scalar]:
-        """The generalized forces of a moment given in a body's axes: turned inwards from joint to joint."""
+        """The generalized forces of a moment in a body's axes, rotated inward from joint to joint."""
         totals = [self.layout.tree.like.number(0)] * len(motion.velocities)
         link = frame.link
         moment = self.layout.link_frames[link].place(apply(frame.rotation, moment))
@@ -100,7 +101,7 @@ class Points:
         return totals
 
     def world_moment(self, frame: Placement, moment: Vector, motion: Motion) -> list[Scalar]:
-        """The generalized forces of a moment given in fixed axes: turned outwards on the way to the body."""
+        """The generalized forces of a moment in fixed axes, rotated outward from joint to joint."""
         totals = [self.layout.tree.like.number(0)] * len(motion.velocities)
         path: list[int] = []
         link = frame.link
@@ -119,11 +120,8 @@ class Points:
                 totals[index] = totals[index] + factor * torque
 
 
-# The names that elements use, with their values in a derivation and their rates.
-
-
 class ElementNames(Names):
-    """What the names of a law stand for: also points, `tip.x`, and their velocities, `tip.x'`."""
+    """The names in expressions of elements, including points (`tip.x`) and their velocities (`tip.x'`)."""
 
     def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], layout: FrameAssignment) -> None:
         super().__init__(layout.tree.like.builder, mechanism, bound)
@@ -138,11 +136,11 @@ class ElementNames(Names):
         return self.total_rate(position) if found.rate else position
 
     def total_rate(self, gamma: Scalar) -> Scalar:
-        """gamma' along the motion."""
+        """The time derivative gamma' along the motion."""
         return Scalar(self.builder, self.total_derivative(gamma.index))
 
     def explicit_rate(self, gamma: Scalar) -> Scalar:
-        """The part of gamma' that is there at rest: the derivative by time at fixed q."""
+        """The partial derivative of gamma by time, at fixed q."""
         return Scalar(self.builder, self._explicit(gamma.index))
 
     @cached_property
@@ -167,12 +165,9 @@ class ElementNames(Names):
         }
 
 
-# What an element does: a force and what it works on, and the energy it keeps.
-
-
 @dataclass(frozen=True)
 class ElementWork:
-    """A force and what it works on; a target that is a rate acts through dbeta/dv instead of dgamma/dq."""
+    """A force and its target, on which it does work; a target that is a rate acts through dbeta/dv, not dgamma/dq."""
 
     force: Scalar
     target: Scalar
@@ -181,7 +176,7 @@ class ElementWork:
 
 @dataclass(frozen=True)
 class Storing:
-    """An energy and the force it gives, against the growth of its target: for laws better not differentiated."""
+    """An energy and its force, opposite to the growth of its target; for energies that should not be differentiated."""
 
     energy: Scalar
     work: ElementWork

@@ -22,8 +22,8 @@ from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     RATE,
     STRETCH,
-    Bumper,
     Capsule,
+    CompliantContact,
     Cylinder,
     Damper,
     Element,
@@ -44,16 +44,16 @@ from kinegraph.model.elements import (
 from kinegraph.model.expressions import Call, Expression, Name, Number, Operation, names, postorder
 from kinegraph.model.mechanism import ZERO, Mechanism
 
-# The energy of a force law: its integral over the deformation, where the law is a polynomial.
+# ---- The energy of a force law: the integral of a polynomial
 
 #: Polynomials of a higher degree are not integrated.
 MAX_DEGREE = 50
 
-Coefficients = list[Scalar]  # of the powers of the variable, from the zeroth
+Coefficients = list[Scalar]  # of the powers of the variable, from zero
 
 
 def integral(names: Names, law: Expression, variable: str, upper: Scalar) -> Scalar | None:
-    """The integral of the law from zero to `upper`; None if the law is no polynomial in the variable."""
+    """The integral of a force law from zero to `upper`; None if the law is not a polynomial in the variable."""
     coefficients = _coefficients(names, law, variable)
     if coefficients is None:
         return None
@@ -125,26 +125,25 @@ def _power(base: Coefficients, exponent: Scalar) -> Coefficients | None:
     return result
 
 
-# What elements add to the equations: generalized forces, potential energy, power lost and supplied.
+# ---- Generalized forces, potential energy and power of elements
 #
-# Following KiDyM every element works on a target gamma(q, t) with a force f and contributes f dgamma/dq through its row
-# of the structure matrix; a target that is a rate beta(q, v, t), linear in v, contributes f dbeta/dv. All rows together
-# are one gradient by reverse accumulation, in which the forces stand as symbols until it is done.
+# As in KiDyM, an element does work on a target gamma(q, t) with a force f and contributes f dgamma/dq, through its row
+# of the structure matrix. A target that is a rate beta(q, v, t), linear in v, contributes f dbeta/dv. All rows together
+# are one gradient in reverse mode, with symbols for the forces.
 #
-# Time may move targets by itself. With gamma_t the explicit part of the rate and V the potential of the elements:
+# Targets may depend on time explicitly. With gamma_t the partial derivative by time and V the potential of elements:
 #
 #     dissipated = sum f gamma' over dampers, friction and the damping of limits
 #     supplied   = sum f (gamma' - gamma_t) over forces + sum f gamma_t over dampers + dV/dt at fixed q
 #     d/dt (kinetic + potential) = supplied - dissipated + v . tau + D
 #
-# D is the power of laws of time, `law_power`: what moves the bare mechanism where its transforms, gravity or
-# constraints depend on time; else it is zero.
+# D is `prescribed_power`, the power of prescribed motions: of transforms, gravity or constraints that depend on time.
 
 _HALF = Fraction(1, 2)
 
 
 class Elements:
-    """The elements of one mechanism, lowered into the builder of a layout."""
+    """The elements of one mechanism, in the builder of a frame assignment."""
 
     def __init__(
         self, mechanism: Mechanism, bound: Mapping[str, Expression], layout: FrameAssignment, motion: Motion
@@ -154,7 +153,7 @@ class Elements:
         self.names = ElementNames(mechanism, bound, layout)
         self.potentials: list[Scalar] = []
         self.storing: list[Storing] = []
-        self.resisting: list[ElementWork] = []  # their force is against the growth of the target
+        self.resisting: list[ElementWork] = []  # forces opposite to the growth of the target
         self.driving: list[ElementWork] = []
         self.moments: list[list[Scalar]] = []  # generalized forces of each
         self._motion = motion
@@ -162,23 +161,23 @@ class Elements:
         for element in mechanism.elements:
             self._add(element)
 
-    # the results
+    # results
 
     @property
     def conservative(self) -> bool:
-        """True if all forces come from a potential that does not change with time by itself."""
+        """True if all forces have a potential that does not depend on time explicitly."""
         if self.resisting or self.driving or self.moments:
             return False
         steady = all(self._explicit(one.work).is_zero for one in self.storing)
         return steady and self.names.explicit_rate(self._differentiated).is_zero
 
     def potential(self) -> Scalar:
-        """The energy stored in springs, potentials and shapes that touch."""
+        """The energy stored in springs, potentials and compliant contacts."""
         return _sum([*self.potentials, *(one.energy for one in self.storing)], self._zero)
 
     @property
     def _differentiated(self) -> Scalar:
-        """The part of the potential whose forces are its derivatives."""
+        """The part of the potential that is differentiated for forces."""
         return _sum(self.potentials, self._zero)
 
     def forces(self) -> list[Scalar]:
@@ -191,7 +190,7 @@ class Elements:
         return totals
 
     def power(self) -> list[Scalar]:
-        """The power (dissipated, supplied); see the top of this file for what time-dependence adds."""
+        """The power (dissipated, supplied); see above for explicit dependence on time."""
         dissipated, supplied = self._zero, self.names.explicit_rate(self._differentiated)
         for stored in self.storing:
             supplied = supplied + stored.work.force * self._explicit(stored.work)
@@ -210,7 +209,7 @@ class Elements:
         return self.names.number(0)
 
     def rate(self, work: ElementWork) -> Scalar:
-        """The rate of what a force works on."""
+        """The rate of a force's target."""
         return work.target if work.is_rate else self.names.total_rate(work.target)
 
     def _explicit(self, work: ElementWork) -> Scalar:
@@ -220,7 +219,7 @@ class Elements:
         return self.replaced([work.target.index], at_rest)[0]
 
     def _weighted_rows(self, works: Sequence[ElementWork]) -> list[Scalar]:
-        """sum f dgamma/dq - dV/dq, with q along the velocities, and sum f dbeta/dv."""
+        """sum f dgamma/dq - dV/dq, by velocities, plus sum f dbeta/dv."""
         weights = {Symbol(Kind.INPUT, f"element:{index}"): work.force.index for index, work in enumerate(works)}
         position_work, rate_work = -self._differentiated, self._zero
         for symbol, work in zip(weights, works, strict=True):
@@ -237,7 +236,7 @@ class Elements:
         return [left + right for left, right in zip(along, replaced[split:], strict=True)]
 
     def row(self, target: Scalar, is_rate: bool) -> list[Scalar]:
-        """dgamma/dq of a target, with q along the velocities; of a rate dbeta/dv."""
+        """dgamma/dq of a target, by velocities; dbeta/dv if the target is a rate."""
         if is_rate:
             by_velocity = self._gradient(target, Kind.VELOCITY, self.mechanism.layout.velocities)
             return [Scalar(self.builder, node) for node in by_velocity]
@@ -251,7 +250,7 @@ class Elements:
         """The nodes with symbols replaced."""
         return [Scalar(self.builder, node) for node in substituted(self.builder, nodes, values)]
 
-    # the elements
+    # elements
 
     def _add(self, element: Element) -> None:
         match element:
@@ -272,11 +271,11 @@ class Elements:
                 self.potentials.append(self.names.scalar(element.energy))
             case Limit():
                 self._add_limit(element)
-            case Bumper():
-                self._add_bumper(element)
+            case CompliantContact():
+                self._add_compliant_contact(element)
 
     def target(self, target: Target) -> tuple[Scalar, bool]:
-        """What an element works on, and whether that is a rate already."""
+        """The target of an element, and whether it is a rate."""
         if isinstance(target, Span):
             return self._square(target).apply("sqrt"), False
         is_rate = any(name in self._velocity_names or name.endswith("'") for name in names(target))
@@ -290,7 +289,7 @@ class Elements:
     def _add_spring(self, spring: Spring) -> None:
         steered = is_steered(spring, self.mechanism)
         if isinstance(spring.on, Span) and isinstance(spring.law, Linear) and spring.rest == ZERO and not steered:
-            # Without a root, so that the points may meet.
+            # Without a root, so that the points may coincide.
             stiffness = self.names.scalar(spring.law.coefficient)
             self.potentials.append(_HALF * (stiffness * self._square(spring.on)))
             return
@@ -310,7 +309,7 @@ class Elements:
         return integral(self.names, spring.law.force, STRETCH.text, stretch)
 
     def law(self, element: Spring | Damper, argument: Scalar, local: str) -> Scalar:
-        """The force of a law against the growth of its argument, called `local` in it."""
+        """The force of a law, opposite to the growth of its argument, whose name in the law is `local`."""
         law = element.law
         assert not isinstance(law, EnergyLaw)  # these are always stored
         if isinstance(law, Linear):
@@ -325,9 +324,9 @@ class Elements:
     def _add_friction(self, friction: Friction) -> None:
         target, is_rate = self.target(friction.on)
         rate = self.rate(ElementWork(self._zero, target, is_rate))
-        self.resisting.append(ElementWork(self.rubbing(friction, rate), target, is_rate))
+        self.resisting.append(ElementWork(self.friction_force(friction, rate), target, is_rate))
 
-    def rubbing(self, friction: Friction, rate: Scalar) -> Scalar:
+    def friction_force(self, friction: Friction, rate: Scalar) -> Scalar:
         """Dry and viscous friction at a rate."""
         scalar = self.names.scalar
         dry = scalar(friction.coulomb) * (rate / scalar(friction.width)).apply("tanh")
@@ -358,7 +357,7 @@ class Elements:
                 self.resisting.append(ElementWork(self.stop_loss(limit, depth), depth))
 
     def depths(self, limit: Limit) -> Iterator[tuple[Scalar, int]]:
-        """How deep each bound is passed, and whether that grows or shrinks with what is limited."""
+        """The depth beyond each bound, and the sign of its derivative by the limited quantity."""
         target, _ = self.target(limit.on)
         if limit.upper is not None:
             yield target - self.names.scalar(limit.upper), 1
@@ -366,28 +365,28 @@ class Elements:
             yield self.names.scalar(limit.lower) - target, -1
 
     def stop_loss(self, limit: Limit, depth: Scalar) -> Scalar:
-        """What damping adds to k d where d >= 0: in all d max(0, k + c d')."""
+        """The damping force in addition to k d for d >= 0; the total is d max(0, k + c d')."""
         stiffness, damping = self.names.scalar(limit.stiffness), self.names.scalar(limit.damping)
         loss = damping * self.names.total_rate(depth)
         loss = (loss + stiffness).apply("select", loss, -stiffness)
         return depth.apply("select", depth * loss, self._zero)
 
-    def _add_bumper(self, bumper: Bumper) -> None:
-        for place_of_contact in self.contact_places(bumper):
+    def _add_compliant_contact(self, contact: CompliantContact) -> None:
+        for place_of_contact in self.contact_places(contact):
             self.storing.append(place_of_contact.storing)
             self.resisting.extend(place_of_contact.resisting)
 
-    def contact_places(self, bumper: Bumper) -> Iterator[ContactPlace]:
-        """Where the shapes of a bumper are nearest, and the forces there."""
-        return self._bumper_contacts.contact_places(bumper, self.names.total_derivative)
+    def contact_places(self, contact: CompliantContact) -> Iterator[ContactPlace]:
+        """Where the shapes of a compliant contact are nearest, and the forces there."""
+        return self._compliant_contacts.contact_places(contact, self.names.total_derivative)
 
     @cached_property
-    def _bumper_contacts(self) -> CompliantContacts:
+    def _compliant_contacts(self) -> CompliantContacts:
         return CompliantContacts(ShapeDistances(self.names.points, self.names), self._motion)
 
 
 def is_steered(spring: Spring, mechanism: Mechanism) -> bool:
-    """Whether a spring uses inputs whose rates are unknown: then it stores no energy of its own but is driven."""
+    """Does a spring use inputs with unknown rates? Then it is a driven force without stored energy."""
     free = frozenset(mechanism.layout.inputs)
     return any(free & names(item) for item in expressions(spring))
 
@@ -399,11 +398,11 @@ def _sum(items: Sequence[Scalar], zero: Scalar) -> Scalar:
     return total
 
 
-# What one element acts with: the forces its structure matrix carries to the coordinates.
+# ---- Efforts and structure matrix of one element
 
 
 def efforts(elements: Elements, element: Element) -> list[Scalar]:
-    """The components an element acts with, along the rows of its structure matrix."""
+    """The components of an element's force, along the rows of its structure matrix."""
     match element:
         case Force():
             return [elements.names.scalar(element.value)]
@@ -411,7 +410,7 @@ def efforts(elements: Elements, element: Element) -> list[Scalar]:
             return [elements.names.scalar(item) for item in element.components]
         case Potential():
             return [elements.names.number(-1)]
-        case Bumper():
+        case CompliantContact():
             return [-place_of_contact.pressing for place_of_contact in elements.contact_places(element)]
         case Limit():
             return [_limit(elements, element)]
@@ -437,11 +436,13 @@ def _spring(elements: Elements, spring: Spring) -> Scalar:
 def _resistance(elements: Elements, element: Damper | Friction) -> Scalar:
     target, is_rate = elements.target(element.on)
     rate = elements.rate(ElementWork(target, target, is_rate))
-    return elements.law(element, rate, RATE.text) if isinstance(element, Damper) else elements.rubbing(element, rate)
+    if isinstance(element, Damper):
+        return elements.law(element, rate, RATE.text)
+    return elements.friction_force(element, rate)
 
 
 def _limit(elements: Elements, limit: Limit) -> Scalar:
-    """Back from the bounds, along the growth of what is limited."""
+    """The force of a limit along the limited quantity."""
     total = elements.names.number(0)
     for depth, sign in elements.depths(limit):
         pressed = depth.apply("select", elements.names.scalar(limit.stiffness) * depth, total.number(0))
@@ -449,17 +450,13 @@ def _limit(elements: Elements, limit: Limit) -> Scalar:
     return total
 
 
-# The structure matrix of one element: how what it works on follows the velocities.
-#
-# In KiDyM's words these are d rho/dq of the points forces act on, d beta/dq' of dampers and d gamma/dq of springs. The
-# generalized forces of an element are W^T times the components it acts with.
-
-
 def structure_matrix(elements: Elements, element: Element, at_rest: Motion) -> Square:
-    """W, one row for each component the element acts with, one column for each velocity.
+    """W, with one row for each component of the element's force and one column for each velocity.
 
-    A spring, damper, friction, limit or force acts with one component along its target, a force on a point or a moment
-    with three, along the axes they are given in. The row of a potential is its gradient, which acts with -1.
+    The generalized forces of an element are W^T times its efforts. In KiDyM, the rows are d rho/dq of the points of
+    forces, d beta/dq' of dampers and d gamma/dq of springs. A spring, damper, friction, limit or force has one
+    component along its target. A point force or a moment has three, along the axes of its definition. The row of a
+    potential is its gradient, with the effort -1.
     """
     match element:
         case PointForce():
@@ -470,7 +467,7 @@ def structure_matrix(elements: Elements, element: Element, at_rest: Motion) -> S
             return [elements.row(elements.names.scalar(element.energy), is_rate=False)]
         case Spring() | Damper() | Friction() | Force() | Limit():
             return [elements.row(*elements.target(element.on))]
-        case Bumper():
+        case CompliantContact():
             return [
                 elements.row(-place_of_contact.place.gap, is_rate=False)
                 for place_of_contact in elements.contact_places(element)
@@ -478,15 +475,15 @@ def structure_matrix(elements: Elements, element: Element, at_rest: Motion) -> S
 
 
 def component_count(element: Element) -> int:
-    """How many components an element acts with: the rows of its structure matrix."""
-    if isinstance(element, Bumper):
+    """The number of components of an element's force: the rows of its structure matrix."""
+    if isinstance(element, CompliantContact):
         long = any(isinstance(shape, Capsule | Cylinder) for shape in element.shapes)
         return 2 if long and any(isinstance(shape, Plane) for shape in element.shapes) else 1
     return 3 if isinstance(element, PointForce | Moment) else 1
 
 
 def _jacobian(elements: Elements, place: Placement, axes: Axes, at_rest: Motion) -> Square:
-    """Velocity of a point above the angular velocity of its body, in fixed axes or those of the body."""
+    """The velocity of a point, then the angular velocity of its body, in fixed axes or those of the body."""
     layout = elements.names.points.layout
     viewer = place if axes is Axes.BODY else kinematics.fixed_frame(layout.tree.like)
     screws = kinematics.point_screws(layout, kinematics.seen_from(layout, viewer), place)

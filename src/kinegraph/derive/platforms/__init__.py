@@ -1,7 +1,7 @@
-"""Parallel manipulators: legs in closed form, each reduced to a mass at its joint on the ring.
+"""Parallel manipulators: legs in closed form, each reduced to a mass at its joint on the platform.
 
-The six velocities of the ring are the only unknowns. What a leg does follows from its joint on the ring by square roots
-(`struts.py`, `cranks.py`); no angles, no multipliers, nothing that drifts.
+The six velocities of the platform are the only unknowns. The state of a leg follows from that of its joint on the
+platform by square roots (`struts`, `cranks`). There are no angles, no multipliers, and no drift.
 """
 
 from __future__ import annotations

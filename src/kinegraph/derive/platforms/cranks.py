@@ -41,12 +41,11 @@ from kinegraph.graph.build import Scalar
 from kinegraph.graph.node import GUARDED
 from kinegraph.model.platforms.leg_table import LegType
 
-# The crank of a leg as a body that turns about the drive's axis on a base that may turn itself.
-
 
 @dataclass(frozen=True)
 class CrankBody:
-    """Its inertia about the drive, its axes in ring axes (z is the drive's), its rate, the base's angular velocity."""
+    """A crank on a base that may rotate: its inertia about the drive, its axes in platform axes (z is the drive's), its
+    rate, and the base's angular velocity."""
 
     part: RigidPart
     axes: tuple[Vector, Vector, Vector]
@@ -54,28 +53,28 @@ class CrankBody:
     base_spin: Vector | None
 
     def into(self, a: Vector) -> Vector:
-        """A vector of ring axes in its axes."""
+        """A vector in platform axes, expressed in the crank's axes."""
         x, y, z = self.axes
         return dot(x, a), dot(y, a), dot(z, a)
 
     def out(self, a: Vector) -> Vector:
-        """A vector of its axes in ring axes."""
+        """A vector in the crank's axes, expressed in platform axes."""
         x, y, z = self.axes
         return plus(plus(times(a[0], x), times(a[1], y)), times(a[2], z))
 
     def moments(self) -> MassMoments:
-        """Its mass distribution about the drive, in ring axes, without its mass at that point."""
+        """The mass distribution about the drive, in platform axes, without the point mass there."""
         own = MassMoments(self.rate.number(0), self.part.first, self.part.second)
         return own.turned(transpose(self.axes))
 
     def unit_momentum(self) -> tuple[Vector, Vector]:
-        """Momentum, and moment of momentum about the drive, by a unit rate on a base at rest."""
+        """Momentum, and angular momentum about the drive, for a unit rate on a fixed base."""
         zero = self.rate.number(0)
         turn = (zero, zero, zero.number(1))
         return self.out(cross(turn, self.part.first)), self.out(self.part.inertia.apply(turn))
 
     def motion(self, change: Scalar, acceleration: JointAcceleration) -> tuple[Vector, Vector]:
-        """Angular velocity and acceleration in its axes; `change` is the second derivative of its angle."""
+        """Angular velocity and acceleration in the crank's axes. change: the second derivative of its angle."""
         zero = self.rate.number(0)
         if self.base_spin is None:
             return (zero, zero, self.rate), (zero, zero, change)
@@ -86,12 +85,12 @@ class CrankBody:
         return (x, y, z + self.rate), turn
 
     def moment(self, change: Scalar, acceleration: JointAcceleration) -> Vector:
-        """I e + w x I w in its axes."""
+        """I e + w x I w in the crank's axes."""
         spin, turn = self.motion(change, acceleration)
         return plus(self.part.inertia.apply(turn), cross(spin, self.part.inertia.apply(spin)))
 
     def momentum_rate(self, change: Scalar, acceleration: JointAcceleration) -> tuple[Vector, Vector]:
-        """The force, and moment about the drive, that its motion takes without its mass at that point, in ring axes."""
+        """The rates of momentum and angular momentum about the drive, without the point mass, in platform axes."""
         spin, turn = self.motion(change, acceleration)
         first = self.part.first
         force = self.out(plus(cross(turn, first), cross(spin, cross(spin, first))))
@@ -99,25 +98,24 @@ class CrankBody:
         return force, minus(self.out(self.moment(change, acceleration)), weight)
 
 
-# Legs with a crank and a rod: RUS, RSU.
-#
-# With d from the joint on the base to that on the ring, z the drive's axis, a and b the lengths of crank and rod, the
-# crank's tip E lies in the plane across z and at the distance b from the end of d. So d . E = a k with
-# k = (d^2 + a^2 - b^2) / (2 a), and with r the length of d across z and w = sqrt(r^2 - k^2)
-#
-#     E = a / r^2 (k (d - (d . z) z) - w z x d),    q = z x E,    (d - E) . q = a w.
-#
-# The rod leaves the plane of the crank: its direction is that of d - E, and the rod's own axes follow from it as those
-# of any part behind a universal joint (`swing.py`). w is zero where crank and rod are stretched, and then nothing moves
-# the crank. With -w the joint between both lies on the other side, where the angle alpha of the rod against the crank
-# is negative: this is not that closed form, and it gives no numbers there.
-
-
 class Crank(SwingingLeg):
-    """A crank on the base and a rod from its tip to the ring; alpha: the rod's angle, as the coordinates have it."""
+    """A crank on the base and a rod from its tip to the platform (RUS, RSU). alpha: the coordinate of the rod's angle.
 
-    def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion, alpha: Scalar) -> None:
-        super().__init__(kind, numbers, ring, joint)
+    Let d be the vector from the joint on the base to that on the platform, z the drive's axis, a and b the lengths of
+    crank and rod. The crank's tip E is in the plane normal to z, at the distance b from the end of d. So d . E = a k
+    with k = (d^2 + a^2 - b^2) / (2 a). With r the length of d across z and w = sqrt(r^2 - k^2),
+
+        E = a / r^2 (k (d - (d . z) z) - w z x d),    q = z x E,    (d - E) . q = a w.
+
+    The direction of the rod is d - E, and its axes are those of a part on a universal joint (`CrossAxes`). If crank and
+    rod are aligned, w is zero and the crank is at a dead point. The solution with -w has the elbow on the other side,
+    where alpha is negative; there this closed form gives NaN.
+    """
+
+    def __init__(
+        self, kind: LegType, numbers: LegNumbers, platform_motion: FreeMotion, joint: JointMotion, alpha: Scalar
+    ) -> None:
+        super().__init__(kind, numbers, platform_motion, joint)
         crank, rod = numbers.lengths
         d, z = joint.place, joint.base_axis
         high = dot(d, z)
@@ -133,7 +131,7 @@ class Crank(SwingingLeg):
         self.line, self.length = minus(d, self.tip), rod
         self.inverse_length = rod.reciprocal()
         self.along = times(self.inverse_length, self.line)
-        #: The rate of the crank is this times the velocity of the joint on the ring.
+        #: The rate of the crank is the product of this row and the velocity of the joint on the platform.
         self.inverse = (crank * self.root).reciprocal().apply(GUARDED, alpha.sin())
         self.row = times(self.inverse, self.line)
         self.rate = dot(self.row, self._seen_from_base(joint.velocity, d))
@@ -155,7 +153,7 @@ class Crank(SwingingLeg):
         return velocity if spin is None else minus(velocity, cross(spin, place))
 
     def _tip_velocity(self) -> Vector:
-        """Of the crank's tip, seen from the joint on the base by an observer who does not turn."""
+        """The velocity of the crank's tip relative to the joint on the base, for a nonrotating observer."""
         turned, spin = times(self.rate, self.tip_turned), self.joint.base_spin
         return turned if spin is None else plus(turned, cross(spin, self.tip))
 
@@ -168,8 +166,8 @@ class Crank(SwingingLeg):
 
     @property
     def swing(self) -> Swing:
-        """The rod."""
-        return self.at_base if self.kind is LegType.RUS else self.at_ring
+        """The motion of the rod."""
+        return self.at_base if self.kind is LegType.RUS else self.at_platform
 
     @property
     def about_drive(self) -> Scalar:
@@ -183,7 +181,7 @@ class Crank(SwingingLeg):
         mass = swing_mass(swing, rod.inertia)
         q, row = self.tip_turned, self.row
         crank = self.numbers.lengths[0]
-        # What swings across the rod is v - q (row . v), and its square needs no axes.
+        # The velocity across the rod is v - q (row . v), and its square needs no axes.
         half = (self.about_drive + mass.across * crank * crank) / 2
         folded = minus(times(half, row), times(mass.across, q))
         matrix = symmetric_product(row, folded)
@@ -197,7 +195,7 @@ class Crank(SwingingLeg):
             force = swing.at_end(lever)
             turned = plus(times(force[0], one), times(force[1], two))
             matrix = matrix.plus(symmetric_product(row, turned))
-        if not swing.on_ring:
+        if not swing.on_platform:
             return LegInertia(matrix)
         coupling = plus(times(mass.about[0], one), times(mass.about[1], two))
         if lever is not None:
@@ -205,11 +203,11 @@ class Crank(SwingingLeg):
         return LegInertia(matrix, SpinInertia(coupling, mass.about_itself, swing.axes.reach))
 
     def _swung(self, axis: Vector) -> Vector:
-        """How the velocity of the joint on the ring swings the rod along an axis."""
+        """The row that gives the relative velocity of the rod's ends along an axis from the joint's velocity."""
         return minus(axis, times(dot(axis, self.tip_turned), self.row))
 
     def _lever(self) -> Vector | None:
-        """s x q in the rod's axes; nothing if the rod's mass lies on its axis."""
+        """s x q in the rod's axes; None if the rod has no first moment."""
         first = self.numbers.upper.first
         if all(item.is_zero for item in first):
             return None
@@ -218,7 +216,7 @@ class Crank(SwingingLeg):
     # loads
 
     def _tip(self, acceleration: JointAcceleration) -> tuple[Scalar, Vector]:
-        """The second derivative of the crank's angle, and the acceleration of its tip seen from the base joint."""
+        """The second derivative of the crank's angle, and the acceleration of its tip relative to the base joint."""
         square = self.rate * self.rate
         rest = square * dot(self.line, self.tip) + dot(self.end_velocity, self.end_velocity)
         transferred = self._transferred(acceleration)
@@ -228,7 +226,7 @@ class Crank(SwingingLeg):
         return change, tip if transferred is None else plus(tip, transferred)
 
     def _transferred(self, acceleration: JointAcceleration) -> Vector | None:
-        """What the rotation of the base adds to the acceleration of the tip."""
+        """The acceleration of the tip due to the rotation of the base."""
         spin = self.joint.base_spin
         if spin is None:
             return None
@@ -237,7 +235,7 @@ class Crank(SwingingLeg):
 
     def _curl(self, acceleration: JointAcceleration, tip: Vector) -> Curl:
         swing = self.swing
-        carrier = acceleration.ring if swing.on_ring else acceleration.base
+        carrier = acceleration.platform if swing.on_platform else acceleration.base
         return swing.curl(swing.axes.into(minus(acceleration.seen, tip)), carrier)
 
     def load(self, acceleration: JointAcceleration, forces: LegForces) -> LegLoad:
@@ -247,12 +245,12 @@ class Crank(SwingingLeg):
         moment = curl.moment(rod)
         if self._lever() is not None:
             moment = plus(moment, cross(rod.first, swing.axes.into(minus(tip, acceleration.fall))))
-        if not swing.on_ring:
+        if not swing.on_platform:
             moment = plus(moment, self._of_angles(forces))
         else:
             moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
         across = swing.axes.out(swing.at_end(moment))
-        if swing.on_ring and forces.on_angles:
+        if swing.on_platform and forces.on_angles:
             across = plus(across, self.at_base.axes.out(self.at_base.at_end(self._of_angles(forces))))
         shift = swing.axes.out(curl.force(rod.first))
         drive = (
@@ -262,10 +260,10 @@ class Crank(SwingingLeg):
             + forces.alpha
         )
         force = plus(across, times(drive, self.row))
-        return LegLoad(force, times(moment[2], swing.axes.reach) if swing.on_ring else None)
+        return LegLoad(force, times(moment[2], swing.axes.reach) if swing.on_platform else None)
 
     def _crank_moment(self, change: Scalar, acceleration: JointAcceleration) -> Scalar:
-        """About the drive's axis: inertia, and gravity on the crank."""
+        """The moment about the drive's axis for inertia and gravity of the crank."""
         x, y, _ = self.numbers.crank.first
         length = self.numbers.lengths[0]
         needed = self.numbers.armature * change + self.body.moment(change, acceleration)[2]
@@ -278,7 +276,7 @@ class Crank(SwingingLeg):
     def effort(self) -> Vector:
         return self.row
 
-    # what it does to the base
+    # effect on the base
 
     @property
     def base_mass(self) -> Scalar:
@@ -299,24 +297,26 @@ class Crank(SwingingLeg):
         ]
         linear = added([outer(linear, by) for by, linear, _ in found])
         angular = added([outer(angular, by) for by, _, angular in found])
-        if not self.swing.on_ring:
+        if not self.swing.on_platform:
             return LegMomenta(linear, angular)
         return LegMomenta(linear, angular, SpinMomentum(*self._of_rod((zero, zero, zero.number(1))), axes.reach))
 
-    def _about_ring(self, linear: Vector, angular: Vector) -> tuple[Vector, Vector]:
-        """Momentum, and its moment about the joint on the ring from that about the joint on the base."""
+    def _about_platform_joint(self, linear: Vector, angular: Vector) -> tuple[Vector, Vector]:
+        """Momentum, and angular momentum about the joint on the platform from that about the joint on the base."""
         return linear, minus(angular, cross(self.joint.place, linear))
 
     def _of_rod(self, spin: Vector) -> tuple[Vector, Vector]:
-        """By an angular velocity of the rod, in its axes, about the crank's tip at rest."""
+        """The momenta due to an angular velocity of the rod, in its axes, about the fixed crank's tip."""
         rod, axes = self.numbers.upper, self.swing.axes
         linear = axes.out(cross(spin, rod.first))
-        return self._about_ring(linear, plus(axes.out(rod.inertia.apply(spin)), cross(self.tip, linear)))
+        return self._about_platform_joint(linear, plus(axes.out(rod.inertia.apply(spin)), cross(self.tip, linear)))
 
     def _of_crank(self) -> tuple[Vector, Vector]:
-        """By a unit rate of the crank, with the rod's first moment moving along."""
+        """The momenta due to a unit rate of the crank, including the rod's first moment."""
         (linear, angular), lever = self.body.unit_momentum(), self._lever()
-        return self._about_ring(linear, angular if lever is None else plus(angular, self.swing.axes.out(lever)))
+        return self._about_platform_joint(
+            linear, angular if lever is None else plus(angular, self.swing.axes.out(lever))
+        )
 
     def momentum_rate(self, acceleration: JointAcceleration) -> tuple[Vector, Vector]:
         swing, rod = self.swing, self.numbers.upper
@@ -326,7 +326,7 @@ class Crank(SwingingLeg):
         own = plus(curl.moment(rod), cross(rod.first, swing.axes.into(minus(tip, acceleration.fall))))
         force, moment = self.body.momentum_rate(change, acceleration)
         moment = plus(moment, plus(swing.axes.out(own), cross(self.tip, shift)))
-        return self._about_ring(plus(shift, force), moment)
+        return self._about_platform_joint(plus(shift, force), moment)
 
     # coordinates
 
@@ -342,7 +342,7 @@ class Crank(SwingingLeg):
         beta = LegAngle(-dot(self.along, z), axes.cosine)
         if self.kind is LegType.RUS:
             return theta, alpha, beta
-        own = self.at_ring.axes.two
+        own = self.at_platform.axes.two
         return theta, alpha, beta, LegAngle(-dot(own, axes.one), dot(own, axes.two))
 
     def _driven_rates(self, alpha: Scalar) -> tuple[Scalar, Scalar]:

@@ -31,19 +31,19 @@ from kinegraph.derive.tree.links import rotation_matrix, unit_quaternion_matrix
 from kinegraph.graph.build import Scalar
 from kinegraph.model.platforms.recognition import FreeBody
 
-# Sums over legs, and small matrices of signs.
+# ---- Small matrices, and sums over legs
 
 Square3: TypeAlias = tuple[tuple[int, int, int], tuple[int, int, int], tuple[int, int, int]]
 
 
 def signed(like: Scalar, axes: Square3) -> Matrix:
-    """A matrix of whole numbers in a builder."""
+    """A matrix of integers in a builder."""
     rows = [vector([like.number(item) for item in row]) for row in axes]
     return rows[0], rows[1], rows[2]
 
 
 def total(items: Sequence[Scalar]) -> Scalar:
-    """A sum as one node, so that it stays the same when legs are exchanged."""
+    """A sum as one node, so that it is invariant under an exchange of legs."""
     builder = items[0].builder
     return Scalar(builder, builder.polynomial((1, ((item.index, 1),)) for item in items))
 
@@ -55,7 +55,7 @@ def totals(vectors: Iterable[Vector]) -> Vector:
 
 
 def joined(parts: list[MassMoments]) -> MassMoments:
-    """Mass distributions as one, each entry a single sum."""
+    """The sum of mass distributions, each entry one node."""
     entries = zip(*((one.mass, *one.first, *one.second) for one in parts), strict=True)
     mass, x, y, z, *second = (total(list(items)) for items in entries)
     return MassMoments(mass, (x, y, z), type(parts[0].second)(*second))
@@ -79,26 +79,27 @@ def square(a: Symmetric) -> Matrix:
 
 
 def no_matrix(like: Scalar) -> Matrix:
-    """Zeros."""
+    """The zero matrix."""
     return zero_vector(like), zero_vector(like), zero_vector(like)
 
 
 def added(matrices: Sequence[Matrix]) -> Matrix:
-    """Their sum."""
+    """The sum of matrices."""
     found = matrices[0]
     for one in matrices[1:]:
         found = plus(found[0], one[0]), plus(found[1], one[1]), plus(found[2], one[2])
     return found
 
 
-# A free body, the ring or what carries the legs: its pose and velocity from its coordinates, in its own axes.
+# ---- Pose and velocity of a free body: the platform or its base
 
 
 @dataclass(frozen=True)
 class FreeMotion:
-    """Pose and velocities of a body. `angle_axes` are, in its axes, what unit rates of its angles turn about.
+    """Pose and velocities of a free body; the angular velocity `spin` is in its axes.
 
-    `angle_bias` is its angular acceleration, in its axes, when the angles' rates do not change.
+    angle_axes: the rotation axes of its angles, in its axes. angle_bias: its angular acceleration at constant rates of
+    the angles, in its axes.
     """
 
     position: Vector
@@ -109,11 +110,11 @@ class FreeMotion:
     angle_bias: Vector
 
     def into(self, a: Vector) -> Vector:
-        """A vector of fixed axes in the body's."""
+        """A vector in fixed axes, expressed in the body's axes."""
         return apply(transpose(self.rotation), a)
 
     def out(self, a: Vector) -> Vector:
-        """A vector of the body's axes in fixed axes."""
+        """A vector in the body's axes, expressed in fixed axes."""
         return apply(self.rotation, a)
 
     @cached_property
@@ -128,13 +129,13 @@ class FreeMotion:
         return plus(apply(transpose(self.angle_axes), accelerations), self.angle_bias)
 
     def angle_accelerations(self, angular: Vector) -> Vector:
-        """What `angular` undoes."""
+        """The inverse of `angular`."""
         if self.angle_axes is None:
             return angular
         return _solved(self.angle_axes, minus(angular, self.angle_bias))
 
     def torque(self, forces: Vector) -> Vector:
-        """The torque in its axes that does what generalized forces on the angles do."""
+        """The torque in its axes that is equivalent to generalized forces on the angles."""
         if self.angle_axes is None:
             return forces
         a, b, c = self.angle_axes
@@ -144,12 +145,12 @@ class FreeMotion:
         return times(inverse, plus(plus(sums[0], sums[1]), sums[2]))
 
     def angle_forces(self, torque: Vector) -> Vector:
-        """What `torque` undoes."""
+        """The inverse of `torque`."""
         return torque if self.angle_axes is None else apply(self.angle_axes, torque)
 
 
 def _solved(axes: Matrix, wanted: Vector) -> Vector:
-    """Amounts of three axes whose sum is a vector."""
+    """The components of a vector along three axes."""
     a, b, c = axes
     inverse = dot(a, cross(b, c)).reciprocal()
     parts = cross(b, c), cross(c, a), cross(a, b)
@@ -157,7 +158,7 @@ def _solved(axes: Matrix, wanted: Vector) -> Vector:
 
 
 def free_motion(body: FreeBody, names: Names) -> FreeMotion:
-    """The motion of a free body in the symbols of its coordinates."""
+    """The motion of a free body as a function of its coordinates and velocities."""
     position = vector([names[name] for name in body.position])
     velocity = vector([names[name + "'"] for name in body.position])
     like = position[0]
@@ -181,7 +182,7 @@ def _by_angles(body: FreeBody, names: Names, position: Vector, velocity: Vector)
     axes = (first, second, units[2])
     turned = [times(rate, axis) for rate, axis in zip(rates, axes, strict=True)]
     spin = plus(plus(turned[0], turned[1]), turned[2])
-    # An axis is fixed in the frame behind its own turn; seen from the body it turns with what lies between.
+    # An axis is fixed in the frame after its rotation; relative to the body it rotates with the later angles.
     bias = plus(cross(turned[0], plus(turned[1], turned[2])), cross(turned[1], turned[2]))
     rotation = product(product(steps[0], steps[1]), steps[2])
     return FreeMotion(position, rotation, velocity, spin, axes, bias)
@@ -199,75 +200,75 @@ def curl_of(spin: Vector) -> Symmetric:
     return Symmetric(-(yy + zz), -(xx + zz), -(xx + yy), *square[3:])
 
 
-# What the legs stand on, seen in ring axes: the fixed frame, or a free body.
+# ---- The base of the legs, in platform axes
 
 
 class PlatformBase(ABC):
-    """The base of all legs; `spin` is its angular velocity in ring axes, nothing if it cannot turn."""
+    """The base of all legs; `spin`: its angular velocity in platform axes, None if it cannot rotate."""
 
     spin: Vector | None = None
 
-    def __init__(self, ring: FreeMotion) -> None:
-        self.ring = ring
+    def __init__(self, platform_motion: FreeMotion) -> None:
+        self.platform_motion = platform_motion
 
     @abstractmethod
     def into(self, a: Vector) -> Vector:
-        """A vector of the base's axes in ring axes."""
+        """A vector in the base's axes, expressed in platform axes."""
 
     @abstractmethod
-    def ring_from(self, point: Vector) -> Vector:
-        """From a point of the base to the ring's origin, in ring axes."""
+    def platform_from(self, point: Vector) -> Vector:
+        """The vector from a point of the base to the platform's origin, in platform axes."""
 
     @abstractmethod
-    def ring_velocity(self) -> Vector:
-        """The velocity of the ring's origin against that of the base, in ring axes."""
+    def platform_velocity(self) -> Vector:
+        """The velocity of the platform's origin relative to the base's origin, in platform axes."""
 
 
 class FixedBase(PlatformBase):
     """The fixed frame."""
 
     def into(self, a: Vector) -> Vector:
-        return self.ring.into(a)
+        return self.platform_motion.into(a)
 
-    def ring_from(self, point: Vector) -> Vector:
-        return self.ring.into(minus(self.ring.position, point))
+    def platform_from(self, point: Vector) -> Vector:
+        return self.platform_motion.into(minus(self.platform_motion.position, point))
 
-    def ring_velocity(self) -> Vector:
-        return self.ring.into(self.ring.velocity)
+    def platform_velocity(self) -> Vector:
+        return self.platform_motion.into(self.platform_motion.velocity)
 
 
 class FreeBase(PlatformBase):
-    """A body that moves freely."""
+    """A free body."""
 
-    def __init__(self, ring: FreeMotion, body: FreeMotion) -> None:
-        super().__init__(ring)
+    def __init__(self, platform_motion: FreeMotion, body: FreeMotion) -> None:
+        super().__init__(platform_motion)
         self.body = body
         self.spin: Vector = self.into(body.spin)
 
     @cached_property
     def turn(self) -> Matrix:
-        """Leads from the base's axes to ring axes."""
-        return product(transpose(self.ring.rotation), self.body.rotation)
+        """The rotation from the base's axes to platform axes."""
+        return product(transpose(self.platform_motion.rotation), self.body.rotation)
 
     @cached_property
     def curl(self) -> Symmetric:
-        """Times a vector from a point of the base to another, in ring axes, it gives w x (w x r)."""
+        """w w^T - w^2 1 in platform axes, which gives w x (w x r)."""
         return curl_of(self.spin)
 
     def into(self, a: Vector) -> Vector:
         return apply(self.turn, a)
 
     def out(self, a: Vector) -> Vector:
-        """A vector of ring axes in the base's axes."""
+        """A vector in platform axes, expressed in the base's axes."""
         return apply(transpose(self.turn), a)
 
-    def ring_from(self, point: Vector) -> Vector:
+    def platform_from(self, point: Vector) -> Vector:
         return minus(self.away, self.into(point))
 
     @cached_property
     def away(self) -> Vector:
-        """From the base's origin to the ring's, in ring axes."""
-        return self.ring.into(minus(self.ring.position, self.body.position))
+        """The vector from the base's origin to the platform's, in platform axes."""
+        return self.platform_motion.into(minus(self.platform_motion.position, self.body.position))
 
-    def ring_velocity(self) -> Vector:
-        return self.ring.into(minus(self.ring.velocity, self.body.velocity))
+    def platform_velocity(self) -> Vector:
+        return self.platform_motion.into(minus(self.platform_motion.velocity, self.body.velocity))

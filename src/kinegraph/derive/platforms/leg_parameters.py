@@ -1,6 +1,4 @@
-"""Geometry and inertia of the legs and the platform, read from the tree of links, and legs of one type in SIMD
-lanes.
-"""
+"""Geometry and inertia of the legs and the platform, from the tree of links, and legs of one type in vector lanes."""
 
 from __future__ import annotations
 
@@ -37,14 +35,14 @@ from kinegraph.model.platforms.leg_table import LegType
 from kinegraph.model.platforms.recognition import Carriage, Platform, RecognizedLeg
 from kinegraph.model.states import force_on
 
-# The numbers of a leg: places, axes, lengths and inertia, in the axes in which it is computed.
+# ---- Parameters of a leg
 #
-# A leg is computed in axes 1, 2, 3 of its own parts: 3 along the part, 2 at right angles to a reference axis (of the
-# base or of the ring), 1 completes them. The parts' own axes are these up to order and sign.
+# A leg is computed in axes 1, 2, 3 of its parts: 3 along the part, 2 perpendicular to a reference axis (of the base or
+# of the platform), and 1 perpendicular to both. The axes of the model are these up to order and sign.
 
-#: The axes (1, 2, 3) of a part in its own axes, as rows: behind a joint at the base, behind one at the ring, of a rod.
+#: Axes 1, 2, 3 in the model's axes of a part, as rows: for a joint at the base, for a joint at the platform, for a rod.
 AT_BASE: Square3 = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
-AT_RING: Square3 = ((0, 1, 0), (-1, 0, 0), (0, 0, 1))
+AT_PLATFORM: Square3 = ((0, 1, 0), (-1, 0, 0), (0, 0, 1))
 OF_ROD: Square3 = ((0, 0, 1), (0, -1, 0), (1, 0, 0))
 
 
@@ -69,39 +67,39 @@ class RigidPart:
         return Symmetric(*diagonal, *(-item for item in self.inertia[3:]))
 
     def joined(self, other: RigidPart) -> RigidPart:
-        """The inertia of both, about origins of their own, with this part's mass and first moment."""
+        """This part with the sum of both inertia tensors, each about its own origin."""
         return RigidPart(self.mass, self.first, self.inertia.plus(other.inertia))
 
 
 @dataclass(frozen=True)
 class LegNumbers:
-    """What legs of one type differ in. `base` is the place of the first joint as far as it does not move.
+    """The parameters of a leg. `base` is the position of the first joint, without its prescribed or rail motion.
 
-    `lower` swings about the joint on the base (of a rod: about the crank's tip), with a point mass taken out of it
-    that moves with the ring, `on_ring`. `upper` slides; its origin is the joint on the ring. Of a crank only
-    `crank_inertia` about its drive and its first moment matter to the motion.
+    `platform_point` is the joint on the platform. `lower` rotates about the joint on the base (a rod: about the crank's
+    tip). `upper` slides, and its origin is the joint on the platform. The point mass `on_platform` is removed from the
+    leg and added to the platform. Only the inertia about the drive and the first moment of a crank affect the motion.
     """
 
     base: Vector
     base_axis: Vector
-    ring: Vector
-    ring_axis: Vector
+    platform_point: Vector
+    platform_axis: Vector
     lower: RigidPart
     upper: RigidPart
     armature: Scalar
-    on_ring: Scalar
+    on_platform: Scalar
     crank: RigidPart
     lengths: tuple[Scalar, ...]
 
     @property
     def numbers(self) -> tuple[Scalar, ...]:
-        """All of them in one row."""
-        places = (*self.base, *self.base_axis, *self.ring, *self.ring_axis)
+        """All parameters in one sequence."""
+        places = (*self.base, *self.base_axis, *self.platform_point, *self.platform_axis)
         parts = (*self.lower.numbers, *self.upper.numbers, *self.crank.numbers)
-        return (*places, *parts, self.armature, self.on_ring, *self.lengths)
+        return (*places, *parts, self.armature, self.on_platform, *self.lengths)
 
     def with_numbers(self, numbers: Sequence[Scalar]) -> LegNumbers:
-        """The same leg with other numbers, in the order of `numbers`."""
+        """The leg with other parameters, in the order of `numbers`."""
         rest = iter(numbers)
 
         def triple() -> Vector:
@@ -116,7 +114,7 @@ class LegNumbers:
 
 
 def part_of(moments: MassMoments, axes: Square3 = AT_BASE) -> RigidPart:
-    """A part from the moments of its mass distribution, in axes 1, 2, 3."""
+    """A part in axes 1, 2, 3, from the moments of its mass distribution."""
     turned = moments.turned(signed(moments.mass, axes))
     return RigidPart(turned.mass, turned.first, tensor_of(turned.second))
 
@@ -128,28 +126,28 @@ def tensor_of(second: Symmetric) -> Symmetric:
 
 
 def prismatic_parts(leg: RecognizedLeg, lower: MassMoments, upper: MassMoments) -> tuple[RigidPart, RigidPart, Scalar]:
-    """Both parts, the upper one without the mass that can be given to the ring: all of it, at the joint there."""
-    first = part_of(lower, AT_RING if leg.type is LegType.SPU else AT_BASE)
-    second = part_of(upper, AT_BASE if leg.type is LegType.UPS else AT_RING)
+    """Both parts, and the mass of the upper part, which moves to the platform as a point mass at the joint."""
+    first = part_of(lower, AT_PLATFORM if leg.type is LegType.SPU else AT_BASE)
+    second = part_of(upper, AT_BASE if leg.type is LegType.UPS else AT_PLATFORM)
     return first, RigidPart(second.mass.number(0), second.first, second.inertia), second.mass
 
 
 def crank_and_rod(
     crank: MassMoments, rod: MassMoments, lengths: Sequence[Scalar]
 ) -> tuple[RigidPart, RigidPart, Scalar]:
-    """Crank and rod, with point masses taken out of the rod: one goes to the ring, one to the crank's tip.
+    """Crank and rod, with point masses moved from the rod to the platform and to the crank's tip.
 
-    The first takes the rod's first moment along its axis with it, the second the rest of the mass.
+    The first has the rod's first moment along its axis, the second the rest of the mass.
     """
     turned = rod.turned(signed(rod.mass, OF_ROD))
-    on_ring = turned.first[2] / lengths[1]
-    on_crank = turned.mass - on_ring
-    at_ring = (lengths[1].number(0), lengths[1].number(0), lengths[1])
-    rest = _without_point(turned, on_ring, at_ring)
+    on_platform = turned.first[2] / lengths[1]
+    on_crank = turned.mass - on_platform
+    at_platform = (lengths[1].number(0), lengths[1].number(0), lengths[1])
+    rest = _without_point(turned, on_platform, at_platform)
     rest = MassMoments(rest.mass.number(0), rest.first, rest.second)
     tip = (lengths[0], lengths[0].number(0), lengths[0].number(0))
     point = MassMoments(on_crank, zero_vector(on_crank), no_mass(on_crank).second).shifted(tip)
-    return part_of(crank.plus(point)), part_of(rest), on_ring
+    return part_of(crank.plus(point)), part_of(rest), on_platform
 
 
 def _without_point(moments: MassMoments, mass: Scalar, place: Vector) -> MassMoments:
@@ -173,14 +171,14 @@ def shifted(position: Vector, rotation: Matrix, axis: int, amount: Scalar) -> Ve
     return plus(position, times(amount, column(rotation, axis)))
 
 
-# The numbers of a platform's legs and ring, read from the tree of links.
+# ---- Parameters of all legs and of the platform, from the tree of links
 
 
 @dataclass(frozen=True)
 class BaseJoint:
-    """The frame of a leg's joint on the base, in the base's axes; time or rails may move it, not turn it.
+    """The frame of a leg's joint on the base, in the base's axes; prescribed motion or rails may translate it.
 
-    `rails` are the directions of the rails by the names of their coordinates; `acceleration` is that by time alone.
+    rails: the directions of rails by the names of their coordinates. acceleration: due to prescribed motion only.
     """
 
     position: Vector
@@ -191,12 +189,12 @@ class BaseJoint:
 
     @property
     def moves(self) -> bool:
-        """Whether time or a rail moves it."""
+        """Does the joint translate?"""
         return any(not item.is_zero for item in (*self.velocity, *self.acceleration))
 
 
 def base_joint(leg: RecognizedLeg, platform: Platform, tree: Tree, names: Names) -> BaseJoint:
-    """Where a leg stands."""
+    """The joint of a leg on the base."""
     carriage = next((one for one in platform.carriages if one.body.name == leg.carrier), None)
     position, rotation = _shifted(carriage, tree, names)
     if leg.first.base is not None:
@@ -214,7 +212,7 @@ def base_joint(leg: RecognizedLeg, platform: Platform, tree: Tree, names: Names)
 
 
 def _shifted(carriage: Carriage | None, tree: Tree, names: Names) -> tuple[Vector, Matrix]:
-    """Where the frame behind a carriage's last rail is, in fixed axes; the origin without one."""
+    """The frame after a carriage's last rail, in fixed axes; the fixed frame without a carriage."""
     position, rotation = zero_vector(tree.like), identity(tree.like)
     if carriage is None:
         return position, rotation
@@ -228,14 +226,14 @@ def _shifted(carriage: Carriage | None, tree: Tree, names: Names) -> tuple[Vecto
 
 @dataclass(frozen=True)
 class RailMass:
-    """A carriage by its mass, the directions of its rails, and its centre of mass, in fixed axes.
+    """The mass of a carriage, the directions of its rails, and its center of mass, in fixed axes.
 
-    `centre` is from the base's origin; of a carriage without mass its own origin.
+    center: relative to the base's origin; the carriage's origin if it has no mass.
     """
 
     mass: Scalar
     axes: Mapping[str, Vector]
-    centre: Vector
+    center: Vector
 
 
 def rail_masses(platform: Platform, tree: Tree, names: Names) -> list[RailMass]:
@@ -245,10 +243,10 @@ def rail_masses(platform: Platform, tree: Tree, names: Names) -> list[RailMass]:
         position, rotation = _shifted(one, tree, names)
         moments = tree.links[tree.bodies[one.body.name].link].moments
         axes = {name: _by(position, Kind.COORDINATE, name) for name in one.coordinates}
-        centre = position
+        center = position
         if not moments.mass.is_zero:
-            centre = plus(position, times(moments.mass.reciprocal(), apply(rotation, moments.first)))
-        found.append(RailMass(moments.mass, axes, centre))
+            center = plus(position, times(moments.mass.reciprocal(), apply(rotation, moments.first)))
+        found.append(RailMass(moments.mass, axes, center))
     return found
 
 
@@ -274,47 +272,47 @@ def _by(a: Vector, kind: Kind, name: str) -> Vector:
 
 
 def leg_numbers(leg: RecognizedLeg, tree: Tree, joint: BaseJoint, names: Names, origin: Vector) -> LegNumbers:
-    """The numbers of one leg; its joint on the ring is seen from `origin` on the ring, in ring axes."""
+    """The parameters of one leg; its joint on the platform is relative to `origin`, in platform axes."""
     place = tree.bodies[second_frame(leg.loop)]
     moments = [tree.links[tree.bodies[body.name].link].moments for body in (leg.first, leg.second)]
     lengths = tuple(names.scalar(one) for one in leg.lengths)
     none = no_part(tree.like)
     lower = crank = none
     if leg.type.has_crank:
-        crank, upper, on_ring = crank_and_rod(moments[0], moments[1], lengths)
+        crank, upper, on_platform = crank_and_rod(moments[0], moments[1], lengths)
     else:
-        lower, upper, on_ring = prismatic_parts(leg, *moments)
+        lower, upper, on_platform = prismatic_parts(leg, *moments)
     zero = tree.like.number(0)
     return LegNumbers(
         base=joint.position if not joint.moves else zero_vector(zero),
         base_axis=column(joint.rotation, 2 if leg.type.has_crank else 0),
-        ring=minus(place.position, origin),
-        ring_axis=column(place.rotation, 1) if leg.type.universal_at_ring else zero_vector(zero),
+        platform_point=minus(place.position, origin),
+        platform_axis=column(place.rotation, 1) if leg.type.universal_at_ring else zero_vector(zero),
         lower=lower,
         upper=upper,
         armature=tree.armature.get(leg.drive + "'", zero),
-        on_ring=on_ring,
+        on_platform=on_platform,
         crank=crank,
         lengths=lengths,
     )
 
 
 def plane_of_joints(platform: Platform, tree: Tree) -> Vector:
-    """A point of the ring such that as many joints as possible lie in its plane across z."""
+    """A point of the platform, in the plane normal to z of the joints if they have one plane."""
     heights = [tree.bodies[second_frame(leg.loop)].position[2] for leg in platform.legs]
     zero = tree.like.number(0)
     return zero, zero, heights[0] if all(item == heights[0] for item in heights) else zero
 
 
 def platform_part(platform: Platform, tree: Tree, origin: Vector, masses: list[tuple[Scalar, Vector]]) -> RigidPart:
-    """The ring about `origin`, with the point masses of legs that move with it."""
+    """The platform about `origin`, with the point masses of its legs."""
     moments = tree.links[tree.bodies[platform.ring.body.name].link].moments
     back = minus(zero_vector(tree.like), origin)
     return part_of(joined([moments.shifted(back), *_points(masses)]))
 
 
 def base_moments(platform: Platform, tree: Tree, masses: list[tuple[Scalar, Vector]]) -> MassMoments:
-    """The base about its origin, with the point masses of legs that move with it."""
+    """The base about its origin, with the point masses of its legs."""
     assert platform.base is not None
     return joined([tree.links[tree.bodies[platform.base.body.name].link].moments, *_points(masses)])
 
@@ -327,18 +325,18 @@ def _points(masses: list[tuple[Scalar, Vector]]) -> list[MassMoments]:
     ]
 
 
-# Legs of one type written so that nothing but symbols differs, to be computed side by side in the lanes of vectors.
+# ---- Legs of one type in vector lanes: their formulas differ only in symbols
 
 
 @dataclass(frozen=True)
 class LegsSideBySide(SideBySide):
-    """The legs in symbols."""
+    """The legs, with symbols for parameters."""
 
     legs: tuple[LegNumbers, ...]
 
 
 def legs_side_by_side(platform: Platform, numbers: Sequence[LegNumbers]) -> LegsSideBySide:
-    """Symbols for the numbers in which legs of one type differ."""
+    """Replace parameters that differ between legs of one type by symbols."""
     legs = list(numbers)
     static = known_numbers(numbers[0].armature.builder)
     if not all(static[item.index] for one in numbers for item in one.numbers):
@@ -350,7 +348,7 @@ def legs_side_by_side(platform: Platform, numbers: Sequence[LegNumbers]) -> Legs
         for place, column in enumerate(zip(*(numbers[k].numbers for k in group), strict=True)):
             if all(item == column[0] for item in column):
                 continue
-            # Numbers that agree in all legs keep doing so: round parts stay round.
+            # Equal parameters of a leg get the same symbol, so that axially symmetric parts are recognized.
             symbols = symbols_of.setdefault(
                 column, [Symbol(Kind.PARAMETER, f"number {place} of leg {k}") for k in group]
             )
@@ -363,7 +361,7 @@ def legs_side_by_side(platform: Platform, numbers: Sequence[LegNumbers]) -> Legs
 
 
 def _groups(platform: Platform) -> list[list[int]]:
-    """The legs by type, several of each."""
+    """Groups of several legs of one type."""
     types = dict.fromkeys(leg.type for leg in platform.legs)
     found = [[k for k, leg in enumerate(platform.legs) if leg.type is kind] for kind in types]
     return [group for group in found if len(group) > 1]
@@ -376,7 +374,7 @@ def _with_number(leg: LegNumbers, place: int, item: Scalar) -> LegNumbers:
 
 
 def _coordinates(legs: Sequence[RecognizedLeg]) -> dict[Exchanged, Exchanged]:
-    """How the symbols of motion and force go over from leg to leg."""
+    """The exchange of the symbols of coordinates, rates and forces from leg to leg."""
     found: dict[Exchanged, Exchanged] = {}
     for names in zip(*(leg.coordinates for leg in legs), strict=True):
         found |= _cycle([Symbol(Kind.COORDINATE, name) for name in names])

@@ -1,4 +1,4 @@
-"""Legs of a platform: the inertia and load at the joint on the platform, and links that swing on a universal joint."""
+"""Legs of a platform: inertia and load at the joint on the platform, and parts on a universal joint."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from kinegraph.derive.tree.algebra import (
 from kinegraph.graph.build import Scalar
 from kinegraph.model.platforms.leg_table import LegType
 
-# What a leg is to the ring: an inertia and a load at its joint there.
+# ---- The effect of a leg on the platform: inertia and load at its joint
 
 
 @dataclass(frozen=True)
 class LegForces:
-    """Generalized forces on the coordinates of a leg; the twist's is nothing where there is none."""
+    """Generalized forces on the coordinates of a leg; `twist` is None if the leg has no such coordinate."""
 
     drive: Scalar
     alpha: Scalar
@@ -42,7 +42,7 @@ class LegForces:
 
     @property
     def on_angles(self) -> bool:
-        """Whether something acts on more than the drive."""
+        """Does any force act on coordinates other than the drive?"""
         return any(item is not None and not item.is_zero for item in (self.alpha, self.beta, self.twist))
 
 
@@ -59,7 +59,7 @@ class LegAngle:
         return self.sine.apply("atan2", self.cosine)
 
     def near(self, coordinate: Scalar) -> Scalar:
-        """The angle that differs from a coordinate by less than half a turn: springs and stops count whole turns."""
+        """The angle nearest to a coordinate, because springs and limits depend on full turns."""
         sine, cosine = coordinate.sin(), coordinate.cos()
         ahead = self.sine * cosine - self.cosine * sine
         return coordinate + ahead.apply("atan2", self.cosine * cosine + self.sine * sine)
@@ -67,7 +67,7 @@ class LegAngle:
 
 @dataclass(frozen=True)
 class LegInertia:
-    """The inertia of a leg at its joint on the ring, in ring axes; `spin` where the ring makes the leg turn."""
+    """The inertia of a leg at its joint on the platform, in platform axes; `spin`: if the platform spins the leg."""
 
     at_joint: Symmetric
     spin: SpinInertia | None = None
@@ -75,8 +75,10 @@ class LegInertia:
 
 @dataclass(frozen=True)
 class SpinInertia:
-    """The spin that the ring causes: how it is coupled with the joint's velocity, its own inertia, and what of the
-    ring's angular velocity it is."""
+    """The spin of a leg about its axis due to the platform: `reach` . (angular velocity of the platform).
+
+    coupling: with the joint's velocity. itself: the inertia of the spin.
+    """
 
     coupling: Vector
     itself: Scalar
@@ -85,8 +87,8 @@ class SpinInertia:
 
 @dataclass(frozen=True)
 class LegLoad:
-    """What the ring does to a leg at its joint, in ring axes, for the leg to move so; without the leg's mass that is
-    counted with the ring."""
+    """The force and moment on a leg at its joint on the platform that its motion takes, in platform axes, without the
+    point mass that belongs to the platform."""
 
     force: Vector
     moment: Vector | None = None
@@ -94,10 +96,10 @@ class LegLoad:
 
 @dataclass(frozen=True)
 class JointMotion:
-    """The motion of the joint on the ring, in ring axes.
+    """The motion of the joint on the platform, in platform axes.
 
-    `place` and `velocity` are seen from the joint on the base, `velocity` by an observer who does not turn;
-    `base_spin` is the angular velocity of the base, nothing if it does not turn. `ahead` is the place along the base's
+    `place` and `velocity` are relative to the joint on the base, `velocity` for a nonrotating observer. `base_spin` is
+    the angular velocity of the base, None if it does not rotate. `ahead` is the component of `place` along the base's
     axis.
     """
 
@@ -110,28 +112,28 @@ class JointMotion:
 
 @dataclass(frozen=True)
 class JointAcceleration:
-    """Accelerations a leg is computed for: of its joint on the ring against that on the base, of the rotations of both.
+    """Accelerations of a leg's joints: `seen`, of the joint on the platform relative to that on the base; and angular
+    accelerations of platform and base (None: zero).
 
-    `fall` is gravity less the acceleration of its joint on the base. Rotations left out do not change.
+    fall: gravity minus the acceleration of the joint on the base.
     """
 
     seen: Vector
     fall: Vector
-    ring: Vector | None = None
+    platform: Vector | None = None
     base: Vector | None = None
 
     @property
     def joint(self) -> Vector:
-        """Of the joint on the ring less gravity."""
+        """The acceleration of the joint on the platform minus gravity."""
         return minus(self.seen, self.fall)
 
 
 @dataclass(frozen=True)
 class LegMomenta:
-    """Momentum, and moment of momentum about the joint on the ring, of a leg on a base at rest, in ring axes.
+    """Momentum, and angular momentum about the joint on the platform, of a leg on a fixed base, in platform axes.
 
-    Both are matrices, to be multiplied by the velocity of the joint on the ring; `spin` where the ring makes the leg
-    turn as well.
+    Both are matrices that multiply the velocity of the joint on the platform; `spin`: if the platform spins the leg.
     """
 
     linear: Matrix
@@ -141,7 +143,7 @@ class LegMomenta:
 
 @dataclass(frozen=True)
 class SpinMomentum:
-    """The same by the spin that the ring causes, which is `reach` times the ring's angular velocity."""
+    """Momentum and angular momentum of the spin due to the platform: `reach` . (its angular velocity)."""
 
     linear: Vector
     angular: Vector
@@ -149,44 +151,44 @@ class SpinMomentum:
 
 
 class Leg(ABC):
-    """One leg at one state. What it takes as `forces` are those on its coordinates beside inertia and gravity."""
+    """One leg at one state. Arguments `forces` are those on its coordinates, without inertia and gravity."""
 
-    def __init__(self, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
+    def __init__(self, numbers: LegNumbers, platform_motion: FreeMotion, joint: JointMotion) -> None:
         self.numbers = numbers
-        self.ring = ring
+        self.platform_motion = platform_motion
         self.joint = joint
 
     @abstractmethod
     def inertia(self) -> LegInertia:
-        """Its inertia at the joint on the ring."""
+        """The inertia at the joint on the platform."""
 
     @abstractmethod
     def load(self, acceleration: JointAcceleration, forces: LegForces) -> LegLoad:
-        """What it takes to move it so."""
+        """The load at the joint on the platform for given accelerations."""
 
     @abstractmethod
     def effort(self) -> Vector:
-        """The load that a unit effort of its drive takes away, a force in ring axes."""
+        """The force at the joint due to a unit drive force, in platform axes."""
 
     @property
     @abstractmethod
     def base_mass(self) -> Scalar:
-        """The mass counted as a point at its joint on the base."""
+        """The point mass at its joint on the base."""
 
     @abstractmethod
     def moments(self) -> MassMoments:
-        """Its mass distribution about its joint on the ring, in ring axes, without the points at its ends."""
+        """Its mass distribution about its joint on the platform, in platform axes, without its point masses."""
 
     @abstractmethod
     def momenta(self) -> LegMomenta:
-        """What momentum it has by its motion relative to the base, without the points at its ends."""
+        """Its momenta due to its motion relative to the base, without the point masses at its ends."""
 
     @abstractmethod
     def momentum_rate(self, acceleration: JointAcceleration) -> tuple[Vector, Vector]:
-        """The force, and moment about its joint on the ring, that its motion takes, without the points at its ends."""
+        """The rates of momentum and angular momentum about its joint on the platform, without its point masses."""
 
     def on_base(self, acceleration: JointAcceleration, load: LegLoad) -> tuple[Vector, Vector]:
-        """Force and moment, about its joint there, that it exerts on the base, in ring axes."""
+        """Force, and moment about its joint on the base, that it exerts on the base, in platform axes."""
         taken, about = self.momentum_rate(acceleration)
         rest = minus(load.force, taken)
         moment = minus(cross(self.joint.place, rest), about)
@@ -195,15 +197,15 @@ class Leg(ABC):
 
     @abstractmethod
     def turns(self, base: tuple[Vector, Vector, Vector]) -> tuple[LegAngle | None, ...]:
-        """Sine and cosine of its coordinates, the driven one first, nothing for a length; `base` are the axes of its
-        frame on the base in ring axes."""
+        """Sine and cosine of its coordinates, the drive first, None for a length. base: the axes of its frame on the
+        base, in platform axes."""
 
     @abstractmethod
     def lengths(self) -> tuple[Scalar, ...]:
-        """Which of its coordinates are lengths: the one that a drive moves."""
+        """The values of its coordinates that are lengths."""
 
     def positions(self, base: tuple[Vector, Vector, Vector]) -> tuple[Scalar, ...]:
-        """Its coordinates, the driven one first."""
+        """Its coordinates, the drive first."""
         turns = [turn for turn in self.turns(base) if turn is not None]
         return (*self.lengths(), *(turn.angle for turn in turns))
 
@@ -217,19 +219,20 @@ class Leg(ABC):
 
     @abstractmethod
     def pivots(self) -> tuple[Scalar, ...]:
-        """How far it is from a singular position, 1 to 0."""
+        """The distance from singular positions, from 1 to 0."""
 
 
-# A long part that swings about one end: its angular velocity and acceleration from the motion of the other end.
+# ---- A long part on a universal joint: its angular velocity and acceleration from the motion of its far end
 #
-# Axis 3 runs along the part. Across it the motion of the far end says everything; about it the universal joint does:
-# its cross stays at right angles to a reference axis, which is fixed in the base or in the ring. In axes 1, 2, 3 with 2
-# along the cross, the reference is (c, 0, s), and the spin follows from the swing by t = s / c.
+# Axis 3 is along the part. The motion of the far end determines the rotation across axis 3. The universal joint
+# determines the rotation about it: one axis of its cross is perpendicular to a reference axis, which is fixed in the
+# base or in the platform. In axes 1, 2, 3 with 2 along that axis of the cross, the reference is (c, 0, s), and the spin
+# follows from the swing by t = s / c.
 
 
 @dataclass(frozen=True)
 class CrossAxes:
-    """The axes 1, 2, 3 of a part in ring axes; `cosine` and `tangent` of the angle between 1 and the reference."""
+    """Axes 1, 2, 3 of a part in platform axes; cosine and tangent of the angle between axis 1 and the reference."""
 
     one: Vector
     two: Vector
@@ -239,15 +242,15 @@ class CrossAxes:
     tangent: Scalar
 
     def into(self, a: Vector) -> Vector:
-        """A vector of ring axes in axes 1, 2, 3."""
+        """A vector in platform axes, expressed in axes 1, 2, 3."""
         return dot(self.one, a), dot(self.two, a), dot(self.three, a)
 
     def out(self, a: Vector) -> Vector:
-        """A vector of axes 1, 2, 3 in ring axes."""
+        """A vector in axes 1, 2, 3, expressed in platform axes."""
         return plus(plus(times(a[0], self.one), times(a[1], self.two)), times(a[2], self.three))
 
     def spread(self, second: Symmetric) -> Symmetric:
-        """A symmetric tensor of axes 1, 2, 3 in ring axes; the same in 1 and 2, as of a round part, it costs least."""
+        """A symmetric tensor in axes 1, 2, 3, expressed in platform axes; cheapest for axially symmetric parts."""
         first = second.xx
         found = isotropic(first)
         found = found.plus(scaled(second.yy - first, outer_square(self.two)))
@@ -259,24 +262,24 @@ class CrossAxes:
         return found
 
     def across(self, value: Scalar) -> Matrix:
-        """A value across the part and nothing along it: value (1 - 3 3^T)."""
+        """The tensor value (1 - 3 3^T) in platform axes."""
         return square(isotropic(value).plus(scaled(-value, outer_square(self.three))))
 
     def spread_out(self, m: Matrix) -> Matrix:
-        """A matrix of axes 1, 2, 3 in ring axes."""
+        """A matrix in axes 1, 2, 3, expressed in platform axes."""
         columns = zip(transpose(m), (self.one, self.two, self.three), strict=True)
         found = [outer(self.out(column), axis) for column, axis in columns if any(not item.is_zero for item in column)]
         return added([*found, no_matrix(self.cosine)])
 
     @cached_property
     def reach(self) -> Vector:
-        """How the angular velocity of what carries the reference adds to the spin: 3 - t 1."""
+        """The factor of the carrier's angular velocity in the spin: 3 - t 1."""
         return minus(self.three, times(self.tangent, self.one))
 
 
 @dataclass(frozen=True)
 class Across:
-    """A line against a reference axis: `ahead` along it, `aside` across it, both lengths."""
+    """The components of a line along a reference axis (`ahead`) and across it (`aside`)."""
 
     reference: Vector
     ahead: Scalar
@@ -284,13 +287,13 @@ class Across:
 
 
 def across(line: Vector, length_squared: Scalar, reference: Vector, ahead: Scalar | None = None) -> Across:
-    """How a line, whose squared length is given, lies to a unit reference axis."""
+    """The components of a line, whose squared length is given, along and across a unit axis."""
     ahead = dot(line, reference) if ahead is None else ahead
     return Across(reference, ahead, (length_squared - ahead * ahead).apply("sqrt"))
 
 
 def cross_axes(line: Vector, length: Scalar, inverse: Scalar, lies: Across, inverse_aside: Scalar) -> CrossAxes:
-    """The axes of a part along a line of a length and its inverse, with a cross at right angles to the reference."""
+    """The axes of a part along a line, with axis 2 perpendicular to the reference."""
     along, two = times(inverse, line), times(inverse_aside, cross(line, lies.reference))
     cosine, tangent = lies.aside * inverse, lies.ahead * inverse_aside
     return CrossAxes(cross(two, along), two, along, cosine, length * inverse_aside, tangent)
@@ -298,10 +301,10 @@ def cross_axes(line: Vector, length: Scalar, inverse: Scalar, lies: Across, inve
 
 @dataclass(frozen=True)
 class Swing:
-    """The motion of a part. `far`: the velocity of its far end seen from the near one; `extension_rate`: of its length.
+    """The motion of a part. far: the velocity of its far end relative to the near end. extension_rate: of its length.
 
-    `carrier_spin` is the angular velocity of what carries the reference axis, nothing if that does not turn; it is the
-    ring if `on_ring`, else the base.
+    carrier_spin: the angular velocity of the carrier of the reference axis, None if it does not rotate. The carrier is
+    the platform if `on_platform`, otherwise the base.
     """
 
     axes: CrossAxes
@@ -310,7 +313,7 @@ class Swing:
     extension_rate: Scalar
     far: Vector
     carrier_spin: Vector | None
-    on_ring: bool = False
+    on_platform: bool = False
 
     @cached_property
     def reference_spin(self) -> Vector | None:
@@ -329,7 +332,7 @@ class Swing:
 
     @cached_property
     def _swing_rate(self) -> Scalar:
-        """The part of the spin's change that is there without any acceleration."""
+        """The rate of the spin at zero accelerations."""
         one, two, about = self.spin
         tangent = self.axes.tangent
         if self.reference_spin is None:
@@ -339,22 +342,22 @@ class Swing:
 
     @cached_property
     def relative_spin(self) -> Vector:
-        """The angular velocity against the carrier, in axes 1, 2, 3."""
+        """The angular velocity relative to the carrier, in axes 1, 2, 3."""
         return self.spin if self.reference_spin is None else minus(self.spin, self.reference_spin)
 
     def relative_change(self, curl: Curl, carrier: Vector | None) -> Vector:
-        """How that changes, from the carrier's angular acceleration in ring axes."""
+        """The rate of `relative_spin`, from the carrier's angular acceleration in platform axes."""
         change = curl.change
         if self.reference_spin is not None:
             change = plus(change, cross(self.spin, self.reference_spin))
         return change if carrier is None else minus(change, self.axes.into(carrier))
 
     def curl(self, far: Vector, carrier: Vector | None) -> Curl:
-        """The accelerations of points of the part, from the far end's in axes 1, 2, 3 and the angular one of the
-        carrier in ring axes."""
+        """The acceleration field of the part, from the acceleration of the far end in axes 1, 2, 3 and the angular
+        acceleration of the carrier in platform axes."""
         one, two, about = self.spin
         drift = 2 * self.extension_rate * self.inverse_length
-        # The far end moves across the part with its length times the last column of U, and as the part grows.
+        # The far end accelerates across the part by its length times the last column of U, plus extension terms.
         u13 = far[0] * self.inverse_length - drift * two
         u23 = far[1] * self.inverse_length + drift * one
         first, second = two * about - u23, u13 - one * about
@@ -364,7 +367,7 @@ class Swing:
         return Curl(self.spin, (first, second, third), u13, u23)
 
     def at_end(self, moment: Vector) -> Vector:
-        """The force on the far end, in axes 1, 2, 3, that does what a moment on the part does."""
+        """The force on the far end, in axes 1, 2, 3, that is equivalent to a moment on the part."""
         first = moment[1] * self.inverse_length
         second = -((moment[0] + self.axes.tangent * moment[2]) * self.inverse_length)
         return first, second, moment[0].number(0)
@@ -374,7 +377,7 @@ class Swing:
 class Curl:
     """U = [e x] + [w x]^2, which gives the acceleration of a point of a part relative to its origin.
 
-    `u13` and `u23` are known without the angular acceleration `change`; what cancels in it is never computed.
+    `u13` and `u23` are known without the angular acceleration `change`, which avoids terms that cancel.
     """
 
     spin: Vector
@@ -406,7 +409,7 @@ class Curl:
         return found if all(item.is_zero for item in products) else plus(found, self._of_products(*products))
 
     def _of_products(self, yz: Scalar, xz: Scalar, xy: Scalar) -> Vector:
-        """What products of inertia add to the moment."""
+        """The moment due to products of inertia."""
         (u11, u12, u13), (u21, u22, u23), (u31, u32, u33) = self.matrix
         return (
             u31 * xy + u33 * yz - u21 * xz - u22 * yz,
@@ -415,16 +418,16 @@ class Curl:
         )
 
     def force(self, first: Vector) -> Vector:
-        """U s: the force that a first moment adds to that on the origin."""
+        """U s: the force due to a first moment s."""
         return apply(self.matrix, first)
 
 
 @dataclass(frozen=True)
 class SwingMass:
-    """The inertia of a swinging part in the motion of its far end across it, and about itself.
+    """The inertia of a part at its far end, and about its axis.
 
-    `across` acts along 1, `more` is what comes on top along 2, `mixed` between both; `about` couples 1, 2 and 3 with
-    the spin that the ring causes, `about_itself` is that spin's own.
+    across: along axis 1. more: the additional inertia along axis 2. mixed: the product of axes 1 and 2. about: the
+    coupling of the far end with the spin due to the platform. about_itself: the inertia of that spin.
     """
 
     across: Scalar
@@ -435,7 +438,7 @@ class SwingMass:
 
 
 def swing_mass(swing: Swing, inertia: Symmetric) -> SwingMass:
-    """From the inertia tensor about the near end."""
+    """The inertia at the far end, from the inertia tensor about the near end."""
     inverse, t = swing.inverse_length, swing.axes.tangent
     both = inverse * inverse
     more = (inertia.xx - inertia.yy) + 2 * t * inertia.xz + t * t * inertia.zz
@@ -451,26 +454,24 @@ def isotropic(value: Scalar) -> Symmetric:
 
 
 def symmetric_sum(start: Symmetric, pairs: Sequence[tuple[Vector, Vector]]) -> Symmetric:
-    """start + sum a b^T for vectors a along b."""
+    """start + sum a b^T for parallel vectors a and b."""
     entries = [(0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1)]
     return Symmetric(*(one + sum(a[i] * b[j] for a, b in pairs) for one, (i, j) in zip(start, entries, strict=True)))
 
 
-# What struts and rods share: a line to the joint on the ring that swings on a universal joint, and its angles.
-#
-# The joint on the base stops the line from turning about itself; where the joint at the ring is universal, that one
-# turns what stands behind it, and the angle between both is the leg's twist.
-
-
 class SwingingLeg(Leg):
-    """A leg with a line of a length that ends in its joint on the ring."""
+    """A leg with a line (strut or rod) on a universal joint that ends in its joint on the platform.
+
+    The joint on the base prevents a rotation about the line. A universal joint on the platform rotates the parts behind
+    it about the line; the angle between both is the twist of the leg.
+    """
 
     line: Vector
     length: Scalar
     inverse_length: Scalar
 
-    def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
-        super().__init__(numbers, ring, joint)
+    def __init__(self, kind: LegType, numbers: LegNumbers, platform_motion: FreeMotion, joint: JointMotion) -> None:
+        super().__init__(numbers, platform_motion, joint)
         self.kind = kind
 
     @property
@@ -481,25 +482,25 @@ class SwingingLeg(Leg):
     @property
     @abstractmethod
     def end_velocity(self) -> Vector:
-        """Of the line's end on the ring, seen from its other end by an observer who does not turn."""
+        """The velocity of the line's end on the platform relative to its other end, for a nonrotating observer."""
 
     @abstractmethod
     def _beta(self, about_two: Scalar) -> Scalar:
-        """The rate of beta of a line that turns about its axis 2."""
+        """The rate of beta from the angular velocity about axis 2."""
 
     @cached_property
     def at_base(self) -> Swing:
-        """What does not turn about the line relative to the base."""
+        """The motion of parts that do not rotate about the line relative to the base."""
         return self._swing(self._axes(self.joint.base_axis), self.joint.base_spin, False)
 
     @cached_property
-    def at_ring(self) -> Swing:
-        """What the universal joint at the ring turns about the line."""
-        return self._swing(self._axes(self.numbers.ring_axis), self.ring.spin, True)
+    def at_platform(self) -> Swing:
+        """The motion of parts that the universal joint at the platform rotates about the line."""
+        return self._swing(self._axes(self.numbers.platform_axis), self.platform_motion.spin, True)
 
-    def _swing(self, axes: CrossAxes, carrier_spin: Vector | None, on_ring: bool) -> Swing:
+    def _swing(self, axes: CrossAxes, carrier_spin: Vector | None, on_platform: bool) -> Swing:
         return Swing(
-            axes, self.length, self.inverse_length, self.extension_rate, self.end_velocity, carrier_spin, on_ring
+            axes, self.length, self.inverse_length, self.extension_rate, self.end_velocity, carrier_spin, on_platform
         )
 
     def _axes(self, reference: Vector) -> CrossAxes:
@@ -510,26 +511,26 @@ class SwingingLeg(Leg):
         return across(self.line, self.length * self.length, reference)
 
     def _of_angles(self, forces: LegForces) -> Vector:
-        """The moment, on a part behind the joint on the base, that takes what forces on the leg's angles do."""
+        """The moment on a part at the base joint that balances forces on the leg's angles."""
         about = self.extension_rate.number(0) if forces.twist is None else forces.twist
         return -(forces.alpha * self.at_base.axes.inverse_cosine), -self._beta(forces.beta), about
 
     @abstractmethod
     def _driven_rates(self, alpha: Scalar) -> tuple[Scalar, Scalar]:
-        """The rate of the drive, and of alpha from what the line turns about the joint's first axis."""
+        """The rates of the drive and of alpha, from the line's rate about the joint's first axis."""
 
     @abstractmethod
     def _driven_accelerations(self, acceleration: JointAcceleration, alpha: Scalar) -> tuple[Scalar, Scalar]:
-        """The same of second derivatives."""
+        """The second derivatives of the drive and of alpha."""
 
     @abstractmethod
     def _end_acceleration(self, acceleration: JointAcceleration) -> Vector:
-        """What goes with `end_velocity`."""
+        """The acceleration that belongs to `end_velocity`."""
 
     def rates(self) -> tuple[Scalar, ...]:
         one, two, _ = self.at_base.relative_spin
         found = *self._driven_rates(one * self.at_base.axes.inverse_cosine), self._beta(two)
-        return (*found, self.at_ring.spin[2] - self.at_base.spin[2]) if self.kind.universal_at_ring else found
+        return (*found, self.at_platform.spin[2] - self.at_base.spin[2]) if self.kind.universal_at_ring else found
 
     def accelerations(self, acceleration: JointAcceleration) -> tuple[Scalar, ...]:
         end, swing = self._end_acceleration(acceleration), self.at_base
@@ -540,5 +541,5 @@ class SwingingLeg(Leg):
         found = *self._driven_accelerations(acceleration, alpha), self._beta(second)
         if not self.kind.universal_at_ring:
             return found
-        spun = self.at_ring.curl(self.at_ring.axes.into(end), acceleration.ring)
+        spun = self.at_platform.curl(self.at_platform.axes.into(end), acceleration.platform)
         return (*found, spun.change[2] - curl.change[2])

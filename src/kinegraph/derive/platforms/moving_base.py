@@ -1,4 +1,4 @@
-"""Platforms whose legs stand on a moving base: a free body, or carriages on rails."""
+"""Platforms on a moving base: a free body, or carriages on rails."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import replace
 from functools import cached_property
 
 from kinegraph.derive.dynamics.inertia_factorization import Factorized
-from kinegraph.derive.platforms import platform_dynamics as system
 from kinegraph.derive.platforms.free_motion import FreeBase, joined, total, totals
 from kinegraph.derive.platforms.leg_parameters import (
     BaseJoint,
@@ -19,7 +18,7 @@ from kinegraph.derive.platforms.leg_parameters import (
     tensor_of,
 )
 from kinegraph.derive.platforms.legs import Leg
-from kinegraph.derive.platforms.platform_dynamics import PlatformDynamics
+from kinegraph.derive.platforms.platform_dynamics import PlatformDynamics, coupling_block, platform_loads, rigid_block
 from kinegraph.derive.platforms.platform_state import PlatformAccelerations
 from kinegraph.derive.tree.algebra import (
     MassMoments,
@@ -37,18 +36,18 @@ from kinegraph.derive.tree.algebra import (
 from kinegraph.graph.build import Scalar
 from kinegraph.model.platforms.recognition import FreeBody
 
-# A platform whose base is a free body: twelve equations for ring and base together.
+# ---- A free body as the base: twelve equations for platform and base
 #
-# The unknowns are accelerations in ring axes at one point: of the ring against the base, then of the base. To the first
-# six every leg is what it is on a fixed base. To the last six, a motion of everything as one rigid body, it is the mass
-# distribution it has at this moment; between both stands the momentum it has by its own motion.
+# The unknowns are accelerations in platform axes at one point: of the platform relative to the base, then of the base.
+# In the first six equations a leg is the same as on a fixed base. In the last six, a motion of everything as one rigid
+# body, it is a mass distribution. Its momentum relative to the base couples both.
 
-#: The base's translation is eliminated first, by the whole mass, then its rotation.
+#: The order of the unknowns: the base's translation comes last and is eliminated first, by the total mass.
 _ORDER = (0, 1, 2, 3, 4, 5, 9, 10, 11, 6, 7, 8)
 
 
 class MovingPlatform(PlatformDynamics):
-    """Ring, base and legs."""
+    """A platform on a free body."""
 
     @cached_property
     def _body(self) -> FreeBody:
@@ -62,14 +61,14 @@ class MovingPlatform(PlatformDynamics):
 
     @cached_property
     def _away(self) -> Vector:
-        """From the base's origin to the reference point, in ring axes."""
+        """The vector from the base's origin to the reference point, in platform axes."""
         return plus(self._carrier.away, self.origin)
 
     # inertia
 
     @cached_property
     def _base_moments(self) -> MassMoments:
-        """The base about the reference point, with the masses at the joints on it, in ring axes."""
+        """The base about the reference point, with the point masses at its joints, in platform axes."""
         stands = [self.stand(*one) for one in zip(self.numbers, self.joints, strict=True)]
         masses = [(leg.base_mass, stand) for leg, stand in zip(self.legs, stands, strict=True)]
         moments = base_moments(self.platform, self.tree, masses)
@@ -77,8 +76,8 @@ class MovingPlatform(PlatformDynamics):
 
     @cached_property
     def _whole(self) -> RigidPart:
-        """Everything as one rigid body about the reference point."""
-        legs = [leg.moments().shifted(one.ring) for leg, one in zip(self.legs, self.numbers, strict=True)]
+        """The whole mechanism as one rigid body about the reference point."""
+        legs = [leg.moments().shifted(one.platform_point) for leg, one in zip(self.legs, self.numbers, strict=True)]
         moments = joined([self._base_moments, *legs])
         part = self.part
         return RigidPart(
@@ -88,37 +87,37 @@ class MovingPlatform(PlatformDynamics):
         )
 
     def _matrix(self) -> list[list[Scalar]]:
-        ring = self._ring_matrix()
-        momenta = [(leg.momenta(), one.ring) for leg, one in zip(self.legs, self.numbers, strict=True)]
-        between = system.coupling_block(self.part, momenta)
-        whole = system.rigid_block(self._whole)
-        upper = [[*ring[i], *(between[j][i] for j in range(6))] for i in range(6)]
-        return [*upper, *([*between[i], *whole[i]] for i in range(6))]
+        platform = self._platform_matrix()
+        momenta = [(leg.momenta(), one.platform_point) for leg, one in zip(self.legs, self.numbers, strict=True)]
+        coupling = coupling_block(self.part, momenta)
+        whole = rigid_block(self._whole)
+        upper = [[*platform[i], *(coupling[j][i] for j in range(6))] for i in range(6)]
+        return [*upper, *([*coupling[i], *whole[i]] for i in range(6))]
 
     # forces
 
     def _on_base_body(self, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        """Force, and moment about the reference point, of forces on the base's coordinates, in ring axes."""
+        """Force, and moment about the reference point, of the forces on the base, in platform axes."""
         force, torque = self._on_body(self._body, self._carrier.body, forces)
-        force = self.ring.into(force)
+        force = self.platform_motion.into(force)
         return force, minus(self._carrier.into(torque), cross(self._away, force))
 
     def _whole_rate(self, motion: PlatformAccelerations) -> tuple[Vector, Vector]:
-        """Force, and moment about the reference point, that a motion takes of base and legs alone."""
+        """Force, and moment about the reference point, that a motion of base and legs takes."""
         forces, moments = ([one] for one in self._base_rate(motion))
         found = zip(self.legs, self.numbers, self.at_joints(motion), self.joints, strict=True)
         for leg, numbers, acceleration, joint in found:
             force, moment = leg.momentum_rate(acceleration)
-            moments.append(plus(moment, cross(numbers.ring, force)))
+            moments.append(plus(moment, cross(numbers.platform_point, force)))
             forces.append(force)
             if joint.moves:
                 own = times(leg.base_mass, self.moved(joint))
                 forces.append(own)
-                moments.append(cross(minus(numbers.ring, leg.joint.place), own))
+                moments.append(cross(minus(numbers.platform_point, leg.joint.place), own))
         return totals(forces), totals(moments)
 
     def _base_rate(self, motion: PlatformAccelerations) -> tuple[Vector, Vector]:
-        """The same of the base, with the masses at the joints on it."""
+        """The same for the base, with the point masses at its joints."""
         base, spin = self._base_moments, self._carrier.spin
         force, moment = self._carrier.curl.apply(base.first), cross(base.second.apply(spin), spin)
         if motion.base_point is None or motion.base_angular is None:
@@ -128,59 +127,62 @@ class MovingPlatform(PlatformDynamics):
         turned = plus(tensor_of(base.second).apply(angular), cross(base.first, motion.base_point))
         return force, plus(moment, turned)
 
-    # a motion that is given
+    # given motion
 
     def given_motion(self, accelerations: Sequence[Scalar]) -> PlatformAccelerations:
-        ring = super().given_motion(accelerations)
+        platform = super().given_motion(accelerations)
         place = self._carrier.out(self._away)
         point, angular = self._of_body(self._body, self._carrier.body, place, accelerations)
-        return PlatformAccelerations(ring.point, ring.angular, self._carrier.into(point), self._carrier.into(angular))
+        return PlatformAccelerations(
+            platform.point, platform.angular, self._carrier.into(point), self._carrier.into(angular)
+        )
 
     def _base_efforts(
-        self, motion: PlatformAccelerations, ring: Sequence[Scalar], forces: Sequence[Scalar]
+        self, motion: PlatformAccelerations, platform: Sequence[Scalar], forces: Sequence[Scalar]
     ) -> dict[str, Scalar]:
         needed, given = self._whole_rate(motion), self._on_base_body(forces)
-        force = plus(vector(ring[:3]), minus(needed[0], given[0]))
-        moment = plus(vector(ring[3:]), minus(needed[1], given[1]))
+        force = plus(vector(platform[:3]), minus(needed[0], given[0]))
+        moment = plus(vector(platform[3:]), minus(needed[1], given[1]))
         torque = self._carrier.out(plus(moment, cross(self._away, force)))
-        own = [*self.ring.out(force), *self._carrier.body.angle_forces(torque)]
+        own = [*self.platform_motion.out(force), *self._carrier.body.angle_forces(torque)]
         return dict(zip(self._body.velocities, own, strict=True))
 
     # accelerations
 
     def motion(self, forces: Sequence[Scalar]) -> PlatformAccelerations:
-        ring = self._ring_needs(self.easy, forces)
-        against = [-(a + b) for a, b in zip(ring, system.platform_loads(self._still(forces)), strict=True)]
-        given, needed = self._on_base_body(forces), self._whole_rate(self.easy)
+        platform = self._platform_needs(self.trial, forces)
+        against = [-(a + b) for a, b in zip(platform, platform_loads(self._trial_loads(forces)), strict=True)]
+        given, needed = self._on_base_body(forces), self._whole_rate(self.trial)
         base = [*minus(given[0], needed[0]), *minus(given[1], needed[1])]
-        right = [*against, *(a - b for a, b in zip(base, ring, strict=True))]
-        names = [*self._ring_names(), *self._body.position, *["the rotation of the base"] * 3]
+        right = [*against, *(a - b for a, b in zip(base, platform, strict=True))]
+        names = [*self._platform_names(), *self._body.position, *["the rotation of the base"] * 3]
         x = Factorized(self._matrix(), _ORDER, names).solve(right)
         point, angular, base_point, base_angular = (vector(x[k : k + 3]) for k in (0, 3, 6, 9))
-        moved = self.easy.changed(plus(point, base_point), plus(angular, base_angular))
+        moved = self.trial.changed(plus(point, base_point), plus(angular, base_angular))
         return PlatformAccelerations(moved.point, moved.angular, base_point, base_angular)
 
     def _of_bodies(self, motion: PlatformAccelerations) -> dict[str, Scalar]:
         return super()._of_bodies(motion) | dict(zip(self._body.velocities, self._base_out(motion), strict=True))
 
     def _base_out(self, motion: PlatformAccelerations) -> list[Scalar]:
-        """From the reference point to the base's own, in its coordinates."""
+        """The accelerations of the base's coordinates from those of the reference point."""
         assert motion.base_point is not None and motion.base_angular is not None
         shift = plus(cross(motion.base_angular, self._away), self._carrier.curl.apply(self._away))
-        linear = plus(self.ring.out(minus(motion.base_point, shift)), self.tree.gravity)
+        linear = plus(self.platform_motion.out(minus(motion.base_point, shift)), self.tree.gravity)
         angular = self._carrier.out(motion.base_angular)
         return [*linear, *self._carrier.body.angle_accelerations(angular)]
 
 
-# A platform of which first joints slide on rails: their coordinates join the ring's six.
-#
-# A leg on a rail has the energy v P^T b + v K v / 2 + m b^2 / 2 with b the velocity of its first joint, v that of its
-# joint on the ring against it, K its inertia there, P what momentum it has by v and m the mass at its first joint. With
-# v + b given by the ring this couples ring and rail by P^T - K and adds m + K - P - P^T to the rail.
+# ---- Carriages on rails as the base: one more equation for each rail
 
 
 class RailPlatform(PlatformDynamics):
-    """A platform with carriages on rails of the fixed frame."""
+    """A platform with carriages on fixed rails.
+
+    A leg on a rail has the energy v P^T b + v K v / 2 + m b^2 / 2. Here b is the velocity of its first joint, v that of
+    its joint on the platform relative to it, K its inertia there, P v its momentum, and m the mass at its first joint.
+    The platform determines v + b. So P^T - K couples platform and rail, and m + K - P - P^T is the inertia of the rail.
+    """
 
     @cached_property
     def _rails(self) -> list[str]:
@@ -193,21 +195,21 @@ class RailPlatform(PlatformDynamics):
     # inertia
 
     def _on_rail(self, leg: Leg, axis: Vector) -> tuple[Vector, Vector]:
-        """By a unit acceleration of a leg's first joint, what the ring must do more, and the carriage: forces."""
+        """The additional forces of platform and carriage for a unit acceleration of a leg's first joint."""
         inertia, momenta = leg.inertia().at_joint, leg.momenta().linear
         held = minus(apply(transpose(momenta), axis), inertia.apply(axis))
         return held, minus(times(leg.base_mass, axis), plus(apply(momenta, axis), held))
 
     def _coupling(self, leg: Leg, numbers: LegNumbers, axis: Vector, held: Vector) -> list[Scalar]:
-        """The column of the ring's equations; a leg that the ring spins has a moment as well."""
-        rotated = cross(numbers.ring, held)
+        """The column in the platform's equations; a leg that the platform spins also has a moment."""
+        rotated = cross(numbers.platform_point, held)
         spin, momentum = leg.inertia().spin, leg.momenta().spin
         if spin is not None and momentum is not None:
             rotated = plus(rotated, times(dot(minus(momentum.linear, spin.coupling), axis), spin.reach))
         return [*held, *rotated]
 
     def _rail_blocks(self) -> tuple[dict[str, list[Scalar]], dict[tuple[str, str], list[Scalar]]]:
-        """What all legs add, by rail to the ring's columns, by two rails to theirs."""
+        """The contributions of all legs to the columns of rails in the platform's equations, and to pairs of rails."""
         columns: dict[str, list[list[Scalar]]] = {name: [] for name in self._rails}
         pairs: dict[tuple[str, str], list[Scalar]] = {(i, j): [] for i in self._rails for j in self._rails}
         for leg, numbers, base in zip(self.legs, self.numbers, self.joints, strict=True):
@@ -220,15 +222,15 @@ class RailPlatform(PlatformDynamics):
         return {name: [total(list(row)) for row in zip(*some, strict=True)] for name, some in columns.items()}, pairs
 
     def _matrix(self) -> list[list[Scalar]]:
-        ring, (columns, pairs) = self._ring_matrix(), self._rail_blocks()
+        platform, (columns, pairs) = self._platform_matrix(), self._rail_blocks()
         for one in self._carriages:
             for i, a in one.axes.items():
                 for j, b in one.axes.items():
                     pairs[i, j].append(one.mass * dot(a, b))
         for name in self._rails:
             pairs[name, name].append(self._armature(name))
-        upper = [[*ring[i], *(columns[name][i] for name in self._rails)] for i in range(6)]
-        zero = ring[0][0].number(0)
+        upper = [[*platform[i], *(columns[name][i] for name in self._rails)] for i in range(6)]
+        zero = platform[0][0].number(0)
         lower = [
             [*columns[i], *(total(pairs[i, j]) if pairs[i, j] else zero for j in self._rails)] for i in self._rails
         ]
@@ -241,7 +243,7 @@ class RailPlatform(PlatformDynamics):
     # forces
 
     def _rail_needs(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> dict[str, Scalar]:
-        """The forces on carriages along their rails that a motion takes beside `forces`."""
+        """The forces on carriages along their rails that a motion takes in addition to `forces`."""
         found: dict[str, list[Scalar]] = {name: [] for name in self._rails}
         zipped = zip(self.legs, self.joints, self.at_joints(motion), self.leg_forces(forces), strict=True)
         for leg, base, joint, own in zipped:
@@ -260,7 +262,7 @@ class RailPlatform(PlatformDynamics):
         return -given if motion.rails is None else self._armature(name) * motion.rails[name] - given
 
     def _momentum_along(self, one: RailMass, rails: Mapping[str, Scalar]) -> Vector:
-        """The force that a carriage takes by itself, its weight included, in fixed axes."""
+        """The force that a carriage takes, including its weight, in fixed axes."""
         return times(one.mass, minus(self._moved_by(one.axes, rails), self.tree.gravity))
 
     def _moved_by(self, axes: Mapping[str, Vector], rails: Mapping[str, Scalar]) -> Vector:
@@ -271,20 +273,20 @@ class RailPlatform(PlatformDynamics):
     # accelerations
 
     def motion(self, forces: Sequence[Scalar]) -> PlatformAccelerations:
-        rails = self._rail_needs(self.easy, forces)
-        right = [-item for item in (*self._still_needs(forces), *(rails[name] for name in self._rails))]
-        names = [*self._ring_names(), *self._rails]
-        # Rails first: a carriage has its own mass, whatever the ring is.
+        rails = self._rail_needs(self.trial, forces)
+        right = [-item for item in (*self._trial_needs(forces), *(rails[name] for name in self._rails))]
+        names = [*self._platform_names(), *self._rails]
+        # Rails first, because a carriage has its own mass.
         order = (*range(6, 6 + len(self._rails)), *range(6))
         x = Factorized(self._matrix(), order, names).solve(right)
-        moved = self.easy.changed(vector(x[:3]), vector(x[3:6]))
+        moved = self.trial.changed(vector(x[:3]), vector(x[3:6]))
         return replace(moved, rails=dict(zip(self._rails, x[6:], strict=True)))
 
     def _of_bodies(self, motion: PlatformAccelerations) -> dict[str, Scalar]:
         assert motion.rails is not None
         return super()._of_bodies(motion) | {f"{name}'": item for name, item in motion.rails.items()}
 
-    # a motion that is given
+    # given motion
 
     def given_motion(self, accelerations: Sequence[Scalar]) -> PlatformAccelerations:
         rails = {name: accelerations[self.index[f"{name}'"]] for name in self._rails}
@@ -298,12 +300,12 @@ class RailPlatform(PlatformDynamics):
         needed = self._rail_needs(self.given_motion(accelerations), driven)
         return found | {f"{name}'": item for name, item in needed.items()}
 
-    # what is exerted on the base
+    # forces on the base
 
     def sum_on_base(self, rows: Sequence[Sequence[Scalar]], motion: PlatformAccelerations) -> list[Scalar]:
-        """Force and moment of all legs and carriages together."""
+        """The sum of force and moment of all legs and carriages."""
         taken = [(one, self._momentum_along(one, motion.rails or {})) for one in self._carriages]
-        loads = [[*times(-1, force), *times(-1, cross(one.centre, force))] for one, force in taken]
+        loads = [[*times(-1, force), *times(-1, cross(one.center, force))] for one, force in taken]
         return super().sum_on_base([*rows, *loads], motion)
 
     def _railed(self, base: BaseJoint, motion: PlatformAccelerations) -> Vector | None:

@@ -28,14 +28,13 @@ from kinegraph.graph.build import Scalar
 from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
 from kinegraph.model.platforms.recognition import FreeBody
 
-# A square system solved by orthogonalising its columns, without roots.
-#
-# Modified Gram-Schmidt with the right side as one more column is backward stable, which elimination without pivoting is
-# not: over states of a platform that lost four digits.
-
 
 def solved_by_orthogonalization(columns: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
-    """The amounts of the columns that add up to the right side."""
+    """The solution of a square system by modified Gram-Schmidt, without square roots.
+
+    With the right-hand side as an additional column this is backward stable. Elimination without pivoting lost four
+    digits at some states of a platform.
+    """
     rest = [list(column) for column in columns]
     wanted = list(right)
     count = len(rest)
@@ -60,28 +59,28 @@ def _product(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     return total([x * y for x, y in zip(a, b, strict=True)])
 
 
-# Six equations for the ring: its own inertia and that of all legs, each at its joint.
+# ---- Six equations of the platform: its inertia and that of all legs, each at its joint
 #
-# Joints at (x, y, z) and (x, -y, z) have terms that are even and terms that are odd in y: the first take the sum of
-# both legs, the others the difference, and each product with a place is made once for two legs.
+# For joints at (x, y, z) and (x, -y, z), terms that are even in y contain the sum of both legs, and odd terms the
+# difference. So each product with a coordinate is computed once for two legs.
 
 #: A vector or a symmetric matrix, entry by entry.
 Entries: TypeAlias = tuple[Scalar, ...]
 
 
-def equation_matrix(ring: RigidPart, legs: Sequence[tuple[LegInertia, Vector]]) -> Square:
-    """A*: by the acceleration of the reference point, then the angular acceleration, in ring axes."""
+def equation_matrix(platform: RigidPart, legs: Sequence[tuple[LegInertia, Vector]]) -> Square:
+    """The 6 x 6 matrix for the accelerations (reference point, then angular), in platform axes."""
     round_about = [(leg.at_joint, place) for leg, place in legs if leg.spin is None]
     pairs = mirrored(round_about)
-    blocks = [rigid_block(ring), *(_even_block(Symmetric(*even), Symmetric(*odd), at) for even, odd, at in pairs)]
+    blocks = [rigid_block(platform), *(_even_block(Symmetric(*even), Symmetric(*odd), at) for even, odd, at in pairs)]
     blocks += [_spun_block(leg, place, leg.spin) for leg, place in legs if leg.spin is not None]
     entries = [[total([block[i][j] for block in blocks]) for j in range(i + 1)] for i in range(6)]
     return [[entries[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
 
 
-def coupling_block(ring: RigidPart, legs: Sequence[tuple[LegMomenta, Vector]]) -> Square:
-    """Momentum and moment of momentum about the reference point, by row, of the motion against the base, by column."""
-    blocks = [rigid_block(ring), *(_momentum_block(*leg) for leg in legs)]
+def coupling_block(platform: RigidPart, legs: Sequence[tuple[LegMomenta, Vector]]) -> Square:
+    """Momentum and angular momentum about the reference point (rows) for velocities relative to the base (columns)."""
+    blocks = [rigid_block(platform), *(_momentum_block(*leg) for leg in legs)]
     return [[total([block[i][j] for block in blocks]) for j in range(6)] for i in range(6)]
 
 
@@ -99,20 +98,20 @@ def _momentum_block(momenta: LegMomenta, place: Vector) -> Square:
 
 
 def _lever_columns(momenta: LegMomenta, place: Vector) -> Matrix:
-    """The columns of the moment of momentum about the reference point."""
+    """The columns of the angular momentum about the reference point."""
     pairs = zip(transpose(momenta.linear), transpose(momenta.angular), strict=True)
     x, y, z = (plus(angular, cross(place, linear)) for linear, angular in pairs)
     return x, y, z
 
 
 def moment_in(part: RigidPart, field: Matrix) -> Vector:
-    """The moment about the origin of a part whose points accelerate by a field U: that of U S, S the second moments."""
+    """The moment about the origin of a part in an acceleration field U: axial(U S) with the second moments S."""
     x, y, z = (part.second.apply(row) for row in field)
     return z[1] - y[2], x[2] - z[0], y[0] - x[1]
 
 
 def platform_loads(legs: Sequence[tuple[LegLoad, Vector]]) -> list[Scalar]:
-    """Force and moment about the reference point of all loads."""
+    """The sum of all loads: force, and moment about the reference point."""
     found = mirrored([(load.force, place) for load, place in legs])
     moments = [_even_cross(place, vector(even), vector(odd)) for even, odd, place in found]
     moments += [load.moment for load, _ in legs if load.moment is not None]
@@ -145,13 +144,13 @@ def _even_block(even: Symmetric, odd: Symmetric, place: Vector) -> Square:
 
 
 def _even_cross(place: Vector, even: Vector, odd: Vector) -> Vector:
-    """place x a; what the place's y multiplies is the odd one."""
+    """place x a; products with the y of the place use the odd vector."""
     x, y, z = place
     return y * odd[2] - z * even[1], z * even[0] - x * even[2], x * even[1] - y * odd[0]
 
 
 def mirrored(items: Sequence[tuple[Entries, Vector]]) -> list[tuple[Entries, Entries, Vector]]:
-    """Sum and difference of what stands at places that mirror each other in y; what stands alone is both."""
+    """Sum and difference of entries at places that are mirror images in y; twice the same for a single place."""
     rest, found = list(items), []
     while rest:
         own, place = rest.pop(0)
@@ -166,7 +165,7 @@ def mirrored(items: Sequence[tuple[Entries, Vector]]) -> list[tuple[Entries, Ent
 
 
 def _with_spin(block: Square, spin: SpinInertia, place: Vector) -> Square:
-    """The spin of a leg that the ring causes: coupled with the joint's velocity, and by itself."""
+    """Add the inertia of a leg's spin due to the platform."""
     row = [*spin.coupling, *cross(place, spin.coupling)]
     reach = [row[0].number(0)] * 3 + list(spin.reach)
     own = [spin.itself * item for item in reach]
@@ -175,104 +174,108 @@ def _with_spin(block: Square, spin: SpinInertia, place: Vector) -> Square:
     ]
 
 
-# The dynamics of a platform: accelerations, efforts of the drives, what legs do to ring and base.
+# ---- Dynamics
 
 
 class PlatformDynamics(PlatformState):
-    """A platform on the fixed frame; `moving.py` has the one on a free body."""
+    """A platform on a fixed base; see `moving_base` for other bases."""
 
     # accelerations
 
     def motion(self, forces: Sequence[Scalar]) -> PlatformAccelerations:
-        """The accelerations of the ring under `forces` on all velocities."""
-        right = [-item for item in self._still_needs(forces)]
-        x = Factorized(self._ring_matrix(), range(6), self._ring_names()).solve(right)
-        return self.easy.changed(vector(x[:3]), vector(x[3:]))
+        """The accelerations of the platform under `forces` on all velocities."""
+        right = [-item for item in self._trial_needs(forces)]
+        x = Factorized(self._platform_matrix(), range(6), self._platform_names()).solve(right)
+        return self.trial.changed(vector(x[:3]), vector(x[3:]))
 
-    def _still_needs(self, forces: Sequence[Scalar]) -> list[Scalar]:
-        """Force and moment about the reference point that the easy motion lacks."""
-        needed = platform_loads(self._still(forces))
-        return [a + b for a, b in zip(self._ring_needs(self.easy, forces), needed, strict=True)]
+    def _trial_needs(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Force and moment about the reference point that the trial motion lacks."""
+        needed = platform_loads(self._trial_loads(forces))
+        return [a + b for a, b in zip(self._platform_needs(self.trial, forces), needed, strict=True)]
 
-    def _ring_matrix(self) -> list[list[Scalar]]:
-        inertia = [(leg.inertia(), numbers.ring) for leg, numbers in zip(self.legs, self.numbers, strict=True)]
+    def _platform_matrix(self) -> list[list[Scalar]]:
+        inertia = [
+            (leg.inertia(), numbers.platform_point) for leg, numbers in zip(self.legs, self.numbers, strict=True)
+        ]
         return equation_matrix(self.part, inertia)
 
-    def _ring_names(self) -> list[str]:
-        return [*self.platform.ring.position, *["the ring's rotation"] * 3]
+    def _platform_names(self) -> list[str]:
+        return [*self.platform.ring.position, *["the platform's rotation"] * 3]
 
-    def _still(self, forces: Sequence[Scalar]) -> list[tuple[LegLoad, Vector]]:
-        """The loads of legs in the easy motion."""
-        found = zip(self.legs, self.at_joints(self.easy), self.leg_forces(forces), strict=True)
+    def _trial_loads(self, forces: Sequence[Scalar]) -> list[tuple[LegLoad, Vector]]:
+        """The loads of legs in the trial motion."""
+        found = zip(self.legs, self.at_joints(self.trial), self.leg_forces(forces), strict=True)
         return self._placed([leg.load(joint, own) for leg, joint, own in found])
 
     def _placed(self, found: Sequence[LegLoad]) -> list[tuple[LegLoad, Vector]]:
-        return [(load, numbers.ring) for load, numbers in zip(found, self.numbers, strict=True)]
+        return [(load, numbers.platform_point) for load, numbers in zip(found, self.numbers, strict=True)]
 
-    def _on_ring(self, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        """Force, and moment about the reference point, of weight and forces on the ring's coordinates, in ring axes."""
-        force, torque = self._on_body(self.platform.ring, self.ring, forces)
-        force = self.ring.into(plus(force, times(self.part.mass, self.frame_gravity)))
+    def _on_platform(self, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
+        """Force, and moment about the reference point, of gravity and forces on the platform, in platform axes."""
+        force, torque = self._on_body(self.platform.ring, self.platform_motion, forces)
+        force = self.platform_motion.into(plus(force, times(self.part.mass, self.frame_gravity)))
         first = plus(self.part.first, times(self.part.mass, self.origin))
-        weight = cross(first, self.ring.into(self.frame_gravity))
+        weight = cross(first, self.platform_motion.into(self.frame_gravity))
         return force, plus(minus(torque, cross(self.origin, force)), weight)
 
     def _on_body(self, body: FreeBody, motion: FreeMotion, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
-        """Forces on a free body's coordinates as a force in fixed axes and a torque in its own."""
+        """Forces on a free body's coordinates, as a force in fixed axes and a torque in its axes."""
         given = [forces[self.index[name]] for name in body.velocities]
         return vector(given[:3]), motion.torque(vector(given[3:]))
 
     def accelerations(self, forces: Sequence[Scalar]) -> dict[str, Scalar]:
-        """Of ring, base and legs by the name of the velocity, from the forces on all velocities."""
+        """Accelerations of platform, base and legs by the name of the velocity, from the forces on all velocities."""
         motion = self.motion(forces)
         return self._of_bodies(motion) | self.leg_accelerations(motion)
 
     def leg_accelerations(self, motion: PlatformAccelerations) -> dict[str, Scalar]:
-        """Of the legs' coordinates, by the name of the velocity."""
+        """Accelerations of the legs' coordinates, by the name of the velocity."""
         found: dict[str, Scalar] = {}
         for leg, names, one in zip(self.legs, self.platform.legs, self.at_joints(motion), strict=True):
             found |= {f"{name}'": item for name, item in zip(names.coordinates, leg.accelerations(one), strict=True)}
         return found
 
     def _of_bodies(self, motion: PlatformAccelerations) -> dict[str, Scalar]:
-        return dict(zip(self.platform.ring.velocities, self._ring_out(motion), strict=True))
+        return dict(zip(self.platform.ring.velocities, self._platform_out(motion), strict=True))
 
-    def ring_alone(self, forces: Sequence[Scalar]) -> list[Scalar]:
-        """The ring's own six: of its position, then of its rotation."""
-        return self._ring_out(self.motion(forces))
+    def platform_acceleration(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """The six accelerations of the platform: of its position, then of its rotation."""
+        return self._platform_out(self.motion(forces))
 
-    def _ring_out(self, motion: PlatformAccelerations) -> list[Scalar]:
-        """From the reference point to the ring's own, in its coordinates."""
+    def _platform_out(self, motion: PlatformAccelerations) -> list[Scalar]:
+        """The accelerations of the platform's coordinates from those of the reference point."""
         own = minus(motion.point, apply(self.field(motion), self.origin))
-        linear = plus(self.ring.out(own), self.fallen)
-        return [*linear, *self.ring.angle_accelerations(motion.angular)]
+        linear = plus(self.platform_motion.out(own), self.fallen)
+        return [*linear, *self.platform_motion.angle_accelerations(motion.angular)]
 
-    # a motion that is given
+    # given motion
 
     def given_motion(self, accelerations: Sequence[Scalar]) -> PlatformAccelerations:
-        """As `motion` says it, from accelerations of all coordinates; those of ring and base count."""
-        return PlatformAccelerations(*self._of_body(self.platform.ring, self.ring, self.origin, accelerations))
+        """The result of `motion` for given accelerations of the coordinates of platform and base."""
+        return PlatformAccelerations(
+            *self._of_body(self.platform.ring, self.platform_motion, self.origin, accelerations)
+        )
 
     def _of_body(
         self, body: FreeBody, motion: FreeMotion, place: Vector, accelerations: Sequence[Scalar]
     ) -> tuple[Vector, Vector]:
-        """Of the point of a free body at `place` in its axes, and angular, in its axes."""
+        """The acceleration of a free body's point at `place`, and its angular acceleration, in its axes."""
         given = [accelerations[self.index[name]] for name in body.velocities]
         angular = motion.angular(vector(given[3:]))
         own = motion.into(minus(vector(given[:3]), self.fallen))
         return plus(own, plus(cross(angular, place), curled(motion, place))), angular
 
     def efforts(self, accelerations: Sequence[Scalar], forces: Sequence[Scalar]) -> dict[str, Scalar]:
-        """The forces of six drives, and on a base that moves, that cause a motion beside other forces.
+        """The forces of six drives, and those on a moving base, that cause a motion in addition to other forces.
 
-        They are given by the name of the velocity.
+        They are returned by the name of the velocity.
         """
         motion = self.given_motion(accelerations)
         found = zip(self.legs, self.at_joints(motion), self.leg_forces(forces), strict=True)
         needed = platform_loads(self._placed([leg.load(joint, own) for leg, joint, own in found]))
-        own = self._ring_needs(motion, forces)
+        own = self._platform_needs(motion, forces)
         columns = [
-            [*leg.effort(), *cross(numbers.ring, leg.effort())]
+            [*leg.effort(), *cross(numbers.platform_point, leg.effort())]
             for leg, numbers in zip(self.legs, self.numbers, strict=True)
         ]
         efforts = solved_by_orthogonalization(columns, [a + b for a, b in zip(own, needed, strict=True)])
@@ -280,31 +283,34 @@ class PlatformDynamics(PlatformState):
         return dict(zip(drives, efforts, strict=True)) | self._base_efforts(motion, own, forces)
 
     def _base_efforts(
-        self, motion: PlatformAccelerations, ring: Sequence[Scalar], forces: Sequence[Scalar]
+        self, motion: PlatformAccelerations, platform: Sequence[Scalar], forces: Sequence[Scalar]
     ) -> dict[str, Scalar]:
-        """The forces on the base's own coordinates; `ring` is what the ring takes."""
+        """The forces on the coordinates of the base. platform: the force and moment that the platform takes."""
         return {}
 
-    def _ring_needs(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[Scalar]:
-        """Force and moment about the reference point that the ring takes beside those of `forces`."""
+    def _platform_needs(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[Scalar]:
+        """Force and moment about the reference point that the platform takes in addition to `forces`."""
         part, point, field = self.part, motion.point, self.field(motion)
         force = plus(times(part.mass, point), apply(field, part.first))
         moment = plus(moment_in(part, field), cross(part.first, point))
-        given = self._on_ring(forces)
+        given = self._on_platform(forces)
         return [*minus(force, given[0]), *minus(moment, given[1])]
 
-    # what legs do
+    # forces of legs
 
-    def on_ring(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[list[Scalar]]:
-        """Force and moment of each leg on the ring at its joint, in fixed axes."""
-        return [[*self.ring.out(force), *self.ring.out(moment)] for force, moment in self._pairs(motion, forces)]
+    def on_platform(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[list[Scalar]]:
+        """Force and moment of each leg on the platform at its joint, in fixed axes."""
+        return [
+            [*self.platform_motion.out(force), *self.platform_motion.out(moment)]
+            for force, moment in self._pairs(motion, forces)
+        ]
 
     def _pairs(self, motion: PlatformAccelerations, forces: Sequence[Scalar]) -> list[tuple[Vector, Vector]]:
         found = []
         zipped = zip(self.legs, self.numbers, self.at_joints(motion), self.leg_forces(forces), strict=True)
         for leg, numbers, joint, own in zipped:
             load = leg.load(joint, own)
-            force = plus(load.force, times(numbers.on_ring, joint.joint))
+            force = plus(load.force, times(numbers.on_platform, joint.joint))
             moment = zero_vector(force[0]) if load.moment is None else load.moment
             found.append((times(-1, force), times(-1, moment)))
         return found
@@ -316,25 +322,25 @@ class PlatformDynamics(PlatformState):
         for leg, numbers, base, joint, own in zipped:
             force, moment = leg.on_base(joint, leg.load(joint, own))
             moment = plus(moment, cross(self.base.into(self.stand(numbers, base)), force))
-            found.append([*self.ring.out(force), *self.ring.out(moment)])
+            found.append([*self.platform_motion.out(force), *self.platform_motion.out(moment)])
         return found
 
     def sum_on_base(self, rows: Sequence[Sequence[Scalar]], motion: PlatformAccelerations) -> list[Scalar]:
-        """Force and moment of all legs together, of which each has a row."""
+        """The sum of force and moment of all legs; one row for each."""
         force = totals([vector(row[:3]) for row in rows])
         return [*force, *totals([vector(row[3:]) for row in rows])]
 
 
-# Expressions of a leg's coordinates written in those of the ring.
+# ---- Leg coordinates as functions of the platform's coordinates
 #
-# A pose of the ring determines angles of legs but for whole turns. These are taken from the coordinates themselves.
+# A pose of the platform determines the angles of legs up to full turns, which are taken from the leg coordinates.
 
-#: Kinds of symbols that stand for coordinates of legs, their rates and accelerations.
+#: Kinds of symbols of leg coordinates, their rates and accelerations.
 _KINDS = (Kind.COORDINATE, Kind.VELOCITY, Kind.ACCELERATION)
 
 
 def without_leg_coordinates(items: Sequence[Scalar], dynamics: PlatformDynamics) -> list[Scalar]:
-    """The same scalars with the coordinates and velocities of legs replaced by what they are."""
+    """Scalars with the coordinates and velocities of legs replaced by functions of those of platform and base."""
     if not items:
         return []
     output = Output("items", (len(items),), tuple(item.index for item in items))
@@ -345,16 +351,17 @@ def without_leg_coordinates(items: Sequence[Scalar], dynamics: PlatformDynamics)
 def in_platform_coordinates(
     graph: Graph, wanted: Sequence[int], dynamics: PlatformDynamics, accelerations: Mapping[str, Scalar] | None = None
 ) -> list[Scalar]:
-    """Nodes of a graph in the builder of a platform; sines of a leg's angles become what they are, no angles.
+    """Nodes of a graph in the builder of a platform, with leg coordinates replaced; sines and cosines of a leg's angles
+    are replaced directly, without the angles.
 
-    `accelerations` of legs by the name of their symbols are put in as well.
+    accelerations: those of legs by the name of their symbols, replaced as well.
     """
     return _Replacing(dynamics, accelerations or {}).nodes(graph, wanted)
 
 
 class _Replacing:
     def __init__(self, dynamics: PlatformDynamics, accelerations: Mapping[str, Scalar]) -> None:
-        self.builder = dynamics.ring.position[0].builder
+        self.builder = dynamics.platform_motion.position[0].builder
         self.turns = dynamics.leg_turns()
         followed = {name: turn.near(dynamics.names[name]) for name, turn in self.turns.items()}
         self.meanings = dynamics.leg_positions() | followed | dynamics.leg_rates() | dict(accelerations)
@@ -383,15 +390,12 @@ class _Replacing:
         return self.builder.apply(node.name, *(place[argument] for argument in node.arguments))
 
 
-# Back onto the loops of a platform: the ring stays, the legs are put where they reach it.
-
-
 def put_back(
     dynamics: PlatformDynamics, symbols: Mapping[str, Scalar]
 ) -> tuple[dict[str, Scalar], list[Scalar], list[Scalar]]:
-    """Positions and velocities of legs by name, by how much each missed them, and how far legs are from singular.
+    """Project the legs onto the pose of the platform: their positions and velocities by name, residuals, and pivots.
 
-    Angles are corrected by the shortest way, so that a crank may turn any number of times.
+    Angles are corrected by less than half a turn, so that a crank may make any number of turns.
     """
     positions, rates = dynamics.leg_positions(), dynamics.leg_rates()
     lengths = {leg.drive for leg in dynamics.platform.legs if not leg.type.has_crank}

@@ -1,4 +1,4 @@
-"""A platform at a state: platform, base, and all legs with the motion of their joints."""
+"""The state of a platform: platform, base, and all legs with the motion of their joints."""
 
 from __future__ import annotations
 
@@ -51,28 +51,28 @@ from kinegraph.model.platforms.recognition import Platform, RecognizedLeg
 
 @dataclass(frozen=True)
 class PlatformAccelerations:
-    """Accelerations in ring axes: of the reference point on the ring, and angular.
+    """Linear acceleration of the reference point and angular acceleration of the platform, in platform axes.
 
-    Of a base that moves the same: of its point that is now at the reference point, and angular. Accelerations are seen
-    from the fixed base, or, if the base moves, less gravity.
+    For a moving base likewise: of its point that coincides with the reference point, and angular. Accelerations are
+    absolute; with a moving base gravity is subtracted.
     """
 
     point: Vector
     angular: Vector
     base_point: Vector | None = None
     base_angular: Vector | None = None
-    #: What of the first two comes on top of the easy motion, where only they are unknown.
+    #: The difference of the first two from the trial motion, if only they are unknown.
     more: tuple[Vector, Vector] | None = None
-    #: Of the coordinates of rails by name, where there are some; left out they do not accelerate.
+    #: Accelerations of the coordinates of rails by name; None: zero.
     rails: Mapping[str, Scalar] | None = None
 
     def changed(self, point: Vector, angular: Vector) -> PlatformAccelerations:
-        """With more of the ring's accelerations."""
+        """The accelerations with increments for the platform."""
         return PlatformAccelerations(plus(self.point, point), plus(self.angular, angular), more=(point, angular))
 
 
 class PlatformState:
-    """A platform in one builder. `numbers` may stand in symbols for the numbers of legs (see `side_by_side.py`)."""
+    """A platform in one builder. numbers: the parameters of legs, or symbols for them (`legs_side_by_side`)."""
 
     def __init__(
         self, mechanism: Mechanism, platform: Platform, tree: Tree, names: Names, numbers: Sequence[LegNumbers]
@@ -82,39 +82,43 @@ class PlatformState:
         self.index = {name: index for index, name in enumerate(mechanism.layout.velocities)}
 
     @cached_property
-    def ring(self) -> FreeMotion:
-        """The ring's motion."""
+    def platform_motion(self) -> FreeMotion:
+        """Pose and velocity of the platform."""
         return free_motion(self.platform.ring, self.names)
 
     @cached_property
     def base(self) -> PlatformBase:
-        """What the legs stand on."""
+        """The base of the legs."""
         body = self.platform.base
-        return FixedBase(self.ring) if body is None else FreeBase(self.ring, free_motion(body, self.names))
+        return (
+            FixedBase(self.platform_motion)
+            if body is None
+            else FreeBase(self.platform_motion, free_motion(body, self.names))
+        )
 
     @cached_property
     def origin(self) -> Vector:
-        """The reference point on the ring, in its axes."""
+        """The reference point on the platform, in its axes."""
         return plane_of_joints(self.platform, self.tree)
 
     @cached_property
     def part(self) -> RigidPart:
-        """The ring's inertia about the reference point, with what of the legs moves as the ring does."""
-        masses = [(one.on_ring, one.ring) for one in self.numbers]
+        """The platform's inertia about the reference point, with the point masses of the legs."""
+        masses = [(one.on_platform, one.platform_point) for one in self.numbers]
         return platform_part(self.platform, self.tree, self.origin, masses)
 
     @cached_property
     def joints(self) -> list[BaseJoint]:
-        """Where the legs stand."""
+        """The joints of the legs on the base."""
         return [base_joint(leg, self.platform, self.tree, self.names) for leg in self.platform.legs]
 
     def stand(self, numbers: LegNumbers, base: BaseJoint) -> Vector:
-        """Where a leg stands, in the base's axes."""
+        """The position of a leg's joint on the base, in the base's axes."""
         return base.position if base.moves else numbers.base
 
     @cached_property
     def frame_gravity(self) -> Vector:
-        """Gravity where accelerations are seen from, in fixed axes: nothing beside a base that moves, which falls."""
+        """Gravity in the frame of accelerations, in fixed axes; zero with a moving base, because that frame falls."""
         return self.tree.gravity if self.platform.base is None else zero_vector(self.tree.like)
 
     @cached_property
@@ -133,37 +137,37 @@ class PlatformState:
     def _leg(self, leg: RecognizedLeg, numbers: LegNumbers, base: BaseJoint) -> Leg:
         motion = self._joint_motion(numbers, base)
         if leg.type is LegType.UPS and motion.base_spin is None and is_round(numbers):
-            return RoundStrut(numbers, self.ring, motion)
+            return RoundStrut(numbers, self.platform_motion, motion)
         if leg.type.has_crank:
-            return Crank(leg.type, numbers, self.ring, motion, self.names[leg.alpha])
-        return Strut(leg.type, numbers, self.ring, motion)
+            return Crank(leg.type, numbers, self.platform_motion, motion, self.names[leg.alpha])
+        return Strut(leg.type, numbers, self.platform_motion, motion)
 
     @cached_property
     def _level(self) -> Vector:
-        """A point on the base, in its axes, below which most joints have no height."""
+        """A point on the base, in its axes, at the common height of the joints if they have one."""
         heights = [one.base[2] for one in self.numbers]
         zero = heights[0].number(0)
         return zero, zero, heights[0] if all(item == heights[0] for item in heights) else zero
 
     @cached_property
-    def _centre(self) -> Vector:
-        """From that point to the reference point on the ring, in ring axes."""
-        return plus(self.base.ring_from(self._level), self.origin)
+    def _center(self) -> Vector:
+        """The vector from that point to the reference point on the platform, in platform axes."""
+        return plus(self.base.platform_from(self._level), self.origin)
 
     @cached_property
     def _velocity(self) -> Vector:
-        """Of the reference point against that point, in ring axes."""
-        found = plus(self.base.ring_velocity(), cross(self.ring.spin, self.origin))
+        """The velocity of the reference point relative to that point, in platform axes."""
+        found = plus(self.base.platform_velocity(), cross(self.platform_motion.spin, self.origin))
         return found if self.base.spin is None else minus(found, cross(self.base.spin, self.base.into(self._level)))
 
     def _near(self, numbers: LegNumbers, base: BaseJoint) -> Vector:
-        """From that point to the joint on the base, in ring axes."""
+        """The vector from that point to a joint on the base, in platform axes."""
         return self.base.into(minus(self.stand(numbers, base), self._level))
 
     def _joint_motion(self, numbers: LegNumbers, base: BaseJoint) -> JointMotion:
         near, spin = self._near(numbers, base), self.base.spin
-        place = plus(self._centre, minus(numbers.ring, near))
-        velocity = plus(self._velocity, cross(self.ring.spin, numbers.ring))
+        place = plus(self._center, minus(numbers.platform_point, near))
+        velocity = plus(self._velocity, cross(self.platform_motion.spin, numbers.platform_point))
         if spin is not None:
             velocity = minus(velocity, cross(spin, near))
         if base.moves:
@@ -172,31 +176,31 @@ class PlatformState:
         return JointMotion(place, velocity, axis, self._ahead(numbers, base, axis, place), spin)
 
     def _ahead(self, numbers: LegNumbers, base: BaseJoint, axis: Vector, place: Vector) -> Scalar:
-        """How far a joint on the ring lies along an axis of the base; the ring's coordinates say it of x, y and z."""
+        """The component of a leg's line along an axis of the base; for x, y and z from the platform's coordinates."""
         if self.platform.base is not None or signed_axis(numbers.base_axis) is None:
             return dot(place, axis)
-        along = dot(numbers.base_axis, minus(self.ring.position, self.stand(numbers, base)))
-        return along + dot(axis, self.origin) + dot(axis, numbers.ring)
+        along = dot(numbers.base_axis, minus(self.platform_motion.position, self.stand(numbers, base)))
+        return along + dot(axis, self.origin) + dot(axis, numbers.platform_point)
 
     def leg_forces(self, forces: Sequence[Scalar]) -> list[LegForces]:
-        """The forces on each leg's own coordinates."""
+        """The forces on the coordinates of each leg."""
         return [LegForces(*(forces[self.index[name + "'"]] for name in leg.coordinates)) for leg in self.platform.legs]
 
     # accelerations of joints
 
     @cached_property
-    def easy(self) -> PlatformAccelerations:
-        """A motion in which joints hardly accelerate, to begin from: no force is needed to find it.
+    def trial(self) -> PlatformAccelerations:
+        """A trial motion with simple accelerations of the joints, from which the solution starts.
 
-        The reference point does not accelerate, and neither does any point of the plane of the joints across it; in it
-        points accelerate along x by their x alone. A base that moves falls freely.
+        The reference point does not accelerate. Its angular acceleration cancels all terms of the acceleration field in
+        the plane of the joints except centripetal ones. A moving base falls freely.
         """
-        x, y, z = self.ring.spin
+        x, y, z = self.platform_motion.spin
         return PlatformAccelerations(zero_vector(x), (-(y * z), x * z, x * y))
 
     def field(self, motion: PlatformAccelerations) -> Matrix:
-        """[e x] + [w x]^2: times a point of the ring its acceleration against the reference point."""
-        return added([skew(motion.angular), square(self.ring.curl)])
+        """[e x] + [w x]^2: the gradient of the platform's acceleration field."""
+        return added([skew(motion.angular), square(self.platform_motion.curl)])
 
     def at_joints(self, motion: PlatformAccelerations) -> list[JointAcceleration]:
         """The accelerations of the joints of all legs."""
@@ -207,33 +211,33 @@ class PlatformState:
         self, numbers: LegNumbers, base: BaseJoint, motion: PlatformAccelerations, field: Matrix
     ) -> JointAcceleration:
         stands = self._stands(numbers, base, motion)
-        fall = minus(self.ring.into(self.frame_gravity), stands)
+        fall = minus(self.platform_motion.into(self.frame_gravity), stands)
         if motion.more is None:
-            seen = plus(minus(motion.point, stands), apply(field, numbers.ring))
+            seen = plus(minus(motion.point, stands), apply(field, numbers.platform_point))
             return JointAcceleration(seen, fall, motion.angular, motion.base_angular)
         point, angular = motion.more
-        easy = self._at_joint(numbers, base, self.easy, self.field(self.easy)).seen
+        trial = self._at_joint(numbers, base, self.trial, self.field(self.trial)).seen
         railed = self._railed(base, motion)
-        seen = plus(plus(easy, point), cross(angular, numbers.ring))
+        seen = plus(plus(trial, point), cross(angular, numbers.platform_point))
         return JointAcceleration(seen if railed is None else minus(seen, railed), fall, motion.angular)
 
     def _stands(self, numbers: LegNumbers, base: BaseJoint, motion: PlatformAccelerations) -> Vector:
-        """The acceleration of a joint on the base, less gravity if the base moves."""
+        """The acceleration of a joint on the base, minus gravity if the base moves."""
         if not isinstance(self.base, FreeBase):
             own, railed = self.base.into(base.acceleration), self._railed(base, motion)
             return own if railed is None else plus(own, railed)
-        place = minus(self._near(numbers, base), self._centre)
+        place = minus(self._near(numbers, base), self._center)
         found = plus(self.base.curl.apply(place), self.moved(base))
         if motion.base_point is not None and motion.base_angular is not None:
             found = plus(found, plus(motion.base_point, cross(motion.base_angular, place)))
         return found
 
     def _railed(self, base: BaseJoint, motion: PlatformAccelerations) -> Vector | None:
-        """What rails add to the acceleration of a joint on the base, in ring axes."""
+        """The acceleration of a joint on the base due to rails, in platform axes."""
         return None
 
     def moved(self, base: BaseJoint) -> Vector:
-        """What time adds to the acceleration of a joint on the base, in ring axes."""
+        """The acceleration of a joint on the base due to prescribed motion, in platform axes."""
         own = self.base.into(base.acceleration)
         if not base.moves or self.base.spin is None:
             return own
@@ -242,19 +246,19 @@ class PlatformState:
     # coordinates of legs
 
     def on_base_axes(self, base: BaseJoint) -> tuple[Vector, Vector, Vector]:
-        """The axes of a leg's frame on the base, in ring axes."""
+        """The axes of a leg's frame on the base, in platform axes."""
         x, y, z = (self.base.into(column(base.rotation, axis)) for axis in range(3))
         return x, y, z
 
     def leg_positions(self) -> dict[str, Scalar]:
-        """The coordinates of all legs by name, from the poses of ring and base alone."""
+        """The coordinates of all legs by name, from the poses of platform and base."""
         found: dict[str, Scalar] = {}
         for leg, found_leg, base in zip(self.legs, self.platform.legs, self.joints, strict=True):
             found |= dict(zip(found_leg.coordinates, leg.positions(self.on_base_axes(base)), strict=True))
         return found
 
     def leg_turns(self) -> dict[str, LegAngle]:
-        """Sine and cosine of those that are angles."""
+        """Sine and cosine of the legs' angles, by name."""
         found: dict[str, LegAngle] = {}
         for leg, found_leg, base in zip(self.legs, self.platform.legs, self.joints, strict=True):
             turns = zip(found_leg.coordinates, leg.turns(self.on_base_axes(base)), strict=True)
@@ -262,7 +266,7 @@ class PlatformState:
         return found
 
     def leg_rates(self) -> dict[str, Scalar]:
-        """Their rates by the name of the velocity."""
+        """The rates of the legs' coordinates, by the name of the velocity."""
         found: dict[str, Scalar] = {}
         for leg, found_leg in zip(self.legs, self.platform.legs, strict=True):
             found |= {f"{name}'": rate for name, rate in zip(found_leg.coordinates, leg.rates(), strict=True)}
@@ -270,6 +274,6 @@ class PlatformState:
 
 
 def numbers_of(platform: Platform, tree: Tree, names: Names) -> list[LegNumbers]:
-    """The numbers of all legs as the model gives them."""
+    """The parameters of all legs of the model."""
     origin = plane_of_joints(platform, tree)
     return [leg_numbers(leg, tree, base_joint(leg, platform, tree, names), names, origin) for leg in platform.legs]

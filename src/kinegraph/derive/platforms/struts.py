@@ -47,27 +47,25 @@ from kinegraph.derive.tree.algebra import (
 from kinegraph.graph.build import Scalar
 from kinegraph.model.platforms.leg_table import LegType
 
-# Legs that change their length: UPS, SPU, UCU.
-
 
 class Strut(SwingingLeg):
-    """A leg from the joint on the base straight to the joint on the ring."""
+    """An extensible leg from the joint on the base straight to the joint on the platform (UPS, SPU, UCU)."""
 
-    def __init__(self, kind: LegType, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
-        super().__init__(kind, numbers, ring, joint)
+    def __init__(self, kind: LegType, numbers: LegNumbers, platform_motion: FreeMotion, joint: JointMotion) -> None:
+        super().__init__(kind, numbers, platform_motion, joint)
         self.line = joint.place
         square = dot(joint.place, joint.place)
         self.length = square.apply("sqrt")
-        main = (numbers.ring_axis, None) if kind is LegType.SPU else (joint.base_axis, joint.ahead)
+        main = (numbers.platform_axis, None) if kind is LegType.SPU else (joint.base_axis, joint.ahead)
         self._square, self._main = square, across(joint.place, square, *main)
-        # Both roots are there before the one division that serves both.
+        # One division serves both roots.
         shared = (self.length * self._main.aside).reciprocal()
         self.inverse_length = self._main.aside * shared
         self._inverse_aside = self.length * shared
 
     @cached_property
     def along(self) -> Vector:
-        """The unit vector from the base to the ring."""
+        """The unit vector from the base to the platform."""
         return times(self.inverse_length, self.joint.place)
 
     @cached_property
@@ -92,7 +90,7 @@ class Strut(SwingingLeg):
 
     @cached_property
     def swings(self) -> list[tuple[Swing, RigidPart, RigidPart]]:
-        """How parts swing: what stands on the base, what slides."""
+        """For each motion: the part on the base and the sliding part that move so."""
         none = RigidPart(
             self.extension_rate.number(0), zero_vector(self.extension_rate), zero_symmetric(self.extension_rate)
         )
@@ -100,8 +98,8 @@ class Strut(SwingingLeg):
         if self.kind is LegType.UPS:
             return [(self.at_base, lower, upper)]
         if self.kind is LegType.SPU:
-            return [(self.at_ring, lower, upper)]
-        return [(self.at_base, lower, none), (self.at_ring, none, upper)]
+            return [(self.at_platform, lower, upper)]
+        return [(self.at_base, lower, none), (self.at_platform, none, upper)]
 
     # inertia
 
@@ -110,12 +108,12 @@ class Strut(SwingingLeg):
         spin: SpinInertia | None = None
         for swing, lower, upper in self.swings:
             matrix = matrix.plus(self._swung(swing, lower, upper))
-            if swing.on_ring:
+            if swing.on_platform:
                 spin = self._spun(swing, lower, upper)
         return LegInertia(matrix.plus(scaled(self.numbers.armature, outer_square(self.along))), spin)
 
     def _swung(self, swing: Swing, lower: RigidPart, upper: RigidPart) -> Symmetric:
-        """The inertia of parts in the motion of the joint; the prismatic part's mass is counted with the ring."""
+        """The inertia of parts at the joint on the platform; the sliding part's mass belongs to the platform."""
         axes, inverse, t = swing.axes, self.inverse_length, swing.axes.tangent
         mass = swing_mass(swing, lower.inertia.plus(upper.inertia))
         s1, s2, s3 = upper.first
@@ -153,9 +151,9 @@ class Strut(SwingingLeg):
     def _local_load(
         self, swing: Swing, lower: RigidPart, upper: RigidPart, acceleration: JointAcceleration, forces: LegForces
     ) -> tuple[Vector, Scalar | None]:
-        """The force at the joint, and the moment about the leg if the ring turns these parts."""
+        """The force at the joint, and the moment about the leg if the platform spins these parts."""
         curl, moment = self._moment(swing, lower, upper, acceleration)
-        if not swing.on_ring:
+        if not swing.on_platform:
             return plus(curl.force(upper.first), swing.at_end(plus(moment, self._of_angles(forces)))), None
         moment = (moment[0], moment[1], moment[2] - (forces.twist or 0))
         return plus(curl.force(upper.first), swing.at_end(moment)), moment[2]
@@ -163,15 +161,15 @@ class Strut(SwingingLeg):
     def _moment(
         self, swing: Swing, lower: RigidPart, upper: RigidPart, acceleration: JointAcceleration
     ) -> tuple[Curl, Vector]:
-        """How parts move, and the moment this takes in axes 1, 2, 3, of each about its origin."""
+        """The acceleration field of parts, and the moment of each about its origin, in axes 1, 2, 3."""
         fall = self._falling(swing, lower, upper, acceleration)
         seen = swing.axes.into(acceleration.seen)
-        curl = swing.curl(seen, acceleration.ring if swing.on_ring else acceleration.base)
+        curl = swing.curl(seen, acceleration.platform if swing.on_platform else acceleration.base)
         weighed = cross(plus(upper.first, lower.first), fall)
         return curl, plus(curl.moment(lower.joined(upper)), minus(cross(upper.first, seen), weighed))
 
     def _falling(self, swing: Swing, lower: RigidPart, upper: RigidPart, acceleration: JointAcceleration) -> Vector:
-        """Gravity in the axes of a part, if it has a first moment to act on."""
+        """Gravity in the axes of a part; zero if the part has no first moment."""
         if all(item.is_zero for item in (*lower.first, *upper.first)):
             return zero_vector(self.extension_rate)
         return swing.axes.into(acceleration.fall)
@@ -189,7 +187,7 @@ class Strut(SwingingLeg):
     def effort(self) -> Vector:
         return self.along
 
-    # what it does to the base
+    # effect on the base
 
     @property
     def base_mass(self) -> Scalar:
@@ -211,7 +209,7 @@ class Strut(SwingingLeg):
         return LegMomenta(linear, angular, parts[-1].spin)
 
     def _momenta(self, swing: Swing, lower: RigidPart, upper: RigidPart) -> LegMomenta:
-        """By the angular velocities (0, 1/l, 0), (-1/l, 0, -t/l), 0 that unit velocities along 1, 2, 3 cause."""
+        """The momenta for unit velocities along 1, 2, 3: angular velocities (0, 1/l, 0), (-1/l, 0, -t/l) and 0."""
         axes, inverse, t = swing.axes, self.inverse_length, swing.axes.tangent
         inertia, zero = lower.inertia.plus(upper.inertia), self.extension_rate.number(0)
         (s1, s2, s3), (a1, a2, a3), (b1, b2, b3) = plus(lower.first, upper.first), lower.first, upper.first
@@ -229,7 +227,7 @@ class Strut(SwingingLeg):
         return LegMomenta(
             added([axes.across(s3 * inverse), axes.spread_out(linear)]),
             added([skew(times(round_about, axes.three)), axes.spread_out(angular)]),
-            self._spin_momentum(swing, lower, upper) if swing.on_ring else None,
+            self._spin_momentum(swing, lower, upper) if swing.on_platform else None,
         )
 
     def _spin_momentum(self, swing: Swing, lower: RigidPart, upper: RigidPart) -> SpinMomentum:
@@ -261,7 +259,7 @@ class Strut(SwingingLeg):
         beta = LegAngle(dot(self.along, self.joint.base_axis), axes.cosine)
         if self.kind is LegType.UPS:
             return None, alpha, beta
-        cross_axis = negative(self.at_ring.axes.two)
+        cross_axis = negative(self.at_platform.axes.two)
         return None, alpha, beta, LegAngle(dot(cross_axis, axes.two), dot(cross_axis, axes.one))
 
     def _driven_rates(self, alpha: Scalar) -> tuple[Scalar, Scalar]:
@@ -277,21 +275,21 @@ class Strut(SwingingLeg):
         return tuple(swing.axes.cosine for swing, _, _ in self.swings)
 
 
-# Legs UPS of round parts on a base that does not turn: no axes, one square root, everything in scalar products.
+# ---- Axially symmetric UPS legs on a base that does not rotate: one square root, and scalar products without axes
 #
-# With d from the joint on the base to that on the ring, l its length, a the first axis of the universal joint, h = d .
-# a, m = d x a, S = m^2 and v the velocity of the end of d, the angles are known by alpha' = m . v / S (here with the
-# other sign than in the model) and by sin(beta) = h / l. Parts of inertia J across the leg and I about it, with the
-# prismatic part's first moment s, have the energy
+# Let d be the vector from the joint on the base to that on the platform, l its length, a the first axis of the
+# universal joint, h = d . a, m = d x a, S = m^2, and v the velocity of the end of d. The angles follow from
+# alpha' = m . v / S (with opposite sign in the model) and sin(beta) = h / l. Parts with inertia J across the leg and I
+# about it, and with the first moment s of the sliding part, have the energy
 #
 #     T = (J / l^2 + 2 s / l) / 2 (v^2 - (d . v)^2 / l^2) + I / 2 (sin(beta) alpha')^2.
 #
 # Lagrange's equations of d give the inertia A 1 + b d d^T + c m m^T and a load along the acceleration, v, d, m and a.
-# The spin's gyroscopic part is that of a monopole: sin(beta) d(alpha) has the area of the sphere for its derivative.
+# The gyroscopic part of the spin is that of a monopole: the derivative of sin(beta) d(alpha) is the area of the sphere.
 
 
 def is_round(numbers: LegNumbers) -> bool:
-    """Whether both parts of a leg have their masses on its axis and are the same in all directions across it."""
+    """Are both parts of a leg axially symmetric, with their centers of mass on the axis?"""
     return all(_is_round(part) for part in (numbers.lower, numbers.upper))
 
 
@@ -301,10 +299,10 @@ def _is_round(part: RigidPart) -> bool:
 
 
 class RoundStrut(Strut):
-    """A leg UPS of round parts; the base does not turn."""
+    """An axially symmetric UPS leg on a base that does not rotate."""
 
-    def __init__(self, numbers: LegNumbers, ring: FreeMotion, joint: JointMotion) -> None:
-        super().__init__(LegType.UPS, numbers, ring, joint)
+    def __init__(self, numbers: LegNumbers, platform_motion: FreeMotion, joint: JointMotion) -> None:
+        super().__init__(LegType.UPS, numbers, platform_motion, joint)
         self._ahead = self._main.ahead
         self._aside_square = self._square - self._ahead * self._ahead
         shared = (self.length * self._aside_square).reciprocal()
@@ -316,7 +314,7 @@ class RoundStrut(Strut):
         inertia = numbers.lower.inertia.plus(numbers.upper.inertia)
         self._across, self._about = inertia.xx, inertia.zz
 
-    # how it moves
+    # motion
 
     @cached_property
     def _far(self) -> Scalar:
@@ -350,7 +348,7 @@ class RoundStrut(Strut):
 
     @cached_property
     def _turn(self) -> Scalar:
-        """alpha', here with the other sign."""
+        """alpha', with opposite sign."""
         return self._along_normal * self._inverse_aside_square
 
     @cached_property
@@ -374,7 +372,7 @@ class RoundStrut(Strut):
         return self._far * self.inverse_length
 
     def _seen_normal(self, acceleration: JointAcceleration) -> Scalar:
-        """alpha'' S, here with the other sign."""
+        """alpha'' S, with opposite sign."""
         aside = self._far - self._ahead * self._rise
         return dot(self._normal, acceleration.seen) - 2 * (self._turn * aside)
 
@@ -382,7 +380,7 @@ class RoundStrut(Strut):
         return (self._stretched(acceleration) + self._climbed) * self.inverse_length
 
     def _stretched(self, acceleration: JointAcceleration) -> Scalar:
-        """l l'' without what climbing adds."""
+        """l l'' without the term of beta'."""
         return dot(self.joint.place, acceleration.seen) + self._turned
 
     # inertia
@@ -404,12 +402,12 @@ class RoundStrut(Strut):
 
     @cached_property
     def _spin_row(self) -> Scalar:
-        """Times m . v / l it gives the spin."""
+        """The factor of m . v / l in the spin."""
         return self._ahead * self._inverse_aside_square
 
     @cached_property
     def _spin_inertia(self) -> Scalar:
-        """That of the spin times what of it a unit of m . v / l^2 is."""
+        """The inertia of the spin times its factor of m . v / l^2."""
         return self._about * self._inverse_square * self._spin_row
 
     def inertia(self) -> LegInertia:
@@ -422,7 +420,7 @@ class RoundStrut(Strut):
 
     @cached_property
     def _slowing(self) -> Scalar:
-        """Times the velocity across the leg it is the force of a length that changes."""
+        """The factor of the velocity across the leg in the Coriolis force of extension."""
         return 2 * (self._stretch * (self._swing_inertia + self._lever))
 
     def load(self, acceleration: JointAcceleration, forces: LegForces) -> LegLoad:
@@ -435,12 +433,12 @@ class RoundStrut(Strut):
         return LegLoad(minus(found, plus(times(aside, self.joint.base_axis), times(weight, acceleration.fall))))
 
     def _aside(self, forces: LegForces) -> Scalar:
-        """The load against a, which takes a share h / l^2 of it along d."""
+        """The load along -a, which has a component h / l^2 along d."""
         slowed = self._slowing * (self._climb * self._slant)
         return self._spin_inertia * self._turned + slowed + forces.beta * self._inverse_aside
 
     def _along(self, acceleration: JointAcceleration, forces: LegForces) -> Scalar:
-        """Of the load along d, times l^2, what does not come with that along a."""
+        """The load along d, times l^2, without the component of the load along a."""
         pushed = dot(self.joint.place, times(self._isotropic, acceleration.seen))
         flung = self._lever * (self._turned + self._climbed)
         return self._axial(acceleration, forces) * self.length - pushed - flung

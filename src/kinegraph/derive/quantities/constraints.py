@@ -166,12 +166,12 @@ def _coordinates_of(mechanism: Mechanism, body: str) -> set[str]:
 
 
 def _of_loop(derivation: Derivation, quantity: Quantity, loop: Loop) -> Square:
-    ties = derivation.constrained.ties
+    equations = derivation.constrained.equations
     own = {PARENT: first_frame(loop), BODY: second_frame(loop)}
     view = kinematics.seen_from(derivation.layout, _viewer(derivation, quantity, own))
-    turn = view.rotations[ties.ancestor(loop)]
-    columns = [[*apply(turn, one.linear), *apply(turn, one.angular)] for one in ties.wrenches(loop)]
-    return [ties.in_stated_axes(row) for row in zip(*columns, strict=True)]
+    turn = view.rotations[equations.ancestor(loop)]
+    columns = [[*apply(turn, one.linear), *apply(turn, one.angular)] for one in equations.wrenches(loop)]
+    return [equations.in_stated_axes(row) for row in zip(*columns, strict=True)]
 
 
 def _viewer(derivation: Derivation, quantity: Quantity, own: Mapping[str, str | None]) -> Placement:
@@ -254,7 +254,7 @@ def _needed_by_released(joint: _Joint) -> tuple[Graph, ...]:
 @lru_cache(maxsize=128)
 def _spared_by_rows(joint: _Joint) -> tuple[Graph, ...]:
     free = _Free(joint)
-    return free.graphs([row.jacobian for row in free.derivation.ties.rows(stated=True)])
+    return free.graphs([row.jacobian for row in free.derivation.constraint_equations.rows(stated=True)])
 
 
 def _multipliers(derivation: Derivation) -> list[Scalar]:

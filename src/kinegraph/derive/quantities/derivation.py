@@ -15,7 +15,7 @@ from kinegraph.derive.dynamics.base_parameters import (
     BaseRegressor,
     armature_parameters,
     base_regressor,
-    parametrised,
+    parametrized,
     regrouped,
 )
 from kinegraph.derive.dynamics.closed_form import ClosedForm
@@ -345,7 +345,7 @@ class Derivation:
         return composite_body.add_armature_inertia(bodies, self.armature)
 
     @cached_property
-    def factorised(self) -> Factorized:
+    def factorized(self) -> Factorized:
         """H ready to be solved with."""
         order = base_to_tip(self.motion(velocities=True))
         try:
@@ -361,7 +361,7 @@ class Derivation:
         return bool(self.mechanism.loops or self.mechanism.constraints)
 
     @cached_property
-    def ties(self) -> ConstraintEquations:
+    def constraint_equations(self) -> ConstraintEquations:
         """The rows of loops and constraints."""
         names = ElementNames(self.mechanism, self.bound, self.layout)
         seeds = displacement_seeds(self.mechanism, self.builder)
@@ -370,8 +370,8 @@ class Derivation:
     @cached_property
     def constrained(self) -> ConstrainedDynamics:
         """The rows together with the inertia; without the rows that follow from others."""
-        analysis = constraints.analysed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph)
-        return constraints.ConstrainedDynamics(self.ties, lambda: self.factorised, analysis, self.bound)
+        analysis = constraints.analyzed(self.mechanism, tuple(sorted(self.bound.items())), constraint_graph)
+        return constraints.ConstrainedDynamics(self.constraint_equations, lambda: self.factorized, analysis, self.bound)
 
     @cached_property
     def dyads(self) -> Dyads | None:
@@ -380,14 +380,14 @@ class Derivation:
         layout = arrange(tree, parallel_runs(tree))
         motion = self._motions.motion(tree, velocities=True, accelerations=False)
         names = ElementNames(self.mechanism, self.bound, layout)
-        ties = constraints.ConstraintEquations(
+        equations = constraints.ConstraintEquations(
             self.mechanism, layout, motion, names, displacement_seeds(self.mechanism, self.builder)
         )
         if self.constrained.analysis.clusters:
             return None
-        rows = constraints.ConstrainedDynamics(ties, lambda: self.factorised, self.constrained.analysis, {}).taken
+        rows = constraints.ConstrainedDynamics(equations, lambda: self.factorized, self.constrained.analysis, {}).taken
         blocks = constraints.ClosedFormChoice(
-            ties, rows, [row.name for row in rows], self._motions.velocity_of
+            equations, rows, [row.name for row in rows], self._motions.velocity_of
         ).blocks()
         if not blocks:
             return None
@@ -400,7 +400,9 @@ class Derivation:
         constrained = self.constrained
         if len(self.mechanism.quasivelocities) == self.size - len(constrained.places):
             return constraints.QuasiVelocitySystem(
-                constrained.taken, constraints.quasi_velocity_rows(self.ties), dict(constrained.analysis.sample)
+                constrained.taken,
+                constraints.quasi_velocity_rows(self.constraint_equations),
+                dict(constrained.analysis.sample),
             )
         dyads = self.dyads
         if dyads is None:
@@ -437,22 +439,22 @@ class Derivation:
         return [force + item for force, item in zip(symbols, self.element_forces, strict=True)]
 
     @cached_property
-    def ring(self) -> PlanarLoop | None:
+    def planar_loop(self) -> PlanarLoop | None:
         """The mechanism as a planar loop of bars, if it is one and both directions of the plane restrict it."""
-        ring = constraints.planar_loop(self.mechanism, self.described_tree, self.motion(velocities=True))
-        return ring if ring and self.constrained.places == sorted(ring.rows) else None
+        loop = constraints.planar_loop(self.mechanism, self.described_tree, self.motion(velocities=True))
+        return loop if loop and self.constrained.places == sorted(loop.rows) else None
 
     @cached_property
     def segmented(self) -> SegmentedLoop | None:
-        """The ring in the plan's segments; None where the plan has none."""
-        if not self.plan.segment or self.ring is None:
+        """The planar loop in the plan's segments; None if the plan has none."""
+        if not self.plan.segment or self.planar_loop is None:
             return None
-        lengths = constraints.lengths_of(self.ring, self.plan.segment)
+        lengths = constraints.lengths_of(self.planar_loop, self.plan.segment)
         lanes = (
             constraints.SegmentLanes(constraints.lane_groups(lengths, constraints.WIDTH)) if self.side_by_side else None
         )
         return constraints.SegmentedLoop(
-            self.ring, tuple(lengths), self.given_forces, self.mechanism.layout.velocities, lanes
+            self.planar_loop, tuple(lengths), self.given_forces, self.mechanism.layout.velocities, lanes
         )
 
     @property
@@ -483,7 +485,7 @@ class Derivation:
     def base_parameters(self) -> BaseRegressor:
         """The minimal inertial parameters with the regressor they multiply."""
         unreduced = regrouped(with_shifted_origins(self.described_tree, self.plan.origin_shifts))
-        tree, parameters = parametrised(unreduced, self._link_names())
+        tree, parameters = parametrized(unreduced, self._link_names())
         own = armature_parameters(tree.armature, self.mechanism.velocity_groups)
         layout = arrange(tree, self.layout.in_parent_frame)
         motion = self.motion(velocities=True, accelerations=True)
@@ -506,8 +508,9 @@ def constraint_graph(mechanism: Mechanism, bound: tuple[tuple[str, Expression], 
     """`value`, `jacobian` and `rate` of all rows, in axes that are the same for all plans; `facing` of frames that stay
     parallel."""
     derivation = Derivation(mechanism, dict(bound), Plan())
-    ties = derivation.ties.in_own_axes(loop.name for loop in derivation.ties.loops_on_moving_bodies())
-    rows, facing = ties.rows(), ties.facing()
+    equations = derivation.constraint_equations
+    equations = equations.in_own_axes(loop.name for loop in equations.loops_on_moving_bodies())
+    rows, facing = equations.rows(), equations.facing()
     count = len(rows)
     outputs = (
         output("value", (count,), [row.zero_value() for row in rows]),

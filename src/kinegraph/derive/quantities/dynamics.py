@@ -165,7 +165,7 @@ def accelerations_of(derivation: Derivation) -> list[Scalar]:
         return _partitioned(derivation) if derivation.plan.partitioned else _by_multipliers(derivation)
     if derivation.plan.forward is ForwardMethod.ARTICULATED and joints_are_independent(motion):
         return articulated_accelerations(derivation.layout, motion, derivation.given_forces, derivation.armature)
-    return derivation.factorised.solve(driving_forces(derivation))
+    return derivation.factorized.solve(driving_forces(derivation))
 
 
 def _by_multipliers(derivation: Derivation) -> list[Scalar]:
@@ -175,7 +175,7 @@ def _by_multipliers(derivation: Derivation) -> list[Scalar]:
 def _partitioned(derivation: Derivation) -> list[Scalar]:
     force, constrained = driving_forces(derivation), derivation.constrained
     if not constrained.places:
-        return derivation.factorised.solve(force)
+        return derivation.factorized.solve(force)
     return derivation.partitioned.accelerations(derivation.inertia, force, constrained.gamma)
 
 
@@ -195,9 +195,9 @@ def acceleration_derivative(derivation: Derivation, by: str) -> Square | None:
     if not _ends_in_linear_system(derivation, by):
         return None
     if by == Variables.FORCES:
-        return derivation.factorised.inverted()
+        return derivation.factorized.inverted()
     forces = _forces_along_motion(derivation, by)
-    return derivation.factorised.solve_columns([[-item for item in row] for row in forces])
+    return derivation.factorized.solve_columns([[-item for item in row] for row in forces])
 
 
 def _ends_in_linear_system(derivation: Derivation, by: str) -> bool:
@@ -223,7 +223,7 @@ def unsolved(derivation: Derivation, quantities: Sequence[Quantity]) -> tuple[li
     outputs = [
         _right_side(derivation, one) if solves(derivation, one) else derivation.output(one) for one in quantities
     ]
-    factors = derivation.factorised
+    factors = derivation.factorized
     system = factors.system()
     lower = [factors.lower[i][j] for i, j in system.lower]
     inverse = [factors.inverse[i] for i in range(derivation.size)]

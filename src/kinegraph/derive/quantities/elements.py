@@ -8,7 +8,7 @@ from kinegraph.derive.dynamics.composite_body import Square
 from kinegraph.derive.elements.forces import efforts, structure_matrix
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Scalar
-from kinegraph.model.elements import Bumper, Element
+from kinegraph.model.elements import CompliantContact, Element
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 
@@ -42,12 +42,12 @@ def effort(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 
 
 def contact(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:
-    """Gap, force and point of every place of a bumper."""
+    """Gap, force and point of every place of a compliant contact."""
     element = named_element(quantity, derivation.mechanism)
-    if not isinstance(element, Bumper):
-        bumpers = [one.name for one in derivation.mechanism.elements if isinstance(one, Bumper)]
-        remedy = did_you_mean(quantity.of, bumpers) or f"{derivation.mechanism.name} has no bumpers"
-        raise DerivationError(f"{quantity}: {quantity.of} is no bumper\n  {remedy}")
+    if not isinstance(element, CompliantContact):
+        contacts = [one.name for one in derivation.mechanism.elements if isinstance(one, CompliantContact)]
+        remedy = did_you_mean(quantity.of, contacts) or f"{derivation.mechanism.name} has no compliant contacts"
+        raise DerivationError(f"{quantity}: '{quantity.of}' is not a compliant contact\n  {remedy}")
     contact_places = derivation.elements.contact_places(element)
     return [
         [place_of_contact.place.gap, *place_of_contact.force, *place_of_contact.place.point]

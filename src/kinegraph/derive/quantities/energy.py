@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from kinegraph.derive.dynamics import composite_body, newton_euler
 from kinegraph.derive.dynamics.composite_body import composite_moments
 from kinegraph.derive.dynamics.energy import kinetic_energy, potential_energy, total_momentum
-from kinegraph.derive.dynamics.state_rate import LAW_POWER, POWER, motion_words
+from kinegraph.derive.dynamics.state_rate import POWER, PRESCRIBED_POWER, motion_words
 from kinegraph.derive.quantities.dynamics import accelerations_of, driving_forces
 from kinegraph.derive.tree.algebra import dot, vector
 from kinegraph.derive.tree.displacements import Motion
@@ -49,7 +49,7 @@ def momentum(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 # f p_t. A row of constraints r(q, t) = 0 that exerts lambda supplies - lambda r_t, gravity g(t) of the first moment s
 # supplies - g_t . s. Forces of elements and constraints along p are part of f, so that the sum is complete:
 #
-#     d/dt (kinetic + potential) = v . tau + supplied - dissipated + law_power
+#     d/dt (kinetic + potential) = v . tau + supplied - dissipated + prescribed_power
 #
 # Where no multipliers are known, velocities w that time alone asks for, J w + r_t = 0, say the same: the rows exert
 # what the motion takes beyond the given forces, so that - lambda r_t is f . dp/dq w less the given forces' w . tau.
@@ -58,7 +58,7 @@ def momentum(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 RowForce: TypeAlias = "tuple[ConstraintRow, Scalar]"
 
 
-def law_power(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+def prescribed_power(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """What laws of time supply while given forces act."""
     accelerations, platform = accelerations_of(derivation), derivation.platform
     if platform is not None:
@@ -101,7 +101,7 @@ def motion_graph(derivation: Derivation, accelerations: Sequence[Scalar], forces
     if POWER in motion_words(derivation.mechanism):
         outputs.append(output(POWER, (2,), derivation.elements.power()))
     if not led.is_zero:
-        outputs.append(output(LAW_POWER, (1,), [led]))
+        outputs.append(output(PRESCRIBED_POWER, (1,), [led]))
     return derivation.builder.graph(outputs)
 
 

@@ -9,7 +9,7 @@ from kinegraph.derive.dynamics.composite_body import Column, Square
 from kinegraph.derive.tree import kinematics
 from kinegraph.derive.tree.algebra import dot, minus, plus, vector
 from kinegraph.derive.tree.displacements import position_rates
-from kinegraph.derive.tree.links import centre_of_mass
+from kinegraph.derive.tree.links import center_of_mass
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Scalar
 from kinegraph.graph.differentiate import ForwardDerivative
@@ -106,7 +106,7 @@ def arm(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     if body not in layout.tree.bodies:
         raise DerivationError(f"{quantity}: there is no body {body!r}\n  {did_you_mean(body, layout.tree.bodies)}")
     place = layout.tree.bodies[body]
-    centre = centre_of_mass(place, derivation.mechanism.body(body), derivation.names)
+    centre = center_of_mass(place, derivation.mechanism.body(body), derivation.names)
     link = _joint(derivation, quantity, joint).link
     return list(minus(kinematics.position(layout, view, centre), view.origins[link]))
 

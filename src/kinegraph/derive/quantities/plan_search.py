@@ -229,8 +229,8 @@ class PlanSearch:
             return 0
         if self._recut or not is_constrained(self.mechanism) or self.closure is not Closure.MULTIPLIERS:
             return 0
-        ring = self._derivation(Plan(), self.quantities, side_by_side=False).ring
-        return len(ring.bars) if ring else 0
+        loop = self._derivation(Plan(), self.quantities, side_by_side=False).planar_loop
+        return len(loop.bars) if loop else 0
 
     def segment_plans(self) -> list[Plan]:
         """Ways to cut a planar loop into segments."""
@@ -245,7 +245,7 @@ class PlanSearch:
             closed_legs=self.closed_legs,
             partitioned=self.closure is not Closure.MULTIPLIERS,
             closed_loops=self.closure is Closure.CLOSED_FORM,
-            forward=ForwardMethod.ARTICULATED if self._is_deep else ForwardMethod.FACTORISE,
+            forward=ForwardMethod.ARTICULATED if self._is_deep else ForwardMethod.FACTORIZE,
         )
 
     @property

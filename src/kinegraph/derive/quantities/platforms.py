@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from kinegraph.derive.quantities.quantity import Quantity
 
 
-def ring_acceleration(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+def platform_acceleration(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """The six of the ring alone."""
     legs = _legs(derivation, quantity)
-    return legs.dynamics.ring_alone(legs.forces)
+    return legs.dynamics.platform_acceleration(legs.forces)
 
 
 def leg_positions(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
@@ -31,10 +31,10 @@ def leg_velocities(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     return [found[name] for name in derivation.mechanism.layout.velocities if name in found]
 
 
-def ring_forces(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:
+def platform_forces(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:
     """Force and moment of each leg on the ring."""
     legs = _legs(derivation, quantity)
-    return legs.dynamics.on_ring(legs.motion, legs.forces)
+    return legs.dynamics.on_platform(legs.motion, legs.forces)
 
 
 def leg_reactions(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:

@@ -107,7 +107,7 @@ def _fault(quantity: Quantity, colon: bool, at: bool) -> str:
 def _unknown(text: str, name: str) -> str:
     """The message for a word that is none, with what was probably meant."""
     meant = _derivative_meant(text) or _record_meant(name)
-    return f"unknown quantity {_short(text)}\n  {meant or 'known are ' + ', '.join(_USUAL)}"
+    return f"unknown quantity {_short(text)}\n  {meant or 'available: ' + ', '.join(_USUAL)}"
 
 
 def _short(text: str) -> str:
@@ -132,8 +132,9 @@ def _record_meant(name: str) -> str:
     for record in TABLE:
         if name in record.synonyms or name.casefold() in {word.casefold() for word in (record.name, *record.synonyms)}:
             return f"did you mean `{record.word}` ({record.meaning})?"
-    close = get_close_matches(name, RECORDS, 1)
-    return f"did you mean `{RECORDS[close[0]].word}`?" if close else ""
+    words = {word: record.name for record in TABLE for word in record.synonyms} | {word: word for word in RECORDS}
+    close = get_close_matches(name, words, 1)
+    return f"did you mean `{RECORDS[words[close[0]]].word}`?" if close else ""
 
 
 def dependencies(quantity: Quantity, mechanism: Mechanism) -> tuple[Variables, ...]:

@@ -32,7 +32,7 @@ class Subject(Enum):
     JOINT = "JOINT"
     JOINT_AND_BODY = "JOINT:BODY"
     ELEMENT = "ELEMENT"
-    BUMPER = "BUMPER"
+    CONTACT = "CONTACT"
     LOOP = "LOOP"
 
     @property
@@ -47,7 +47,7 @@ _SUBJECTS = {
     Subject.JOINT: "a joint's coordinate, or of the body it moves",
     Subject.JOINT_AND_BODY: "a joint's coordinate, or of the body it moves, and of a body",
     Subject.ELEMENT: "an element",
-    Subject.BUMPER: "a bumper",
+    Subject.CONTACT: "a compliant contact",
     Subject.LOOP: "a loop",
 }
 

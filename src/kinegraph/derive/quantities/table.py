@@ -168,7 +168,7 @@ ENERGY: tuple[QuantityRecord, ...] = (
         synonyms=("dissipation",),
     ),
     QuantityRecord(
-        "law_power",
+        "prescribed_power",
         "power supplied by what drives transforms, gravity and constraints along laws of time",
         arguments=(*QV, Variables.FORCES),
         shape=(1,),
@@ -331,7 +331,7 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
 
 PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
-        "ring_acceleration",
+        "platform_acceleration",
         "accelerations of a platform's ring alone: of its position, then of its rotation",
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
@@ -341,7 +341,6 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
         of_links=True,
         closed_legs=True,
         of_platforms=True,
-        synonyms=("platform_acceleration",),
     ),
     QuantityRecord(
         "leg_positions",
@@ -368,7 +367,7 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
         synonyms=("leg_rates",),
     ),
     QuantityRecord(
-        "ring_forces",
+        "platform_forces",
         "force and moment that each leg of a platform exerts on the ring at its joint there",
         arguments=(*QV, Variables.FORCES),
         shape=(Extent.LEGS, 6),
@@ -503,7 +502,7 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "effort",
-        "components an element acts with: its generalized forces are W^T times these; a bumper's friction comes on top",
+        "components an element acts with: its generalized forces are W^T times these, plus the friction of a contact",
         arguments=QV,
         shape=(Extent.COMPONENTS,),
         frame=Frame.ELEMENT,
@@ -514,12 +513,12 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "contact",
-        "of every place of a bumper: the gap, the force on the first shape with friction, and the point it acts at",
+        "at each place of a compliant contact: the gap, the force on the first shape with friction, and its point",
         arguments=QV,
         shape=(Extent.COMPONENTS, 7),
         frame=Frame.FIXED,
         unit="m, N, m",
-        subject=Subject.BUMPER,
+        subject=Subject.CONTACT,
         synonyms=("gap", "contact_force"),
     ),
     QuantityRecord(

@@ -1,4 +1,4 @@
-"""Vectors, matrices and mass moments of scalars, with the cheapest known formulas for rotating them."""
+"""Vectors, matrices and mass moments of scalars, with the cheapest known formulas for their rotation."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 from kinegraph.graph.build import Scalar
-
-# Vectors, symmetric and square matrices of scalars, with the cheapest known formulas for rotating them.
 
 Vector: TypeAlias = tuple[Scalar, Scalar, Scalar]
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]
@@ -55,24 +53,24 @@ def times(scale: Scalar | int, a: Vector) -> Vector:
 
 
 def negative(a: Vector) -> Vector:
-    """The opposite vector."""
+    """The negative of a vector."""
     return -a[0], -a[1], -a[2]
 
 
 def dot(a: Vector, b: Vector) -> Scalar:
-    """The scalar product."""
+    """The dot product."""
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
 def sum_of_products(a: Sequence[Scalar], b: Sequence[Scalar], start: Scalar | None = None) -> Scalar:
-    """start + sum a_i b_i as one sum, however many there are."""
+    """start + sum a_i b_i as one node."""
     builder = a[0].builder
     terms = [(1, ((x.index, 1), (y.index, 1)) if x != y else ((x.index, 2),)) for x, y in zip(a, b, strict=True)]
     return Scalar(builder, builder.polynomial([*([(1, ((start.index, 1),))] if start else []), *terms]))
 
 
 def cross(a: Vector, b: Vector) -> Vector:
-    """The vector product."""
+    """The cross product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
@@ -97,7 +95,7 @@ def product(a: Matrix, b: Matrix) -> Matrix:
 
 
 def signed_axis(a: Vector) -> tuple[int, int] | None:
-    """(axis, sign) if the vector is exactly plus or minus a unit vector, else None."""
+    """(axis, sign) if the vector is exactly plus or minus a unit vector, otherwise None."""
     values = [item.value for item in a]
     for axis in range(3):
         if values[axis] in (1, -1) and all(values[other] == 0 for other in FOLLOWING[axis]):
@@ -187,7 +185,7 @@ def turn_vector(axis: int, sine: Scalar, cosine: Scalar, a: Vector) -> Vector:
 def turn_symmetric(axis: int, sine: Scalar, cosine: Scalar, s: Symmetric) -> Symmetric:
     """R S R^T in 8 multiplications: with t = (Sjj - Skk) cos - 2 Sjk sin, Sjj' = Skk + cos t, Sjk' = Sjk + sin t.
 
-    A matrix symmetric about the axis passes unchanged, for then t is exactly zero.
+    A matrix that is symmetric about the axis is unchanged, because t is then exactly zero.
     """
     j, k = FOLLOWING[axis]
     jj, kk, jk = s[j], s[k], s.off(j, k)
@@ -209,14 +207,12 @@ def congruence(m: Matrix, s: Symmetric) -> Symmetric:
     )  # fmt: skip
 
 
-# Inertia as moments of the mass distribution: mass, first moment, second moment.
-#
-# The second moment S = sum of m x x^T ("pseudo-inertia") turns and shifts like the distribution itself, and its entries
-# say plainly what regrouping can move: I = tr(S) 1 - S.
-
-
 class MassMoments(NamedTuple):
-    """Mass, first and second moment of a distribution about a frame's origin, in that frame's axes."""
+    """Mass, first and second moment of a mass distribution about a frame's origin, in that frame's axes.
+
+    The second moment S = sum m x x^T ("pseudo-inertia") has simple rules of rotation and translation, and shows what
+    regrouping can move. The inertia tensor is I = tr(S) 1 - S.
+    """
 
     mass: Scalar
     first: Vector
@@ -227,27 +223,27 @@ class MassMoments(NamedTuple):
         return MassMoments(self.mass + other.mass, plus(self.first, other.first), self.second.plus(other.second))
 
     def turned(self, m: Matrix) -> MassMoments:
-        """The same distribution turned by a matrix."""
+        """The same distribution rotated by a matrix."""
         return MassMoments(self.mass, apply(m, self.first), congruence(m, self.second))
 
     def shifted(self, r: Vector) -> MassMoments:
-        """The same distribution moved by r: S + r mc^T + mc r^T + m r r^T."""
+        """The same distribution translated by r: S + r mc^T + mc r^T + m r r^T."""
         second = self.second.plus(symmetric_product(r, self.first)).plus(scaled(self.mass, outer_square(r)))
         return MassMoments(self.mass, plus(self.first, times(self.mass, r)), second)
 
     @property
     def is_zero(self) -> bool:
-        """Whether there is no mass at all."""
+        """Is there no mass?"""
         return all(item.is_zero for item in (self.mass, *self.first, *self.second))
 
 
 def no_mass(like: Scalar) -> MassMoments:
-    """The inertia of nothing."""
+    """Zero moments."""
     return MassMoments(like.number(0), zero_vector(like), zero_symmetric(like))
 
 
 def central_moments(mass: Scalar, moments: Vector, products: Vector) -> MassMoments:
-    """From mass, (Jx, Jy, Jz) and the products (Jyz, Jxz, Jxy), all about the centre of mass."""
+    """From mass, (Jx, Jy, Jz) and the products (Jyz, Jxz, Jxy), all about the center of mass."""
     half = Fraction(1, 2)
     jx, jy, jz = moments
     second = Symmetric(half * (jy + jz - jx), half * (jz + jx - jy), half * (jx + jy - jz), *products)

@@ -1,6 +1,4 @@
-"""Joint displacements p(q, t) with their rates and slopes, and the map q' = N(q) v between velocities and position
-rates.
-"""
+"""Joint displacements p(q, t) with their rates p', p'' and dp/dq, and the map q' = N(q) v of velocities."""
 
 from __future__ import annotations
 
@@ -14,12 +12,10 @@ from kinegraph.graph.differentiate import ForwardDerivative, below
 from kinegraph.graph.node import Kind, Symbol
 from kinegraph.model.mechanism import Coordinate, Mechanism, QuaternionCoordinates
 
-# How elementary displacements follow from coordinates, velocities and time: p(q, t), p', p'' and dp/dq.
-
 
 @dataclass(frozen=True)
 class Rates:
-    """Rates of one joint: one entry for a revolute or prismatic joint, three (turned axes) for a ball joint."""
+    """Rates of one joint: one entry for a revolute or prismatic joint, three (in body axes) for a ball joint."""
 
     velocity: tuple[Scalar, ...]
     acceleration: tuple[Scalar, ...]
@@ -27,7 +23,7 @@ class Rates:
 
 @dataclass(frozen=True)
 class Motion:
-    """The rates of every link's joint, and which velocity coordinates move it how.
+    """The rates of every link's joint, and their derivatives by velocity coordinates.
 
     `columns[link][component]` maps the index of a velocity coordinate to d(rate)/d(velocity).
     """
@@ -39,7 +35,7 @@ class Motion:
 
 
 class MotionBuilder:
-    """Derives joint rates, with velocities and accelerations left symbolic or set to zero."""
+    """Derives joint rates, with symbolic or zero velocities and accelerations."""
 
     def __init__(self, builder: GraphBuilder, mechanism: Mechanism) -> None:
         self.builder = builder
@@ -49,7 +45,7 @@ class MotionBuilder:
         self.velocity_of = self._velocity_positions()
 
     def _velocity_positions(self) -> dict[int, int]:
-        """Which velocity belongs to an ordinary coordinate: symbol of the coordinate -> index in v."""
+        """For ordinary coordinates: symbol of the coordinate -> index in v."""
         names = {name: index for index, name in enumerate(self.mechanism.layout.velocities)}
         return {
             symbol: names[name + "'"]
@@ -58,15 +54,15 @@ class MotionBuilder:
         }
 
     def symbols(self, kind: Kind, names: tuple[str, ...], present: bool) -> list[Scalar]:
-        """Symbols of a kind; zeros where the motion does not have them."""
+        """Symbols of a kind, or zeros if the motion does not have them."""
         return [Scalar(self.builder, self.builder.symbol(kind, n)) if present else self._zero for n in names]
 
     def motion(
         self, tree: Tree, velocities: bool, accelerations: bool | Sequence[Scalar], prescribed: bool = True
     ) -> Motion:
-        """Rates of all joints. Without `prescribed`, explicit dependence on time adds no rate.
+        """Rates of all joints. prescribed: include explicit dependence on time.
 
-        Accelerations are symbols, nothing, or given values.
+        accelerations: True for symbols, False for zero, or given values.
         """
         v = self.symbols(Kind.VELOCITY, self.mechanism.layout.velocities, velocities)
         if isinstance(accelerations, bool):
@@ -90,7 +86,7 @@ class MotionBuilder:
         return Motion(tuple(rates), tuple(columns), tuple(v), tuple(a))
 
     def _group_start(self, component: int) -> int:
-        """Index in v of the first quasi-velocity of the quaternion a component belongs to."""
+        """Index in v of the first angular velocity of the quaternion that contains a component."""
         start = 0
         position = self.positions.index(component)
         passed = 0
@@ -105,7 +101,7 @@ class MotionBuilder:
 
 
 class _State:
-    """Total time derivatives along one choice of symbolic or vanishing velocities and accelerations."""
+    """Total time derivatives for symbolic or zero velocities and accelerations."""
 
     def __init__(self, parent: MotionBuilder, v: list[Scalar], a: list[Scalar], prescribed: bool) -> None:
         self.builder = parent.builder
@@ -124,16 +120,16 @@ class _State:
         return Scalar(self.builder, self._total(p.index))
 
     def acceleration(self, p: Scalar) -> Scalar:
-        """p'' = sum dp/dq q'' plus what velocities and time add."""
+        """p'' = sum dp/dq q'' plus terms of velocities and time."""
         curved = Scalar(self.builder, self._total_twice(self._total(p.index)))
         if any(not item.is_zero for item in self._v):
             return curved
-        for index, column in self.columns(p).items():  # velocities vanish: only dp/dq q'' and d2p/dt2 remain
+        for index, column in self.columns(p).items():  # velocities are zero: only dp/dq q'' and d2p/dt2 remain
             curved = curved + column * self._a[index]
         return curved
 
     def columns(self, p: Scalar) -> dict[int, Scalar]:
-        """dp/dq for the coordinates p depends on, by index of their velocity."""
+        """The nonzero dp/dq, by index of the velocity."""
         found = {}
         for symbol in below(self.builder, p.index):
             if symbol in self._partials:
@@ -143,16 +139,16 @@ class _State:
         return found
 
 
-# Positions and velocities: q' = N(q) v, and forces the other way, N^T.
+# ---- Positions and velocities: q' = N(q) v; forces transform by N^T
 #
-# For an ordinary coordinate N is one. For a quaternion with the angular velocity w in the turned axes,
-# e' = e (0, w) / 2 (product of quaternions).
+# For an ordinary coordinate N is one. For a quaternion with the angular velocity w in body axes, e' = e (0, w) / 2
+# (product of quaternions).
 
 _HALF = Fraction(1, 2)
 
 
 def unit_quaternions(mechanism: Mechanism) -> list[tuple[Symbol, ...]]:
-    """The symbols of quaternions, whose squares add up to one: derivations make use of it, proofs must know it."""
+    """The symbols of each quaternion. Their squares sum to one, which derivations use and proofs must know."""
     return [
         tuple(Symbol(Kind.COORDINATE, name) for name in coordinate.names)
         for coordinate in mechanism.coordinates
@@ -178,7 +174,7 @@ def position_rates(mechanism: Mechanism, builder: GraphBuilder, v: Sequence[Scal
 
 
 def velocity_forces(mechanism: Mechanism, builder: GraphBuilder, p: Sequence[Scalar]) -> list[Scalar]:
-    """N(q)^T p: what belongs to the velocities, from what belongs to the positions."""
+    """N(q)^T p: forces on the velocities from forces on the positions."""
     rest = iter(p)
     forces: list[Scalar] = []
     for coordinate in mechanism.coordinates:

@@ -1,4 +1,4 @@
-"""Model expressions as scalars of the graph, and scalars as its outputs."""
+"""Convert model expressions to scalars of a graph, and scalars to outputs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from kinegraph.model.expressions import PI, TIME, Call, Expression, Name, Number
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import velocity_meant
 
-# Carrying model expressions into the graph.
-
 
 class Names:
-    """What every name of a mechanism stands for in one builder.
+    """The scalars of a mechanism's names in one builder.
 
-    `bound` gives the parameters that are not to stay symbols, as exact expressions: a value such as `atan2(1, 3)`
-    stays an exact constant of the graph. Inputs with an expression and definitions stand for it.
+    bound: exact expressions of parameters that are not symbols; a value such as `atan2(1, 3)` remains an exact constant
+    of the graph. Inputs with an expression, and definitions, are replaced by their expressions.
     """
 
     def __init__(self, builder: GraphBuilder, mechanism: Mechanism, bound: Mapping[str, Expression]) -> None:
@@ -35,14 +33,14 @@ class Names:
             if parameter.name not in bound:
                 symbol = builder.symbol(Kind.PARAMETER, parameter.name)
                 self._scalars[parameter.name] = Scalar(builder, symbol)
-        # Velocities and inputs become symbols when they are used: the order of symbols decides the order of sums.
+        # Velocities and inputs become symbols at their first use: the order of symbols decides the order of sums.
         self._kinds = dict.fromkeys(mechanism.layout.velocities, Kind.VELOCITY)
         self._kinds |= dict.fromkeys(mechanism.layout.inputs, Kind.INPUT)
         self._formulas |= {given.name: given.value for given in mechanism.inputs if given.value is not None}
         self._formulas |= {one.name: one.value for one in named_expressions(mechanism)}
 
     def replace(self, meanings: Mapping[str, Scalar]) -> None:
-        """From now on these names stand for these scalars."""
+        """Replace the scalars of these names from now on."""
         self._scalars |= meanings
 
     def __getitem__(self, name: str) -> Scalar:
@@ -64,16 +62,16 @@ class Names:
         return Scalar(self.builder, self.builder.number(value))
 
     def scalar(self, root: Expression, local: Mapping[str, Scalar] | None = None) -> Scalar:
-        """The graph of an expression (iterative: a sum of any length or depth is fine).
+        """The scalar of an expression, computed iteratively, so that any length and depth is possible.
 
-        `local` are names that mean something in this expression alone.
+        local: names that are defined in this expression only.
         """
         local = local or {}
         return scalar_of(self.builder, root, lambda name: local[name] if name in local else self[name])
 
 
 def scalar_of(builder: GraphBuilder, root: Expression, meaning: Callable[[str], Scalar]) -> Scalar:
-    """The graph of an expression whose names have a meaning in the builder."""
+    """The scalar of an expression. meaning: the scalar of a name."""
     done: list[Scalar] = []
     for node in postorder(root):
         if isinstance(node, Number):
@@ -129,13 +127,12 @@ def _call(function: str, values: list[Scalar]) -> Scalar:
     return first.apply(function, *values[1:])
 
 
-# The values of a quantity: nested sequences of scalars, and the graph's output made of them.
-
+#: The values of a quantity: nested sequences of scalars.
 Values: TypeAlias = Scalar | Sequence["Values"]
 
 
 def output(name: str, shape: tuple[int, ...], values: Values) -> Output:
-    """Values as an output of a graph, the last index running fastest."""
+    """Values as an output of a graph, in row-major order."""
     return Output(name, shape, tuple(scalar.index for scalar in _flat(values)))
 
 

@@ -1,4 +1,4 @@
-"""The frame in which each link is computed, and the place of its origin on the joint axis."""
+"""The frame of computation of each link, and the position of its origin on the joint axis."""
 
 from __future__ import annotations
 
@@ -28,16 +28,16 @@ from kinegraph.derive.tree.algebra import (
 from kinegraph.derive.tree.links import Joint, JointKind, Tree, unit_quaternion_matrix
 from kinegraph.graph.build import Scalar
 
-# In which frame each link is computed.
+# ---- The frame of computation
 #
-# A link's quantities may be expressed in a frame that turns with it, or stay in its parent's frame: then nothing is
-# turned from frame to frame, the link's own moments are turned instead, and a run of parallel axes is passed with one
-# turn by the sum of its angles. Which links stay there decides much of the operation count.
+# The vectors of a link may be expressed in a frame that rotates with it, or in its parent's frame. In the latter case
+# the link's own moments are rotated instead of propagated vectors, and a sequence of parallel axes takes one rotation
+# by the sum of its angles. This choice decides much of the operation count.
 
 
 @dataclass(frozen=True)
 class PlanarTurn:
-    """R_axis(angle) as a step from one frame to the next."""
+    """The rotation R_axis(angle) from one frame to the next."""
 
     axis: int
     sine: Scalar
@@ -58,7 +58,7 @@ class PlanarTurn:
 
 @dataclass(frozen=True)
 class MatrixTurn:
-    """Any rotation matrix as a step from one frame to the next."""
+    """A rotation matrix from one frame to the next."""
 
     matrix: Matrix
 
@@ -80,9 +80,9 @@ Turn = PlanarTurn | MatrixTurn
 
 @dataclass(frozen=True)
 class LinkFrame:
-    """How a link sits in the frame it is computed in: link axes = R_axis(angle) matrix; axis None means angle zero.
+    """A link in its frame of computation: link axes = R_axis(angle) matrix; axis None means angle zero.
 
-    `turns` lead from the parent's frame to this link's; none means the frame is the parent's.
+    turns: the rotations from the parent's frame to this link's frame; empty if the frame is the parent's.
     """
 
     matrix: Matrix
@@ -109,7 +109,7 @@ class LinkFrame:
 
 @dataclass(frozen=True)
 class FrameAssignment:
-    """A tree with the frame of computation of every link chosen."""
+    """A tree with the frame of computation of every link."""
 
     tree: Tree
     in_parent_frame: frozenset[int]
@@ -135,7 +135,7 @@ class FrameAssignment:
 
     @cached_property
     def offsets(self) -> tuple[Vector, ...]:
-        """For every link: from the parent's origin to its own, in the parent's frame of computation."""
+        """For every link: the vector from the parent's origin to its own, in the parent's frame of computation."""
         found: list[Vector] = [self.tree.gravity]
         for index in range(1, len(self.tree.links)):
             link = self.tree.links[index]
@@ -158,7 +158,7 @@ class FrameAssignment:
 
 
 def arrange(tree: Tree, in_parent_frame: frozenset[int]) -> FrameAssignment:
-    """Choose frames: the links of `in_parent_frame` stay in their parent's frame where their axis allows it."""
+    """Assign frames: the links of `in_parent_frame` use their parent's frame if their axis allows it."""
     link_frames = [LinkFrame(identity(tree.like))]
     for index in range(1, len(tree.links)):
         link = tree.links[index]
@@ -199,7 +199,7 @@ def _revolute_frame(parent: LinkFrame, joint: Joint, matrix: Matrix, keep: bool)
 
 
 def _opening_turns(parent: LinkFrame, matrix: Matrix) -> tuple[Turn, ...]:
-    """The turns from the parent's frame of computation to the frame just before a joint."""
+    """The rotations from the parent's frame of computation to the frame before a joint."""
     still = MatrixTurn(matrix)
     if parent.axis is None or parent.angle is None:
         return (still,)
@@ -207,7 +207,7 @@ def _opening_turns(parent: LinkFrame, matrix: Matrix) -> tuple[Turn, ...]:
 
 
 def parallel_runs(tree: Tree) -> frozenset[int]:
-    """The links followed by a joint parallel to their own: the ones worth keeping in their parent's frame."""
+    """The links followed by a joint parallel to their own, which are best computed in their parent's frame."""
     in_parent_frame = set()
     for index in range(1, len(tree.links)):
         joint = tree.links[index].joint
@@ -228,7 +228,7 @@ def _parallel_follows(tree: Tree, index: int, axis: int) -> bool:
     return False
 
 
-# A revolute joint's origin may lie anywhere on its axis: shifting it there moves lengths from one link to the next.
+# ---- Origins, which may be anywhere on the axis of a revolute joint
 
 
 def with_shifted_origins(tree: Tree, origin_shifts: frozenset[tuple[int, OriginShift]]) -> Tree:
@@ -253,7 +253,7 @@ def _distance(tree: Tree, index: int, shift: OriginShift) -> Scalar:
 
 
 def _moved(tree: Tree, index: int, distance: Scalar) -> Tree:
-    """Move one link's origin by `distance` along its axis; all that is placed on the link moves back by as much."""
+    """Move one link's origin by `distance` along its axis, and everything on the link back relative to it."""
     if distance.is_zero:
         return tree
     links = list(tree.links)

@@ -1,4 +1,4 @@
-"""Poses, velocities and Jacobians of bodies and points, as seen from the fixed frame or from any link."""
+"""Poses, velocities and Jacobians of bodies and points, relative to the fixed frame or to any link."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from kinegraph.graph.build import Scalar
 
 @dataclass(frozen=True)
 class View:
-    """Where every link is, as seen from a frame: `rotations` lead from its frame of computation to the viewer's axes,
-    `origins` are those of the links in the viewer's frame."""
+    """The poses of all links relative to a viewer's frame: `rotations` from the frames of computation to the viewer's
+    axes, and `origins` of the links in the viewer's frame."""
 
     viewer: Placement
     rotations: tuple[Matrix, ...]
@@ -34,12 +34,12 @@ class View:
 
 
 def fixed_frame(like: Scalar) -> Placement:
-    """The frame in which the mechanism stands."""
+    """The fixed frame."""
     return Placement(0, identity(like), zero_vector(like))
 
 
 def seen_from(layout: FrameAssignment, viewer: Placement) -> View:
-    """All links as seen from a frame placed on one of them: from there inwards to the fixed frame, then outwards."""
+    """All links relative to a frame on one of them: from there inward to the fixed frame, then outward."""
     x, y, z = (layout.link_frames[viewer.link].place(axis) for axis in transpose(viewer.rotation))
     rotations: dict[int, Matrix] = {viewer.link: (x, y, z)}
     position = layout.link_frames[viewer.link].place(viewer.position)
@@ -61,19 +61,19 @@ def seen_from(layout: FrameAssignment, viewer: Placement) -> View:
 
 
 def pose(layout: FrameAssignment, view: View, place: Placement) -> list[list[Scalar]]:
-    """The homogeneous 4 x 4 matrix of a frame placed on a link, as the viewer sees it."""
+    """The homogeneous 4 x 4 matrix of a frame on a link, relative to the viewer."""
     rotation = view.rotations[place.link]
     columns = [layout.link_frames[place.link].place(column) for column in transpose(place.rotation)]
     turned = product(rotation, transpose((columns[0], columns[1], columns[2])))
-    if place.link == view.viewer.link:  # they never move against each other
+    if place.link == view.viewer.link:  # both are on the same link
         turned = product(transpose(view.viewer.rotation), place.rotation)
-    centre = position(layout, view, place)
+    origin = position(layout, view, place)
     nil, one = layout.tree.like.number(0), layout.tree.like.number(1)
-    return [[*row, centre[i]] for i, row in enumerate(turned)] + [[nil, nil, nil, one]]
+    return [[*row, origin[i]] for i, row in enumerate(turned)] + [[nil, nil, nil, one]]
 
 
 def position(layout: FrameAssignment, view: View, place: Placement) -> Vector:
-    """Where the origin of a placed frame is, as the viewer sees it."""
+    """The origin of a frame on a link, relative to the viewer."""
     if place.link == view.viewer.link:
         return apply(transpose(view.viewer.rotation), minus(place.position, view.viewer.position))
     offset = layout.link_frames[place.link].place(place.position)
@@ -81,8 +81,8 @@ def position(layout: FrameAssignment, view: View, place: Placement) -> Vector:
 
 
 def point_screws(layout: FrameAssignment, view: View, place: Placement) -> dict[Column, Screw]:
-    """For every joint component the point's link stands on: velocity of the point and angular velocity, in the
-    viewer's axes."""
+    """For every joint component between the fixed frame and the point's link: velocity of the point and angular
+    velocity for a unit rate, in the viewer's axes."""
     target = position(layout, view, place)
     found: dict[Column, Screw] = {}
     index = place.link
@@ -111,7 +111,7 @@ def joint_screws(layout: FrameAssignment, view: View, index: int) -> list[Screw]
 def jacobian(
     screws: dict[Column, Screw], columns: tuple[tuple[dict[int, Scalar], ...], ...], size: int, zero: Scalar
 ) -> list[list[Scalar]]:
-    """The 6 x n matrix (velocity above angular velocity) by velocity coordinate."""
+    """The 6 x n Jacobian (velocity, then angular velocity) by velocity coordinate."""
     rows = [[zero] * size for _ in range(6)]
     for column, screw in screws.items():
         for index, factor in columns[column.link][column.component].items():

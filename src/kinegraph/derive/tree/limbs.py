@@ -1,10 +1,8 @@
-"""Limbs of one shape: two legs, two arms, four legs of a quadruped, written so that their formulas differ in symbols
-alone.
+"""Limbs of equal structure (two arms, four legs), written so that their formulas differ only in symbols.
 
-What is computed of one limb is then computed of the others by the same operations, side by side in the lanes of a
-vector (`codegen/simd`). Numbers in which limbs differ become symbols, so that nothing folds away in one
-limb and stays in another. Mirrored limbs differ in many signs; frames of later limbs are turned by half turns until
-their axes run as in the first.
+The operations of one limb are then the same for the others, in parallel vector lanes (`codegen/simd`). Numbers that
+differ between limbs become symbols, so that no term is folded in one limb and kept in another. Mirrored limbs differ in
+many signs; the frames of later limbs are rotated by half turns to match those of the first.
 """
 
 from __future__ import annotations
@@ -23,11 +21,11 @@ from kinegraph.graph.interpret import exact_statics
 from kinegraph.graph.node import Kind, Output, Polynomial, Symbol, children
 from kinegraph.model.states import force_on
 
-#: Half turns and no turn, as the signs they give to the axes.
+#: No rotation and the three half turns, as signs of the axes.
 Signs = tuple[int, int, int]
 _HALF_TURNS: tuple[Signs, ...] = ((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1))
 
-#: The place of the armature among the numbers of a link.
+#: The key of the armature among the numbers of a link.
 _ARMATURE = "armature"
 
 #: Lanes of a vector.
@@ -36,20 +34,20 @@ _MOST_LIMBS = 8
 
 @dataclass(frozen=True)
 class SideBySide:
-    """Parts that are written in one form: `numbers` says what the symbols stand for that are numbers; `exchange` leads
-    from every symbol of a part to that of the next, and from the last to the first."""
+    """Parts with formulas of one form. numbers: the values of symbols that replace numbers. exchange: maps every symbol
+    of a part to that of the next part, and of the last to the first."""
 
     numbers: Mapping[Symbol, Scalar]
     exchange: Mapping[Exchanged, Exchanged]
 
     @property
     def are_most(self) -> bool:
-        """Is most of the work done for parts with others like them?"""
+        """Do most operations belong to parts of equal structure?"""
         return bool(self.exchange)
 
     def values(self) -> dict[str, Fraction] | None:
-        """The numbers by the names of their symbols, with the precision static expressions are evaluated in; None if
-        one is not finite, or is known only when code runs."""
+        """The numbers by the names of their symbols, in extended precision; None if one is not finite or contains
+        symbols."""
         found: dict[str, Fraction] = {}
         for symbol, value in zip(self.numbers, _evaluated(list(self.numbers.values())), strict=True):
             if value is None:
@@ -60,22 +58,22 @@ class SideBySide:
 
 @dataclass(frozen=True)
 class LimbsSideBySide(SideBySide):
-    """A tree whose limbs of one shape are written in one form; `joints` is how many joints the limbs have together."""
+    """A tree whose limbs of equal structure have formulas of one form; joints: the total number of their joints."""
 
     tree: Tree
     joints: int
 
     @property
     def are_most(self) -> bool:
-        """Are most joints those of limbs with others like them?"""
+        """Do most joints belong to limbs of equal structure?"""
         return 2 * self.joints > len(self.tree.links) - 1
 
 
 def _evaluated(numbers: Sequence[Scalar]) -> list[Fraction | None]:
-    """The values of numbers of one builder; None for those that are not finite, or if one has symbols."""
+    """The values of scalars; None for those that are not finite; all None if one contains symbols."""
     if not numbers:
         return []
-    # All in one graph: a body of two limbs has hundreds, and a builder thousands of nodes beside them.
+    # One graph for all: there are hundreds of numbers, and thousands of other nodes in the builder.
     nodes = tuple(number.index for number in numbers)
     graph = numbers[0].builder.graph([Output("numbers", (len(nodes),), nodes)])
     if any(symbol != PI for symbol in graph.symbols()):
@@ -85,18 +83,18 @@ def _evaluated(numbers: Sequence[Scalar]) -> list[Fraction | None]:
 
 
 def limbs_side_by_side(tree: Tree) -> LimbsSideBySide:
-    """Write limbs of one shape alike; `exchange` is empty if there are none."""
+    """Write limbs of equal structure in one form; `exchange` is empty if there are none."""
     rewriting = _Rewriting(tree)
     for links in _groups(tree):
         rewriting.group(links)
     return rewriting.result()
 
 
-# which limbs there are
+# ---- Limbs of equal structure
 
 
 def _groups(tree: Tree) -> Iterator[list[tuple[int, ...]]]:
-    """Groups of limbs on one link: for each the links that stand side by side, bases first."""
+    """Groups of limbs on one link: for each the tuples of corresponding links, parents first."""
     behind = tree.children
     shapes = _shapes(tree, behind)
     known = known_numbers(tree.like.builder)
@@ -112,7 +110,7 @@ def _groups(tree: Tree) -> Iterator[list[tuple[int, ...]]]:
 
 
 def _shapes(tree: Tree, behind: list[list[int]]) -> list[int]:
-    """A number for every link, the same for links on which the same joints follow each other."""
+    """A number for every link, the same for links with subtrees of equal structure."""
     numbers: dict[object, int] = {}
     shapes = [0] * len(tree.links)
     for index in range(len(tree.links) - 1, 0, -1):
@@ -132,14 +130,14 @@ def _of_one_shape(limbs: Sequence[int], shapes: Sequence[int]) -> Iterator[tuple
 
 def _side_by_side(limbs: tuple[int, ...], behind: list[list[int]], shapes: Sequence[int]) -> list[tuple[int, ...]]:
     found = [limbs]
-    for together in found:  # grows while it is gone through
+    for together in found:  # grows during the iteration
         ordered = [sorted(behind[link], key=lambda child: shapes[child]) for link in together]
         found.extend(zip(*ordered, strict=True))
     return found
 
 
 def _can_be_exchanged(tree: Tree, links: Sequence[tuple[int, ...]], known: Sequence[bool]) -> bool:
-    """Does every joint move by a coordinate of its own, with numbers that are known, and have the same links mass?"""
+    """Does every joint have its own coordinate and known numbers, and do corresponding links have mass?"""
     members = [tree.links[link] for together in links for link in together]
     moved = [_moved_by(link.joint) for link in members]
     coordinates = [one[0] for one in moved if one is not None]
@@ -153,9 +151,10 @@ def _can_be_exchanged(tree: Tree, links: Sequence[tuple[int, ...]], known: Seque
 
 
 def _outermost_masses(tree: Tree) -> list[tuple[bool, ...]]:
-    """For every link: does anything behind it have mass, and if not, what inertia has it itself?
+    """For every link: does any link beyond it have mass and, if not, which inertia does the link itself have?
 
-    That must be the same in all limbs, for it must be seen as zero: what moves nothing with mass has no acceleration.
+    This must be the same in all limbs, because zero inertia must be recognized: a coordinate that moves no mass has no
+    acceleration.
     """
     heavy_behind = [False] * len(tree.links)
     found: list[tuple[bool, ...]] = [()] * len(tree.links)
@@ -168,7 +167,7 @@ def _outermost_masses(tree: Tree) -> list[tuple[bool, ...]]:
 
 
 def _inertia_of(link: Link) -> tuple[bool, bool, bool]:
-    """Are there moments at all, mass, and inertia about the joint's axis?"""
+    """Are there moments, mass, and inertia about the joint's axis?"""
     assert link.joint is not None
     moments, axis = link.moments, link.joint.axis
     around = moments.second[(axis + 1) % 3] + moments.second[(axis + 2) % 3]
@@ -176,14 +175,14 @@ def _inertia_of(link: Link) -> tuple[bool, bool, bool]:
 
 
 def _armature(tree: Tree, link: Link) -> Scalar:
-    """The inertia in the coordinate that moves a link."""
+    """The armature of the coordinate that moves a link."""
     moved = _moved_by(link.joint)
     none = tree.like.number(0)
     return none if moved is None else tree.armature.get(moved[0].name + "'", none)
 
 
 def _moved_by(joint: Joint | None) -> tuple[Symbol, Fraction | int] | None:
-    """The coordinate that moves a joint and what it is multiplied by, if there is nothing else to the displacement."""
+    """The coordinate and factor of a joint's displacement, if it is a multiple of one coordinate; otherwise None."""
     if joint is None or joint.kind is JointKind.SPHERICAL:
         return None
     builder = joint.displacement.builder
@@ -207,7 +206,7 @@ def _numbers(link: Link) -> Iterator[Scalar]:
 
 
 def known_numbers(builder: GraphBuilder) -> list[bool]:
-    """For every node: is it a number, or made of numbers alone?"""
+    """For every node: does it depend on numbers only?"""
     flags: list[bool] = []
     for node in builder.nodes:
         if isinstance(node, Symbol):
@@ -217,7 +216,7 @@ def known_numbers(builder: GraphBuilder) -> list[bool]:
     return flags
 
 
-# how they are written in one form
+# ---- Rewriting in one form
 
 
 class _Rewriting:
@@ -250,14 +249,14 @@ class _Rewriting:
             self._exchange_coordinates(together)
 
     def _align(self, first: Link, other: int) -> None:
-        """Turn a link's frame by the half turn that makes it most like the first limb's."""
+        """Rotate a link's frame by the half turn that makes it most similar to that of the first limb."""
         link = self.links[other]
         before = self.turns.get(link.parent, _HALF_TURNS[0])
         candidates = [(turn, _turned(link, before, turn)) for turn in _HALF_TURNS]
         self.turns[other], self.links[other] = max(candidates, key=lambda one: _likeness(first, one[1]))
 
     def _replace_numbers(self, together: tuple[int, ...]) -> None:
-        """Symbols for the numbers in which links differ."""
+        """Replace numbers that differ between links by symbols."""
         columns = zip(*(_numbers(self.links[link]) for link in together), strict=True)
         rows: list[list[Scalar]] = [[] for _ in together]
         for place, column in enumerate(columns):
@@ -273,7 +272,7 @@ class _Rewriting:
             self.links[link] = _with_numbers(self.links[link], row, replace(joint, displacement=sign * unscaled))
 
     def _replace_armature(self, together: tuple[int, ...]) -> None:
-        """Symbols for the armature of coordinates in which limbs differ."""
+        """Replace armatures that differ between limbs by symbols."""
         column = [_armature(self.tree, self.tree.links[link]) for link in together]
         if all(item.is_zero for item in column):
             return
@@ -281,7 +280,7 @@ class _Rewriting:
         self.armature.update(zip(names, self._by_symbols(together, _ARMATURE, column), strict=True))
 
     def _by_symbols(self, together: tuple[int, ...], place: int | str, column: Sequence[Scalar]) -> Sequence[Scalar]:
-        """One number of each limb, as symbols where they differ."""
+        """One number of each limb, as symbols if they differ."""
         if all(item == column[0] for item in column):
             return column
         symbols = [Symbol(Kind.PARAMETER, f"number {place} of link {link}") for link in together]
@@ -301,15 +300,15 @@ class _Rewriting:
 
 
 def _likeness(first: Link, other: Link) -> tuple[int, ...]:
-    """How many numbers agree: of the rotation, which decides what is computed; then of the rest."""
+    """The number of equal numbers: of the rotation, which decides the operations; then of the rest."""
     equal = [a == b for a, b in zip(_numbers(first), _numbers(other), strict=True)]
     motions = [_moved_by(link.joint) for link in (first, other)]
-    same_way = motions[0] is not None and motions[1] is not None and motions[0][1] == motions[1][1]
-    return sum(equal[:9]), int(same_way), sum(equal[9:])
+    same_sign = motions[0] is not None and motions[1] is not None and motions[0][1] == motions[1][1]
+    return sum(equal[:9]), int(same_sign), sum(equal[9:])
 
 
 def _turned(link: Link, before: Signs, turn: Signs) -> Link:
-    """A link with its frame turned, on a parent whose frame was turned before."""
+    """A link with its frame rotated, on a parent whose frame was rotated before."""
     joint, origin, moments = link.joint, link.origin, link.moments
     assert joint is not None and origin is not None
     x, y, z = (_signed(turn, row) for row in origin.rotation)

@@ -33,32 +33,31 @@ from kinegraph.model.constraints import Frame, Loop, refuse_unknowns
 from kinegraph.model.expressions import Name
 from kinegraph.model.mechanism import ZERO, Body, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
 
-# Numbers of welded bodies, kept short.
+# ---- Rounding of long numbers
 #
-# A quaternion of a file is exact, and so are products of quaternions: every body that is welded to another makes the
-# numbers of a link longer, until nothing can be computed with them. Where they have become long they are rounded here,
-# far below what double precision can tell. This happens once, when the tree is made: all that is derived from the tree
-# agrees exactly, so that derivations can be proved equal.
+# Quaternions from files are exact, and so are their products. So the numbers of a link become longer with every body
+# that is welded to it, until computation is impossible. Long numbers are rounded here, far below double precision. This
+# happens once, when the tree is built: everything derived from the tree agrees exactly and can be proved equal.
 
-#: Numbers are long if their numerator or denominator has more bits: those of two quaternions of 17 digits have fewer.
+#: Numbers with more bits are long. The product of two quaternions of 17 digits has fewer.
 _LONG_PLACE, _LONG_MOMENT = 300, 600
-#: How many bits are kept: of quaternions, whose squares are the denominators of rotations; of everything else.
+#: Bits of rounded numbers: of quaternions, whose squares are the denominators of rotations; of all others.
 _QUATERNION, _OTHERS = 96, 128
 
 
 def short_rotation(rotation: Matrix) -> Matrix:
-    """The rotation itself, or one that differs by less than 1e-28 of a turn; it is exactly a rotation, too."""
+    """The rotation, or a nearby exact rotation with short numbers (difference below 1e-28 of a turn)."""
     entries = [entry for row in rotation for entry in row]
     return _by_short_quaternion(rotation) if _are_long(entries, _LONG_PLACE) else rotation
 
 
 def short_position(position: Vector) -> Vector:
-    """The position itself, or one that differs by less than 1e-38 of its largest coordinate."""
+    """The position, or a rounded one (difference below 1e-38 of its largest coordinate)."""
     return vector(_rounded(position)) if _are_long(position, _LONG_PLACE) else position
 
 
 def short_moments(moments: MassMoments) -> MassMoments:
-    """The moments themselves, or such that differ by less than 1e-38 of the largest of their kind."""
+    """The moments, or rounded ones (difference below 1e-38 of the largest of their kind)."""
     first, second = moments.first, moments.second
     if _are_long(first, _LONG_MOMENT):
         first = vector(_rounded(first))
@@ -68,7 +67,7 @@ def short_moments(moments: MassMoments) -> MassMoments:
 
 
 def _are_long(entries: Iterable[Scalar], bits: int) -> bool:
-    """Whether these are plain numbers, and one of them is long."""
+    """Are all entries numbers, and is one of them long?"""
     values = [entry.value for entry in entries]
     return None not in values and any(_bits(value) > bits for value in values if value is not None)
 
@@ -78,7 +77,7 @@ def _bits(value: Coefficient) -> int:
 
 
 def _rounded(entries: Sequence[Scalar]) -> list[Scalar]:
-    """Multiples of a power of two: sums of such numbers stay short. Zero stays zero."""
+    """Numbers rounded to multiples of a power of two, whose sums are short. Zero remains zero."""
     values = [Fraction(entry.value or 0) for entry in entries]
     largest = max(abs(value) for value in values)
     exponent = largest.numerator.bit_length() - largest.denominator.bit_length() - _OTHERS
@@ -87,7 +86,7 @@ def _rounded(entries: Sequence[Scalar]) -> list[Scalar]:
 
 
 def _by_short_quaternion(rotation: Matrix) -> Matrix:
-    """The rotation of a quaternion with few digits."""
+    """The rotation of a rounded quaternion."""
     like = rotation[0][0]
     parts = _quaternion([[Fraction(entry.value or 0) for entry in row] for row in rotation])
     largest = max(abs(part) for part in parts)
@@ -103,7 +102,7 @@ def _by_short_quaternion(rotation: Matrix) -> Matrix:
 
 
 def _quaternion(m: list[list[Fraction]]) -> list[Fraction]:
-    """The quaternion of a rotation matrix, of some length, by the largest of its four components (Shepperd)."""
+    """The quaternion of a rotation matrix, not normalized, from its largest component (Shepperd)."""
     trace = m[0][0] + m[1][1] + m[2][2]
     squares = [1 + trace, *(1 + 2 * m[i][i] - trace for i in range(3))]
     i = squares.index(max(squares))
@@ -115,11 +114,11 @@ def _quaternion(m: list[list[Fraction]]) -> list[Fraction]:
     return found
 
 
-# The mechanism as a tree of elementary joints.
+# ---- The tree
 #
-# Every transform whose displacement varies (with coordinates or time) is a joint of its own, with a link behind it;
-# everything static between two joints is geometry of the link before. All recursions run over this tree; generalized
-# forces come back to the coordinates by the chain rule (`coordinates.py`).
+# Every transform that varies with coordinates or time is an elementary joint with a link beyond it. Static transforms
+# between two joints are geometry of the link. All recursive algorithms run over this tree; the chain rule converts
+# joint forces to generalized forces (`newton_euler.generalized`).
 
 
 class JointKind(Enum):
@@ -142,7 +141,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class Placement:
-    """Where a frame sits on a link: static rotation and position in the link's frame."""
+    """A frame on a link: its static rotation and position in the link's frame."""
 
     link: int
     rotation: Matrix
@@ -151,7 +150,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class Link:
-    """What moves behind one joint; `origin` places the joint on the parent, moments are about the link's origin."""
+    """A link and its joint; `origin`: the joint on the parent; `moments`: about the link's origin."""
 
     parent: int
     joint: Joint | None
@@ -161,9 +160,9 @@ class Link:
 
 @dataclass(frozen=True)
 class Tree:
-    """Links, parents first; link 0 is the fixed frame. `bodies` places every body's link frame.
+    """Links, parents first; link 0 is the fixed frame. bodies: the placement of every body's link frame.
 
-    `armature` is the inertia in coordinates themselves, by the name of the velocity; those without are left out.
+    armature: the inertia of coordinates, by the name of the velocity, without zeros.
     """
 
     links: tuple[Link, ...]
@@ -173,7 +172,7 @@ class Tree:
 
     @property
     def children(self) -> list[list[int]]:
-        """For each link those that stand on it."""
+        """The children of each link."""
         found: list[list[int]] = [[] for _ in self.links]
         for index, link in enumerate(self.links):
             if link.joint is not None:
@@ -187,12 +186,12 @@ class Tree:
 
 
 def first_frame(loop: Loop) -> str:
-    """What the first frame of a loop is called among the placements; no body's name has a point in it."""
+    """The name of a loop's first frame among the placements; names of bodies contain no period."""
     return f"{loop.name}.first"
 
 
 def second_frame(loop: Loop) -> str:
-    """What the second frame of a loop is called among the placements."""
+    """The name of a loop's second frame among the placements."""
     return f"{loop.name}.second"
 
 
@@ -203,7 +202,7 @@ def is_prismatic(tree: Tree, index: int) -> bool:
 
 
 def build_tree(mechanism: Mechanism, names: Names, exact: bool = False) -> Tree:
-    """Lower a mechanism to elementary joints; numbers of many welded bodies are rounded unless they must be `exact`."""
+    """The tree of elementary joints of a mechanism. exact: do not round long numbers of welded bodies."""
     refuse_unknowns(mechanism)
     return _TreeBuilder(mechanism, names, exact).tree()
 
@@ -225,7 +224,7 @@ class _TreeBuilder:
         return Tree(tuple(self.links), self.bodies, gravity, self._armature())
 
     def _add_frames(self) -> None:
-        """The frames that loops tie, placed like bodies without mass."""
+        """Add the frames of loops like bodies without mass."""
         for loop in self.mechanism.loops:
             if isinstance(loop, Loop):
                 self._add_frame(first_frame(loop), loop.first)
@@ -234,7 +233,7 @@ class _TreeBuilder:
     def _add_frame(self, name: str, frame: Frame) -> None:
         place = self.bodies[frame.body] if frame.body is not None else self._fixed()
         for transform in frame.transforms:
-            place = self._moved(place, transform, name)  # a law of time may lead it: then it has a link of its own
+            place = self._moved(place, transform, name)  # a frame with prescribed motion has its own link
         self.bodies[name] = self._shortened(place)
 
     def _armature(self) -> dict[str, Scalar]:
@@ -263,13 +262,13 @@ class _TreeBuilder:
             (scalar(inertia.Jx), scalar(inertia.Jy), scalar(inertia.Jz)),
             (scalar(inertia.Jyz), scalar(inertia.Jxz), scalar(inertia.Jxy)),
         )
-        centre = place
+        central = place
         for transform in inertia.central:
-            centre = self._moved(centre, transform, name)
-        if centre.link != place.link:
-            raise DerivationError(f"body {name!r}: the way from the link frame to the centre of mass must not move")
+            central = self._moved(central, transform, name)
+        if central.link != place.link:
+            raise DerivationError(f"body {name!r}: the center of mass must be fixed in the link frame")
         link = self.links[place.link]
-        total = link.moments.plus(moments.turned(centre.rotation).shifted(centre.position))
+        total = link.moments.plus(moments.turned(central.rotation).shifted(central.position))
         self.links[place.link] = replace(link, moments=total if self.exact else short_moments(total))
 
     def _moved(self, place: Placement, transform: Transform, name: str) -> Placement:
@@ -302,7 +301,7 @@ class _TreeBuilder:
 
 
 def _moved_rigidly(place: Placement, transform: Rotation | Shift, amount: Scalar) -> Placement:
-    """A frame moved by an amount that neither coordinates nor time change."""
+    """A frame displaced by a static transform."""
     axis = transform.axis.value
     if isinstance(transform, Shift):
         return replace(place, position=plus(place.position, times(amount, transpose(place.rotation)[axis])))
@@ -315,13 +314,13 @@ def _turned_rigidly(place: Placement, quaternion: Sequence[Scalar]) -> Placement
     return replace(place, rotation=product(place.rotation, static_quaternion_matrix(e0, e1, e2, e3, inverse)))
 
 
-def centre_of_mass(place: Placement, body: Body, names: Names) -> Placement:
-    """The central frame of a body whose link frame is placed on a link: there its mass is given."""
+def center_of_mass(place: Placement, body: Body, names: Names) -> Placement:
+    """The central frame of a body, from the placement of its link frame."""
     return moved_by_constants(place, body.inertia.central, names)
 
 
 def moved_by_constants(place: Placement, transforms: Iterable[Transform], names: Names) -> Placement:
-    """A frame on the same link, at the end of transforms that neither coordinates nor time change."""
+    """A frame on the same link, displaced by static transforms."""
     for transform in transforms:
         if isinstance(transform, Quaternion):
             place = _turned_rigidly(place, [names.scalar(item) for item in transform.components])
@@ -332,7 +331,7 @@ def moved_by_constants(place: Placement, transforms: Iterable[Transform], names:
 
 
 def bases_first(mechanism: Mechanism) -> list[Body]:
-    """Bodies in an order in which every base comes before what stands on it; otherwise as written."""
+    """Bodies in an order in which every base comes before the bodies on it; otherwise as written."""
     done: set[str] = set()
     ordered: list[Body] = []
     by_name = mechanism.body_by_name
@@ -355,7 +354,7 @@ def rotation_matrix(axis: int, angle: Scalar) -> Matrix:
 
 
 def static_quaternion_matrix(e0: Scalar, e1: Scalar, e2: Scalar, e3: Scalar, inverse: Scalar) -> Matrix:
-    """The rotation of any quaternion that is not zero; `inverse` is one over its squared norm."""
+    """The rotation of any nonzero quaternion; inverse: the reciprocal of its squared norm."""
     two = 2 * inverse
     one = e0.number(1)
     return (
@@ -366,7 +365,7 @@ def static_quaternion_matrix(e0: Scalar, e1: Scalar, e2: Scalar, e3: Scalar, inv
 
 
 def unit_quaternion_matrix(e0: Scalar, e1: Scalar, e2: Scalar, e3: Scalar) -> Matrix:
-    """The rotation of a unit quaternion, with the products shared: 9 multiplications, 15 additions."""
+    """The rotation of a unit quaternion with shared products: 9 multiplications, 15 additions."""
     x, y, z = 2 * e1, 2 * e2, 2 * e3
     xx, yy, zz = x * e1, y * e2, z * e3
     xy, xz, yz = x * e2, x * e3, y * e3
@@ -380,5 +379,5 @@ def unit_quaternion_matrix(e0: Scalar, e1: Scalar, e2: Scalar, e3: Scalar) -> Ma
 
 
 def position_in(place: Placement, point: Vector) -> Vector:
-    """A point of a placed frame in the link's frame."""
+    """A point of a frame on a link, in the link's frame."""
     return plus(place.position, apply(place.rotation, point))

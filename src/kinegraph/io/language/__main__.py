@@ -1,4 +1,4 @@
-"""`python -m kinegraph.io.language`: write the tables of all parsers, after a change of the grammar."""
+"""`python -m kinegraph.io.language`: write the tables of all parsers, after a change to the grammar."""
 
 from pathlib import Path
 

@@ -13,15 +13,24 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.model.report import Places
 from kinegraph.model.robot_data import FORMS, Shape, ShapeKind
 
-# The second and third sections of a record: transforms, and inertia after its own transforms.
-
 _TRANSFORMS = ("Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "Q")
 _INERTIA = {"m": "mass", "Jx": "Jx", "Jy": "Jy", "Jz": "Jz", "Jxy": "Jxy", "Jyz": "Jyz", "Jxz": "Jxz"}
 
 
+#: Names of transforms and inertia in other programs.
+_SYNONYMS = {
+    "Tx": "Sx", "Ty": "Sy", "Tz": "Sz", "mass": "m", "Mass": "m", "M": "m", "Ixx": "Jx", "Iyy": "Jy", "Izz": "Jz",
+    "Ix": "Jx", "Iy": "Jy", "Iz": "Jz", "Ixy": "Jxy", "Iyz": "Jyz", "Ixz": "Jxz", "Jxx": "Jx", "Jyy": "Jy", "Jzz": "Jz",
+}  # fmt: skip
+
+
+def _suggestion(word: str, known: Sequence[str]) -> str:
+    return f"did you mean `{_SYNONYMS[word]}`?" if _SYNONYMS.get(word) in known else did_you_mean(word, known)
+
+
 @dataclass(frozen=True, slots=True)
 class Item:
-    """`word(arguments)` of a record, or a bare word (no arguments)."""
+    """`word(arguments)` of a record, or a bare word without arguments."""
 
     word: str
     arguments: tuple[Expression, ...] | None
@@ -32,20 +41,20 @@ def read_transforms(items: Sequence[Item], places: Places) -> tuple[Transform, .
     """The second section of a record."""
     for item in items:
         if item.word in _INERTIA:
-            remedy = "inertia stands in the third section: `Name | transforms | m(..), Jx(..);`"
-            raise ModelError(f"found {item.word} among the transforms", item.place, remedy)
+            remedy = "write inertia in the third section: `Name | transforms | m(..), Jx(..);`"
+            raise ModelError(f"inertia `{item.word}` among the transforms", item.place, remedy)
         if item.word not in _TRANSFORMS:
-            raise ModelError(f"{item.word} is no transform", item.place, did_you_mean(item.word, _TRANSFORMS))
+            raise ModelError(f"unknown transform '{item.word}'", item.place, _suggestion(item.word, _TRANSFORMS))
     return tuple(_transform(item, places) for item in items)
 
 
 def read_rotations(items: Sequence[Item], what: str, places: Places) -> tuple[Rotation | Quaternion, ...]:
-    """The axes of an output: transforms that only turn."""
+    """The orientation of an output: rotations only."""
     found: list[Rotation | Quaternion] = []
     for item, transform in zip(items, read_transforms(items, places), strict=True):
         if isinstance(transform, Shift):
-            remedy = "put the whole position into the parentheses: `output tip = Hand (x, y, z) | Rx(pi/2);`"
-            raise ModelError(f"{item.word} after the position of {what}", item.place, remedy)
+            remedy = "write the whole position in the parentheses: `output tip = Hand (x, y, z) | Rx(pi/2);`"
+            raise ModelError(f"`{item.word}` after the position of {what}", item.place, remedy)
         found.append(transform)
     return tuple(found)
 
@@ -58,21 +67,21 @@ def read_inertia(items: Sequence[Item], places: Places) -> tuple[Inertia, dict[s
     for item in items:
         if item.word in _TRANSFORMS and item.arguments is not None:
             if stated:
-                remedy = "transforms to the central frame come first, then m and J"
-                raise ModelError(f"found {item.word} after the inertia", item.place, remedy)
+                remedy = "write the transforms to the center of mass first, then m and J"
+                raise ModelError(f"transform `{item.word}` after the inertia", item.place, remedy)
             central.append(_transform(item, places))
             continue
         field = _field(item)
         if field in stated:
-            raise ModelError(f"{item.word} states {field} a second time", item.place, "keep one of the two")
+            raise ModelError(f"{field} is given twice", item.place, f"remove `{item.word}` or the first entry")
         stated[field] = _amount(item, places)
         where[field] = item.place
-    make: Callable[..., Inertia] = Inertia  # what is stated are masses and moments alone
+    make: Callable[..., Inertia] = Inertia  # `stated` contains only masses and moments
     return make(**stated, central=tuple(central)), where
 
 
 def _field(item: Item) -> str:
-    """Which entry of Inertia an item states; a bare `m2` means m(m2), a bare `J2x` means Jx(J2x)."""
+    """The field of Inertia that an item gives; a bare `m2` means m(m2), a bare `J2x` means Jx(J2x)."""
     if item.arguments is not None and item.word in _INERTIA:
         return _INERTIA[item.word]
     if item.arguments is None and item.word.startswith("m"):
@@ -81,8 +90,8 @@ def _field(item: Item) -> str:
         for ending in ("xy", "yz", "xz", "x", "y", "z"):
             if item.word.endswith(ending):
                 return "J" + ending
-    remedy = did_you_mean(item.word, (*_TRANSFORMS, *_INERTIA))
-    raise ModelError(f"{item.word} is neither a transform nor an inertia", item.place, remedy)
+    remedy = _suggestion(item.word, (*_TRANSFORMS, *_INERTIA))
+    raise ModelError(f"unknown transform or inertia '{item.word}'", item.place, remedy)
 
 
 def _amount(item: Item, places: Places) -> Expression:
@@ -111,44 +120,44 @@ def _arguments(item: Item, count: int) -> tuple[Expression, ...]:
     return found
 
 
-# The statement of a shape: `shape Body | transforms | box(1, 2, 3), colour(0.2, 0.4, 0.6);`, for pages only.
+# Shapes for drawings: `shape Body | transforms | box(1, 2, 3), color(0.2, 0.4, 0.6);`
 
-_COLOUR = "colour"
+_COLOR = "color"
 
 
 def read_shape(
     body: str | None, transforms: Sequence[Item], items: Sequence[Item], place: Place, places: Places
 ) -> Shape:
     """The shape of one statement."""
-    colour: tuple[float, float, float, float] | None = None
+    color: tuple[float, float, float, float] | None = None
     forms: list[Item] = []
     for item in items:
-        if item.word == _COLOUR:
-            colour = _colour(item)
+        if item.word == _COLOR:
+            color = _color(item)
         elif item.word in (kind.value for kind in FORMS):
             forms.append(item)
         else:
-            words = [*(kind.value for kind in FORMS), _COLOUR]
-            raise ModelError(f"{item.word} is neither a form nor a colour", item.place, did_you_mean(item.word, words))
+            words = [*(kind.value for kind in FORMS), _COLOR]
+            raise ModelError(f"unknown shape '{item.word}'", item.place, did_you_mean(item.word, words))
     if len(forms) != 1:
         remedy = "write one of " + ", ".join(f"{kind.value}({', '.join(sizes)})" for kind, sizes in FORMS.items())
-        raise ModelError(f"a shape has one form, found {len(forms)}", place, remedy)
+        raise ModelError(f"expected one form of the shape, found {len(forms)}", place, remedy)
     kind, sizes = ShapeKind(forms[0].word), forms[0].arguments or ()
     if len(sizes) != len(FORMS[kind]):
         remedy = f"write `{kind.value}({', '.join(FORMS[kind])})`"
         raise ModelError(f"a {kind.value} takes {len(FORMS[kind])} sizes, found {len(sizes)}", forms[0].place, remedy)
-    shape = Shape(kind, body, sizes, read_transforms(transforms, places), colour=colour)
+    shape = Shape(kind, body, sizes, read_transforms(transforms, places), color=color)
     return places.mark(shape, place)
 
 
-def _colour(item: Item) -> tuple[float, float, float, float]:
-    """Red, green, blue and perhaps opacity, numbers from 0 to 1."""
-    remedy = "write `colour(red, green, blue)` or `colour(red, green, blue, opacity)`, numbers from 0 to 1"
+def _color(item: Item) -> tuple[float, float, float, float]:
+    """Red, green, blue, and optionally opacity, from 0 to 1."""
+    remedy = "write `color(red, green, blue)` or `color(red, green, blue, opacity)`, numbers from 0 to 1"
     try:
         parts = [number(part, {}) for part in item.arguments or ()]
     except ModelError:
-        raise ModelError("a colour is made of numbers", item.place, remedy) from None
+        raise ModelError("the color is not made of numbers", item.place, remedy) from None
     if len(parts) not in (3, 4) or not all(0 <= part <= 1 for part in parts):
-        raise ModelError(f"a colour has 3 or 4 numbers from 0 to 1, found {len(parts)}", item.place, remedy)
+        raise ModelError("a color has 3 or 4 numbers from 0 to 1", item.place, remedy)
     red, green, blue, *opacity = parts
     return red, green, blue, opacity[0] if opacity else 1.0

@@ -11,6 +11,7 @@ from kinegraph.errors import ModelError, Place
 from kinegraph.io.language.body_statements import Item, read_inertia, read_transforms
 from kinegraph.io.language.element_statements import Clause
 from kinegraph.io.language.expressions import Children, ExpressionReader, as_expression
+from kinegraph.io.language.syntax_errors import COMPLIANT
 from kinegraph.model.constraints import (
     SYNONYMS,
     AnyLoop,
@@ -30,19 +31,17 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.model.platforms.leg_table import Drive, LegKind, LegRow, Screw, leg_type
 from kinegraph.model.report import Places
 
-# The statements of what ties bodies: `loop pin | revolute | Coupler: Sx(l) | Sx(d);`, constraints, contacts, cuts.
-
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """An end of a loop as it is written: `Body: transforms`, transforms alone, or a single name."""
+    """An end of a loop as written: `Body: transforms`, only transforms, or a single name."""
 
     name: Token | None
     items: tuple[Item, ...]
 
 
 class ConstraintReader(ExpressionReader):
-    """The rules of the grammar that make loops, constraints, contacts, unknown forces and cuts."""
+    """The grammar rules of loops, constraints, rigid contacts, unknown forces and cuts."""
 
     def __init__(self, source: str, places: Places) -> None:
         super().__init__(source, places)
@@ -54,24 +53,24 @@ class ConstraintReader(ExpressionReader):
         self._cuts: list[Cut] = []
 
     def frame(self, children: Children) -> Section:
-        """A body and the transforms that lead from it to a frame."""
+        """A frame: a body and transforms from it."""
         *name, items = children
         return Section(name[0] if name else None, tuple(items))
 
     def loop(self, children: Children) -> None:
-        """A joint that closes a loop between two frames."""
+        """A joint between two frames that closes a loop."""
         name, joint, first, second = children
         loop = read_loop(str(name), joint, (first, second), self.place(name), self.places)
         self._loops.append(loop)
 
     def constraint(self, children: Children) -> None:
-        """An equation that always holds."""
+        """A constraint equation."""
         name, left, right = children
         constraint = Constraint(str(name), as_expression(left), as_expression(right))
         self._constraints.append(self.places.mark(constraint, self.place(name)))
 
-    def contact(self, children: Children) -> None:
-        """A gap that cannot become negative, and the laws that act when it is closed."""
+    def rigid_contact(self, children: Children) -> None:
+        """A gap that cannot become negative, with restitution and friction."""
         name, gap, _, bound, clauses = children
         left, right = as_expression(gap), as_expression(bound)
         contact = read_contact(str(name), left if right == ZERO else left - right, clauses or ())
@@ -81,18 +80,18 @@ class ConstraintReader(ExpressionReader):
         self._contacts.append(contact)
 
     def impacts(self, children: Children) -> None:
-        """The law of all impacts, stated once."""
+        """The impact model, given once."""
         keyword, *words = children
         if self._impacts is not None:
-            raise ModelError("impacts are stated a second time", self.place(keyword), "keep one `impacts` statement")
+            raise ModelError("`impacts` is given twice", self.place(keyword), "keep one `impacts` statement")
         self._impacts = read_impacts([(str(word), self.place(word)) for word in words])
 
     def unknown(self, children: Children) -> None:
-        """Names of forces that are asked for."""
+        """Names of unknown forces."""
         self._unknowns.extend(self.places.mark(Unknown(str(name)), self.place(name)) for name in children)
 
     def cut(self, children: Children) -> None:
-        """Joints where the loops are to be cut."""
+        """Joints at which loops are to be cut."""
         self._cuts.extend(self.places.mark(Cut(str(name)), self.place(name)) for name in children)
 
 
@@ -119,11 +118,11 @@ def _joint_type(item: Item) -> JointType:
         return JointType(item.word)
     meant = SYNONYMS.get(item.word.lower())
     remedy = f"did you mean `{meant}`?" if meant else did_you_mean(item.word, words)
-    raise ModelError(f"{item.word} is no joint that closes a loop", item.place, remedy)
+    raise ModelError(f"unknown joint type '{item.word}'", item.place, remedy)
 
 
 def _axes(item: Item, kind: JointType) -> tuple[Axis, ...]:
-    """The axes a joint is told, or its usual ones."""
+    """The given axes of a joint, or its default axes."""
     usual = kind.fixes.axes
     if item.arguments is None or kind.fixes.amounts:
         return usual
@@ -139,13 +138,13 @@ def _axes_in_words(kind: JointType) -> str:
             return "no axis"
         case 1:
             return "one axis of both frames: x, y or z"
-    return "an axis of the first frame and one of the second, each x, y or z"
+    return "two axes, of the first and of the second frame, each x, y or z"
 
 
 def _joint_amounts(item: Item, kind: JointType) -> tuple[Expression, ...]:
     found, known = item.arguments or (), kind.fixes.amounts
     if not 1 <= len(found) <= len(known):
-        message = f"{item.word} takes {' and perhaps '.join(known)}, found {len(found)} arguments"
+        message = f"{item.word} takes {' and optionally '.join(known)}, found {len(found)} arguments"
         raise ModelError(message, item.place, f"write `{_example(kind)}`")
     return found
 
@@ -157,12 +156,12 @@ def _example(kind: JointType) -> str:
 
 
 def _frame(section: Section, places: Places, place: Place) -> Frame:
-    """`Body: transforms`, `Body`, or transforms of the fixed frame; nothing is the fixed frame itself."""
+    """`Body: transforms`, `Body`, or transforms of the fixed frame; an empty section is the fixed frame itself."""
     name, items = section.name, section.items
     if name is None and items and items[0].arguments is None:
         body, items = items[0].word, items[1:]
         if items:
-            message = f"found {items[0].word} after {body}"
+            message = f"unexpected `{items[0].word}` after {body}"
             raise ModelError(message, items[0].place, f"write `{body}: {items[0].word}(...)` for a frame on {body}")
         return places.mark(Frame(body), section.items[0].place)
     frame = Frame(None if name is None else str(name), read_transforms(items, places))
@@ -175,17 +174,17 @@ def _coordinate(loop: str, kind: JointType, section: Section, place: Place) -> s
         return section.items[0].word
     where = section.items[0].place if section.items else place
     remedy = f"write `loop {loop} | {_example(kind)} | q1 | q2;`, or a `constraint` for any other relation"
-    raise ModelError(f"the {kind.value} {loop} ties two coordinates, not frames", where, remedy)
+    raise ModelError(f"the {kind.value} {loop} needs two coordinates, not frames", where, remedy)
 
 
 def read_impacts(words: Sequence[tuple[str, Place]]) -> Impacts:
-    """The law and the order of impacts, each at most once."""
+    """The impact law and order, each at most once."""
     laws, orders = {law.value: law for law in ImpactLaw}, {order.value: order for order in ImpactOrder}
     found = Impacts()
     for kind in (laws, orders):
         named = [(word, place) for word, place in words if word in kind]
         if len(named) > 1:
-            message = f"`impacts` names {named[0][0]} and {named[1][0]}"
+            message = f"`impacts` has both {named[0][0]} and {named[1][0]}"
             raise ModelError(message, named[1][1], "keep one of them")
     for word, place in words:
         if word in laws:
@@ -193,7 +192,7 @@ def read_impacts(words: Sequence[tuple[str, Place]]) -> Impacts:
         elif word in orders:
             found = replace(found, order=orders[word])
         else:
-            message = f"`impacts` takes no {word}"
+            message = f"unknown word '{word}' in `impacts`"
             raise ModelError(message, place, did_you_mean(word, (*laws, *orders)))
     return found
 
@@ -203,28 +202,30 @@ _CONTACT = "`contact floor | tip.z >= 0 | restitution(0.5), friction(0.3), slip(
 
 
 def read_contact(name: str, gap: Expression, clauses: Sequence[Clause]) -> Contact:
-    """The contact of one statement."""
+    """The rigid contact of one statement."""
     found: dict[str, tuple[Expression, ...]] = {}
     for clause in clauses:
+        if clause.word == "stiffness":
+            remedy = f"write two shapes: {COMPLIANT}, or `limit {name} | on(gap) lower(0) stiffness(k);`"
+            raise ModelError(f"the compliant contact {name} has a gap instead of two shapes", clause.place, remedy)
         if clause.word not in _CONTACT_WORDS:
             remedy = did_you_mean(clause.word, _CONTACT_WORDS)
-            raise ModelError(f"the contact {name} takes no `{clause.word}`", clause.place, remedy)
+            raise ModelError(f"unknown clause `{clause.word}` of the contact {name}", clause.place, remedy)
         if clause.word in found:
-            message = f"the contact {name} has `{clause.word}` a second time"
+            message = f"the contact {name} has `{clause.word}` twice"
             raise ModelError(message, clause.place, "keep one of the two")
         values = tuple(part for part in clause.arguments if isinstance(part, Expression))
         most = 2 if clause.word == "slip" else 1
         if len(values) != len(clause.arguments) or len(values) > most:
-            message = f"`{clause.word}` of the contact {name} takes {'one or two expressions' if most > 1 else 'one'}"
+            count = "1 or 2 expressions" if most > 1 else "1 expression"
+            message = f"`{clause.word}` of the contact {name} takes {count}"
             raise ModelError(message, clause.place, f"write {_CONTACT}")
         found[clause.word] = values
     once = {word: found[word][0] for word in ("restitution", "friction") if word in found}
     return Contact(name, gap, slip=found.get("slip", ()), **once)
 
 
-# The statement of a leg table: `platform UPS | Ring | lower part | upper part | drive | A: base > ring | ...;`.
-
-#: The words of a drive: how many expressions each takes.
+#: The clauses of a drive in a leg table, with the minimum and maximum number of expressions.
 _DRIVE_WORDS = {
     "damping": (1, 1), "stiffness": (1, 1), "rest": (1, 1), "coulomb": (1, 1), "width": (1, 1), "limit": (1, 1),
     "screw": (1, 4), "stroke": (2, 2), "stop": (1, 1), "effort": (1, 1),
@@ -234,7 +235,7 @@ _EXAMPLE = "`platform UPS | Ring | Sz(0.2), m(4) | Sz(-0.2), m(2) | damping(300)
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """A row as it is written."""
+    """A row of a leg table as written."""
 
     name: Token
     base: Token | None
@@ -243,7 +244,7 @@ class _Row:
 
 
 class PlatformReader(ExpressionReader):
-    """The rules of the grammar that make leg tables."""
+    """The grammar rules of leg tables."""
 
     def __init__(self, source: str, places: Places) -> None:
         super().__init__(source, places)
@@ -272,7 +273,7 @@ class PlatformReader(ExpressionReader):
 
 
 def read_drive(clauses: Sequence[Clause]) -> Drive:
-    """The drive of a table; `powered`, or a limit or screw without a formula, gives every leg an input."""
+    """The drive of a table; `powered`, or a limit or screw without a formula, gives each leg an input."""
     found: dict[str, tuple[Expression, ...]] = {}
     powered = False
     for clause in clauses:
@@ -281,9 +282,9 @@ def read_drive(clauses: Sequence[Clause]) -> Drive:
             continue
         if clause.word not in _DRIVE_WORDS:
             remedy = did_you_mean(clause.word, (*_DRIVE_WORDS, "powered"))
-            raise ModelError(f"a drive takes no `{clause.word}`", clause.place, remedy)
+            raise ModelError(f"unknown clause `{clause.word}` of a drive", clause.place, remedy)
         if clause.word in found:
-            raise ModelError(f"`{clause.word}` stands twice in a drive", clause.place, "keep one of them")
+            raise ModelError(f"a drive has `{clause.word}` twice", clause.place, "keep one of the two")
         found[clause.word] = _drive_amounts(clause)
     return _drive(found, powered)
 

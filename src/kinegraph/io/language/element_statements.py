@@ -1,4 +1,4 @@
-"""The statements of elements: `spring S | on(q1) stiffness(k) rest(l);` and the like."""
+"""Statements of elements, such as `spring S | on(q1) stiffness(k) rest(l);`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from kinegraph.errors import ModelError, Place
-from kinegraph.io.language.syntax_errors import FORMS
+from kinegraph.io.language.expressions import VectorCall
+from kinegraph.io.language.syntax_errors import COMPLIANT, FORMS
 from kinegraph.model.axes import Axes
 from kinegraph.model.elements import (
     DEFAULT_WIDTH,
     HERTZ,
     Anchor,
     Arc,
-    Bumper,
     Capsule,
+    CompliantContact,
     ContactShape,
     Cylinder,
     Damper,
@@ -52,6 +53,20 @@ class Clause:
     place: Place
 
 
+def read_shapes(name: str, shapes: Sequence[Expression | VectorCall], place: Place, places: Places) -> list[Clause]:
+    """The shapes of a compliant contact, which the grammar reads as calls."""
+    clauses: list[Clause] = []
+    for shape in shapes:
+        if isinstance(shape, VectorCall):
+            clauses.append(Clause(shape.word, shape.arguments, shape.place))
+        elif isinstance(shape, Call):
+            clauses.append(Clause(shape.function, shape.arguments, places.of(shape) or place))
+        else:
+            message = f"the contact {name} has neither a gap `... >= 0` nor two shapes"
+            raise ModelError(message, place, f"write {FORMS['contact']}")
+    return clauses
+
+
 def read_element(keyword: str, name: str, clauses: Sequence[Clause], place: Place, places: Places) -> Element:
     """The element of one statement, with the places of its clauses."""
     reading = _Clauses(keyword, name, place, places)
@@ -81,27 +96,27 @@ class _Clauses:
     def add(self, clause: Clause) -> None:
         allowed = _READERS[self.keyword][1]
         if clause.word not in allowed:
-            message = f"{self.what} takes no `{clause.word}`"
+            message = f"unknown clause `{clause.word}` of {self.what}"
             raise ModelError(message, clause.place, did_you_mean(clause.word, allowed))
         if clause.word in _SHAPES:
             self.shapes.append(clause)
             return
         if clause.word in self._found:
-            raise ModelError(f"{self.what} has `{clause.word}` a second time", clause.place, "keep one of the two")
+            raise ModelError(f"{self.what} has `{clause.word}` twice", clause.place, "keep one of the two")
         self._found[clause.word] = clause
 
     def check_used(self) -> None:
-        """Clauses that are fine by themselves but do not go together."""
+        """Raise a ModelError for clauses that cannot be combined."""
         for word, clause in self._found.items():
             if word not in self._used:
-                message = f"`{word}` does not go with the other clauses of {self.what}"
+                message = f"`{word}` cannot be combined with the other clauses of {self.what}"
                 raise ModelError(message, clause.place, f"write {FORMS[self.keyword]}")
 
     def has(self, word: str) -> bool:
         return word in self._found
 
     def chosen(self, *words: str) -> str:
-        """Which one of several clauses is there; exactly one must be."""
+        """The given clause among several; exactly one is required."""
         found = [word for word in words if word in self._found]
         options = " or ".join(f"`{word}(...)`" for word in words)
         if not found:
@@ -112,7 +127,7 @@ class _Clauses:
         return found[0]
 
     def one(self, word: str) -> Expression:
-        """The expression of a clause that must be there."""
+        """The expression of a required clause."""
         self.chosen(word)
         return self.several(word, 1)[0]
 
@@ -123,11 +138,11 @@ class _Clauses:
         return self.one(word) if self.has(word) else None
 
     def several(self, word: str, count: int) -> tuple[Expression, ...]:
-        """The arguments of a clause, all of them expressions."""
+        """The arguments of a clause, all expressions."""
         clause = self._counted(word, count)
         found = tuple(item for item in clause.arguments if isinstance(item, Expression))
         if len(found) != count:
-            message = f"`{word}` of {self.what} holds a point where an expression belongs"
+            message = f"`{word}` of {self.what} has a point instead of an expression"
             raise ModelError(message, clause.place, f"write {FORMS[self.keyword]}")
         return found
 
@@ -154,7 +169,7 @@ class _Clauses:
             remedy = f"write {clause.word}({', '.join(wanted)})"
             raise ModelError(f"`{clause.word}` of {self.what} takes {len(wanted)} arguments", clause.place, remedy)
         parts = [self._part(argument, kind, clause) for argument, kind in zip(clause.arguments, wanted, strict=True)]
-        return _MADE[clause.word](*parts)
+        return _SHAPE_TYPES[clause.word](*parts)
 
     def _part(self, argument: Argument, kind: str, clause: Clause) -> Anchor | Triple | Expression:
         if kind == "point":
@@ -163,7 +178,7 @@ class _Clauses:
             return argument[0], argument[1], argument[2]
         if kind in ("radius", "angle") and isinstance(argument, Expression):
             return argument
-        message = f"`{clause.word}` of {self.what} has something else where its {kind} belongs"
+        message = f"`{clause.word}` of {self.what} has an invalid {kind}"
         raise ModelError(message, clause.place, f"write {clause.word}({', '.join(_SHAPES[clause.word])})")
 
     def axes(self) -> Axes:
@@ -192,11 +207,11 @@ class _Clauses:
             case tuple():
                 of, position = None, argument
             case _:
-                message = f"`{clause.word}` of {self.what} holds an expression where a point belongs"
+                message = f"`{clause.word}` of {self.what} has an expression instead of a point"
                 raise ModelError(message, clause.place, "write an output, a body, `Body(x, y, z)` or `(x, y, z)`")
         place = self.places.of(argument) or clause.place
         if len(position) != 3:
-            raise ModelError(f"a point has 3 coordinates, found {len(position)}", place, "write all of them")
+            raise ModelError(f"a point has 3 coordinates, found {len(position)}", place, "write `(x, y, z)`")
         return self.places.mark(Anchor(of, (position[0], position[1], position[2])), place)
 
 
@@ -244,11 +259,15 @@ def _limit(c: _Clauses) -> Limit:
     return Limit(c.name, c.target(), c.one("stiffness"), *bounds, c.optional("damping", ZERO))
 
 
-def _bumper(c: _Clauses) -> Bumper:
+def _compliant_contact(c: _Clauses) -> CompliantContact:
     if len(c.shapes) != 2:
-        raise ModelError(f"{c.what} has {len(c.shapes)} shapes", c.place, f"write two: {FORMS['bumper']}")
+        count = f"{len(c.shapes)} shape{'s' * (len(c.shapes) != 1)}"
+        raise ModelError(f"{c.what} has {count}, expected 2", c.place, f"write {COMPLIANT}")
+    if not c.has("stiffness"):
+        remedy = f"write {COMPLIANT}; a rigid contact has a gap: `contact {c.name} | Ball.z >= 0;`"
+        raise ModelError(f"{c.what} lacks `stiffness(...)`", c.place, remedy)
     first, second = map(c.shape, c.shapes)
-    return Bumper(
+    return CompliantContact(
         c.name,
         (first, second),
         c.one("stiffness"),
@@ -259,7 +278,7 @@ def _bumper(c: _Clauses) -> Bumper:
     )
 
 
-#: What the clauses of shapes hold.
+#: The arguments of shapes.
 _SHAPES = {
     "sphere": ("point", "radius"),
     "capsule": ("point", "point", "radius"),
@@ -268,7 +287,7 @@ _SHAPES = {
     "arc": ("point", "(x, y, z)", "(x, y, z)", "radius", "angle", "radius"),
     "cylinder": ("point", "point", "radius"),
 }
-_MADE: dict[str, Callable[..., ContactShape]] = {
+_SHAPE_TYPES: dict[str, Callable[..., ContactShape]] = {
     "sphere": Sphere, "capsule": Capsule, "plane": Plane, "torus": Torus, "arc": Arc, "cylinder": Cylinder,
 }  # fmt: skip
 
@@ -279,5 +298,5 @@ _READERS: dict[str, tuple[Callable[[_Clauses], Element], tuple[str, ...]]] = {
     "force": (_force, ("value", "on", "between", "at", "world", "body")),
     "moment": (_moment, ("at", "world", "body")),
     "limit": (_limit, ("on", "between", "lower", "upper", "stiffness", "damping")),
-    "bumper": (_bumper, (*_SHAPES, "stiffness", "exponent", "damping", "friction", "slip")),
+    "contact": (_compliant_contact, (*_SHAPES, "stiffness", "exponent", "damping", "friction", "slip")),
 }

@@ -16,23 +16,30 @@ from kinegraph.model.expressions import Call, Expression, Name, Number, Operatio
 from kinegraph.model.report import Places
 from kinegraph.model.validation.expressions import MAX_DIGITS, MAX_NESTING
 
-# Expressions of the model language, from syntax tree to `Expression`.
-
 
 @dataclass(frozen=True, slots=True)
 class Literal:
-    """A number just read: `-2` and `1/3` become one number, but `-(2)` and `(1)/3` stay as they are written."""
+    """A number literal: `-2` and `1/3` become one number, but `-(2)` and `(1)/3` stay operations."""
 
     value: Fraction
     signed: bool = False
 
 
-#: What a rule of the grammar is made of: words, and what other rules gave. The grammar alone says which.
+@dataclass(frozen=True, slots=True)
+class VectorCall:
+    """A call with vectors as arguments: `plane((0, 0, 0), (0, 0, 1))`. Only shapes of contacts have this form."""
+
+    word: str
+    arguments: tuple[Expression | tuple[Expression, ...], ...]
+    place: Place
+
+
+#: The children of a grammar rule: tokens, and the results of other rules.
 Children: TypeAlias = list[Any]
 
 
-class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
-    """The rules of the grammar that make expressions; without recursion, so that length and depth cost nothing."""
+class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal | VectorCall]):
+    """The grammar rules of expressions; without recursion, so length and depth are not limited by the stack."""
 
     def __init__(self, source: str, places: Places) -> None:
         super().__init__(visit_tokens=False)
@@ -40,11 +47,11 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
         self.places = places
 
     def place(self, token: Token) -> Place:
-        """Where a token stands."""
+        """The place of a token."""
         return Place(token.line or 1, token.column or 1, self.source)
 
     def literal(self, children: Children) -> Literal:
-        """A number as it was written, exactly, of bounded length."""
+        """The exact number, of bounded length."""
         token: Token = children[0]
         mantissa, _, exponent = token.lower().partition("e")
         if len(mantissa) > MAX_DIGITS or len(exponent) > 5 or abs(int(exponent or "0")) > MAX_DIGITS:
@@ -53,7 +60,7 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
         return Literal(Fraction(token))
 
     def name(self, children: Children) -> Name:
-        """A name; what it means is decided later."""
+        """A name; its meaning is resolved later."""
         return self.places.mark(Name(str(children[0])), self.place(children[0]))
 
     def rate(self, children: Children) -> Name:
@@ -65,35 +72,41 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
         point, axis, prime = children
         return self.places.mark(Name(f"{point}.{axis}{prime or ''}"), self.place(point))
 
-    def call(self, children: Children) -> Call:
+    def spots(self, children: Children) -> tuple[Expression | tuple[Expression, ...], ...]:
+        """Arguments that may be vectors."""
+        return tuple(child if isinstance(child, tuple) else as_expression(child) for child in children)
+
+    def call(self, children: Children) -> Call | VectorCall:
         """A function of arguments."""
         token, arguments = children
+        if any(isinstance(argument, tuple) for argument in arguments):
+            return VectorCall(str(token), arguments, self.place(token))
         return self.places.mark(Call(str(token), arguments), self.place(token))
 
     def group(self, children: Children) -> Expression:
-        """What stands in parentheses."""
+        """An expression in parentheses."""
         return as_expression(children[0])
 
     def keep(self, children: Children) -> Expression:
-        """Plus something: the thing itself."""
+        """A unary plus."""
         return as_expression(children[0])
 
     def negate(self, children: Children) -> Expression | Literal:
-        """Minus something; of a number the negative number."""
+        """A unary minus; before a literal, the negative number."""
         operand = children[0]
         if isinstance(operand, Literal) and not operand.signed:
             return Literal(-operand.value, signed=True)
         return Operation("neg", (as_expression(operand),))
 
     def divide(self, children: Children) -> Expression:
-        """A quotient; of two numbers the exact fraction."""
+        """A quotient; of two literals, the exact fraction."""
         left, right = children
         if isinstance(left, Literal) and isinstance(right, Literal) and not right.signed and right.value:
             return Number(left.value / right.value)
         return Operation("/", (as_expression(left), as_expression(right)))
 
     def add(self, children: Children) -> Expression:
-        """A sum of two."""
+        """A sum."""
         return Operation("+", (as_expression(children[0]), as_expression(children[1])))
 
     def subtract(self, children: Children) -> Expression:
@@ -101,7 +114,7 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
         return Operation("-", (as_expression(children[0]), as_expression(children[1])))
 
     def multiply(self, children: Children) -> Expression:
-        """A product of two."""
+        """A product."""
         return Operation("*", (as_expression(children[0]), as_expression(children[1])))
 
     def raise_to(self, children: Children) -> Expression:
@@ -118,27 +131,28 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal]):
         return tuple(as_expression(child) for child in children)
 
 
-def as_expression(read: Expression | Literal) -> Expression:
-    """The expression itself, once it is clear that a literal takes no sign or denominator."""
+def as_expression(read: Expression | Literal | VectorCall) -> Expression:
+    """The expression of a rule's result; a literal becomes a number."""
+    if isinstance(read, VectorCall):
+        remedy = "vectors are only allowed in clauses such as `between(A, (0, 0, 0))` and in the shapes of a contact"
+        raise ModelError(f"`{read.word}(...)` has a vector as an argument", read.place, remedy)
     return Number(read.value) if isinstance(read, Literal) else read
 
 
-# Single expressions from text, in the grammar of the model language.
-
-#: Longest expression, in characters.
+#: Maximum length of an expression, in characters.
 MAX_LENGTH = 10_000
 
 
 def read_expression(text: str, place: Place) -> Expression:
-    """The expression a text says; `place` is where it stands."""
+    """Read an expression from text; `place` is used in errors."""
     shortened = text if len(text) <= 60 else text[:57] + "..."
     if len(text) > MAX_LENGTH or text.count("(") > MAX_NESTING:
-        raise ModelError(f"`{shortened}` is too long for one expression", place, "name parts of it")
+        raise ModelError(f"the expression `{shortened}` is too long", place, "split it")
     try:
         return as_expression(ExpressionReader(place.source, Places()).transform(parser(Start.EXPRESSION).parse(text)))
     except UnexpectedInput:
         remedy = "write numbers, names, + - * / ^ and functions, e.g. pi/2 or l1*cos(a)"
-        raise ModelError(f"`{shortened}` is no expression", place, remedy) from None
-    except VisitError as error:  # how lark passes on what a rule raised
+        raise ModelError(f"`{shortened}` is not a valid expression", place, remedy) from None
+    except VisitError as error:  # lark wraps the exceptions of rules
         problem = error.orig_exc
         raise (problem.at(place) if isinstance(problem, ModelError) else problem) from None

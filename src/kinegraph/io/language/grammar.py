@@ -1,8 +1,7 @@
 """Parsers of the model language.
 
-To make a parser's tables of the grammar takes longer than everything else a first result needs, so they lie beside it.
-Tables of another grammar or of another version of lark are not used. `python -m kinegraph.io.language` writes
-them anew.
+Building the parser tables takes longer than everything else at startup, so they are stored beside the grammar. Tables
+of another grammar or another version of lark are not used. `python -m kinegraph.io.language` writes them again.
 """
 
 from __future__ import annotations
@@ -23,14 +22,14 @@ _FOLDER = files("kinegraph.io.language")
 
 
 class Start(Enum):
-    """What a parser reads, by the rule of the grammar that it starts with."""
+    """What a parser reads: the value is the start rule of the grammar."""
 
     MODEL = "start"
     EXPRESSION = "sum"
 
     @property
     def tables(self) -> Traversable:
-        """The file of the parser's tables; its first line is the stamp of what they were made of."""
+        """The file of the parser's tables; its first line is the stamp of grammar and lark version."""
         return _FOLDER.joinpath(f"{self.name.lower()}.tables")
 
 
@@ -46,12 +45,12 @@ def parser(start: Start) -> Lark:
 
 
 def build_parser(start: Start) -> Lark:
-    """A parser made of the grammar."""
+    """A parser built from the grammar."""
     return Lark(grammar_text(), parser="lalr", lexer="contextual", maybe_placeholders=True, start=start.value)
 
 
 def stamp() -> bytes:
-    """What tables are made of: the version of lark and the grammar."""
+    """The version of lark and the hash of the grammar."""
     return f"lark {__version__}, grammar {sha256(grammar_text().encode()).hexdigest()}".encode()
 
 
@@ -63,7 +62,7 @@ def serialized_tables(start: Start) -> bytes:
 
 
 def _stored(start: Start) -> Lark | None:
-    """A parser of the tables in their file; None where they are not there, or made of something else."""
+    """A parser from the stored tables; None if they are missing or of another grammar."""
     try:
         of, _, tables = start.tables.read_bytes().partition(b"\n")
     except OSError:

@@ -16,7 +16,7 @@ from kinegraph.errors import ModelError, Place
 from kinegraph.files import read_input_text
 from kinegraph.io.language.body_statements import Item, read_inertia, read_rotations, read_shape, read_transforms
 from kinegraph.io.language.constraint_statements import ConstraintReader, PlatformReader
-from kinegraph.io.language.element_statements import Clause, read_element
+from kinegraph.io.language.element_statements import Clause, read_element, read_shapes
 from kinegraph.io.language.expressions import Children, as_expression
 from kinegraph.io.language.grammar import Start, parser
 from kinegraph.io.language.syntax_errors import at_character, at_token
@@ -41,15 +41,13 @@ from kinegraph.model.robot_data import Shape
 from kinegraph.model.validation.expressions import MAX_NESTING, MAX_SIZE
 from kinegraph.model.validation.mechanism import validate
 
-# From the syntax tree of the model language to a mechanism, remembering where everything was written.
-
 T = TypeVar("T")
 
 _NO_TURN = (ONE, ZERO, ZERO, ZERO)
 
 
 class Reader(ConstraintReader, PlatformReader):
-    """Collects the statements of one model; `mechanism` puts them together once all are read."""
+    """Collects the statements of a model, with their places; `mechanism` combines them."""
 
     def __init__(self, source: str, places: Places) -> None:
         super().__init__(source, places)
@@ -71,7 +69,7 @@ class Reader(ConstraintReader, PlatformReader):
         self._quasivelocities: list[QuasiVelocity] = []
 
     def mechanism(self, default_name: str) -> Mechanism:
-        """The mechanism as written, not yet validated."""
+        """The mechanism as written, before validation."""
         gravity = (ZERO, ZERO, ZERO)
         if self._gravity is not None:
             x, y, z = self._gravity
@@ -105,18 +103,18 @@ class Reader(ConstraintReader, PlatformReader):
 
     @property
     def has_leg_tables(self) -> bool:
-        """Whether legs were written as tables: they begin where the ring is."""
+        """Whether the model has leg tables; their initial coordinates follow from the platform's pose."""
         return bool(self._legs)
 
     def model(self, children: Children) -> None:
-        """The name of the model, stated once."""
+        """The name of the model, given once."""
         keyword, name = children
         if self._name is not None:
-            raise ModelError("the model is named a second time", self.place(keyword), "keep one `model` statement")
+            raise ModelError("`model` is given twice", self.place(keyword), "keep one `model` statement")
         self._name = str(name)
 
     def definition(self, children: Children) -> tuple[Token, Expression | None]:
-        """A name and the value that may stand behind it."""
+        """A name with an optional value."""
         name, value = children
         return name, None if value is None else as_expression(value)
 
@@ -126,7 +124,7 @@ class Reader(ConstraintReader, PlatformReader):
             self._parameters.append(self.places.mark(Parameter(str(name), value), self.place(name)))
 
     def coordinates(self, children: Children) -> None:
-        """Coordinates and where they start."""
+        """Coordinates with optional initial positions."""
         for name, position in children:
             if position is not None:
                 self._positioned.add(str(name))
@@ -139,7 +137,7 @@ class Reader(ConstraintReader, PlatformReader):
         return tuple(children)
 
     def quaternion(self, children: Children) -> None:
-        """Four components, three quasi-velocities and where they start."""
+        """Four components, three velocities, and optionally the initial values."""
         keyword, own, principal, velocities, position = children
         e0, e1, e2, e3 = (str(name) for name in self._exactly(own, 4, "a quaternion", "names", keyword))
         wx, wy, wz = (str(name) for name in self._exactly(velocities, 3, "its velocity", "names", keyword))
@@ -157,10 +155,10 @@ class Reader(ConstraintReader, PlatformReader):
             self.principal.add(group.names)
 
     def gravity(self, children: Children) -> None:
-        """The acceleration of free fall, stated once."""
+        """The gravitational acceleration, given once."""
         keyword, components = children
         if self._gravity is not None:
-            raise ModelError("gravity is stated a second time", self.place(keyword), "keep one `gravity` statement")
+            raise ModelError("`gravity` is given twice", self.place(keyword), "keep one `gravity` statement")
         self._gravity = self._exactly(components, 3, "gravity", "components", keyword)
         self.places.mark(self._gravity, self.place(keyword))
 
@@ -169,20 +167,20 @@ class Reader(ConstraintReader, PlatformReader):
         name, prime, value = children
         key = f"{name}'" if prime else str(name)
         if key in self._initial:
-            raise ModelError(f"{key} gets a second initial value", self.place(name), "keep one of them")
+            raise ModelError(f"{key} has two initial values", self.place(name), "keep one of them")
         self._initial[key] = as_expression(value), name
 
     def share(self, children: Children) -> None:
-        """The armature of one velocity or of a quaternion's three."""
+        """The armature of a coordinate or of a quaternion's three velocities."""
         owner, value = children
         tokens = owner if isinstance(owner, tuple) else (owner,)
         key = tuple(str(token) for token in tokens)
         if key in self._armature:
-            raise ModelError(f"{', '.join(key)} gets a second armature", self.place(tokens[0]), "keep one of them")
+            raise ModelError(f"{', '.join(key)} has two values of armature", self.place(tokens[0]), "keep one of them")
         self._armature[key] = as_expression(value), tokens[0]
 
     def output(self, children: Children) -> None:
-        """A point of a body whose path is asked for, perhaps with axes of its own."""
+        """An output point of a body, optionally with its own axes."""
         name, body, position, turns = children
         x, y, z = self._exactly(position, 3, f"the output {name}", "components", name)
         orientation = read_rotations(turns or (), f"the output {name}", self.places)
@@ -193,7 +191,7 @@ class Reader(ConstraintReader, PlatformReader):
         self._points.append(point)
 
     def accept(self, children: Children) -> None:
-        """Bodies whose inertia no solid has, accepted as it is written."""
+        """Bodies whose physically impossible inertia is accepted."""
         self._accepted.update((str(name), name) for name in children)
 
     def inputs(self, children: Children) -> None:
@@ -202,7 +200,7 @@ class Reader(ConstraintReader, PlatformReader):
             self._inputs.append(self.places.mark(Input(str(name), value), self.place(name)))
 
     def meaning(self, children: Children) -> tuple[Token, Expression]:
-        """A name and the expression it stands for."""
+        """A defined name and its expression."""
         name, value = children
         return name, as_expression(value)
 
@@ -212,21 +210,19 @@ class Reader(ConstraintReader, PlatformReader):
             self._definitions.append(self.places.mark(Definition(str(name), value), self.place(name)))
 
     def quasivelocity(self, children: Children) -> None:
-        """Quasi-velocities as linear forms of the rates."""
+        """Quasi-velocities as linear forms of velocities."""
         for name, value in children:
             self._quasivelocities.append(self.places.mark(QuasiVelocity(str(name), value), self.place(name)))
 
     def clause(self, children: Children) -> Clause:
-        """A word with its arguments, of an element or a contact."""
-        word, *arguments = children
-        return Clause(
-            str(word), tuple(a if isinstance(a, tuple) else as_expression(a) for a in arguments), self.place(word)
-        )
+        """A clause of an element or a contact."""
+        word, arguments = children
+        return Clause(str(word), arguments, self.place(word))
 
     def drive_clause(self, children: Children) -> Clause:
         """A clause of a platform, with or without arguments."""
-        word, *arguments = children
-        return self.clause([word, *(one for one in arguments if one is not None)])
+        word, arguments = children
+        return self.clause([word, arguments or ()])
 
     def drive_clauses(self, children: Children) -> list[Clause]:
         """All clauses of a platform."""
@@ -237,37 +233,44 @@ class Reader(ConstraintReader, PlatformReader):
         return children
 
     def element(self, children: Children) -> None:
-        """A spring, damper, drive or another element."""
+        """A spring, damper or another element."""
         keyword, name, clauses = children
         self._elements.append(read_element(str(keyword), str(name), clauses, self.place(name), self.places))
 
+    def compliant_contact(self, children: Children) -> None:
+        """A compliant contact between two shapes."""
+        name, *shapes, clauses = children
+        place = self.place(name)
+        read = [*read_shapes(str(name), shapes, place, self.places), *(clauses or ())]
+        self._elements.append(read_element("contact", str(name), read, place, self.places))
+
     def working_force(self, children: Children) -> None:
-        """`P.xC = -S*cos(theta)`, KiDyM's way to write a force that works on xC; `P.C.x` on a coordinate of a point."""
+        """A force in KiDyM's notation: `P.xC = -S*cos(theta)` acts on xC, `P.C.x = ...` on a component of a point."""
         letter, target, coordinate, value = children
         if letter != "P":
-            remedy = "write P.x = value for a force on x; springs and dampers have statements of their own"
-            raise ModelError(f"{letter}.{target} = ... is no statement", self.place(letter), remedy)
+            remedy = "write `P.x = value;` for a force on x; springs and dampers have their own statements"
+            raise ModelError(f"unknown statement `{letter}.{target} = ...`", self.place(letter), remedy)
         on = Name(str(target) if coordinate is None else f"{target}.{coordinate}")
         place, name = self.place(target), f"P_{on.text.replace('.', '_')}"
         clauses = [Clause("value", (as_expression(value),), place), Clause("on", (on,), place)]
         self._elements.append(read_element("force", name, clauses, place, self.places))
 
     def potential(self, children: Children) -> None:
-        """An element that is a potential energy."""
+        """A potential energy."""
         name, energy = children
         self._elements.append(self.places.mark(Potential(str(name), as_expression(energy)), self.place(name)))
 
     def item(self, children: Children) -> Item:
-        """A transform, a moment of inertia or a solid, still in words."""
+        """A transform, a moment of inertia or a shape, as written."""
         word, arguments = children
         return Item(str(word), arguments, self.place(word))
 
     def items(self, children: Children) -> list[Item]:
-        """All items of one part of a record."""
+        """All items of one section of a record."""
         return children
 
     def body(self, children: Children) -> None:
-        """A body, what it stands on, its transforms and its mass."""
+        """A body with its base, transforms and inertia."""
         name, base, transforms, inertia = children
         read, places_of_inertia = read_inertia(inertia or (), self.places)
         body = Body(str(name), None if base is None else str(base), read_transforms(transforms, self.places), read)
@@ -279,15 +282,15 @@ class Reader(ConstraintReader, PlatformReader):
         self._bodies.append(body)
 
     def shape(self, children: Children) -> None:
-        """What a body looks like."""
+        """A shape of a body."""
         keyword, body, transforms, items = children
         place = self.place(keyword if body is None else body)
         self._shapes.append(read_shape(None if body is None else str(body), transforms, items, place, self.places))
 
     def _exactly(self, found: Sequence[T], count: int, what: str, unit: str, token: Token) -> tuple[T, ...]:
         if len(found) != count:
-            message = f"{what} takes {count} {unit}, found {len(found)}"
-            raise ModelError(message, self.place(token), "write all of them, separated by commas")
+            message = f"{what} has {count} {unit}, found {len(found)}"
+            raise ModelError(message, self.place(token), f"write {count} {unit}, separated by commas")
         return tuple(found)
 
     def _with_initial(self, coordinate: Coordinate | QuaternionCoordinates) -> Coordinate | QuaternionCoordinates:
@@ -310,12 +313,12 @@ class Reader(ConstraintReader, PlatformReader):
         return self.places.renew(coordinate, new)
 
     def _take(self, key: str, given: Expression) -> Expression:
-        """The value an `initial` statement gives to a position or velocity, else what its declaration gave."""
+        """The value of a position or velocity from an `initial` statement, or else from its declaration."""
         if key not in self._initial:
             return given
         value, token = self._initial.pop(key)
         if key in self._positioned:
-            message = f"{key} gets a second initial value; its declaration gave one"
+            message = f"{key} has two initial values, one in its declaration"
             raise ModelError(message, self.place(token), "keep one of them")
         return value
 
@@ -328,7 +331,7 @@ class Reader(ConstraintReader, PlatformReader):
             own = (coordinate.name, coordinate.name + "'") if isinstance(coordinate, Coordinate) else coordinate.names
             known += own if isinstance(coordinate, Coordinate) else (*own, *coordinate.velocities)
         remedy = did_you_mean(key, known) or "declare it as a coordinate"
-        raise ModelError(f"{key} is neither a coordinate nor a velocity", self.place(token), remedy)
+        raise ModelError(f"unknown coordinate or velocity '{key}'", self.place(token), remedy)
 
     def _with_armature(self, coordinate: Coordinate | QuaternionCoordinates) -> Coordinate | QuaternionCoordinates:
         key = (coordinate.name,) if isinstance(coordinate, Coordinate) else coordinate.velocities
@@ -346,26 +349,24 @@ class Reader(ConstraintReader, PlatformReader):
         groups = [f"({', '.join(c.velocities)})" for c in written.coordinates if isinstance(c, QuaternionCoordinates)]
         wanted = key[0] if len(key) == 1 else f"({', '.join(key)})"
         remedy = did_you_mean(wanted, (*singles, *groups)) or "declare it as a coordinate"
-        message = f"{wanted} is neither a coordinate nor the velocity of a quaternion"
+        message = f"unknown coordinate or quaternion velocity '{wanted}' in `armature`"
         raise ModelError(message, self.place(token), remedy)
 
     def _with_acceptance(self, written: Mechanism) -> tuple[Body, ...]:
         known = {body.name for body in written.bodies}
         for name, token in self._accepted.items():
             if name not in known:
-                raise ModelError(f"{name} is no body", self.place(token), did_you_mean(name, known))
+                raise ModelError(f"unknown body '{name}' in `accept`", self.place(token), did_you_mean(name, known))
         return tuple(self._accepting(body) if body.name in self._accepted else body for body in written.bodies)
 
     def _accepting(self, body: Body) -> Body:
         return self.places.renew(body, replace(body, inertia=replace(body.inertia, accepted=True)))
 
 
-# Models written in the record language: text in, checked Mechanism out. Nothing in a model is ever executed.
-
-#: Longest model text, in characters (and bytes, for a file).
+#: Maximum length of a model, in characters (bytes, for a file).
 MAX_LENGTH = 5_000_000
 
-_BREAKS = frozenset({"COMMA", "SEMICOLON", "VBAR"})  # tokens between which an expression stands
+_BREAKS = frozenset({"COMMA", "SEMICOLON", "VBAR"})  # tokens that end an expression
 
 
 def load(path: str | PathLike[str]) -> Mechanism:
@@ -378,19 +379,19 @@ def parse(text: str, source: str = "") -> Mechanism:
     """Read a model from its text and validate it; `source` names the text in error messages."""
     if len(text) > MAX_LENGTH:
         named = f"{source}: " if source else ""
-        remedy = "a model of this size is better built in Python, with kinegraph.Builder"
+        remedy = "build a model of this size in Python, with kinegraph.Builder"
         message = f"{named}the model has {len(text)} characters; the limit is {MAX_LENGTH}"
         raise ModelError(message, remedy=remedy)
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     if not source and _is_file_name(text):
-        remedy = "parse reads the text of a model; kinegraph.load reads a file, or takes a name of the library"
+        remedy = "`parse` takes the text of a model; use `kinegraph.load` for a file or a library name"
         raise ModelError(f"{text!r} is not the text of a model", remedy=remedy)
     places = Places()
     reader = Reader(source, places)
     tree = _tree(text, source)
     try:
         reader.transform(tree)
-    except VisitError as error:  # how lark passes on what a rule raised
+    except VisitError as error:  # lark wraps the exceptions of rules
         raise error.orig_exc from None
     mechanism = reader.mechanism(model_name_from(Path(source).stem) if source else "mechanism")
     validate(mechanism, places)
@@ -400,12 +401,12 @@ def parse(text: str, source: str = "") -> Mechanism:
 
 
 def _is_file_name(text: str) -> bool:
-    """Whether a text is rather the path of a file, or a name of the library: one word without any statement's sign."""
+    """Whether a text looks like a path or a library name: a single word without characters of a statement."""
     return re.fullmatch(r"[\w./\\:~-]*\w", text) is not None
 
 
 def _tree(text: str, source: str) -> Tree[Token]:
-    """The syntax tree, built token by token so that nesting can be limited and errors know what came before."""
+    """The syntax tree, built token by token, to limit the nesting and to know the previous token in errors."""
     parsed = parser(Start.MODEL).parse_interactive(text)
     last: Token | None = None
     previous: Token | None = None
@@ -416,10 +417,10 @@ def _tree(text: str, source: str) -> Tree[Token]:
             first = token if last is None or last.type == "SEMICOLON" else first
             previous, last = last, token
             depth += (token.type == "LPAR") - (token.type == "RPAR")
-            if depth > MAX_NESTING + 1:  # one for the parenthesis of a transform around its expression
+            if depth > MAX_NESTING + 1:  # one more for the parentheses of a transform
                 raise _over_limit(token, source, f"parentheses nest deeper than {MAX_NESTING}")
             length = 0 if token.type in _BREAKS else length + 1
-            if length > 3 * MAX_SIZE:  # parentheses are no part of an expression's size
+            if length > 3 * MAX_SIZE:  # parentheses do not count in the size of an expression
                 raise _over_limit(token, source, f"an expression has more than {MAX_SIZE} parts")
         end = Token.new_borrow_pos("$END", "", last) if last else Token("$END", "", 0, 1, 1)
         tree: Tree[Token] = parsed.feed_token(end)
@@ -433,4 +434,4 @@ def _tree(text: str, source: str) -> Tree[Token]:
 
 def _over_limit(token: Token, source: str, message: str) -> ModelError:
     place = Place(token.line or 1, token.column or 1, source)
-    return ModelError(message, place, "name the inner parts as parameters")
+    return ModelError(message, place, "split it with `define`")

@@ -1,4 +1,4 @@
-"""Syntax errors in the user's words, with the form of each statement to copy."""
+"""Messages for syntax errors, with an example of each statement."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 from kinegraph.errors import ModelError, Place
 from kinegraph.model.names import CHOICE_REMEDY, STATEMENTS, did_you_mean, unit_remedy
 
-# How each statement is written: a line to copy, by the word that begins it, for errors to show.
+COMPLIANT = "`contact Floor | sphere(Ball, r), plane((0, 0, 0), (0, 0, 1)) | stiffness(k);`"
 
+#: An example of each statement, by its keyword.
 FORMS = {
     "model": "`model name;`",
     "parameters": "`parameters m1 = 2, l1 = 0.5;`",
@@ -28,10 +29,10 @@ FORMS = {
     "unknown": "`unknown S, R;`",
     "loop": "`loop Pin | revolute | Body: Sx(a) | Other: Sx(b);`",
     "constraint": "`constraint C | tip.x = 0.1*sin(t);`",
-    "contact": "`contact Floor | Ball.z >= 0 | restitution(0.8);`",
+    "contact": "`contact Floor | Ball.z >= 0 | restitution(0.8);` (rigid) or " + COMPLIANT + " (compliant)",
     "impacts": "`impacts newton, simultaneous;`",
     "cut": "`cut Pin;`",
-    "platform": "`platform UPS | Ring | first part | second part | drive | A: base point > ring point | ...;`",
+    "platform": "`platform UPS | Body | first part | second part | drive | A: base point > platform point | ...;`",
     "shape": "`shape Body | transforms | box(x, y, z);`",
     "potential": "`potential V | 3*cos(q1);`",
     "spring": "`spring S | on(q) stiffness(k);` or `spring S | between(tip, (0, 0, 0)) stiffness(k) rest(l);`",
@@ -40,14 +41,11 @@ FORMS = {
     "force": "`force P | value(f) on(tip.x);` or `force P | at(tip) world(fx, fy, fz);`",
     "moment": "`moment M | at(Body) world(mx, my, mz);`",
     "limit": "`limit L | on(q) lower(a) upper(b) stiffness(k);`",
-    "bumper": "`bumper B | sphere(Ball, r) plane((0, 0, 0), (0, 0, 1)) stiffness(k);`",
 }
 
-#: A statement that no word begins.
+#: The form of a record, the statement without a keyword.
 RECORD = "`Name~Base | transforms | inertia;`"
 
-
-# What the parser could not read, in the user's words.
 
 _TYPOGRAPHY = {
     "−": "-", "–": "-", "—": "-", "·": "*", "×": "*", "⋅": "*", "÷": "/", "′": "'", "’": "'",
@@ -59,7 +57,7 @@ _WORDS = {
     "INERTIA": "`inertia`", "COLON": "`:`", "NOT_BELOW": "`>=`",
 }  # fmt: skip
 _ELEMENTS = frozenset(
-    {"spring", "damper", "friction", "force", "moment", "potential", "limit", "bumper", "loop", "constraint", "contact"}
+    {"spring", "damper", "friction", "force", "moment", "potential", "limit", "loop", "constraint", "contact"}
 )
 #: Comparisons and the ternary operator of other languages.
 _CHOICE = frozenset("<>?!&")
@@ -67,7 +65,7 @@ _OPERATORS = frozenset({"PLUS", "MINUS", "STAR", "SLASH", "POWER"})
 
 
 def at_character(text: str, error: UnexpectedCharacters, source: str, first: Token | None = None) -> ModelError:
-    """The error for a character that begins no token, in the statement that `first` began."""
+    """The error for an unexpected character; `first` is the first token of the statement."""
     place = Place(error.line, error.column, source)
     position = error.pos_in_stream or 0
     if text.startswith("/*", position):
@@ -75,76 +73,78 @@ def at_character(text: str, error: UnexpectedCharacters, source: str, first: Tok
     character = text[position : position + 1]
     printable = character if character.isprintable() else f"character U+{ord(character):04X}"
     if character in _TYPOGRAPHY:
-        return ModelError(f"found `{printable}`", place, f"write `{_TYPOGRAPHY[character]}`")
+        return ModelError(f"unexpected `{printable}`", place, f"write `{_TYPOGRAPHY[character]}`")
     if character in _CHOICE:
-        return ModelError(f"found `{printable}`", place, CHOICE_REMEDY)
+        return ModelError(f"unexpected `{printable}`", place, CHOICE_REMEDY)
     remedy = "remove it, or put it in a comment: # ..."
-    return ModelError(f"found `{printable}`, which means nothing here", place, remedy + _form(first))
+    return ModelError(f"unexpected `{printable}`", place, remedy + _form(first))
 
 
 def at_token(
     text: str, error: UnexpectedInput, last: Token | None, source: str, first: Token | None = None
 ) -> ModelError:
-    """The error for a token that does not fit; `last` came before it, `first` began the statement."""
+    """The error for an unexpected token; `last` is the token before it, `first` the first token of the statement."""
     found = getattr(error, "token", None)
     if not isinstance(found, Token) or found.type == "$END":
         place = Place(last.end_line or 1, last.end_column or 1, source) if last else Place(1, 1, source)
-        return ModelError("the text ends inside a statement", place, "end every statement with `;`")
+        return ModelError("the text ends within a statement", place, "end each statement with `;`")
     if text.startswith("/*", found.start_pos or 0):
         return _open_comment(Place(found.line or 1, found.column or 1, source))
     if last is not None and last is first and last.type == "NAME" and (meant := _meant_statement(str(last))):
-        return ModelError(
-            f"`{_short(last)}` begins no statement", Place(last.line or 1, last.column or 1, source), meant
-        )
+        return ModelError(f"unknown statement `{_short(last)}`", Place(last.line or 1, last.column or 1, source), meant)
     expected: set[str] = set(getattr(error, "accepts", None) or getattr(error, "expected", None) or ())
     place = Place(found.line or 1, found.column or 1, source)
     after = f" after `{_short(last)}`" if last is not None and last.type != "SEMICOLON" else ""
     if text.startswith("==", found.start_pos or 0):
-        return ModelError(f"found `==`{after}", place, CHOICE_REMEDY)
+        return ModelError(f"unexpected `==`{after}", place, CHOICE_REMEDY)
     if last is not None and last.type == "NUMBER" and found.type == "NAME" and not _declares(text, str(found)):
         remedy = unit_remedy(str(found), str(last))
         if remedy:
-            return ModelError(f"found `{_short(found)}`{after}", place, remedy)
-    return ModelError(f"found `{_short(found)}`{after}", place, _remedy(found, last, first, expected))
+            return ModelError(f"unexpected `{_short(found)}`{after}", place, remedy)
+    return ModelError(f"unexpected `{_short(found)}`{after}", place, _remedy(found, last, first, expected))
 
 
 def _declares(text: str, name: str) -> bool:
-    """Whether a model may have a parameter or coordinate of this name: `2 m` means a product then."""
+    """Whether the model declares this name; then `2 m` is meant as a product."""
     return bool(re.search(rf"\b(parameters|coordinates|inputs|define)\b[^;]*\b{re.escape(name)}\b\s*[=,;]", text))
 
 
 def _meant_statement(word: str) -> str:
-    """The word that a misspelt one probably means, as a remedy; empty if none is close."""
+    """A remedy for a misspelled keyword; empty if no keyword is close."""
+    if word == "bumper":
+        return f"a compliant contact is a `contact` with a stiffness: write {COMPLIANT}"
     proposed = did_you_mean(word, STATEMENTS)
     return proposed if proposed.startswith("did") else ""
 
 
 def _open_comment(place: Place) -> ModelError:
-    return ModelError("the comment that begins here has no end", place, "close it with `*/`")
+    return ModelError("the comment is not closed", place, "close it with `*/`")
 
 
 def _form(first: Token | None) -> str:
-    """How the statement that `first` began is written, as the second half of a remedy."""
+    """An example of the statement, as the second half of a remedy."""
     if first is None:
         return ""
-    return f"; write e.g. {FORMS[str(first)]}" if str(first) in FORMS else f"; a record is {RECORD}"
+    return f"; write e.g. {FORMS[str(first)]}" if str(first) in FORMS else f"; the form of a body is {RECORD}"
 
 
 def _remedy(found: Token, last: Token | None, first: Token | None, expected: set[str]) -> str:
     before = str(last) if last is not None else ""
     if before in _ELEMENTS and found.type == "VBAR":
-        return f"give it a name: `{before} {before}_1 | ...;`"
+        return f"`{before}` is a keyword; give it a name: `{before} {before}_1 | ...;`, or rename the body"
     if before in STATEMENTS and found.type in ("TILDE", "VBAR"):
-        return f"`{before}` begins a statement, so no body can be called that; rename it, e.g. `{before}_1`"
+        return f"`{before}` is a keyword and cannot be the name of a body; rename it, e.g. `{before}_1`"
     if last is not None and last.type == "NUMBER" and found.type == "NAME":
         return f"write the multiplication: `{_short(last)}*{_short(found)}`"
+    if str(first) == "contact" and found.type == "EQUAL":
+        return "expected `>=`" + _form(first)
     if str(found)[:1] in _CHOICE and "PLUS" in expected:
         return CHOICE_REMEDY
     wanted = sorted(_WORDS[name] for name in expected if name in _WORDS)
     if expected & _OPERATORS:
         wanted.append("an operator")
     if last is None or last.type == "SEMICOLON":
-        return f"a statement or a record {RECORD} begins here"
+        return f"expected a statement or a body: {RECORD}"
     return (f"expected {' or '.join(wanted)}" if wanted else "see docs/model-language.md") + _form(first)
 
 

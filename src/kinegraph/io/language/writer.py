@@ -11,8 +11,8 @@ from kinegraph.model.elements import (
     HERTZ,
     Anchor,
     Arc,
-    Bumper,
     Capsule,
+    CompliantContact,
     ContactShape,
     Cylinder,
     Damper,
@@ -53,8 +53,6 @@ from kinegraph.model.mechanism import (
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import FORMS, Extra, Shape, ShapeRole, described, is_of_joints
 
-# Definitions, loops, constraints, contacts, unknown forces and cuts back into the model language.
-
 
 def name_statements(mechanism: Mechanism) -> Iterator[str]:
     """The statements of named expressions and unknown forces."""
@@ -65,7 +63,7 @@ def name_statements(mechanism: Mechanism) -> Iterator[str]:
 
 
 def constraint_statements(mechanism: Mechanism, transform: Callable[[Transform], str]) -> Iterator[str]:
-    """The statements of what ties the bodies; `transform` writes one transform."""
+    """The statements of loops, constraints, rigid contacts and cuts; `transform` writes one transform."""
     yield from (loop_text(loop, transform) for loop in mechanism.loops)
     yield from (constraint_text(one) for one in mechanism.constraints)
     yield from (contact_text(contact) for contact in mechanism.contacts)
@@ -108,7 +106,7 @@ def _frame(frame: Frame, transform: Callable[[Transform], str]) -> str:
 
 
 def contact_text(contact: Contact) -> str:
-    """The statement of a contact."""
+    """The statement of a rigid contact."""
     clauses = []
     if contact.restitution != ZERO:
         clauses.append(_called("restitution", (contact.restitution,)))
@@ -123,9 +121,6 @@ def _called(word: str, arguments: tuple[Expression, ...]) -> str:
     return f"{word}({', '.join(text(item) for item in arguments)})"
 
 
-# Elements back into the model language.
-
-
 def input_text(given: Input) -> str:
     """One entry of the `inputs` statement."""
     return given.name if given.value is None else f"{given.name} = {text(given.value)}"
@@ -135,6 +130,9 @@ def element_text(element: Element) -> str:
     """The statement of an element."""
     if isinstance(element, Potential):
         return f"potential {element.name} | {text(element.energy)};"
+    if isinstance(element, CompliantContact):
+        shapes = ", ".join(map(_contact_shape, element.shapes))
+        return f"contact {element.name} | {shapes} | {', '.join(_compliant_contact(element))};"
     keyword, clauses = _statement(element)
     return f"{keyword} {element.name} | {', '.join(clauses)};"
 
@@ -155,9 +153,7 @@ def _statement(element: Element) -> tuple[str, Iterator[str]]:
             return "moment", iter((f"at({element.on})", _vector(element.axes.value, element.components)))
         case Limit():
             return "limit", _limit(element)
-        case Bumper():
-            return "bumper", _bumper(element)
-    raise TypeError(f"{type(element).__name__} is no element")
+    raise TypeError(f"{type(element).__name__} has no statement in the model language")
 
 
 def _spring(spring: Spring) -> Iterator[str]:
@@ -186,27 +182,26 @@ def _limit(limit: Limit) -> Iterator[str]:
         yield _clause("damping", limit.damping)
 
 
-def _bumper(bumper: Bumper) -> Iterator[str]:
-    yield from map(_contact_shape, bumper.shapes)
-    yield _clause("stiffness", bumper.stiffness)
+def _compliant_contact(contact: CompliantContact) -> Iterator[str]:
+    yield _clause("stiffness", contact.stiffness)
     for word, usual in (("exponent", HERTZ), ("damping", ZERO), ("friction", ZERO), ("slip", DEFAULT_WIDTH)):
-        if getattr(bumper, word) != usual:
-            yield _clause(word, getattr(bumper, word))
+        if getattr(contact, word) != usual:
+            yield _clause(word, getattr(contact, word))
 
 
 def _contact_shape(shape: ContactShape) -> str:
     match shape:
-        case Sphere(centre, radius):
-            return f"sphere({_anchor(centre)}, {text(radius)})"
+        case Sphere(center, radius):
+            return f"sphere({_anchor(center)}, {text(radius)})"
         case Capsule(first, second, radius):
             return f"capsule({_anchor(first)}, {_anchor(second)}, {text(radius)})"
         case Plane(point, normal):
             return f"plane({_anchor(point)}, {_vector('', normal)})"
-        case Torus(centre, normal, ring, radius):
-            return f"torus({_anchor(centre)}, {_vector('', normal)}, {text(ring)}, {text(radius)})"
-        case Arc(centre, normal, middle, ring, half, radius):
+        case Torus(center, normal, ring, radius):
+            return f"torus({_anchor(center)}, {_vector('', normal)}, {text(ring)}, {text(radius)})"
+        case Arc(center, normal, middle, ring, half, radius):
             sizes = ", ".join(map(text, (ring, half, radius)))
-            return f"arc({_anchor(centre)}, {_vector('', normal)}, {_vector('', middle)}, {sizes})"
+            return f"arc({_anchor(center)}, {_vector('', normal)}, {_vector('', middle)}, {sizes})"
         case Cylinder(first, second, radius):
             return f"cylinder({_anchor(first)}, {_anchor(second)}, {text(radius)})"
 
@@ -237,16 +232,14 @@ def _vector(word: str, components: Triple) -> str:
     return f"{word}({', '.join(text(item) for item in components)})"
 
 
-# Mechanisms back into the model language.
-
 _MOMENTS = (("m", "mass"), *((name, name) for name in ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")))
 
 
 def write(mechanism: Mechanism) -> str:
     """The mechanism in the model language: `parse(write(m)) == m` for every valid mechanism without other extras.
 
-    Extras of robot files (limits, friction, meshes, shapes for contact alone) have no words in the language; they are
-    listed as comments, and so is what the report says is left out.
+    Extras of robot files (limits, friction, meshes, collision shapes) have no statements in the language. They are
+    listed as comments, and so are the omissions in the report.
     """
     return "\n".join(_lines(mechanism)) + "\n"
 
@@ -275,12 +268,12 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     yield from (_shape(extra) for extra in mechanism.extras if _has_words(extra))
     wordless = [extra for extra in mechanism.extras if not _has_words(extra)]
     if wordless:
-        yield "# The model language has no words for the following; reading this text again leaves it out."
+        yield "# The model language has no statements for the following data; it is lost when this text is read again."
         yield from (f"# {described(extra)}" for extra in wordless)
     left_out = mechanism.report.of(FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD)
     missing = [finding for finding in left_out if not is_of_joints(finding)]
     if missing:
-        yield "# The file this was read from says more, which is left out:"
+        yield "# The original file has more data, which is left out:"
         yield from (f"# {finding}" for finding in missing)
 
 
@@ -358,9 +351,9 @@ def _has_words(extra: Extra) -> TypeGuard[Shape]:
 
 def _shape(shape: Shape) -> str:
     form = [f"{shape.kind.value}({_listed(shape.sizes)})"]
-    if shape.colour is not None:
-        opaque = shape.colour[3] == 1
-        parts = shape.colour[:3] if opaque else shape.colour
-        form.append(f"colour({_listed(expression(part) for part in parts)})")
+    if shape.color is not None:
+        opaque = shape.color[3] == 1
+        parts = shape.color[:3] if opaque else shape.color
+        form.append(f"color({_listed(expression(part) for part in parts)})")
     place = ", ".join(transform_text(transform) for transform in shape.place)
     return f"shape {shape.body + ' ' if shape.body else ''}| {place} | {', '.join(form)};"

@@ -1,4 +1,4 @@
-"""MJCF, the model format of MuJoCo, read exactly and without trust."""
+"""Read MJCF, the model format of MuJoCo. Numbers are exact, and files are untrusted."""
 
 from __future__ import annotations
 

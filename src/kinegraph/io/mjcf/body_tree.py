@@ -10,21 +10,20 @@ import numpy as np
 
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.settings import Defaults
-from kinegraph.io.mjcf.transforms import Orienter, cleaned, pose
+from kinegraph.io.mjcf.transforms import Orienter, cleaned
 from kinegraph.io.robot.placement import shifts
 from kinegraph.io.robot.xml import MAX_ELEMENTS, Element, Written, read_xml, single, vector
 from kinegraph.model.mechanism import Transform
+from kinegraph.model.poses import pose
 
-# <include file="..."/>: the content of other files of the model's own folder or its roots, in its place.
-
-#: Most files one model may be made of.
+#: Maximum number of files of a model.
 MAX_FILES = 200
 
 
 def with_includes(root: Element, folder: Path | None, roots: Sequence[Path] = ()) -> Element:
-    """The document with every include replaced by the content of its file, which lies below `folder` or the roots.
+    """The document with each <include> replaced by the content of its file, which must be below `folder` or the roots.
 
-    Names start in `folder`, or else where the including file lies; None allows no includes.
+    Names are relative to `folder`, or else to the including file; with None, includes are not allowed.
     """
     return _Includer(folder, roots).expanded(root)
 
@@ -56,25 +55,26 @@ class _Includer:
     def _content(self, include: Element) -> list[Element]:
         path = self._path(include)
         if path in self._seen or len(self._seen) >= MAX_FILES:
-            message = f"{include.get('file')} is included a second time, or more than {MAX_FILES} files are"
-            raise ModelError(message, include.place, "include every file once")
+            message = f"{include.get('file')} is included twice, or the model has more than {MAX_FILES} files"
+            raise ModelError(message, include.place, "include each file once")
         self._seen.add(path)
         return read_xml(path).children
 
     def _path(self, include: Element) -> Path:
         name = include.required("file")
         if self.folder is None:
-            raise ModelError(f"{name} cannot be included: the model is no file", include.place, "load it from a file")
+            message = f"{name} cannot be included: the model was not read from a file"
+            raise ModelError(message, include.place, "load the model from a file")
         folder = self.folder.resolve()
         try:
             path = (folder / name).resolve()
             beside = (Path(include.place.source).parent / name).resolve()
             path = beside if not path.exists() and beside.exists() else path
         except (OSError, ValueError, RuntimeError):  # RuntimeError: a link to itself
-            raise ModelError(f"{name!r} is no name of a file", include.place) from None
+            raise ModelError(f"{name!r} is not a valid file name", include.place) from None
         if not any(path.is_relative_to(allowed) for allowed in (folder, *(root.resolve() for root in self.roots))):
-            message = f"{name} lies outside the model's folder"
-            remedy = f"put the file into {folder} or below, or name a folder around both: --package-root DIR"
+            message = f"{name} is outside the model's folder"
+            remedy = f"move the file to {folder} or below, or name a common folder: --package-root DIR"
             raise ModelError(message, include.place, remedy)
         return path
 
@@ -84,15 +84,13 @@ class _Includer:
             raise ModelError(f"the model has more than {MAX_ELEMENTS} elements", element.place)
 
 
-# <replicate count="..." offset="..." euler="...">: its content several times, each further on by the same step.
-
-#: One of the copies, with the place it has among them; no model can hold an element of this name.
+#: The tag prefix of copies of a <replicate>; no model can contain an element of this name.
 REPLICA = "replica of "
 _INDEX = "index"
 
 
 def with_replicas(root: Element) -> Element:
-    """The document with every <replicate> replaced by its copies, inner ones first: so the names' endings are given."""
+    """The document with each <replicate> replaced by its copies; inner ones first, as in the names of copies."""
     order, pending = [root], [root]
     while pending:
         children = pending.pop().children
@@ -112,9 +110,9 @@ def _copies(element: Element, room: int) -> list[Element]:
         return [element]
     count = single(element, "count")
     if count is None or count.denominator != 1:
-        raise ModelError("<replicate> has no count", element.place, 'write count="..." with a whole number')
+        raise ModelError("<replicate> has no count", element.place, 'write count="..." with an integer')
     if count * _size(element) > room:
-        message = f"the replicas are more than {MAX_ELEMENTS} elements"
+        message = f"the replicas have more than {MAX_ELEMENTS} elements"
         raise ModelError(message, element.place, "write a smaller count")
     if any(child.tag in ("joint", "freejoint") for child in element.children):
         raise ModelError("a joint cannot be replicated", element.place, "put it into a <body>")
@@ -129,7 +127,7 @@ def _copy(element: Element, index: int, ending: str) -> Element:
 
 
 def _renamed(root: Element, ending: str) -> Element:
-    """A copy of an element in which all names have an ending."""
+    """A copy of an element with a suffix on all names."""
     top = Element(root.tag, {}, root.place)
     pending = [(root, top)]
     while pending:
@@ -152,12 +150,12 @@ def _size(root: Element) -> int:
 
 
 def is_replica(element: Element) -> bool:
-    """Whether an element is one of the copies that `with_replicas` made."""
+    """Whether an element is a copy made by `with_replicas`."""
     return element.tag.startswith(REPLICA)
 
 
 def replica_place(element: Element, orienter: Orienter) -> tuple[Transform, ...]:
-    """Where a copy stands: its angles are its index times those stated, its position the sum of all steps before it."""
+    """The placement of a copy: its index times the given angles, and the sum of all previous offsets."""
     index = int(element.attributes[_INDEX])
     offset = vector(element, "offset", 3)
     euler = vector(element, "euler", 3)
@@ -183,13 +181,11 @@ def _multiple(
     return orienter.euler(angles, element, "a replica")
 
 
-# The bodies of a model in order: frames replaced by their content, default classes filled in.
-
-#: Elements that stand for bodies which MuJoCo makes when it compiles the model, and what to do instead.
+#: Elements from which MuJoCo generates bodies, and what to do instead.
 _EXPAND = "save the model from MuJoCo (mujoco.mj_saveLastXML), which writes the bodies out"
 _GENERATED = {
     "composite": ("its bodies, joints and tendons are generated", _EXPAND),
-    "flexcomp": ("deformable bodies are not described", "leave it out"),
+    "flexcomp": ("deformable bodies are not supported", "remove it"),
     "attach": ("it takes bodies from another model", _EXPAND),
 }
 _CLASSLESS = frozenset({"body", "inertial", "frame", "freejoint"})
@@ -197,7 +193,7 @@ _CLASSLESS = frozenset({"body", "inertial", "frame", "freejoint"})
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """An element of a body, complete with its class; `around` are the frames between the body and it."""
+    """An element of a body, completed with its class; `around` are the frames between the body and the element."""
 
     element: Element
     around: tuple[Transform, ...]
@@ -206,7 +202,7 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class MjcfBody:
-    """A body (or the world): where it stands, and what is on it apart from other bodies."""
+    """A body (or the world): its placement, and its elements except other bodies."""
 
     element: Element
     parent: MjcfBody | None
@@ -214,12 +210,12 @@ class MjcfBody:
     pieces: tuple[Piece, ...]
 
     def of(self, *tags: str) -> Iterator[Piece]:
-        """The pieces that were written with one of these tags."""
+        """The pieces with one of these tags."""
         return (piece for piece in self.pieces if piece.element.tag in tags)
 
 
 def bodies_of(root: Element, defaults: Defaults, orienter: Orienter) -> list[MjcfBody]:
-    """The world and all bodies, parents first, as written."""
+    """The world and all bodies, parents first, in the order of the file."""
     world = Element("worldbody", {}, root.place)
     for element in root.all("worldbody"):
         world.children.extend(element.children)
@@ -236,12 +232,12 @@ def bodies_of(root: Element, defaults: Defaults, orienter: Orienter) -> list[Mjc
 
 
 def _inside(element: Element, orienter: Orienter) -> tuple[Transform, ...]:
-    """Where the content of a frame or replica stands."""
+    """The placement of the content of a frame or replica."""
     return replica_place(element, orienter) if is_replica(element) else orienter.place(element, "a frame")
 
 
 def _contents(piece: Piece, defaults: Defaults, orienter: Orienter) -> Iterator[Piece]:
-    """What a body holds; the content of its frames comes in their place."""
+    """The elements of a body; frames are replaced by their content."""
     child_class = piece.element.get("childclass") or piece.child_class
     pending = [Piece(child, (), child_class) for child in reversed(piece.element.children)]
     while pending:
@@ -249,7 +245,7 @@ def _contents(piece: Piece, defaults: Defaults, orienter: Orienter) -> Iterator[
         element = here.element
         if element.tag in _GENERATED:
             reason, remedy = _GENERATED[element.tag]
-            raise ModelError(f"<{element.tag}> is not read: {reason}", element.place, remedy)
+            raise ModelError(f"<{element.tag}> is not supported: {reason}", element.place, remedy)
         if element.tag == "frame" or is_replica(element):
             inner = (*here.around, *_inside(element, orienter))
             wanted = element.get("childclass") or here.child_class

@@ -15,21 +15,22 @@ from numpy.typing import NDArray
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.joints import MjcfJoint, MjcfJointKind
 from kinegraph.io.mjcf.settings import Defaults
-from kinegraph.io.mjcf.transforms import DIGITS, about, cleaned, quaternion_matrix, quaternion_of_matrix
+from kinegraph.io.mjcf.transforms import DIGITS, cleaned, exact_quaternion
 from kinegraph.io.robot.joint_motion import JointMotion, NameTable
-from kinegraph.io.robot.placement import AngleReader, negative, plus, shifts
+from kinegraph.io.robot.placement import AngleReader, plus, shifts
 from kinegraph.io.robot.xml import Element, Written, numbers, single, vector
 from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop
 from kinegraph.model.evaluate import Value, number, value
-from kinegraph.model.expressions import PI, Expression, Number, Operation, names
+from kinegraph.model.expressions import PI, Expression, Number, Operation, names, negative
 from kinegraph.model.mechanism import Coordinate, Mechanism, Quaternion, Shift, Transform, amounts
 from kinegraph.model.names import STATEMENTS, did_you_mean
+from kinegraph.model.poses import about, quaternion_matrix
 from kinegraph.model.report import FindingKind, Places
 from kinegraph.model.topology import tree_of_records
 
-# Where the bodies of a mechanism stand at its start: exact where all turns are right angles, else floating point.
+# Initial poses of bodies: exact if all rotations are right angles, else floating point.
 
-#: Arrays of Fraction where a number is known exactly, of float where it is not.
+#: Arrays of Fraction for exact numbers, of float for all others.
 Values = NDArray[np.object_]
 
 _QUARTER = math.pi / 2
@@ -44,7 +45,7 @@ class Pose:
     position: Values
 
     def moved(self, transforms: Iterable[Transform], values: Mapping[str, Value]) -> Pose:
-        """The frame that transforms lead to from here; `values` are those of the names they use."""
+        """The frame after transforms from here; `values` are those of the names in them."""
         rotation, position = self.rotation, self.position
         for transform in transforms:
             if isinstance(transform, Shift):
@@ -54,13 +55,13 @@ class Pose:
         return Pose(rotation, position)
 
     def seen_from(self, other: Pose) -> Pose:
-        """This frame in the axes of another and from its origin."""
+        """This frame relative to another frame."""
         back = other.rotation.T
         return Pose(back @ self.rotation, back @ (self.position - other.position))
 
 
 def start_poses(mechanism: Mechanism) -> dict[str | None, Pose]:
-    """The frame of every body (None: the fixed one) at the initial positions; bases come before their bodies."""
+    """The frame of each body (None: the fixed frame) at the initial positions; bases come before their bodies."""
     values = _start(mechanism)
     found: dict[str | None, Pose] = {None: Pose(_exact(np.eye(3)), _exact(np.zeros(3)))}
     for body in mechanism.bodies:
@@ -91,16 +92,14 @@ def _turn(transform: Transform, values: Mapping[str, Value]) -> Values:
 
 
 def _exact(whole: NDArray[np.float64]) -> Values:
-    """Whole numbers as fractions."""
+    """Integers as fractions."""
     return np.array([Fraction(int(entry)) for entry in whole.flat], dtype=object).reshape(whole.shape)
 
 
-# <connect>, <weld> and <joint> of <equality> as loops and constraints.
-#
-# MuJoCo holds them by stiff springs (`solref`, `solimp`); here they hold exactly, which the report says. Without a pose
-# of its own a constraint holds what is so at the start (`qpos0`): the second body's point is where the first one's is.
+# <connect>, <weld> and <joint> of <equality> as loops and constraints. They are soft in MuJoCo (`solref`, `solimp`) and
+# exact here, as the report says. Without an explicit pose, a constraint keeps the relative pose at the start (`qpos0`).
 
-_USUAL = (Fraction(0), Fraction(1), Fraction(0), Fraction(0), Fraction(0))
+_DEFAULT_POLYNOMIAL = (Fraction(0), Fraction(1), Fraction(0), Fraction(0), Fraction(0))
 _ORIGIN = (Fraction(0), Fraction(0), Fraction(0))
 _KINDS = ("connect", "weld", "joint")
 _TOPIC = "equality constraints"
@@ -109,7 +108,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Parts:
-    """What constraints refer to, by the names of the file: bodies, frames of sites, and joints with their motion."""
+    """The targets of constraints, by their names in the file: bodies, frames of sites, joints with their motion."""
 
     bodies: Mapping[str, str | None]
     sites: Mapping[str, Frame]
@@ -118,7 +117,7 @@ class Parts:
 
 @dataclass
 class EqualityReader:
-    """Reads the constraints of one model, whose bodies stand in `mechanism`."""
+    """Reads the equality constraints of a model whose bodies are in `mechanism`."""
 
     mechanism: Mechanism
     parts: Parts
@@ -129,15 +128,15 @@ class EqualityReader:
     _constraints: list[Constraint] = field(default_factory=list)
 
     def constrained(self, root: Element, in_force: bool, wanted: bool = True) -> Mechanism:
-        """The mechanism with the loops and constraints of a model; `in_force` unless its flags switch them off.
+        """The mechanism with the loops and constraints of a model; `in_force`: its flags do not disable them.
 
-        Those that are not `wanted` are reported as left out.
+        If they are not `wanted`, they are reported as left out.
         """
         elements = [one for group in root.all("equality") for one in group.children if one.tag in _KINDS]
         taken = list(self._in_force(elements, in_force))
         if not wanted:
             for element in taken:
-                what = f"<{element.tag}> of <equality>, as asked"
+                what = f"<{element.tag}> of <equality>, as requested"
                 self.angle_reader.findings.count(FindingKind.LEFT_OUT, _TOPIC, what, element.place, _called(element))
             return self.mechanism
         forbidden = (*STATEMENTS, *(body.name for body in self.mechanism.bodies))
@@ -147,7 +146,7 @@ class EqualityReader:
             name = table[given] if given else table.fresh(_called(element))
             self._add(element, name)
         if self._loops or self._constraints:
-            message = "loops and constraints hold exactly; MuJoCo's give way a little (solref, solimp)"
+            message = "loops and constraints are exact; in MuJoCo they are soft (solref, solimp)"
             self.angle_reader.findings.add(FindingKind.ASSUMED, message, taken[0].place, _TOPIC)
         return replace(self.mechanism, loops=tuple(self._loops), constraints=tuple(self._constraints))
 
@@ -156,11 +155,12 @@ class EqualityReader:
             full = self.defaults.complete(element, None, "equality")
             active = full.get("active") or "true"
             if active not in ("true", "false"):
-                raise ModelError(f"active of <{element.tag}> is `{active}`", element.place, "write true or false")
+                message = f"invalid value `{active}` of active in <{element.tag}>"
+                raise ModelError(message, element.place, "write true or false")
             if in_force and active == "true":
                 yield full
             else:
-                what = f"<{element.tag}> of <equality> that is switched off"
+                what = f"<{element.tag}> of <equality> that is disabled"
                 self.angle_reader.findings.count(FindingKind.NOT_USED, _TOPIC, what, element.place, _called(element))
 
     def _add(self, element: Element, name: str) -> None:
@@ -173,11 +173,11 @@ class EqualityReader:
         if self._moves(loop):
             self._loops.append(loop)
         else:
-            message = f"<{element.tag}> of <equality> says nothing: no joint moves {first} against {second}"
+            message = f"<{element.tag}> of <equality> has no effect: no joint moves {first} relative to {second}"
             self.angle_reader.findings.add(FindingKind.NOT_USED, message, element.place, _TOPIC)
 
     def _moves(self, loop: Loop) -> bool:
-        """Whether a joint moves the two bodies against each other."""
+        """Whether a joint moves the two bodies relative to each other."""
         (chains,) = tree_of_records(replace(self.mechanism, loops=(loop,))).loops
         own = [self.mechanism.body(name) for name in (*chains.first, *chains.second)]
         return any(names(amount) - {PI} for body in own for one in body.transforms for amount in amounts(one))
@@ -185,13 +185,13 @@ class EqualityReader:
     # frames
 
     def _site_frames(self, element: Element) -> tuple[Frame, Frame] | None:
-        """The frames of two sites; None if the element names none."""
+        """The frames of two sites; None if the element names no site."""
         words = [element.get("site1"), element.get("site2")]
         if not any(words):
             return None
         if not all(words) or any(element.get(word) for word in ("body1", "body2", "anchor", "relpose")):
             remedy = "write site1 and site2, or body1, body2 and anchor"
-            raise ModelError(f"<{element.tag}> takes two sites or two bodies", element.place, remedy)
+            raise ModelError(f"<{element.tag}> needs either two sites or two bodies", element.place, remedy)
         first, second = (_found(self.parts.sites, element, word) for word in ("site1", "site2"))
         return first, second
 
@@ -200,8 +200,8 @@ class EqualityReader:
         first = _found(self.parts.bodies, element, "body1")
         second = _found(self.parts.bodies, element, "body2") if element.get("body2") else None
         if first == second:
-            message = f"<{element.tag}> ties {first or 'the world'} to itself"
-            raise ModelError(message, element.place, "name two bodies, or one and leave body2 out for the world")
+            message = f"<{element.tag}> connects {first or 'the world'} to itself"
+            raise ModelError(message, element.place, "name two bodies, or omit body2 for the world")
         if element.tag == "connect":
             element.required("anchor")
             anchor = Frame(first, shifts(_three(element, "anchor")))
@@ -219,14 +219,14 @@ class EqualityReader:
         return start_poses(self.mechanism)
 
     def _frame_at(self, anchor: Frame, body: str | None) -> tuple[Transform, ...]:
-        """The way from a body's frame to where the anchor, on another body, is at the start."""
+        """The shifts from a body's frame to the anchor, on another body, at the start."""
         there = self._poses[anchor.body].moved(anchor.transforms, {})
         return shifts([item.value for item in cleaned(there.seen_from(self._poses[body]).position)])
 
     def _turn(self, element: Element, body: str | None, base: str | None) -> tuple[Transform, ...]:
         """The rotation from the frame of one body to that of another at the start."""
         turned = self._poses[body].seen_from(self._poses[base]).rotation
-        parts = quaternion_of_matrix(turned.astype(np.float64))
+        parts = exact_quaternion(turned.astype(np.float64))
         return self.angle_reader.quaternion(
             [Written(part.value, DIGITS) for part in parts], _what(element), element.place
         )
@@ -234,7 +234,7 @@ class EqualityReader:
     # coordinates
 
     def _relation(self, element: Element, name: str) -> Constraint:
-        """joint1 - ref1 = c0 + c1 x + c2 x^2 + c3 x^3 + c4 x^4 with x = joint2 - ref2; c0 alone without joint2."""
+        """joint1 - ref1 = c0 + c1 x + c2 x^2 + c3 x^3 + c4 x^4 with x = joint2 - ref2; only c0 without joint2."""
         first, start = self._coordinate(element, "joint1")
         coefficients = _polynomial(element)
         right = _sum(start, coefficients[0])
@@ -242,7 +242,7 @@ class EqualityReader:
             return Constraint(name, first, right)
         second, reference = self._coordinate(element, "joint2")
         if second == first:
-            raise ModelError(f"<joint> ties {element.get('joint1')} to itself", element.place, "name two joints")
+            raise ModelError(f"<joint> connects {element.get('joint1')} to itself", element.place, "name two joints")
         x = plus(second, negative(reference))
         for power, factor in enumerate(coefficients[1:], start=1):
             if factor:
@@ -255,7 +255,7 @@ class EqualityReader:
         joint, motion = _found(self.parts.joints, element, word)
         if joint.kind not in (MjcfJointKind.HINGE, MjcfJointKind.SLIDE):
             message = f"{word} of <joint> is {joint.name}, a {joint.kind.value} joint"
-            raise ModelError(message, element.place, "only hinge and slide joints have one position to relate")
+            raise ModelError(message, element.place, "name a hinge or slide joint")
         (coordinate,), ((own,),) = motion.coordinates, motion.displacements
         assert isinstance(coordinate, Coordinate)
         return own, coordinate.position
@@ -264,23 +264,23 @@ class EqualityReader:
 def _found(table: Mapping[str, _T], element: Element, word: str) -> _T:
     name = element.required(word)
     if name not in table:
-        message = f"{word} of <{element.tag}> is {name}, which does not exist"
+        message = f"unknown {word} '{name}' of <{element.tag}>"
         raise ModelError(message, element.place, did_you_mean(name, table))
     return table[name]
 
 
 def _leaves_rotation(element: Element) -> bool:
-    """Whether a constraint holds a point alone; the rotation of a weld may be given no weight."""
+    """Whether a constraint fixes only a point; the rotation of a weld may have zero weight."""
     return element.tag == "connect" or single(element, "torquescale") == 0
 
 
 def _polynomial(element: Element) -> tuple[Fraction, ...]:
-    """Five coefficients; those that are not written are as usual."""
+    """Five coefficients, completed with the defaults."""
     written = [item.value for item in numbers(element, "polycoef") or ()]
-    if len(written) > len(_USUAL):
-        message = f"polycoef of <joint> takes up to {len(_USUAL)} numbers, found {len(written)}"
+    if len(written) > len(_DEFAULT_POLYNOMIAL):
+        message = f"polycoef of <joint> takes up to {len(_DEFAULT_POLYNOMIAL)} numbers, found {len(written)}"
         raise ModelError(message, element.place, "write the coefficients of 1, x, x^2, x^3 and x^4")
-    return (*written, *_USUAL[len(written) :])
+    return (*written, *_DEFAULT_POLYNOMIAL[len(written) :])
 
 
 def _sum(start: Expression, more: Fraction) -> Expression:
@@ -293,7 +293,7 @@ def _three(element: Element, name: str) -> tuple[Fraction, ...]:
 
 
 def _called(element: Element) -> str:
-    """The name of a constraint, or what it ties."""
+    """The name of a constraint, or the names of what it connects."""
     ends = [value for word in _ENDS if (value := element.get(word))]
     return element.get("name") or "_".join((element.tag, *ends))
 

@@ -15,27 +15,26 @@ from kinegraph.errors import ModelError
 from kinegraph.io.meshes import Indices, Mesh, MeshFinder, cut_as_mujoco, read_mesh_file
 from kinegraph.io.mjcf.moments import MeshInertia, Moments, Surface
 from kinegraph.io.mjcf.settings import Defaults, Settings
-from kinegraph.io.mjcf.transforms import Floats, Orienter, cleaned, placed, quaternion_matrix, z_to
+from kinegraph.io.mjcf.transforms import Orienter, cleaned, placed, z_to
 from kinegraph.io.robot.placement import shifts
 from kinegraph.io.robot.xml import Element, Written, numbers, single, vector
 from kinegraph.model.expressions import Number
 from kinegraph.model.mechanism import Transform
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.poses import Floats, quaternion_matrix
 from kinegraph.model.robot_data import ShapeKind
 
-# Mesh assets: where their files lie, and the surface each stands for, read when it is needed.
-
 _SUFFIXES = {"model/stl": ".stl", "model/obj": ".obj", "model/vnd.mujoco.msh": ".msh"}
-_STATE = "or state the inertia of the body: <inertial pos=... mass=... diaginertia=.../>"
+_STATE = "or give the inertia of the body: <inertial pos=... mass=... diaginertia=.../>"
 
 Triple = tuple[Fraction, Fraction, Fraction]
 
 
 @dataclass(frozen=True, eq=False)
 class MeshAsset:
-    """One <mesh>: `reference` is the file as the model names it, `file` where it was found.
+    """A <mesh>, read on demand: `reference` is its file name in the model, `file` its path.
 
-    `usual` is the rule for its inertia where it states none.
+    `usual` is the default rule for its inertia.
     """
 
     name: str
@@ -56,37 +55,38 @@ class MeshAsset:
 
     @property
     def rule(self) -> MeshInertia:
-        """What of the mesh has mass."""
+        """The rule for its inertia."""
         word = self.element.get("inertia") or self.usual.value
         try:
             return MeshInertia(word)
         except ValueError:
             remedy = did_you_mean(word, [rule.value for rule in MeshInertia])
-            raise ModelError(f"inertia of the mesh {self.name} is `{word}`", self.element.place, remedy) from None
+            message = f"unknown inertia '{word}' of the mesh {self.name}"
+            raise ModelError(message, self.element.place, remedy) from None
 
     @cached_property
     def surface(self) -> Surface:
-        """The mesh as geoms place it: moved by refpos, turned by refquat, scaled."""
+        """The mesh as placed in geoms: translated by refpos, rotated by refquat, scaled."""
         corners, triangles = self._data
         if len(corners) < 4:
-            message = f"the mesh {self.name} has {len(corners)} corners"
-            raise ModelError(message, self.element.place, "a mesh has at least four")
+            message = f"the mesh {self.name} has {len(corners)} vertices"
+            raise ModelError(message, self.element.place, "give it at least four")
         moved = (corners - _floats(self._triple("refpos", Fraction(0)))) @ self._turn() * _floats(self.scale)
         mirrored = bool(np.prod(np.sign(_floats(self.scale))) < 0)
-        if mirrored:  # it would be inside out
+        if mirrored:  # otherwise it would be inside out
             triangles = triangles[:, [0, 2, 1]]
         return Surface(
             np.asarray(moved), triangles, corners, mirrored, self.name, self.element.place, self._hull_corners()
         )
 
     def _hull_corners(self) -> int | None:
-        """The most corners the convex hull may have; None for all."""
+        """The maximum number of vertices of the convex hull; None for all."""
         limit = single(self.element, "maxhullvert")
         if limit is None or limit == -1:
             return None
         if limit < 4 or limit.denominator != 1:
             message = f"maxhullvert of the mesh {self.name} is {limit}"
-            raise ModelError(message, self.element.place, "write a whole number above 3, or -1 for no limit")
+            raise ModelError(message, self.element.place, "write an integer above 3, or -1 for no limit")
         return int(limit)
 
     def _turn(self) -> Floats:
@@ -94,18 +94,18 @@ class MeshAsset:
         quaternion = [float(item.value) for item in vector(self.element, "refquat", 4) or ()]
         if quaternion and not any(quaternion):
             raise ModelError(
-                f"refquat of the mesh {self.name} is zero", self.element.place, "write 1 0 0 0 for no turn"
+                f"refquat of the mesh {self.name} is zero", self.element.place, "write 1 0 0 0 for no rotation"
             )
         return quaternion_matrix(quaternion) if quaternion else np.eye(3)
 
     @cached_property
     def moments(self) -> Moments:
-        """Volume, centre and inertia by the mesh's own rule."""
+        """Volume, center and inertia by the rule of the mesh."""
         return self.surface.moments(self.rule)
 
     @property
     def torn(self) -> int:
-        """How many faces of an OBJ file that gave the mesh its mass MuJoCo's reader does not take whole."""
+        """The number of faces of its OBJ file of which MuJoCo drops parts, if the mesh has mass."""
         used = "moments" in self.__dict__ and self.reference  # a mesh without mass may have no file
         return self._read_file.torn if used else 0
 
@@ -116,8 +116,8 @@ class MeshAsset:
             what = "generated by MuJoCo" if generated else "made by a plugin"
             raise ModelError(f"the mesh {self.name} is {what}", self.element.place, f"save it as a file, {_STATE}")
         if self.reference and self.element.get("vertex"):
-            message = f"the mesh {self.name} has both a file and corners of its own"
-            raise ModelError(message, self.element.place, "leave file or vertex out")
+            message = f"the mesh {self.name} has both a file and vertices"
+            raise ModelError(message, self.element.place, "remove file or vertex")
         if not self.reference:
             corners = self._written("vertex").astype(np.float32).astype(np.float64)
             return corners, self._written_faces(len(corners))
@@ -127,8 +127,8 @@ class MeshAsset:
     @cached_property
     def _read_file(self) -> Mesh:
         if self.file is None:
-            message = f"the mesh {self.reference} is not found in the model's folder or below"
-            remedy = f"put the file there, name a folder around both as package root (--package-root DIR), {_STATE}"
+            message = f"the mesh file {self.reference} was not found in the model's folder or below"
+            remedy = f"put the file there, name a common folder (--package-root DIR), {_STATE}"
             raise ModelError(message, self.element.place, remedy)
         return read_mesh_file(self.file, _SUFFIXES.get(self.element.get("content_type") or ""), cut_as_mujoco)
 
@@ -136,18 +136,18 @@ class MeshAsset:
         listed = self._written("face")
         faces = listed.astype(np.int64)
         if (faces != listed).any():
-            message = f"a face of the mesh {self.name} has a corner that is no whole number"
-            raise ModelError(message, self.element.place, f"corners are counted from 0 to {corners - 1}")
+            message = f"a face of the mesh {self.name} has a vertex index that is not an integer"
+            raise ModelError(message, self.element.place, f"use indices from 0 to {corners - 1}")
         if faces.size and not 0 <= faces.min() <= faces.max() < corners:
-            message = f"a face of the mesh {self.name} has a corner that does not exist"
-            raise ModelError(message, self.element.place, f"corners are counted from 0 to {corners - 1}")
+            message = f"a face of the mesh {self.name} has a vertex index that does not exist"
+            raise ModelError(message, self.element.place, f"use indices from 0 to {corners - 1}")
         return faces
 
     def _written(self, name: str) -> Floats:
-        """Numbers of the element itself, three at a time."""
+        """Numbers of an attribute, three per row."""
         found = numbers(self.element, name) or ()
         if len(found) % 3 or (name == "vertex" and not found):
-            message = f"{name} of the mesh {self.name} takes three numbers each, found {len(found)}"
+            message = f"{name} of the mesh {self.name} needs three numbers each, found {len(found)}"
             raise ModelError(message, self.element.place, 'write file="..." or vertex="x y z x y z ..."')
         return np.array([float(item.value) for item in found]).reshape(-1, 3)
 
@@ -163,8 +163,8 @@ class MeshAssets:
         self._assets: dict[str, MeshAsset] = {}
         for asset in self._read(root, defaults):
             if asset.name in self._assets:
-                message = f"there are two meshes of the name {asset.name}"
-                raise ModelError(message, asset.element.place, "give every mesh a name of its own")
+                message = f"two meshes have the name {asset.name}"
+                raise ModelError(message, asset.element.place, "rename one of them")
             self._assets[asset.name] = asset
 
     def _read(self, root: Element, defaults: Defaults) -> Iterator[MeshAsset]:
@@ -177,7 +177,7 @@ class MeshAssets:
                 yield MeshAsset(name, defaults.complete(element, None), reference, file, self._usual)
 
     def _file(self, element: Element, written: str) -> str | None:
-        """The file in the mesh folder of the model, or else beside the included file that names it."""
+        """The file in the mesh folder of the model, or else beside the including file."""
         found = self._finder.file(self._reference(written))
         if found is not None or self._finder.folder is None:
             return found
@@ -187,14 +187,14 @@ class MeshAssets:
         return PureWindowsPath(written).name if self._strip else written
 
     def _reference(self, written: str) -> str:
-        """The file below the model's folder; a mesh without a name is called like its file."""
+        """The file name relative to the model's folder."""
         return str(PurePosixPath(self._folder) / self._stripped(written))
 
     def __getitem__(self, geom: Element) -> MeshAsset:
         """The mesh that a geom names."""
         name = geom.get("mesh") or ""
         if name not in self._assets:
-            message = f"a geom has the mesh `{name}`, which is no asset" if name else "a geom has no mesh"
+            message = f"unknown mesh '{name}' of a geom" if name else "a geom has no mesh"
             remedy = did_you_mean(name, self._assets) or "write <asset><mesh .../></asset>"
             raise ModelError(message, geom.place, remedy)
         return self._assets[name]
@@ -204,24 +204,21 @@ def _floats(values: Sequence[Fraction]) -> Floats:
     return np.array([float(value) for value in values])
 
 
-# Primitive geoms fitted to a mesh, by its equivalent inertia box or by the box around it along its principal axes.
-
-
 @dataclass(frozen=True)
 class Fitted:
-    """Half sizes of a primitive, radius first, and where it stands."""
+    """Half sizes of a primitive, radius first, and its placement."""
 
     sizes: tuple[float, ...]
     place: tuple[Transform, ...]
 
 
 def fitted(kind: str, mesh: MeshAsset, around: bool, scale: float) -> Fitted:
-    """The primitive of a kind that stands for a mesh: by the box around it, or by its inertia box."""
-    axes, centre = quaternion_matrix(mesh.moments.axes.tolist()), mesh.moments.centre
+    """The primitive fitted to a mesh: to its bounding box along the principal axes, or to its inertia box."""
+    axes, center = quaternion_matrix(mesh.moments.axes.tolist()), mesh.moments.center
     if around:
-        seen = (mesh.surface.corners - centre) @ axes
+        seen = (mesh.surface.corners - center) @ axes
         low, high = seen.min(axis=0), seen.max(axis=0)
-        centre = centre + axes @ ((low + high) / 2)
+        center = center + axes @ ((low + high) / 2)
         sizes = _around(kind, (high - low) / 2)
     else:
         sizes = _by_inertia_box(kind, _inertia_box(mesh.moments.moments / mesh.moments.amount))
@@ -230,7 +227,7 @@ def fitted(kind: str, mesh: MeshAsset, around: bool, scale: float) -> Fitted:
     if not (scale > 0 and max(sizes) > 0):
         message = f"a {kind} fitted to the mesh {mesh.name} has no size"
         raise ModelError(message, mesh.element.place, "write a positive fitscale")
-    return Fitted(tuple(scale * size for size in sizes), placed(centre, mesh.moments.axes))
+    return Fitted(tuple(scale * size for size in sizes), placed(center, mesh.moments.axes))
 
 
 def _inertia_box(moments: Floats) -> Floats:
@@ -240,7 +237,7 @@ def _inertia_box(moments: Floats) -> Floats:
 
 
 def _by_inertia_box(kind: str, box: Floats) -> tuple[float, ...] | None:
-    """Sizes like those of a box of the same inertia."""
+    """The sizes of a primitive fitted to a box of the same inertia."""
     x, y, z = (float(half) for half in box)
     radius = (x + y) / 2
     match kind:
@@ -256,7 +253,7 @@ def _by_inertia_box(kind: str, box: Floats) -> tuple[float, ...] | None:
 
 
 def _around(kind: str, box: Floats) -> tuple[float, ...] | None:
-    """Sizes of the smallest that has room for a box along its axes, or the other way round where that is meant."""
+    """The sizes of a primitive fitted to a bounding box."""
     x, y, z = (float(half) for half in box)
     match kind:
         case "sphere":
@@ -270,8 +267,6 @@ def _around(kind: str, box: Floats) -> tuple[float, ...] | None:
     return None
 
 
-# Geoms: what stands where on a body, for the viewer and for the mass of bodies that state no inertia.
-
 _MESHES = frozenset({"mesh", "sdf"})
 _SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3, "plane": 0, "hfield": 0}
 _LARGEST = 10**30
@@ -279,7 +274,7 @@ _LARGEST = 10**30
 
 @dataclass(frozen=True, eq=False)
 class Geom:
-    """A geom placed in its body's frame; half sizes as MJCF states them, or none where a mesh gives them."""
+    """A geom placed in its body's frame; half sizes as in MJCF, or none if a mesh gives them."""
 
     kind: str
     sizes: tuple[Fraction, ...]
@@ -290,17 +285,17 @@ class Geom:
 
     @property
     def group(self) -> int:
-        """The group by which geoms are chosen to give a body its mass."""
+        """The group of the geom; groups select the geoms that have mass."""
         return int(single(self.element, "group") or 0)
 
     @property
     def is_mesh(self) -> bool:
-        """Whether it is the mesh itself, not a primitive that was fitted to one."""
+        """Whether it is a mesh, not a primitive fitted to a mesh."""
         return self.kind in _MESHES
 
     @cached_property
     def primitive(self) -> Fitted:
-        """Sizes and place of a primitive. ModelError if they come from a mesh that cannot be read."""
+        """Sizes and placement of a primitive. Raises a ModelError if they come from a mesh that cannot be read."""
         if self.mesh is None or self.is_mesh:
             return Fitted(tuple(float(size) for size in self.sizes), self.place)
         scale = single(self.element, "fitscale")
@@ -309,7 +304,7 @@ class Geom:
 
     @property
     def _has_sizes(self) -> bool:
-        """Whether the sizes are known: a mesh that cannot be read gives none."""
+        """Whether the sizes are known; a mesh that cannot be read gives none."""
         try:
             return bool(self.primitive)
         except ModelError:
@@ -317,7 +312,7 @@ class Geom:
 
     @property
     def shape(self) -> tuple[ShapeKind, tuple[Number, ...], tuple[Transform, ...]]:
-        """Kind, sizes and place of the shape: full lengths, not half ones, except for an ellipsoid and a plane."""
+        """Kind, sizes and placement of the shape: full lengths, except for an ellipsoid and a plane."""
         if self.is_mesh or self.kind == "hfield" or not self._has_sizes:
             scale = self.mesh.scale if self.mesh else (Fraction(1),) * 3
             return ShapeKind.MESH, _numbers(scale), self.place
@@ -332,7 +327,7 @@ class Geom:
 
 
 class GeomReader:
-    """Reads geoms by the settings and the meshes of one model."""
+    """Reads geoms with the settings and meshes of one model."""
 
     def __init__(self, orienter: Orienter, meshes: MeshAssets, fit_box: bool) -> None:
         self.orienter = orienter
@@ -340,13 +335,13 @@ class GeomReader:
         self.fit_box = fit_box
 
     def read(self, element: Element, around: tuple[Transform, ...]) -> Geom:
-        """A geom with the attributes of its class filled in; `around` are the frames it stands in."""
+        """A geom, completed with the attributes of its class; `around` are the frames around it."""
         kind = element.get("type") or "sphere"
         if kind not in _SIZES and kind not in _MESHES:
-            raise ModelError(f"a geom is of an unknown type `{kind}`", element.place, did_you_mean(kind, _SIZES))
+            raise ModelError(f"unknown geom type '{kind}'", element.place, did_you_mean(kind, _SIZES))
         if element.get("mesh") or kind in _MESHES:
             if element.get("fromto"):
-                raise ModelError("a geom has both a mesh and fromto", element.place, "leave one of them out")
+                raise ModelError("a geom has both a mesh and fromto", element.place, "remove one of them")
             place = (*around, *self.orienter.place(element, "a geom"))
             return Geom(kind, (), place, element, self.meshes[element], self.fit_box)
         sizes = tuple(item.value for item in numbers(element, "size") or ())
@@ -359,33 +354,35 @@ class GeomReader:
 
 
 def _checked(kind: str, sizes: tuple[Fraction, ...], element: Element) -> tuple[Fraction, ...]:
-    """As many sizes as the kind needs, all of them reasonable."""
+    """The required number of sizes, after a check of their values."""
     needed = _SIZES[kind]
     if len(sizes) < needed:
         message = f"a {kind} takes {needed} sizes, found {len(sizes)}"
         raise ModelError(message, element.place, 'write size="..." (half lengths, radius first)')
     if needed and not (0 < sizes[0] < _LARGEST and all(0 <= size < _LARGEST for size in sizes)):
-        raise ModelError(f"the sizes of a {kind} are not positive or too large", element.place, "write half lengths")
+        message = f"the sizes of a {kind} are not positive, or too large"
+        raise ModelError(message, element.place, "write half lengths in meters")
     return sizes[:needed] if needed else sizes
 
 
 def _between(
     kind: str, sizes: tuple[Fraction, ...], ends: Sequence[Written], element: Element
 ) -> tuple[tuple[Fraction, ...], tuple[Transform, ...]]:
-    """Sizes and place of a geom that reaches from one point to another."""
+    """Sizes and placement of a geom from one point to another."""
     if kind not in ("capsule", "cylinder", "ellipsoid", "box") or not sizes:
-        raise ModelError(f"a {kind} has no fromto", element.place, "use a capsule, cylinder, box or ellipsoid")
+        message = f"fromto is not supported for a {kind}, or its size is missing"
+        raise ModelError(message, element.place, "use a capsule, cylinder, box or ellipsoid with a size")
     start, end = [item.value for item in ends[:3]], [item.value for item in ends[3:]]
     along = [a - b for a, b in zip(start, end, strict=True)]
     if not all(abs(step) < _LARGEST for step in along):
-        raise ModelError(f"the ends of a {kind} are too far apart", element.place, "write fromto in metres")
+        raise ModelError(f"the ends of a {kind} are too far apart", element.place, "write fromto in meters")
     half = _length(along) / 2
     found = (sizes[0], half) if kind in ("capsule", "cylinder") else (sizes[0], sizes[0], half)
     return found, place_between(ends, element)
 
 
 def place_between(ends: Sequence[Written], element: Element) -> tuple[Transform, ...]:
-    """The frame in the middle between two points of `fromto`, its z axis along them."""
+    """The frame at the midpoint of `fromto`, with its z axis along the two points."""
     start, end = [item.value for item in ends[:3]], [item.value for item in ends[3:]]
     along = [a - b for a, b in zip(start, end, strict=True)]
     middle = [(a + b) / 2 for a, b in zip(start, end, strict=True)]

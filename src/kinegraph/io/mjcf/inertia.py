@@ -13,23 +13,22 @@ from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.geoms import Geom
 from kinegraph.io.mjcf.moments import SHELLS, SOLIDS, along_principal_axes
 from kinegraph.io.mjcf.settings import InertiaBounds
-from kinegraph.io.mjcf.transforms import Floats, about, cleaned, placed, pose, quaternion_matrix
+from kinegraph.io.mjcf.transforms import cleaned, placed
 from kinegraph.io.robot.placement import shifts
 from kinegraph.io.robot.xml import Element, single, vector
 from kinegraph.model.evaluate import initial_positions, number
 from kinegraph.model.expressions import Expression, Name, Number, expression, names
 from kinegraph.model.mechanism import Coordinate, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
-
-# The inertia of a body: what <inertial> states, or what its geoms have together, within the bounds of <compiler>.
+from kinegraph.model.poses import Floats, about, pose, quaternion_matrix
 
 _NO_MASS = frozenset({"plane", "hfield"})
-_DENSITY = 1000.0  # of water, what geoms are made of unless they say so
-_LEAST_MASS = 1e-15  # MuJoCo takes less for nothing
+_DENSITY = 1000.0  # default density of geoms
+_LEAST_MASS = 1e-15  # MuJoCo ignores smaller masses
 
 
 @dataclass(frozen=True)
 class _Part:
-    """A geom's share of a body: mass, a frame in its centre of mass, and its inertia tensor along the frame's axes."""
+    """A geom as part of a body: mass, a frame at its center of mass, and its inertia tensor in this frame."""
 
     mass: float
     frame: tuple[Transform, ...]
@@ -37,14 +36,14 @@ class _Part:
 
 
 def stated_inertia(element: Element, central: tuple[Transform, ...]) -> Inertia:
-    """The inertia that <inertial> states; `central` leads from the body's frame to its own."""
+    """The inertia of <inertial>; `central` are the transforms from the body's frame to the inertial frame."""
     mass = single(element, "mass")
     if mass is None:
         raise ModelError("<inertial> has no mass", element.place, 'write mass="..."')
     full, diagonal = vector(element, "fullinertia", 6), vector(element, "diaginertia", 3)
     if full is not None and diagonal is not None and any(item.value for item in diagonal):
         message = "<inertial> has both fullinertia and diaginertia"
-        raise ModelError(message, element.place, "leave one of them out")
+        raise ModelError(message, element.place, "remove one of them")
     if full is not None:
         xx, yy, zz, xy, xz, yz = (item.value for item in full)
         moments = (Number(xx), Number(yy), Number(zz), Number(-xy), Number(-yz), Number(-xz))
@@ -56,7 +55,7 @@ def stated_inertia(element: Element, central: tuple[Transform, ...]) -> Inertia:
 
 
 def geoms_inertia(geoms: Sequence[Geom], body: str) -> Inertia:
-    """The inertia of a body made of geoms; if only one has mass it is told along the axes of that one."""
+    """The inertia of a body made of geoms; if only one has mass, in the axes of that geom."""
     found = [part for geom in geoms if (part := _part(geom, body)) is not None]
     parts = [part for part in found if part.mass >= _LEAST_MASS]
     if not parts:
@@ -68,10 +67,10 @@ def geoms_inertia(geoms: Sequence[Geom], body: str) -> Inertia:
 
 
 def _part(geom: Geom, body: str) -> _Part | None:
-    """What a geom adds to its body; None if it has no mass."""
+    """The contribution of a geom; None if it has no mass."""
     stated, density = single(geom.element, "mass"), single(geom.element, "density")
     if ((density if stated is None else stated) or 0) < 0:
-        raise ModelError(f"a geom of the body {body} has a negative mass", geom.element.place, "write a positive one")
+        raise ModelError(f"a geom of the body {body} has a negative mass", geom.element.place, "write a positive mass")
     if geom.kind in _NO_MASS or stated == 0 or (stated is None and density == 0):
         return None
     per_amount = _DENSITY if density is None else float(density)
@@ -90,19 +89,19 @@ def _mesh_part(geom: Geom, stated: Fraction | None, density: float) -> _Part:
         raise ModelError(f"a geom of the mesh {geom.mesh.name} has shellinertia", geom.element.place, remedy)
     mesh = geom.mesh.moments
     mass = float(stated) if stated is not None else density * mesh.amount
-    return _Part(mass, (*geom.place, *placed(mesh.centre, mesh.axes)), mass / mesh.amount * np.diag(mesh.moments))
+    return _Part(mass, (*geom.place, *placed(mesh.center, mesh.axes)), mass / mesh.amount * np.diag(mesh.moments))
 
 
 def _together(parts: Sequence[_Part]) -> Inertia:
-    """Several parts as one, along the axes of their body."""
+    """Several parts combined, in the axes of their body."""
     poses = [pose(part.frame) for part in parts]
     total = math.fsum(part.mass for part in parts)
     weighted = [part.mass * position for part, (_, position) in zip(parts, poses, strict=True)]
-    centre = np.sum(weighted, axis=0) / total
+    center = np.sum(weighted, axis=0) / total
     tensor = np.zeros((3, 3))
     for part, (rotation, position) in zip(parts, poses, strict=True):
-        tensor += rotation @ part.tensor @ rotation.T + _of_point(part.mass, position - centre)
-    return _inertia(total, tensor, shifts([item.value for item in cleaned(centre)]))
+        tensor += rotation @ part.tensor @ rotation.T + _of_point(part.mass, position - center)
+    return _inertia(total, tensor, shifts([item.value for item in cleaned(center)]))
 
 
 def _of_point(mass: float, r: Floats) -> Floats:
@@ -116,9 +115,9 @@ def _inertia(mass: float, tensor: Floats, central: tuple[Transform, ...]) -> Ine
 
 
 def bounded(inertia: Inertia, bounds: InertiaBounds, own_place: tuple[Transform, ...]) -> Inertia:
-    """The inertia with mass and principal moments raised to their bounds, and balanced if that is wanted.
+    """The inertia with mass and principal moments raised to their bounds, and balanced if requested.
 
-    A body without any inertia gets them where MuJoCo puts them: as far from its origin as that is from the parent's.
+    For a body without inertia, MuJoCo puts them at an offset from its origin equal to its offset from the parent.
     """
     if not bounds.any:
         return inertia
@@ -153,11 +152,11 @@ def value_of(item: Expression) -> Fraction:
     return item.value
 
 
-# The inertia that joints move where the model starts: what springs and dampers with a time constant are made for.
+# The inertia that joints move at the start, for `springdamper`
 
 
 def inverse_inertia(mechanism: Mechanism) -> dict[str, float]:
-    """The diagonal of the inverse of the inertia matrix where the mechanism starts, by the name of the velocity."""
+    """The diagonal of the inverse mass matrix at the start, by the name of the velocity."""
     start = _Start(mechanism)
     for body in mechanism.bodies:
         start.add(body.name, body.base, body.transforms, body.inertia)
@@ -165,14 +164,14 @@ def inverse_inertia(mechanism: Mechanism) -> dict[str, float]:
     try:
         diagonal = np.diag(np.linalg.inv(matrix))
     except np.linalg.LinAlgError:
-        remedy = "give the bodies that the joint moves some mass"
-        raise ModelError("springdamper needs inertia, and a joint moves none", remedy=remedy) from None
+        remedy = "give the bodies that the joint moves a mass"
+        raise ModelError("a joint with springdamper moves no mass", remedy=remedy) from None
     return dict(zip(mechanism.layout.velocities, diagonal.tolist(), strict=True))
 
 
 @dataclass
 class _Frame:
-    """Where a body stands, and what moves it: rows of the index of a velocity and a twist about the fixed origin."""
+    """The pose of a body, and the twists that move it: pairs of a velocity's index and a twist at the fixed origin."""
 
     rotation: Floats
     position: Floats
@@ -180,7 +179,7 @@ class _Frame:
 
 
 class _Start:
-    """Adds bodies one after the other, bases first, to the inertia matrix at the initial positions."""
+    """The mass matrix at the initial positions; bodies are added one by one, bases first."""
 
     def __init__(self, mechanism: Mechanism) -> None:
         layout = mechanism.layout
@@ -193,7 +192,7 @@ class _Start:
         self.matrix = np.zeros((len(layout.velocities),) * 2)
 
     def add(self, name: str, base: str | None, transforms: Sequence[Transform], inertia: Inertia) -> None:
-        """One body."""
+        """Add a body."""
         parent = self.frames[base]
         here = _Frame(parent.rotation, parent.position, list(parent.twists))
         for transform in transforms:
@@ -227,8 +226,8 @@ class _Start:
         return number(item, {**self.values, **(changed or {})})
 
     def _weigh(self, here: _Frame, inertia: Inertia) -> None:
-        turn, centre = pose(inertia.central)
-        rotation, position = here.rotation @ turn, here.position + here.rotation @ centre
+        turn, center = pose(inertia.central)
+        rotation, position = here.rotation @ turn, here.position + here.rotation @ center
         x, y, z, xy, yz, xz = (
             number(item, {}) for item in (inertia.Jx, inertia.Jy, inertia.Jz, inertia.Jxy, inertia.Jyz, inertia.Jxz)
         )
@@ -244,5 +243,5 @@ class _Start:
 
 
 def _rotation(axis: Floats, point: Floats) -> Floats:
-    """The twist of rotation about an axis through a point: angular velocity, velocity of the fixed origin."""
+    """The twist of a rotation about an axis through a point: angular velocity, velocity at the fixed origin."""
     return np.concatenate([axis, np.cross(point, axis)])

@@ -9,16 +9,15 @@ from fractions import Fraction
 
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.settings import Flags, Settings
-from kinegraph.io.mjcf.transforms import DIGITS, Orienter, cleaned, pose
+from kinegraph.io.mjcf.transforms import DIGITS, Orienter, cleaned
 from kinegraph.io.robot.joint_motion import JointMotion, NameTable, Orientation, ball, free
-from kinegraph.io.robot.placement import linear, negative, shifts
+from kinegraph.io.robot.placement import linear, shifts
 from kinegraph.io.robot.xml import Element, Written, numbers, single, vector
-from kinegraph.model.expressions import Expression, Name, Number
+from kinegraph.model.expressions import Expression, Name, Number, negative
 from kinegraph.model.mechanism import ZERO, Coordinate, Transform
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.poses import pose
 from kinegraph.model.robot_data import Extra, JointArmature, JointFriction, JointLimits, JointSpring
-
-# Joints of MJCF bodies: hinge, slide, ball and free, several on one body, each about its own point.
 
 _UP = (Written(Fraction(0)), Written(Fraction(0)), Written(Fraction(1)))
 _ORIGIN = (Fraction(0), Fraction(0), Fraction(0))
@@ -36,9 +35,9 @@ class MjcfJointKind(Enum):
 
 @dataclass(frozen=True)
 class MjcfJoint:
-    """One joint with the attributes of its class filled in; `name` is unique in the model.
+    """A joint, completed with the attributes of its class; `name` is unique in the model.
 
-    `around` are the frames between the body and it.
+    `around` are the frames between the body and the joint.
     """
 
     name: str
@@ -56,11 +55,11 @@ def joint_kind(element: Element) -> MjcfJointKind:
         return MjcfJointKind(word)
     except ValueError:
         remedy = did_you_mean(word, [kind.value for kind in MjcfJointKind])
-        raise ModelError(f"a joint is of an unknown type `{word}`", element.place, remedy) from None
+        raise ModelError(f"unknown joint type '{word}'", element.place, remedy) from None
 
 
 class MjcfJointReader:
-    """Reads joints by the settings of one model."""
+    """Reads joints with the settings of one model."""
 
     def __init__(self, names: NameTable, orienter: Orienter, settings: Settings) -> None:
         self.names = names
@@ -68,11 +67,11 @@ class MjcfJointReader:
         self.settings = settings
 
     def free(self, joint: MjcfJoint, start: Position, orientation: Orientation) -> JointMotion:
-        """A body that moves freely; its own placement is where it starts."""
+        """The motion of a free body; the placement of the body is its start."""
         return free(self.names, joint.name, start, orientation)
 
     def motion(self, joints: Sequence[MjcfJoint]) -> tuple[tuple[Transform, ...], list[tuple[MjcfJoint, JointMotion]]]:
-        """The transforms of all joints of a body, each in the frame the ones before have moved."""
+        """The transforms of all joints of a body, each in the frame that the previous joints have moved."""
         moved: list[Transform] = []
         here = _ORIGIN
         motions: list[tuple[MjcfJoint, JointMotion]] = []
@@ -127,7 +126,7 @@ def _difference(to: Sequence[Fraction], start: Sequence[Fraction]) -> list[Fract
     return [a - b for a, b in zip(to, start, strict=True)]
 
 
-# What MJCF says about a joint beyond its motion: range, friction, spring and armature.
+# Joint data beyond the motion: range, friction, spring and armature
 
 #: MuJoCo's forces are polynomials of this degree.
 _DEGREE = 3
@@ -137,22 +136,22 @@ Coefficients = tuple[Expression, ...]
 
 @dataclass(frozen=True)
 class SpringDamper:
-    """Stiffness and damping that give a joint a wanted time constant and damping ratio."""
+    """Stiffness and damping for a given time constant and damping ratio of a joint."""
 
     time_constant: Fraction
     damping_ratio: Fraction
 
     def stiffness(self, inertia: float) -> Expression:
-        """The stiffness for an inertia that the joint moves."""
+        """The stiffness for the inertia that the joint moves."""
         return _number(inertia / (float(self.time_constant) * float(self.damping_ratio)) ** 2)
 
     def damping(self, inertia: float) -> Expression:
-        """The damping for an inertia that the joint moves."""
+        """The damping for the inertia that the joint moves."""
         return _number(2 * inertia / float(self.time_constant))
 
 
 def spring_damper(joint: MjcfJoint) -> SpringDamper | None:
-    """What `springdamper` states; two zeros are nothing."""
+    """The values of `springdamper`; None for two zeros."""
     written = vector(joint.element, "springdamper", 2)
     if written is None or not any(item.value for item in written):
         return None
@@ -170,14 +169,14 @@ def armature(joint: MjcfJoint, motion: JointMotion) -> Iterator[JointArmature]:
 
 
 class JointRecords:
-    """Reads what joints say by the settings of one model."""
+    """Reads joint data with the settings of one model."""
 
     def __init__(self, reader: MjcfJointReader) -> None:
         self.reader = reader
         self.flags: Flags = reader.settings.flags
 
     def records(self, joint: MjcfJoint, motion: JointMotion, inertia: float | None) -> Iterator[Extra]:
-        """All records of a joint. `inertia` is what the joint moves where it starts, needed for `springdamper`."""
+        """All records of a joint. `inertia` is what the joint moves at the start, for `springdamper`."""
         stiffness, *higher_stiffness = self._polynomial(joint, "stiffness")
         damping, *higher_damping = self._polynomial(joint, "damping")
         automatic = spring_damper(joint)
@@ -189,7 +188,7 @@ class JointRecords:
         yield from armature(joint, motion)
 
     def _polynomial(self, joint: MjcfJoint, name: str) -> Coefficients:
-        """The coefficients of a force, the linear one first; the others as far as they are not zero."""
+        """The coefficients of a force, the linear coefficient first, without trailing zeros."""
         found = numbers(joint.element, name) or ()
         if len(found) > _DEGREE:
             message = f"{name} of the joint {joint.name} takes up to {_DEGREE} numbers, found {len(found)}"
@@ -207,7 +206,7 @@ class JointRecords:
             yield JointSpring(joint.name, displacement, linear, rest, tuple(higher))
 
     def _rests(self, joint: MjcfJoint, motion: JointMotion) -> Iterator[tuple[Coefficients, Coefficients]]:
-        """What springs work on, and where they do not pull: as stated for hinge and slide, else where it starts."""
+        """The displacements of springs and their rest values: `springref` for hinge and slide, else the start."""
         if joint.kind in (MjcfJointKind.HINGE, MjcfJointKind.SLIDE):
             yield motion.displacements[0], (self.reader.amount(joint, "springref") or ZERO,)
             return
@@ -228,7 +227,7 @@ class JointRecords:
             yield JointFriction(joint.name, displacement, linear, Number(dry or Fraction(0)), tuple(higher))
 
     def _limits(self, joint: MjcfJoint, motion: JointMotion) -> Iterator[JointLimits]:
-        """The range, and for a single coordinate the limit of forces; a free joint has neither."""
+        """The range, and for a single coordinate the force limit; a free joint has neither."""
         if joint.kind is MjcfJointKind.FREE:
             return
         within = self._switched(joint, "limited", "range") if self.flags.limits else None
@@ -241,7 +240,7 @@ class JointRecords:
         yield JointLimits(joint.name, motion.displacements[0], lower, upper, None, effort)
 
     def _switched(self, joint: MjcfJoint, switch: str, name: str) -> tuple[Written, ...] | None:
-        """A range, if it is in force: by its switch, or by being stated where that is enough."""
+        """A range if it is active: by its switch, or automatically if it is given."""
         word = joint.element.get(switch) or "auto"
         if word == "false" or (word == "auto" and not self.reader.settings.automatic_limits):
             return None

@@ -11,17 +11,17 @@ import numpy as np
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.io.meshes import Indices
-from kinegraph.io.mjcf.transforms import Floats, cleaned, placed
+from kinegraph.io.mjcf.transforms import cleaned, placed
 from kinegraph.model.evaluate import number
 from kinegraph.model.mechanism import ZERO, Inertia
+from kinegraph.model.poses import Floats
 
-# Volume and moments of inertia of primitive geoms, solid or with all mass in the surface, by MuJoCo's formulas.
-#
-# Sizes are half lengths, radius first; moments are those about the axes of the geom, per unit of mass.
+# Primitive geoms, solid or shells, by MuJoCo's formulas. Sizes are half lengths, radius first; moments are about the
+# axes of the geom, per unit of mass.
 
 Triple = tuple[float, float, float]
 
-#: MuJoCo makes the shell of an ellipsoid by growing its half axes by this.
+#: MuJoCo's thickness of the shell of an ellipsoid.
 _THICKNESS = 1e-6
 #: The exponent of Thomsen's formula for the surface of an ellipsoid.
 _THOMSEN = 1.6075
@@ -29,7 +29,7 @@ _THOMSEN = 1.6075
 
 @dataclass(frozen=True)
 class Solid:
-    """How a kind of geom computes: its volume (or area) and its moments from its sizes."""
+    """Functions of the sizes of a kind of geom: its volume (or area), and its moments."""
 
     amount: Callable[..., float]
     moments: Callable[..., Triple]
@@ -49,7 +49,7 @@ def _capsule_moments(radius: float, half: float) -> Triple:
 
 
 def _capsule_shell(radius: float, half: float) -> Triple:
-    """A tube and two half spheres, whose centres of mass lie half a radius beyond the tube."""
+    """A tube and two half spheres, whose centers of mass are half a radius beyond the tube."""
     ends = radius / (radius + half)
     tube = 1 - ends
     axial = tube * radius**2 + ends * 2 / 3 * radius**2
@@ -72,7 +72,7 @@ def _ellipsoid_area(a: float, b: float, c: float) -> float:
 
 
 def _ellipsoid_shell(a: float, b: float, c: float) -> Triple:
-    """What an ellipsoid gains when its half axes grow a little, of uniform density."""
+    """The difference of two ellipsoids of uniform density with slightly different half axes."""
     x, y, z = a + _THICKNESS, b + _THICKNESS, c + _THICKNESS
     inner, outer = a * b * c, x * y * z
     before, after = _ellipsoid_moments(a, b, c), _ellipsoid_moments(x, y, z)
@@ -83,7 +83,7 @@ def _ellipsoid_shell(a: float, b: float, c: float) -> Triple:
 
 
 def _box_shell(a: float, b: float, c: float) -> Triple:
-    """Six faces: a pair across each axis has its area's share of the mass."""
+    """Six faces of uniform density."""
     total = a * b + b * c + c * a
 
     def square(along: float, first: float, second: float) -> float:
@@ -115,20 +115,19 @@ SHELLS: dict[str, Solid] = {
 }
 
 
-# Principal axes of inertia, in the order and with the signs that MuJoCo gives them: greatest moment first.
-#
-# By Jacobi's rotations about one axis at a time, each the smaller of the two that would do; then quarter turns that put
-# the moments in order. Free joints that are aligned with their body's inertia are told by these very axes.
+# Principal axes of inertia in the order and with the signs of MuJoCo, largest moment first: Jacobi rotations about one
+# axis at a time, by the smaller of the two possible angles, then quarter turns that sort the moments. The frames of
+# aligned free bodies depend on these axes.
 
-#: Entries off the diagonal smaller than this beside the largest are taken for zero: rounding in a stated inertia, and
-#: for a mesh, whose corners are of single precision, as much as MuJoCo leaves.
+#: Off-diagonal entries smaller than this, relative to the largest, are zero: by rounding of a given inertia, and for a
+#: mesh, whose vertices are in single precision, the tolerance of MuJoCo.
 _TENSOR_ROUNDING = 1e-15
 MESH_ROUNDING = 1e-7
 _MOST_TURNS = 100
 
 
 def principal_axes(tensor: Floats, rounding: float = _TENSOR_ROUNDING) -> tuple[Floats, Floats]:
-    """The principal moments of a symmetric tensor, greatest first, and their axes as a quaternion."""
+    """The principal moments of a symmetric tensor, largest first, and their axes as a quaternion."""
     quaternion = np.array([1.0, 0.0, 0.0, 0.0])
     least = rounding * float(np.abs(tensor).max(initial=0.0))
     turned = tensor
@@ -144,7 +143,7 @@ def principal_axes(tensor: Floats, rounding: float = _TENSOR_ROUNDING) -> tuple[
 
 
 def _jacobi_angle(first: float, second: float, off: float) -> float:
-    """The smaller angle by which two axes are turned so that the entry off the diagonal vanishes."""
+    """The smaller rotation angle of two axes that makes the off-diagonal entry zero."""
     ratio = (second - first) / (2 * off)
     return math.atan(math.copysign(1.0, ratio) / (abs(ratio) + math.hypot(1.0, ratio)))
 
@@ -181,7 +180,7 @@ def _matrix(quaternion: Floats) -> Floats:
 
 
 def along_principal_axes(inertia: Inertia) -> Inertia:
-    """The same inertia (of numbers) without products: its central frame is turned to the principal axes."""
+    """The same numeric inertia without products: its central frame is rotated to the principal axes."""
     products = (inertia.Jxy, inertia.Jyz, inertia.Jxz)
     if products == (ZERO, ZERO, ZERO):
         return inertia
@@ -193,22 +192,20 @@ def along_principal_axes(inertia: Inertia) -> Inertia:
     return replace(inertia, Jx=a, Jy=b, Jz=c, Jxy=ZERO, Jyz=ZERO, Jxz=ZERO, central=central)
 
 
-# Volume, centre of mass and moments of inertia of a mesh, by the four rules of MuJoCo.
-#
-# Every triangle and a point span a pyramid; sums over pyramids are exact integrals for a closed surface. The legacy
-# rule counts all pyramids as positive, so that a mesh which is not convex seen from the point gets more than its
-# volume.
+# Meshes, by the four rules of MuJoCo. Each triangle spans a pyramid with a common point; sums over pyramids are exact
+# integrals for a closed surface. The legacy rule counts all pyramids as positive, so a nonconvex mesh gets more than
+# its volume.
 
-#: A volume smaller than this beside that of a cube with the mesh's surface is rounding.
+#: A volume smaller than this, relative to a cube of the same surface, is a rounding error.
 _VOLUME_ROUNDING = 1e-12
 
 
-#: MuJoCo does not look at the orientation of triangles whose area, as written in the file, is smaller.
+#: MuJoCo ignores the orientation of triangles of a smaller area, as written in the file.
 _LEAST_AREA = 1e-15**0.5
 
 
 class MeshInertia(Enum):
-    """What of a mesh has mass."""
+    """MuJoCo's rules for the inertia of a mesh."""
 
     LEGACY = "legacy"
     EXACT = "exact"
@@ -218,23 +215,23 @@ class MeshInertia(Enum):
 
 @dataclass(frozen=True)
 class Moments:
-    """A body of unit density: its volume (a shell's area), its centre of mass and its moments of inertia there.
+    """A body of unit density: its volume (a shell's area), its center of mass and its moments of inertia there.
 
-    The moments are principal ones, greatest first; `axes` is the quaternion of the axes they are about.
+    The moments are principal moments, largest first; `axes` is the quaternion of the principal axes.
     """
 
     amount: float
-    centre: Floats
+    center: Floats
     axes: Floats
     moments: Floats
 
 
 @dataclass(frozen=True)
 class Surface:
-    """Corners (n, 3) and triangles (m, 3) of a mesh as it stands in a geom; without triangles the hull is meant.
+    """Vertices (n, 3) and triangles (m, 3) of a mesh as placed in a geom; without triangles, the convex hull.
 
-    `written` are the corners before they are moved and scaled, by which a hull of few corners chooses them; `mirrored`
-    says that the scale turns right hands into left ones.
+    `written` are the vertices before translation and scaling, from which a hull of few vertices is chosen; `mirrored`:
+    the scale reverses the orientation.
     """
 
     corners: Floats
@@ -246,7 +243,7 @@ class Surface:
     hull_corners: int | None = None
 
     def moments(self, rule: MeshInertia) -> Moments:
-        """Volume, centre and inertia of the mesh. ModelError if it has none by this rule."""
+        """Volume, center and inertia of the mesh. Raises a ModelError if it has none by this rule."""
         convex = rule is MeshInertia.CONVEX or not len(self.triangles)
         triangles = self._hull() if convex else self.triangles
         if rule is MeshInertia.EXACT:
@@ -257,41 +254,41 @@ class Surface:
             raise self._error("has no surface", "check its scale")
         if rule is MeshInertia.SHELL:
             return _moments(faces - middle, areas, middle, shell=True)
-        centre = self._centre(faces - middle, rule, areas.sum() ** 1.5) + middle
-        around = faces - centre
-        return _moments(around, _volumes(around, rule), centre, shell=False)
+        center = self._center(faces - middle, rule, areas.sum() ** 1.5) + middle
+        around = faces - center
+        return _moments(around, _volumes(around, rule), center, shell=False)
 
-    def _centre(self, faces: Floats, rule: MeshInertia, scale: float) -> Floats:
-        """The centre of mass of all pyramids over the origin; `scale` is the volume of a cube of its surface."""
+    def _center(self, faces: Floats, rule: MeshInertia, scale: float) -> Floats:
+        """The center of mass of all pyramids; `scale` is the volume of a cube with the same surface."""
         volumes = _volumes(faces, rule)
         total = volumes.sum()
         if total < _VOLUME_ROUNDING * scale:
             found = "negative" if total < -_VOLUME_ROUNDING * scale else "zero"
-            remedy = 'turn its triangles outwards, or write inertia="shell" or "convex" in <mesh>'
-            raise self._error(f"encloses a volume that is {found}", remedy)
+            remedy = 'orient its triangles outwards, or write inertia="shell" or "convex" in <mesh>'
+            raise self._error(f"has a {found} volume", remedy)
         return np.asarray((volumes @ faces.sum(axis=1)) / (4 * total))
 
     def _hull(self) -> Indices:
-        """The triangles of the convex hull, turned outwards."""
-        from scipy.spatial import ConvexHull, QhullError  # takes its time to import
+        """The triangles of the convex hull, oriented outwards."""
+        from scipy.spatial import ConvexHull, QhullError  # slow to import
 
-        # Of a hull of few corners the farthest corner comes next (Q9), which takes too long for all of a large mesh.
+        # For a hull of few vertices, the farthest vertex is added next (Q9); too slow for all vertices of a large mesh.
         few = f" Q9 TA{self.hull_corners - 4}" if self.hull_corners is not None else ""
         try:
             hull = ConvexHull(self.written, qhull_options=f"Qt{few}")
         except (QhullError, ValueError):
-            raise self._error("has no convex hull", "its corners must not lie in a plane") from None
+            raise self._error("has no convex hull", "its vertices must not be coplanar") from None
         a, b, c = np.moveaxis(self.written[hull.simplices], 1, 0)
         outwards = (np.einsum("ij,ij->i", np.cross(b - a, c - a), hull.equations[:, :3]) > 0) ^ self.mirrored
         return np.asarray(np.where(outwards[:, None], hull.simplices, hull.simplices[:, ::-1]), dtype=np.int64)
 
     def _check_orientation(self, triangles: Indices) -> None:
-        """No two triangles may go along an edge in the same direction; those almost without area may."""
+        """No two triangles may traverse an edge in the same direction, except triangles of almost no area."""
         areas, _ = _areas_and_middle(self.written[triangles])
         a, b, c = triangles[areas > _LEAST_AREA].T
         edges = np.concatenate([np.stack(ends, axis=1) for ends in ((a, b), (b, c), (c, a))])
         if len(np.unique(edges, axis=0)) < len(edges):
-            remedy = 'mend it, or write inertia="convex" in <mesh>'
+            remedy = 'repair it, or write inertia="convex" in <mesh>'
             raise self._error("has triangles of inconsistent orientation", remedy)
 
     def _error(self, what: str, remedy: str) -> ModelError:
@@ -299,7 +296,7 @@ class Surface:
 
 
 def _areas_and_middle(faces: Floats) -> tuple[Floats, Floats]:
-    """The area of every triangle, and the middle of the surface."""
+    """The area of each triangle, and the centroid of the surface."""
     a, b, c = np.moveaxis(faces, 1, 0)
     areas = np.linalg.norm(np.cross(b - a, c - a), axis=1) / 2
     total = areas.sum()
@@ -313,14 +310,14 @@ def _volumes(faces: Floats, rule: MeshInertia) -> Floats:
     return np.asarray(np.abs(volumes) if rule is MeshInertia.LEGACY else volumes)
 
 
-def _moments(faces: Floats, weights: Floats, centre: Floats, shell: bool) -> Moments:
-    """Moments about the origin of triangles (a shell), or of pyramids over it, of these areas or volumes.
+def _moments(faces: Floats, weights: Floats, center: Floats, shell: bool) -> Moments:
+    """Moments about the origin of triangles (a shell), or of pyramids, with these areas or volumes.
 
-    The mean of x x' over a triangle with corners D, E, F is (D D' + E E' + F F' + S S') / 12 with S = D + E + F; over
+    The mean of x x' over a triangle with vertices D, E, F is (D D' + E E' + F F' + S S') / 12 with S = D + E + F; over
     the pyramid it is 12/20 of that.
     """
     total = faces.sum(axis=1)
     squares = np.einsum("f,fci,fcj->ij", weights, faces, faces) + np.einsum("f,fi,fj->ij", weights, total, total)
     second = squares / (12 if shell else 20)
     moments, axes = principal_axes(np.trace(second) * np.eye(3) - second, MESH_ROUNDING)
-    return Moments(float(weights.sum()), centre, axes, moments)
+    return Moments(float(weights.sum()), center, axes, moments)

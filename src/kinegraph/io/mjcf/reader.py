@@ -25,28 +25,27 @@ from kinegraph.io.mjcf.joints import (
 )
 from kinegraph.io.mjcf.moments import along_principal_axes
 from kinegraph.io.mjcf.settings import Defaults, InertiaFromGeoms, Settings, read_settings
-from kinegraph.io.mjcf.transforms import Orienter, cleaned, pose, quaternion_of_matrix
+from kinegraph.io.mjcf.transforms import Orienter, cleaned, exact_quaternion
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
 from kinegraph.io.robot.findings import Findings, Robot, accepted_where_needed, report_contacts, report_massless
 from kinegraph.io.robot.joint_motion import AnyCoordinate, JointMotion, NameTable, Orientation, all_names
-from kinegraph.io.robot.placement import AngleReader, inverse
+from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_out, missing, report_words, understood
 from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml, single, vector
 from kinegraph.model.constraints import Frame
 from kinegraph.model.expressions import Number
 from kinegraph.model.joint_models import JointModel, with_elements
-from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Shift, Transform
+from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Shift, Transform, inverse
 from kinegraph.model.names import STATEMENTS, model_name_from
+from kinegraph.model.poses import pose
 from kinegraph.model.report import FindingKind, Places
 from kinegraph.model.robot_data import Extra, Shape, ShapeKind, ShapeRole
 from kinegraph.model.validation.mechanism import validate
 
-# Names of bodies, joints and sites: legal, unique, and there even where the file gives none.
-
 
 class BodyNames:
-    """Legal names of the bodies; one without a name is called after its parent."""
+    """Legal names of the bodies; a body without a name is named after its parent."""
 
     def __init__(self, bodies: list[MjcfBody]) -> None:
         moving = bodies[1:]
@@ -60,7 +59,7 @@ class BodyNames:
     def _name(self, body: MjcfBody) -> None:
         original = body.element.get("name") or ""
         if original in self._seen:
-            message = f"there are two bodies called {original}"
+            message = f"two bodies have the name {original}"
             raise ModelError(message, body.element.place, "rename one of them")
         self._seen |= {original} - {""}
         parent = self._legal.get(body.parent) if body.parent else None
@@ -74,7 +73,7 @@ class BodyNames:
 
 
 def joints_of(bodies: list[MjcfBody]) -> dict[MjcfBody, list[MjcfJoint]]:
-    """The joints of every body, each with a name of its own: one without is called after its body."""
+    """The joints of each body, with unique names; a joint without a name is named after its body."""
     taken = {piece.element.get("name") for body in bodies for piece in body.of("joint", "freejoint")}
     found: dict[MjcfBody, list[MjcfJoint]] = {}
     seen: set[str] = set()
@@ -83,7 +82,7 @@ def joints_of(bodies: list[MjcfBody]) -> dict[MjcfBody, list[MjcfJoint]]:
         for piece in body.of("joint", "freejoint"):
             name = piece.element.get("name") or _unused(f"{body.element.get('name') or 'body'}_joint", taken)
             if name in seen:
-                raise ModelError(f"there are two joints called {name}", piece.element.place, "rename one of them")
+                raise ModelError(f"two joints have the name {name}", piece.element.place, "rename one of them")
             seen.add(name)
             taken.add(name)
             found[body].append(MjcfJoint(name, joint_kind(piece.element), piece.element, piece.around))
@@ -99,24 +98,22 @@ def _unused(wanted: str, taken: set[str | None]) -> str:
 
 
 def single_names(joints: dict[MjcfBody, list[MjcfJoint]]) -> Iterator[str]:
-    """Names of the joints that move by one coordinate, which is called like the joint."""
+    """Names of the joints with one coordinate, which has the name of the joint."""
     single = (MjcfJointKind.HINGE, MjcfJointKind.SLIDE)
     return (joint.name for own in joints.values() for joint in own if joint.kind in single)
 
 
 def site_names(bodies: list[MjcfBody]) -> Iterator[str]:
-    """Names of the sites that have one."""
+    """Names of the sites that have a name."""
     return (name for body in bodies for piece in body.of("site") if (name := piece.element.get("name")))
 
 
-# From the bodies of an MJCF model to a mechanism.
-
-#: Frames of a body that are moved with it when it is aligned with its inertia.
+#: The frame of a body that is not aligned with its inertia.
 _UNMOVED: tuple[Transform, ...] = ()
 
 
 class MjcfRobotBuilder:
-    """Goes through the bodies, parents first, and collects what makes a mechanism."""
+    """Converts the bodies, parents first, to a mechanism."""
 
     def __init__(
         self,
@@ -150,15 +147,15 @@ class MjcfRobotBuilder:
 
     @property
     def findings(self) -> Findings:
-        """What is worth knowing about the file."""
+        """The findings on the file."""
         return self.orienter.angle_reader.findings
 
     def robot(self, name: str, equalities: bool = True) -> Robot:
-        """The robot, validated; with the constraints of <equality> if they are wanted."""
+        """The robot, validated; with the constraints of <equality> if `equalities` is set."""
         for body in self.bodies:
             self._add(body)
         if not self._made:
-            remedy = "write a <body> below <worldbody>"
+            remedy = "write a <body> inside <worldbody>"
             raise ModelError("the model has no bodies", self.bodies[0].element.place, remedy)
         bare = Mechanism(
             model_name_from(name),
@@ -184,7 +181,7 @@ class MjcfRobotBuilder:
         return reader.constrained(self.root, self.settings.flags.equality, wanted)
 
     def _scaled_bodies(self) -> tuple[Body, ...]:
-        """The bodies, their inertia scaled where the file sets the total mass."""
+        """The bodies; their inertia is scaled if the file sets the total mass."""
         wanted = self.settings.total_mass
         found = sum((value_of(body.inertia.mass) for body in self._made), Fraction(0))
         if wanted is None or not found:
@@ -194,7 +191,7 @@ class MjcfRobotBuilder:
         return tuple(self.places.renew(old, new) for old, new in pairs)
 
     def _joint_records(self, bare: Mechanism) -> list[Extra]:
-        """What joints say beyond their motion; a wanted time constant needs the inertia that the joint moves."""
+        """Joint data beyond the motion; `springdamper` needs the inertia that the joint moves."""
         records = JointRecords(self.joints)
         inverses: dict[str, float] = {}
         if any(spring_damper(joint) for joint, _ in self._motions):
@@ -228,7 +225,7 @@ class MjcfRobotBuilder:
         self._add_sites(body, name, inverse(frame))
 
     def _is_aligned(self, body: MjcfBody) -> bool:
-        """Whether the frame of a free body is moved into its centre of mass, along its principal axes."""
+        """Whether the frame of a free body is moved to its center of mass, along its principal axes."""
         joints = self._joints_on[body]
         if len(joints) != 1 or joints[0].kind is not MjcfJointKind.FREE or body in self._with_children:
             return False
@@ -248,13 +245,13 @@ class MjcfRobotBuilder:
     def _moved_freely(
         self, body: MjcfBody, placed: tuple[Transform, ...], joints: list[MjcfJoint], exact: bool
     ) -> tuple[Transform, ...]:
-        """A free joint counts from the world; the body's placement is only where it starts."""
+        """The transforms of a free joint, relative to the world; the body's placement is the start."""
         if len(joints) > 1 or body.parent is None or body.parent.parent is not None:
-            remedy = "a free joint is the only joint of a body of the world"
-            raise ModelError("a free joint cannot stand here", body.element.place, remedy)
+            remedy = "a free joint must be the only joint of a body directly inside <worldbody>"
+            raise ModelError("a free joint is not allowed here", body.element.place, remedy)
         rotation, position = pose(placed)
         x, y, z = cleaned(position)
-        start: Orientation = quaternion_of_matrix(rotation)
+        start: Orientation = exact_quaternion(rotation)
         stated = vector(body.element, "quat", 4) if exact else None
         if stated is not None:
             e0, e1, e2, e3 = (Number(item.value) for item in stated)
@@ -271,15 +268,14 @@ class MjcfRobotBuilder:
                 self._joint_of.update(dict.fromkeys(all_names(coordinate), joint.name))
 
     def _inertia(self, body: MjcfBody, geoms: list[Geom], name: str) -> Inertia:
-        """Stated, or from geoms. A body that stands still needs none, so that a mesh without a file is no reason to
-        refuse the model."""
+        """The given inertia, or that of the geoms. A fixed body needs none, so a missing mesh file is not an error."""
         found = Inertia()
         try:
             found = self._stated_or_from_geoms(body, geoms, name)
         except ModelError as error:
-            if not self._stands_still(body) or self.settings.total_mass is not None or any(body.of("inertial")):
+            if not self._is_fixed(body) or self.settings.total_mass is not None or any(body.of("inertial")):
                 raise
-            message = f"the body {name} has no mass, and needs none, for it is fixed: {str(error).splitlines()[0]}"
+            message = f"the fixed body {name} has no mass, and needs none: {str(error).splitlines()[0]}"
             self.findings.add(FindingKind.ASSUMED, message, body.element.place, "fixed bodies without mass")
         own_place = self.orienter.place(body.element, f"the body {name}")
         return bounded(found, self.settings.inertia_bounds, own_place)
@@ -299,29 +295,29 @@ class MjcfRobotBuilder:
         return stated_inertia(stated.element, central)
 
     def _report_torn(self, geoms: list[Geom]) -> None:
-        """Meshes that have mass and are not what their files say, for MuJoCo does not take all faces whole."""
+        """Report meshes with mass of which MuJoCo drops parts of faces."""
         for mesh in (geom.mesh for geom in geoms if geom.is_mesh and geom.mesh):
             if mesh.torn:
                 faces = f"{mesh.torn} faces" if mesh.torn > 1 else "one face"
-                message = f"MuJoCo leaves out part of {faces} of the mesh {mesh.name}: the mass is MuJoCo's, without it"
+                message = f"MuJoCo drops part of {faces} of the mesh {mesh.name}; the mass is the same as MuJoCo's"
                 self.findings.add(FindingKind.INERTIA, message, mesh.element.place)
 
-    def _stands_still(self, body: MjcfBody | None) -> bool:
-        """Whether no joint moves a body."""
+    def _is_fixed(self, body: MjcfBody | None) -> bool:
+        """Whether a body does not move."""
         while body is not None:
             if self._joints_on[body]:
                 return False
             body = body.parent
         return True
 
-    # what is seen
+    # shapes and sites
 
     def _shape(self, geom: Geom, body: str | None, back: tuple[Transform, ...]) -> Shape:
         rgba = vector(geom.element, "rgba", 4)
-        colour = None
+        color = None
         if rgba is not None:
             red, green, blue, opacity = (float(item.value) for item in rgba)
-            colour = (red, green, blue, opacity)
+            color = (red, green, blue, opacity)
         collides = single(geom.element, "contype") != 0 or single(geom.element, "conaffinity") != 0
         role = ShapeRole.BOTH if collides else ShapeRole.VISUAL
         kind, sizes, place = geom.shape
@@ -329,7 +325,7 @@ class MjcfRobotBuilder:
         if reference and (fault := self.finder.fault(reference)):
             name = PurePosixPath(reference).name
             self.findings.count(FindingKind.MESH, "meshes not drawn", fault, geom.element.place, name)
-        return Shape(kind, body, sizes, (*back, *place), role, reference, file, colour)
+        return Shape(kind, body, sizes, (*back, *place), role, reference, file, color)
 
     def _add_sites(self, body: MjcfBody, name: str | None, back: tuple[Transform, ...]) -> None:
         for piece in body.of("site"):
@@ -354,7 +350,7 @@ def _velocities(motion: JointMotion) -> list[str]:
     return [name for group in groups for name in group]
 
 
-# Everything MJCF can say (the schema of MuJoCo, version 4.0 and words of older ones), and what becomes of it.
+# The vocabulary of MJCF (the schema of MuJoCo 4.0, with elements of older versions), and the use of each element.
 
 _ORIENTATION = "quat axisangle xyaxes zaxis euler"
 _PLACE = f"pos {_ORIENTATION}"
@@ -399,7 +395,7 @@ MJCF: Vocabulary = {
         idle("nativeccd eulerdamp autoreset island override energy fwdinv invdiscrete multiccd sensornoise sleep ipc"),
         idle("diagexact speculative"),
     ),
-    # Classes of elements that are left out are not looked at: the elements themselves are reported.
+    # Classes of elements that are left out are ignored; the elements themselves are reported.
     "default": entry(
         understood("class"),
         children="default joint geom site mesh material=idle "
@@ -474,24 +470,21 @@ MJCF: Vocabulary = {
 }  # fmt: skip
 
 
-# The way from an MJCF file to a robot: XML with includes -> settings, classes -> bodies -> mechanism.
-
-
 def load_mjcf(path: str | PathLike[str], options: RobotFileOptions = AS_WRITTEN) -> Robot:
-    """Read an MJCF file; its includes and meshes lie in its folder or below, or below one of the package roots.
+    """Read an MJCF file; includes and meshes must be below its folder or one of the package roots.
 
-    Angles in degrees are exact, whatever the options say.
+    Angles in degrees are always exact.
     """
     return read_mjcf(read_xml(path), Path(path), options)
 
 
 def read_mjcf(root: Element, path: Path, options: RobotFileOptions = AS_WRITTEN) -> Robot:
-    """Read an MJCF document that came from the file `path`; like `load_mjcf` otherwise."""
+    """Read an MJCF document from the file `path`, like `load_mjcf`."""
     return _robot(root, options.meshes(path.parent), path.stem, options)
 
 
 def parse_mjcf(text: str | bytes, source: str = "", options: RobotFileOptions = AS_WRITTEN) -> Robot:
-    """Read MJCF from its text, which cannot include files; `source` names it in messages."""
+    """Read MJCF from text, which cannot include files; `source` is its name in messages."""
     return _robot(parse_xml(encoded(text), source), options.meshes(None), "mechanism", options)
 
 

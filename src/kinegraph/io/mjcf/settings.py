@@ -13,7 +13,7 @@ from kinegraph.model.expressions import Expression, Number
 from kinegraph.model.mechanism import ZERO
 from kinegraph.model.names import did_you_mean
 
-# <compiler> and <option>: how the rest of the file is to be understood.
+# <compiler> and <option>
 
 
 class InertiaFromGeoms(Enum):
@@ -26,7 +26,7 @@ class InertiaFromGeoms(Enum):
 
 @dataclass(frozen=True)
 class InertiaBounds:
-    """The least mass and principal moment of a body; `balance` makes all moments equal where no real body has them."""
+    """The minimum mass and principal moment of a body; `balance` makes impossible moments equal."""
 
     mass: Fraction = Fraction(0)
     moment: Fraction = Fraction(0)
@@ -34,7 +34,7 @@ class InertiaBounds:
 
     @property
     def any(self) -> bool:
-        """Whether they can change anything."""
+        """Whether any bound is set."""
         return bool(self.mass or self.moment or self.balance)
 
 
@@ -43,7 +43,7 @@ _FLAGS = ("gravity", "passive", "spring", "damper", "constraint", "frictionloss"
 
 @dataclass(frozen=True)
 class Flags:
-    """What <flag> leaves in force."""
+    """What <flag> leaves enabled."""
 
     gravity: bool = True
     springs: bool = True
@@ -56,7 +56,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class Settings:
-    """What holds for the whole model."""
+    """The settings of a model."""
 
     degrees: bool
     euler_sequence: str
@@ -75,7 +75,7 @@ class Settings:
 
 
 def read_settings(root: Element) -> Settings:
-    """The settings of a model; of several <compiler> or <option> elements the last word counts."""
+    """The settings of a model; the last of several <compiler> or <option> elements wins."""
     compiler = _merged(root.all("compiler"), root)
     option = _merged(root.all("option"), root)
     flags = _flags(root)
@@ -103,7 +103,7 @@ def read_settings(root: Element) -> Settings:
 
 
 def _merged(elements: Iterable[Element], root: Element) -> Element:
-    """One element with the attributes of several, the last word of each."""
+    """One element with the attributes of several; the last value of each wins."""
     together, last = dict[str, str](), root
     for last in elements:
         together.update(last.attributes)
@@ -114,7 +114,8 @@ def _flags(root: Element) -> Flags:
     flag = _merged((flag for option in root.all("option") for flag in option.all("flag")), root)
     for name in _FLAGS:
         if flag.get(name) not in (None, "enable", "disable"):
-            raise ModelError(f"the flag {name} is `{flag.get(name)}`", flag.place, "write enable or disable")
+            message = f"invalid value `{flag.get(name)}` of the flag {name}"
+            raise ModelError(message, flag.place, "write enable or disable")
     disabled = {name for name in _FLAGS if flag.get(name) == "disable"}
     return Flags(
         gravity="gravity" not in disabled,
@@ -132,7 +133,8 @@ def _inertia_from_geoms(compiler: Element) -> InertiaFromGeoms:
     try:
         return InertiaFromGeoms(word)
     except ValueError:
-        raise ModelError(f"inertiafromgeom is `{word}`", compiler.place, "write auto, true or false") from None
+        message = f"invalid value `{word}` of inertiafromgeom"
+        raise ModelError(message, compiler.place, "write auto, true or false") from None
 
 
 def _positive(value: Fraction | None) -> Fraction | None:
@@ -142,7 +144,8 @@ def _positive(value: Fraction | None) -> Fraction | None:
 def _euler_sequence(compiler: Element) -> str:
     sequence = compiler.get("eulerseq") or "xyz"
     if len(sequence) != 3 or set(sequence.lower()) - set("xyz"):
-        raise ModelError(f"eulerseq is `{sequence}`", compiler.place, "write three of x y z X Y Z, e.g. xyz")
+        message = f"invalid value `{sequence}` of eulerseq"
+        raise ModelError(message, compiler.place, "write three of x y z X Y Z, e.g. xyz")
     return sequence
 
 
@@ -157,17 +160,17 @@ def _inertia_bounds(compiler: Element) -> InertiaBounds:
     return InertiaBounds(least[0], least[1], compiler.get("balanceinertia") == "true")
 
 
-# <default> classes: the attributes elements have when they do not say otherwise.
+# <default> classes
 
 _MAIN = "main"
-#: Attributes that state an orientation: one in the element replaces any other in its class.
+#: Attributes of orientation: one in the element replaces any other in its class.
 ORIENTATIONS = frozenset({"quat", "axisangle", "xyaxes", "zaxis", "euler"})
 
 _Attributes = dict[str, dict[str, str]]
 
 
 class Defaults:
-    """The classes of a model, each complete with what it inherits."""
+    """The default classes of a model, each completed with its inherited attributes."""
 
     def __init__(self, root: Element) -> None:
         self._classes: dict[str, _Attributes] = {_MAIN: {}}
@@ -176,14 +179,14 @@ class Defaults:
 
     def _enter(self, top: Element) -> None:
         if (top.get("class") or _MAIN) != _MAIN:
-            remedy = f'leave the class out, and put <default class="{top.get("class")}"> into it'
-            raise ModelError("the outermost <default> is the class main", top.place, remedy)
+            remedy = f'remove the attribute, and put <default class="{top.get("class")}"> inside'
+            raise ModelError("the outermost <default> must be the class main", top.place, remedy)
         pending: list[tuple[Element, str, str]] = [(top, _MAIN, _MAIN)]
         while pending:
             element, name, parent = pending.pop()
             if element is not top and name in self._classes:
-                message = f"there are two default classes of the name {name}"
-                raise ModelError(message, element.place, "give every class a name of its own")
+                message = f"two default classes have the name {name}"
+                raise ModelError(message, element.place, "rename one of them")
             own = {tag: dict(attributes) for tag, attributes in self._classes[parent].items()}
             self._classes[name] = own
             for child in element.children:
@@ -193,11 +196,11 @@ class Defaults:
                     own[child.tag] = _combined(own.get(child.tag, {}), child.attributes)
 
     def complete(self, element: Element, inherited_class: str | None, tag: str | None = None) -> Element:
-        """The element with the attributes of its class (its own, or the nearest `childclass` around it) filled in;
-        `tag` is what classes call such elements where that is not their own tag."""
+        """The element, completed with the attributes of its class (its own, or the nearest `childclass` around it);
+        `tag` is the tag of such elements in classes, if it differs."""
         name = element.get("class") or inherited_class or _MAIN
         if name not in self._classes:
-            raise ModelError(f"there is no default class {name}", element.place, did_you_mean(name, self._classes))
+            raise ModelError(f"unknown default class '{name}'", element.place, did_you_mean(name, self._classes))
         filled = _combined(self._classes[name].get(tag or element.tag, {}), element.attributes)
         return Element(element.tag, filled, element.place, element.children)
 

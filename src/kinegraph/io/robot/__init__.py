@@ -1,1 +1,1 @@
-"""What the readers of robot files share."""
+"""Common code of the readers of robot files."""

@@ -1,6 +1,4 @@
-"""The result of reading a robot file: mechanism, names of the file, and findings, including missing contacts and
-massless joints.
-"""
+"""The result of reading a robot file: the mechanism, the names in the file, and findings."""
 
 from __future__ import annotations
 
@@ -15,11 +13,9 @@ from kinegraph.model.report import Finding, FindingKind, Places, Report
 from kinegraph.model.robot_data import Extra, Shape, ShapeRole
 from kinegraph.model.validation.mechanism import check_inertia
 
-# What reading a robot file gives: the mechanism with a report of what was found, and the names the file uses.
-
 
 class Base(Enum):
-    """How the root link of a robot stands: fixed, or free with six degrees of freedom."""
+    """The base of a robot: fixed, or floating with six degrees of freedom."""
 
     FIXED = "fixed"
     FLOATING = "floating"
@@ -29,8 +25,7 @@ class Base(Enum):
 class Robot:
     """A mechanism read from a robot file.
 
-    `links` maps the name of every body to the name the file uses, `joints` that of every position and quasi-velocity
-    coordinate to the joint it belongs to.
+    `links` maps the name of each body to its name in the file, `joints` maps each position and velocity to its joint.
     """
 
     mechanism: Mechanism
@@ -39,7 +34,7 @@ class Robot:
 
     @property
     def report(self) -> Report:
-        """Everything worth knowing about the file; the mechanism keeps it."""
+        """The findings on the file, which are part of the mechanism."""
         return self.mechanism.report
 
 
@@ -54,21 +49,21 @@ class Findings:
     def add(
         self, kind: FindingKind, message: str, place: Place | None = None, topic: str = "", distance: float = 0.0
     ) -> None:
-        """One thing that is worth a line of its own; said again of the same place, it is still one thing."""
+        """Add a finding with its own line; repeated findings are added once."""
         finding = Finding(kind, message, place, topic, distance=distance)
         if finding not in self._reported:
             self._reported.add(finding)
             self._found.append(finding)
 
     def count(self, kind: FindingKind, topic: str, what: str, place: Place | None, name: str = "") -> None:
-        """One more occurrence of something that gets one line in all, with the names of those that have one."""
+        """Count an occurrence; all occurrences share one line, with their names."""
         found = self._counted.setdefault((kind, topic, what), _Occurrences(place))
         found.count += 1
         if name:
             found.names.append(name)
 
     def report(self) -> Report:
-        """The report; what is counted comes last."""
+        """The report; counted findings come last."""
         counted = [
             Finding(kind, found.message(what), found.place, topic, found.count)
             for (kind, topic, what), found in self._counted.items()
@@ -92,7 +87,7 @@ _NAMES = 12
 
 
 def accepted_where_needed(body: Body, places: Places, findings: Findings) -> Body:
-    """The body, its inertia marked as accepted (and reported) if it breaks the triangle inequality."""
+    """The body; its inertia is accepted (and reported) if it is physically impossible."""
     try:
         check_inertia(body, {}, Places())
     except ModelError as error:
@@ -103,24 +98,19 @@ def accepted_where_needed(body: Body, places: Places, findings: Findings) -> Bod
     return body
 
 
-# Shapes that would touch: contacts are not in the equations, and the report says so.
-
-
 def report_contacts(extras: Iterable[Extra], findings: Findings) -> None:
-    """Report how many shapes could touch others and do not."""
+    """Report the number of collision shapes, whose contacts are not in the equations."""
     solid = [extra for extra in extras if isinstance(extra, Shape) and extra.role is not ShapeRole.VISUAL]
     if solid:
-        message = f"contacts: nothing stops the {len(solid)} shapes that could touch"
+        message = f"contacts of {len(solid)} collision shapes"
         findings.add(FindingKind.LEFT_OUT, message, topic="contacts")
 
-
-# Joints that move no mass: forward dynamics has no answer for them, and the report says so.
 
 _EMPTY = Inertia()
 
 
 def report_massless(mechanism: Mechanism, findings: Findings) -> None:
-    """Report the coordinates none of whose bodies carries a body with mass."""
+    """Report the coordinates that move no mass."""
     heavy = _carriers(mechanism)
     moving: set[str] = set()
     for body in mechanism.bodies:
@@ -129,12 +119,12 @@ def report_massless(mechanism: Mechanism, findings: Findings) -> None:
     for coordinate in mechanism.coordinates:
         name = coordinate.name if isinstance(coordinate, Coordinate) else coordinate.names[0]
         if name not in moving:
-            message = f"{name} moves no mass; forward dynamics needs some"
+            message = f"{name} moves no mass, so forward dynamics is not possible"
             findings.add(FindingKind.MASSLESS, message)
 
 
 def _carriers(mechanism: Mechanism) -> set[str]:
-    """Bodies with mass, and all bodies that stand below one."""
+    """Bodies with mass, and all their ancestors."""
     base = {body.name: body.base for body in mechanism.bodies}
     found: set[str] = set()
     for body in mechanism.bodies:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from kinegraph.io.robot.placement import Direction, inverse, linear
+from kinegraph.io.robot.placement import Direction, linear
 from kinegraph.model.expressions import Expression, Name
 from kinegraph.model.mechanism import (
     ONE,
@@ -19,20 +19,19 @@ from kinegraph.model.mechanism import (
     Rotation,
     Shift,
     Transform,
+    inverse,
 )
 from kinegraph.model.names import MAX_NAME, name_fault
-
-# Legal names for whatever a file calls its parts: different names stay different, legal names stay as they are.
 
 _ILLEGAL = re.compile(r"[^\w$]+")
 _BEGINNING = re.compile(r"[^\W\d_]")
 
 
 class NameTable:
-    """Gives out names that are legal and used once.
+    """Legal, unique names.
 
-    The names of `originals` that are legal keep themselves, before anything else is named; the others are spelt with
-    `_` for what a name must not contain, and a number after `$` where that would be taken.
+    Legal names in `originals` are kept. In all others, illegal characters become `_`, and a number after `$` makes
+    them unique.
     """
 
     def __init__(self, originals: Iterable[str], forbidden: Iterable[str] = ()) -> None:
@@ -49,28 +48,26 @@ class NameTable:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """All names given out."""
+        """All legal names of originals."""
         return tuple(self._given.values())
 
     def fresh(self, wanted: str) -> str:
-        """A new legal name like the one wanted."""
-        spelt = _ILLEGAL.sub("_", wanted).strip("_")[: MAX_NAME - 12] or "unnamed"
-        if not _BEGINNING.match(spelt):
-            spelt = f"n_{spelt}"
-        if not self._legal(spelt):
-            spelt += "_"
-        name, number = spelt, 1
+        """A new legal name similar to `wanted`."""
+        legal = _ILLEGAL.sub("_", wanted).strip("_")[: MAX_NAME - 12] or "unnamed"
+        if not _BEGINNING.match(legal):
+            legal = f"n_{legal}"
+        if not self._legal(legal):
+            legal += "_"
+        name, number = legal, 1
         while name in self._taken or not self._legal(name):
             number += 1
-            name = f"{spelt}${number}"
+            name = f"{legal}${number}"
         self._taken.add(name)
         return name
 
     def _legal(self, name: str) -> bool:
         return name_fault(name) is None and name not in self._forbidden
 
-
-# How joints of robot files move: transforms, the coordinates they need, and the displacements extras refer to.
 
 AnyCoordinate = Coordinate | QuaternionCoordinates
 Orientation = tuple[Expression, Expression, Expression, Expression]
@@ -87,12 +84,12 @@ class JointMotion:
 
 
 def all_names(coordinate: AnyCoordinate) -> tuple[str, ...]:
-    """The position names of a coordinate, and the names of its quasi-velocities."""
+    """The names of the positions of a coordinate, and of the velocities of a quaternion."""
     return (coordinate.name,) if isinstance(coordinate, Coordinate) else (*coordinate.names, *coordinate.velocities)
 
 
 def ball(names: NameTable, prefix: str, start: Orientation = UNTURNED) -> JointMotion:
-    """Turning freely about a point: a quaternion, its velocity in the turned axes."""
+    """A ball joint: a quaternion, with the angular velocity in body axes."""
     e0, e1, e2, e3 = (names.fresh(f"{prefix}_e{i}") for i in range(4))
     wx, wy, wz = (names.fresh(f"{prefix}_w{axis}") for axis in "xyz")
     group = QuaternionCoordinates((e0, e1, e2, e3), (wx, wy, wz), start)
@@ -118,9 +115,9 @@ def free(
 
 
 def planar(names: NameTable, prefix: str, normal: Direction) -> JointMotion:
-    """Three degrees of freedom: shifts along two axes across the normal, then a turn about it.
+    """Three degrees of freedom: shifts along two axes perpendicular to the normal, then a rotation about it.
 
-    The two axes follow the normal in the order x, y, z, x, so that the three are right-handed.
+    The two axes follow the normal in cyclic order, so the three axes are right-handed.
     """
     u, v, turn = (Coordinate(names.fresh(f"{prefix}_{word}")) for word in ("u", "v", "turn"))
     first, second = Axis((normal.axis.value + 1) % 3), Axis((normal.axis.value + 2) % 3)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import hypot
@@ -11,16 +11,16 @@ from kinegraph.errors import ModelError, Place
 from kinegraph.io.robot.findings import Findings
 from kinegraph.io.robot.right_angles import DOUBLE, NEAR, Likeness, RightAngles, off_by, pi_multiple, tolerance_for
 from kinegraph.io.robot.xml import Element, Written
-from kinegraph.model.expressions import Call, Expression, Number, Operation, text
-from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Shift, Transform
+from kinegraph.model.expressions import Call, Expression, Number, Operation, negative, text, without_minus
+from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Shift, Transform, inverse
 from kinegraph.model.report import FindingKind
 
-# Quaternions that turn by right angles: their components are equal in size or zero, exactly or nearly.
+# Quaternions of right-angle rotations: all nonzero components have the same size
 
 
 @dataclass(frozen=True, slots=True)
 class RightTurn:
-    """The rotation of a quaternion whose components have these signs and one size, or are zero."""
+    """The rotation of a quaternion whose components have these signs and the same size, or are zero."""
 
     signs: tuple[int, ...]
 
@@ -39,17 +39,17 @@ class RightTurn:
 
 
 def exact_turn(parts: Sequence[Fraction]) -> RightTurn | None:
-    """The right turn a quaternion is, of any length; None if it is none."""
+    """The right-angle rotation of a quaternion of any length; None for other rotations."""
     sizes = {abs(part) for part in parts if part}
     signs = tuple((part > 0) - (part < 0) for part in parts)
     return RightTurn(signs) if len(sizes) == 1 and sum(map(abs, signs)) in (1, 2, 4) else None
 
 
 def judge_turn(written: Sequence[Written], rule: RightAngles) -> tuple[Likeness, RightTurn, Fraction]:
-    """How a quaternion that is no right turn stands to the nearest one, which that is, and the angle between them.
+    """Compare a quaternion with the nearest right-angle rotation: the result, that rotation, and the angle between.
 
-    The rule is that of angles: beyond `noise` every component must be what a right turn leaves when it is rounded or
-    cut off to the digits written.
+    The rule is that of angles: beyond `noise`, each component must be that of the exact rotation, rounded or truncated
+    to the digits written.
     """
     largest = max(abs(item.value) for item in written)
     signs = tuple(0 if abs(item.value) < largest / 2 else (1 if item.value > 0 else -1) for item in written)
@@ -67,50 +67,21 @@ def judge_turn(written: Sequence[Written], rule: RightAngles) -> tuple[Likeness,
 
 
 def _angle_between(parts: Sequence[Fraction], signs: Sequence[int]) -> Fraction:
-    """The angle of the rotation between two quaternions that are close: twice the distance of their directions."""
+    """The rotation angle between two close quaternions: twice the distance between their directions."""
     length, size = hypot(*map(float, parts)), hypot(*signs)
     return Fraction(2 * hypot(*(float(part) / length - sign / size for part, sign in zip(parts, signs, strict=True))))
 
-
-# Origins, axes and angles of robot files as elementary transforms, exact, with right angles recognised.
 
 Three = tuple[Fraction, Fraction, Fraction]
 
 
 def shifts(xyz: Sequence[Fraction]) -> tuple[Transform, ...]:
-    """Moves along x, y, z; those by zero are left out."""
+    """Shifts along x, y, z, without shifts by zero."""
     return tuple(Shift(axis, Number(amount)) for axis, amount in zip(Axis, xyz, strict=True) if amount)
 
 
-def inverse(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
-    """The way back of static transforms."""
-    return tuple(_inverted(transform) for transform in reversed(tuple(transforms)))
-
-
-def _inverted(transform: Transform) -> Transform:
-    if isinstance(transform, Rotation):
-        return Rotation(transform.axis, negative(transform.angle))
-    if isinstance(transform, Shift):
-        return Shift(transform.axis, negative(transform.distance))
-    e0, *rest = transform.components
-    e1, e2, e3 = (negative(item) for item in rest)
-    return Quaternion((e0, e1, e2, e3))
-
-
-def negative(item: Expression) -> Expression:
-    """-item, numbers and signs folded."""
-    if isinstance(item, Number):
-        return Number(-item.value)
-    taken = _without_minus(item)
-    if taken is not None:
-        return taken
-    if isinstance(item, Operation) and item.operator in ("*", "/"):
-        return Operation(item.operator, (negative(item.operands[0]), *item.operands[1:]))
-    return Operation("neg", (item,))
-
-
 def linear(factor: Fraction, item: Expression, offset: Expression = ZERO) -> Expression:
-    """factor * item + offset, written as briefly as possible."""
+    """factor * item + offset, in its shortest form."""
     if not factor:
         return offset
     if abs(factor) != 1:
@@ -121,44 +92,32 @@ def linear(factor: Fraction, item: Expression, offset: Expression = ZERO) -> Exp
 
 
 def plus(item: Expression, offset: Expression) -> Expression:
-    """item + offset, with a minus where the offset begins with one."""
+    """item + offset, as a difference if the offset begins with a minus."""
     if ZERO in (item, offset):
         return offset if item == ZERO else item
-    taken = _without_minus(offset)
+    taken = without_minus(offset)
     return Operation("+", (item, offset)) if taken is None else Operation("-", (item, taken))
-
-
-def _without_minus(item: Expression) -> Expression | None:
-    """-item if item begins with a minus: -2, -x, -pi/2; None otherwise."""
-    if isinstance(item, Number):
-        return Number(-item.value) if item.value < 0 else None
-    if not isinstance(item, Operation) or item.operator not in ("neg", "*", "/"):
-        return None
-    if item.operator == "neg":
-        return item.operands[0]
-    first = _without_minus(item.operands[0])
-    return None if first is None else Operation(item.operator, (first, *item.operands[1:]))
 
 
 @dataclass(frozen=True, slots=True)
 class Direction:
-    """A direction as a coordinate axis with a sign, after turning by `turns` (none where it is one already)."""
+    """A direction as a signed coordinate axis after the rotations `turns` (empty for a coordinate axis)."""
 
     axis: Axis
     sign: int = 1
     turns: tuple[Transform, ...] = ()
 
     def rotation(self, angle: Expression) -> tuple[Transform, ...]:
-        """Turn about the direction; the frame is turned back afterwards."""
+        """Rotation about the direction, in the original axes."""
         return (*self.turns, Rotation(self.axis, linear(Fraction(self.sign), angle)), *inverse(self.turns))
 
     def translation(self, distance: Expression) -> tuple[Transform, ...]:
-        """Move along the direction."""
+        """Translation along the direction."""
         return (*self.turns, Shift(self.axis, linear(Fraction(self.sign), distance)), *inverse(self.turns))
 
 
 def direction(x: Fraction, y: Fraction, z: Fraction) -> Direction:
-    """The direction of a vector that is not zero, of any length; exact."""
+    """The exact direction of a nonzero vector of any length."""
     along = [(axis, amount) for axis, amount in zip(Axis, (x, y, z), strict=True) if amount]
     if len(along) == 1:
         axis, amount = along[0]
@@ -178,14 +137,14 @@ def _atan2(y: Fraction, x: Fraction) -> Expression:
 
 
 class AngleReader:
-    """Reads angles and directions by one rule for right angles, and reports each that was recognised."""
+    """Reads angles and directions with a rule for right angles, and reports those that were rounded."""
 
     def __init__(self, rule: RightAngles, findings: Findings) -> None:
         self.rule = rule
         self.findings = findings
 
     def angle(self, written: Written, what: str, place: Place) -> Expression:
-        """An angle in radians; k right angles become k*pi/2."""
+        """An angle in radians; a rounded multiple of the right angle becomes k*pi/2."""
         likeness, turns = self.rule.judge(written)
         if likeness is Likeness.OTHER:
             return Number(written.value)
@@ -197,11 +156,11 @@ class AngleReader:
     def _report_angle(self, same: bool, described: str, exact: str, distance: Fraction, place: Place) -> None:
         if same:
             kind = FindingKind.RIGHT_ANGLE if distance > DOUBLE else FindingKind.DOUBLE_ANGLE
-            message = f"{described} is taken as {exact}, {float(distance):.1e} away"
+            message = f"{described} is read as {exact} (difference {float(distance):.1e})"
         else:
             kind = FindingKind.NEAR_RIGHT_ANGLE
             tolerance = tolerance_for(distance)
-            message = f"{described} is {float(distance):.1e} off {exact}; angle tolerance {tolerance} takes it so"
+            message = f"{described} differs from {exact} by {float(distance):.1e}; tolerance {tolerance} rounds it"
         self.findings.add(kind, message, place, "right angles rounded", float(distance))
 
     def roll_pitch_yaw(self, rpy: Sequence[Written], what: str, place: Place) -> tuple[Transform, ...]:
@@ -211,18 +170,18 @@ class AngleReader:
         return tuple(Rotation(axis, angle) for axis, angle in found if angle != ZERO)
 
     def direction(self, xyz: Sequence[Written], element: Element, what: str) -> Direction:
-        """A direction; components that are noise beside the largest are zero."""
+        """A direction; components that are noise relative to the largest become zero."""
         amounts = [item.value for item in xyz]
         largest = max(abs(amount) for amount in amounts)
         if not largest:
-            remedy = "write the direction the joint turns about or moves along, e.g. 0 0 1"
+            remedy = "write the direction of the joint axis, e.g. 0 0 1"
             raise ModelError(f"the axis of {what} is zero", element.place, remedy)
         if self.rule.active:
             cleaned = [amount if abs(amount) > self.rule.noise * largest else Fraction(0) for amount in amounts]
             if cleaned != amounts:
                 described = " ".join(f"{float(amount):g}" for amount in amounts)
                 taken = " ".join(f"{float(amount):g}" for amount in cleaned)
-                message = f"the axis {described} of {what} is taken as {taken}"
+                message = f"the axis {described} of {what} is read as {taken}"
                 self.findings.add(FindingKind.RIGHT_ANGLE, message, element.place, "axes rounded")
             amounts = cleaned
         x, y, z = amounts
@@ -231,7 +190,7 @@ class AngleReader:
     def quaternion(
         self, written: Sequence[Written], what: str, place: Place, unit: str = "1 0 0 0"
     ) -> tuple[Transform, ...]:
-        """A quaternion, scalar part first; turns by right angles become exact. unit: how the file says no rotation."""
+        """A quaternion, scalar part first; right-angle rotations become exact. unit: the identity in the file."""
         parts = [item.value for item in written]
         if not any(parts):
             raise ModelError(f"the quaternion of {what} is zero", place, f"write {unit} for no rotation")
@@ -241,7 +200,7 @@ class AngleReader:
         likeness, turn, distance = judge_turn(written, self.rule)
         if likeness is not Likeness.OTHER:
             described = f"the quaternion {' '.join(repr(float(part)) for part in parts)} of {what}"
-            named = f"the right turn {' '.join(map(str, turn.signs))}"
+            named = f"the right-angle rotation {' '.join(map(str, turn.signs))}"
             self._report_angle(likeness is Likeness.SAME, described, named, distance, place)
         if likeness is Likeness.SAME:
             return turn.transforms

@@ -1,7 +1,7 @@
-"""What a format can say, word by word, and what becomes of each: a table, so that nothing is left out unsaid.
+"""Vocabularies of formats: tables of all elements and attributes, and their use, so that every omission is reported.
 
-A vocabulary names every element of a format, its attributes and its children. Each is understood (the reader uses it),
-idle (it has no bearing on the motion), or left out. What is not in the table is reported as not understood.
+Each element and attribute is understood (the reader uses it), idle (it does not affect the motion), or left out.
+Everything else is reported as not understood.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from kinegraph.model.report import FindingKind
 
 
 class Bearing(Enum):
-    """What becomes of a word."""
+    """The use of an element or attribute."""
 
     UNDERSTOOD = "the reader uses it"
-    IDLE = "it has no bearing on the motion"
-    LEFT_OUT = "the equations do not have it"
+    IDLE = "it does not affect the motion"
+    LEFT_OUT = "it is not in the equations"
 
 
 _KINDS = {Bearing.IDLE: FindingKind.NOT_USED, Bearing.LEFT_OUT: FindingKind.LEFT_OUT}
@@ -28,7 +28,7 @@ _KINDS = {Bearing.IDLE: FindingKind.NOT_USED, Bearing.LEFT_OUT: FindingKind.LEFT
 
 @dataclass(frozen=True, slots=True)
 class Attribute:
-    """One attribute. `harmless` is the value that says nothing: an attribute left out is not missed if it has it."""
+    """An attribute. `harmless` is the value without effect: an attribute with this value is not reported."""
 
     bearing: Bearing
     topic: str = ""
@@ -40,11 +40,10 @@ Attributes = Mapping[str, Attribute]
 
 @dataclass(frozen=True)
 class Entry:
-    """One element: what becomes of it, of its attributes and of its children, which are entries by other keys.
+    """An element: its use, its attributes, and its children (keys of other entries).
 
-    Of an element that is idle or left out neither attributes nor children are looked at. `once` are the children of
-    which the reader takes the first alone. `harmless_if` says which values of which attributes make an element that is
-    left out do nothing, `harmless_texts` which texts.
+    Attributes and children of an idle or left-out element are ignored. `once`: children of which only the first is
+    read. `harmless_if`, `harmless_texts`: attribute values and texts that make a left-out element ineffective.
     """
 
     bearing: Bearing = Bearing.UNDERSTOOD
@@ -57,28 +56,28 @@ class Entry:
     has_text: bool = False
 
 
-#: Entries by key: the tag, or `outer/tag` where a tag means different things.
+#: Entries by key: the tag, or another key for a tag with several meanings.
 Vocabulary = Mapping[str, Entry]
 
 
 def understood(names: str) -> Attributes:
-    """Attributes the reader uses, separated by blanks."""
+    """Attributes that the reader uses, separated by spaces."""
     return {name: Attribute(Bearing.UNDERSTOOD) for name in names.split()}
 
 
 def idle(names: str) -> Attributes:
-    """Attributes without bearing on the motion."""
+    """Attributes that do not affect the motion."""
     return {name: Attribute(Bearing.IDLE) for name in names.split()}
 
 
 def missing(topic: str, **harmless: str | None) -> Attributes:
-    """Attributes that are left out, each with the value that says nothing (None: every value says something)."""
+    """Attributes that are left out, each with the value without effect (None: every value has an effect)."""
     return {name: Attribute(Bearing.LEFT_OUT, topic, value) for name, value in harmless.items()}
 
 
 def entry(*attributes: Attributes, children: str = "", once: str = "", has_text: bool = False) -> Entry:
-    """An element the reader understands. Children are tags, or `tag=key` where the key is another; `prefix:*` and `*`
-    stand for all tags of a name space, and all others."""
+    """An element that the reader uses. Children are tags, or `tag=key` with another key; `prefix:*` matches all tags of
+    a namespace, `*` all other tags."""
     known = {name: one for group in attributes for name, one in group.items()}
     pairs = [word.partition("=") for word in f"{children} {once}".split()]
     by_tag = {tag: key or tag for tag, _, key in pairs}
@@ -90,7 +89,7 @@ IDLE = Entry(Bearing.IDLE)
 
 
 def left_out(topic: str, texts: str = "", **harmless_if: str) -> Entry:
-    """An element the equations do not have, unless an attribute, or its text, has a value that switches it off."""
+    """An element that is not in the equations, unless an attribute or its text disables it."""
     off = {name: Attribute(Bearing.LEFT_OUT, topic, value) for name, value in harmless_if.items()}
     return Entry(Bearing.LEFT_OUT, topic, harmless_if=off, harmless_texts=frozenset(texts.split()))
 
@@ -102,9 +101,9 @@ def report_words(
     findings: Findings,
     text: FindingKind = FindingKind.NOT_UNDERSTOOD,
 ) -> None:
-    """Report every element and attribute below `root`, which is the entry `key`, that the reader does not use.
+    """Report all elements and attributes below `root` (the entry `key`) that the reader does not use.
 
-    `text` is what text between tags is where the table does not expect it.
+    `text` is the kind of finding for unexpected text between tags.
     """
     pending = [(root, vocabulary[key])]
     while pending:
@@ -136,7 +135,7 @@ def _report_attributes(element: Element, known: Entry, findings: Findings) -> No
 def _child(
     child: Element, parent: Element, known: Entry, vocabulary: Vocabulary, seen: set[str], findings: Findings
 ) -> Entry | None:
-    """The entry of a child to look into; None if it has been dealt with."""
+    """The entry of a child to visit; None if it is ignored."""
     prefix = child.tag.partition(":")[0]
     key = next((known.children[tag] for tag in (child.tag, f"{prefix}:*", "*") if tag in known.children), None)
     what = f"<{child.tag}> of <{parent.tag}>"
@@ -144,7 +143,7 @@ def _child(
         findings.count(FindingKind.NOT_UNDERSTOOD, "elements not understood", what, child.place, _name(child))
         return None
     if child.tag in known.once and child.tag in seen:
-        findings.count(FindingKind.NOT_UNDERSTOOD, "elements stated twice", f"a second {what}", child.place)
+        findings.count(FindingKind.NOT_UNDERSTOOD, "repeated elements", f"a second {what}", child.place)
         return None
     seen.add(child.tag)
     found = vocabulary[key]
@@ -157,7 +156,7 @@ def _child(
 
 
 def _name(element: Element) -> str:
-    """What an element is called, or what it is about."""
+    """The name of an element, or of what it refers to."""
     named = element.get("name") or element.get("key")
     return named or " and ".join(value for word in _ENDS if (value := element.get(word)))
 
@@ -182,7 +181,7 @@ _ENDS = [
 
 
 def _harmless(attribute: Attribute, value: str) -> bool:
-    """Whether the value is the one that says nothing; numbers are compared as numbers."""
+    """Whether the value has no effect; numbers are compared as numbers."""
     if attribute.harmless is None:
         return False
     try:

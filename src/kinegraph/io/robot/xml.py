@@ -13,12 +13,9 @@ from xml.parsers import expat
 from kinegraph.errors import ModelError, Place
 from kinegraph.files import read_input
 
-# XML from strangers: a small tree with line numbers, and nothing of XML that could hurt.
-#
-# A document type, an entity of any kind, or more than a model can need in size, depth or number ends with a clear
-# error.
+# Document types, entities, and files beyond the limits of size, depth or number are errors.
 
-#: Longest file in bytes, deepest nesting, most elements and attributes: far beyond any robot.
+#: Maximum file size in bytes, nesting depth, and numbers of elements and attributes.
 MAX_BYTES = 20_000_000
 MAX_DEPTH = 1000
 MAX_ELEMENTS = 300_000
@@ -27,7 +24,7 @@ MAX_ATTRIBUTES = 1_000_000
 
 @dataclass(eq=False, slots=True)
 class Element:
-    """One element: its tag, attributes and children in order, its text, and where it begins in which file."""
+    """An element: its tag, attributes and children in order, its text, and its place in the file."""
 
     tag: str
     attributes: dict[str, str]
@@ -51,7 +48,7 @@ class Element:
         return (child for child in self.children if child.tag == tag)
 
     def required(self, name: str) -> str:
-        """An attribute that must be there and not be empty."""
+        """A required, nonempty attribute."""
         value = self.get(name)
         if not value:
             raise ModelError(f"<{self.tag}> has no {name}", self.place, f'write <{self.tag} {name}="...">')
@@ -64,12 +61,12 @@ def read_xml(path: str | PathLike[str]) -> Element:
 
 
 def encoded(text: str | bytes) -> bytes:
-    """The bytes of a document that is given as text or as bytes."""
+    """The bytes of a document given as text or bytes."""
     return text.encode() if isinstance(text, str) else text
 
 
 def parse_xml(content: bytes, source: str = "") -> Element:
-    """The root element of a document; `source` names it in error messages."""
+    """The root element of a document; `source` is its name in error messages."""
     if len(content) > MAX_BYTES:
         raise _limit(f"the document has {len(content)} bytes; the limit is {MAX_BYTES}", Place(1, 1, source))
     reader = _Reader(source)
@@ -77,15 +74,16 @@ def parse_xml(content: bytes, source: str = "") -> Element:
         reader.parser.Parse(content, True)
     except expat.ExpatError as error:
         place = Place(error.lineno, error.offset + 1, source)
-        raise ModelError(f"this is not well-formed XML: {expat.ErrorString(error.code)}", place) from None
-    except (LookupError, ValueError):  # an encoding Python does not know, or of several bytes a letter
-        raise ModelError("this encoding of XML is not read", Place(1, 1, source), "save it as UTF-8") from None
-    assert reader.root is not None  # expat refuses a document without an element
+        message = f"the file is not well-formed XML: {expat.ErrorString(error.code)}"
+        raise ModelError(message, place, "check the tags before this place") from None
+    except (LookupError, ValueError):  # an unknown or multibyte encoding
+        raise ModelError("the encoding of the file is not supported", Place(1, 1, source), "save it as UTF-8") from None
+    assert reader.root is not None  # expat rejects a document without an element
     return reader.root
 
 
 class _Reader:
-    """Turns the events of one parse into elements, refusing what must not be in a model."""
+    """Builds elements from parser events, and rejects document types and entities."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -129,19 +127,19 @@ class _Reader:
         self._open.pop().text = "".join(self._texts.pop()).strip()
 
     def _refuse_doctype(self, *_: object) -> None:
-        remedy = "remove <!DOCTYPE ...>: document types and entities are not read from model files"
+        remedy = "remove <!DOCTYPE ...>: document types and entities are not allowed in model files"
         raise ModelError("the file declares a document type", self._here(), remedy)
 
     def _refuse_entity(self, *_: object) -> int:
-        remedy = "write the text itself: entities are not read from model files"
+        remedy = "write the text itself: entities are not allowed in model files"
         raise ModelError("the file declares an entity", self._here(), remedy)
 
 
 def _limit(message: str, place: Place) -> ModelError:
-    return ModelError(message, place, "a model of this size is better built in Python, with kinegraph.Builder")
+    return ModelError(message, place, "build a model of this size in Python, with kinegraph.Builder")
 
 
-# Numbers in XML attributes, exact as they are written.
+# Exact numbers in attributes
 
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?([0-9]*)|\.([0-9]+))(?:[eE]([+-]?[0-9]{1,4}))?")
 _LONGEST = 400
@@ -151,25 +149,25 @@ _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """A decimal number with how many decimals it was written: 1.5708 has four."""
+    """A decimal number with its number of decimals: 1.5708 has four."""
 
     value: Fraction
     decimals: int = 0
 
 
 def read_number(text: str, element: Element, name: str) -> Written:
-    """One number; anything else is an error that names the attribute."""
+    """A single number; an error names the attribute."""
     match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None or abs(int(match[3] or 0)) > _LONGEST or abs(value := Fraction(text)) > _LARGEST:
         shortened = text if len(text) <= 40 else text[:37] + "..."
-        message = f"{name} of <{element.tag}> is `{shortened}`, which is no finite number"
+        message = f"{name} of <{element.tag}> is `{shortened}`, not a finite number"
         raise ModelError(message, element.place, "write a decimal number, e.g. 0.25 or 1e-3")
     decimals = len(match[1] or match[2] or "") - int(match[3] or 0)
     return Written(value, max(decimals, 0))
 
 
 def numbers(element: Element, name: str) -> tuple[Written, ...] | None:
-    """The numbers of an attribute, separated by blanks; None if the attribute is missing or blank."""
+    """The numbers of an attribute, separated by spaces; None if the attribute is missing or blank."""
     text = element.get(name)
     if text is None or not text.strip():
         return None
@@ -186,12 +184,12 @@ def vector(element: Element, name: str, count: int) -> tuple[Written, ...] | Non
 
 
 def single(element: Element, name: str) -> Fraction | None:
-    """One number, or None if the attribute is missing."""
+    """A single number, or None if the attribute is missing."""
     found = vector(element, name, 1)
     return None if found is None else found[0].value
 
 
 def bound(element: Element, name: str) -> Fraction | None:
-    """One number; None if the attribute is missing or infinite."""
+    """A single number; None if the attribute is missing or infinite."""
     text = (element.get(name) or "").strip()
     return None if _INFINITE.fullmatch(text) else single(element, name)

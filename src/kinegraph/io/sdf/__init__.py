@@ -1,4 +1,4 @@
-"""SDFormat, the model format of Gazebo and Drake, read exactly and without trust."""
+"""Read SDFormat, the model format of Gazebo and Drake. Numbers are exact, and files are untrusted."""
 
 from __future__ import annotations
 

@@ -7,20 +7,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.robot.placement import AngleReader, inverse, negative, plus, shifts
+from kinegraph.io.robot.placement import AngleReader, plus, shifts
 from kinegraph.io.robot.right_angles import pi_multiple
 from kinegraph.io.robot.xml import Element, Written, numbers
 from kinegraph.model.evaluate import value
-from kinegraph.model.expressions import PI, Expression, Number, names
-from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Shift, Transform
+from kinegraph.model.expressions import PI, Expression, Number, names, negative
+from kinegraph.model.mechanism import ZERO, Axis, Quaternion, Rotation, Shift, Transform, inverse
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.report import FindingKind
 
-# Fixed transforms one behind the other, written as briefly as they can be without rounding.
-
 
 def simplified(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
-    """The same motion: shifts beside each other and turns about the same axis are added, what cancels is gone."""
+    """The same motion in fewer transforms: adjacent shifts and rotations about the same axis are added."""
     found: list[Transform] = []
     for transform in transforms:
         _append(found, transform)
@@ -28,7 +26,7 @@ def simplified(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
 
 
 def rotations(transforms: Iterable[Transform]) -> tuple[Transform, ...]:
-    """The turns alone: the orientation that transforms lead to."""
+    """The rotations of transforms, without shifts."""
     return simplified(one for one in transforms if not isinstance(one, Shift))
 
 
@@ -47,7 +45,7 @@ def _append(found: list[Transform], new: Transform) -> None:
 
 
 def _shift(found: list[Transform], new: Shift) -> None:
-    """Shifts commute: one along the same axis may stand before others."""
+    """Append a shift; shifts commute, so it is added to an earlier adjacent shift along the same axis."""
     for place in range(len(found) - 1, -1, -1):
         old = found[place]
         if not isinstance(old, Shift):
@@ -79,7 +77,7 @@ def _turns(angle: Expression) -> Fraction | None:
     return Fraction(once) if exact else None
 
 
-# What SDFormat writes as text of elements: flags, names, and numbers that are read as attributes of other formats.
+# Values that SDFormat writes as text of elements
 
 _FLAGS = {"true": True, "1": True, "false": False, "0": False}
 
@@ -91,16 +89,16 @@ def stated(element: Element) -> Element:
 
 
 def flag(element: Element, tag: str) -> bool:
-    """Whether a child says `true`; a missing one says `false`."""
+    """Whether the text of a child is `true`; False if it is missing."""
     child = element.first(tag)
     if child is None:
         return False
     if child.text not in _FLAGS:
-        raise ModelError(f"<{tag}> is `{child.text[:40]}`", child.place, "write true or false")
+        raise ModelError(f"invalid value `{child.text[:40]}` of <{tag}>", child.place, "write true or false")
     return _FLAGS[child.text]
 
 
-# Links, joints and frames of a model: where each stands, and on which link.
+# Poses of links, joints and frames
 
 WORLD = "world"
 MODEL = "__model__"
@@ -139,7 +137,7 @@ class Frames:
     def _enter(self, element: Element) -> None:
         name = element.required("name")
         if name in self._frames or name in (WORLD, MODEL):
-            message = f"there are two frames called {name}"
+            message = f"two frames have the name {name}"
             raise ModelError(message, element.place, "links, joints and frames share one set of names: rename one")
         attached = name
         base = MODEL
@@ -152,23 +150,23 @@ class Frames:
         self._frames[name] = SdfFrame(element, relative, self.pose(element, f"the {element.tag} {name}"), attached)
 
     def _take_as_world(self, link: Element) -> None:
-        """A link called `world` is the world, which it has to coincide with."""
+        """Use a link with the name `world` as the world; it must coincide with it."""
         pose = link.first("pose")
         base = (pose.get("relative_to") if pose is not None else None) or MODEL
         if simplified((*self.between(WORLD, base, link), *self.pose(link, "the link world"))):
-            remedy = "rename the link and what refers to it, or leave its pose and that of the model out"
-            raise ModelError("the link `world` does not stand where the world is", link.place, remedy)
-        message = "the link `world` is the world: it is fixed"
+            remedy = "rename the link and its references, or remove its pose and that of the model"
+            raise ModelError("the link `world` does not coincide with the world", link.place, remedy)
+        message = "the link `world` is the fixed world"
         self.angle_reader.findings.add(FindingKind.ASSUMED, message, link.place, "links called world")
 
     def _placed(self) -> tuple[Transform, ...]:
-        """Where the model stands in the world: the frame it is placed by, if it names one, is where its pose says."""
+        """The pose of the model in the world; if it names a placement frame, its pose is that of this frame."""
         pose = self.pose(self.model, "the model")
         frame = self.model.get("placement_frame")
         return simplified((*pose, *inverse(self.path(frame, self.model)))) if frame else pose
 
     def pose(self, element: Element, what: str) -> tuple[Transform, ...]:
-        """The transforms of the <pose> below an element; none if there is none."""
+        """The transforms of the <pose> of an element; empty if it has none."""
         pose = element.first("pose")
         if pose is None or not pose.text:
             return ()
@@ -193,11 +191,11 @@ class Frames:
         return tuple(Rotation(axis, angle) for axis, angle in reversed(list(angles)) if angle != ZERO)
 
     def path(self, name: str, element: Element) -> tuple[Transform, ...]:
-        """From the model's frame to a frame; `element` is the one that names it."""
+        """The transforms from the model's frame to a frame; `element` refers to it."""
         passed: list[str] = []
         while name not in self._paths:
             if name in passed:
-                message = f"frames are placed in a circle: {' -> '.join((*passed, name))}"
+                message = f"the poses of frames form a cycle: {' -> '.join((*passed, name))}"
                 raise ModelError(message, element.place, "place one of them relative to the model")
             passed.append(name)
             name = self._found(name, element).base
@@ -207,7 +205,7 @@ class Frames:
         return self._paths[passed[0] if passed else name]
 
     def between(self, start: str, end: str, element: Element) -> tuple[Transform, ...]:
-        """From one frame to another, as the file places them."""
+        """The transforms from one frame to another, at the initial poses."""
         return simplified((*inverse(self.path(start, element)), *self.path(end, element)))
 
     def link_of(self, name: str, element: Element) -> str:
@@ -215,7 +213,7 @@ class Frames:
         passed: list[str] = []
         while name not in self.links and name != WORLD:
             if name in passed:
-                message = f"frames are attached in a circle: {' -> '.join((*passed, name))}"
+                message = f"the attachments of frames form a cycle: {' -> '.join((*passed, name))}"
                 raise ModelError(message, element.place, "attach one of them to a link")
             passed.append(name)
             name = self.canonical if name == MODEL else self._found(name, element).attached_to
@@ -226,7 +224,7 @@ class Frames:
         """The link that the model's frame is fixed to."""
         name = self.model.get("canonical_link") or self._first
         if name not in self.links and not (name == WORLD and self.world_link is not None):
-            message = f"canonical_link is {name}, which is no link"
+            message = f"unknown link '{name}' as canonical_link"
             raise ModelError(message, self.model.place, did_you_mean(name, self.links))
         return name
 
@@ -234,8 +232,8 @@ class Frames:
         if name not in self._frames:
             remedy = did_you_mean(name, self._frames)
             if "::" in name:
-                remedy = "frames of other models are not read: write one model, with links and joints of its own"
-            raise ModelError(f"{name}, named by <{element.tag}>, is no link, joint or frame", element.place, remedy)
+                remedy = "frames of other models are not supported: put all links and joints into one model"
+            raise ModelError(f"unknown link, joint or frame '{name}' in <{element.tag}>", element.place, remedy)
         return self._frames[name]
 
 

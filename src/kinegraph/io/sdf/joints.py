@@ -9,25 +9,23 @@ from fractions import Fraction
 
 from kinegraph.errors import ModelError
 from kinegraph.io.robot.joint_motion import JointMotion, NameTable, ball
-from kinegraph.io.robot.placement import Direction, inverse, linear
+from kinegraph.io.robot.placement import Direction, linear
 from kinegraph.io.robot.xml import Element, bound, single, vector
 from kinegraph.io.sdf.frames import MODEL, WORLD, Frames, end_of, flag, rotations, simplified, stated
 from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop
 from kinegraph.model.expressions import PI, Expression, Name, Number, Operation
-from kinegraph.model.mechanism import ZERO, Coordinate, Shift, Transform
+from kinegraph.model.mechanism import ZERO, Coordinate, Shift, Transform, inverse
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.report import Places
 from kinegraph.model.robot_data import Extra, JointFriction, JointLimits, JointSpring
 from kinegraph.model.topology import GROUND, Edge, SpanningTree, Vertex, shortest_tree
 
-# Joints of an SDF model: how each moves in the tree, how it closes a loop, what is said about it beyond that.
-
-#: Limits at least as far as this are none.
+#: Limits of at least this size mean no limit.
 _FAR = Fraction(10) ** 16
 
 
 class SdfJointKind(Enum):
-    """The joint types of SDFormat that are read."""
+    """The supported joint types of SDFormat."""
 
     FIXED = "fixed"
     REVOLUTE = "revolute"
@@ -40,7 +38,7 @@ class SdfJointKind(Enum):
 
     @property
     def axes(self) -> tuple[str, ...]:
-        """The elements that state its axes."""
+        """The elements of its axes."""
         if self in (SdfJointKind.FIXED, SdfJointKind.BALL):
             return ()
         return ("axis", "axis2") if self in (SdfJointKind.UNIVERSAL, SdfJointKind.REVOLUTE2) else ("axis",)
@@ -74,7 +72,7 @@ class SdfJoint:
 
 
 def read_joints(frames: Frames) -> list[SdfJoint]:
-    """The joints of a model, as written."""
+    """The joints of a model, in the order of the file."""
     return [_joint(element, frames) for element in frames.model.all("joint")]
 
 
@@ -84,16 +82,16 @@ def _joint(element: Element, frames: Frames) -> SdfJoint:
         kind = SdfJointKind(word)
     except ValueError:
         remedy = did_you_mean(word, [kind.value for kind in SdfJointKind])
-        raise ModelError(f"the joint {name} is of a type that is not read: `{word}`", element.place, remedy) from None
+        raise ModelError(f"unknown type '{word}' of the joint {name}", element.place, remedy) from None
     parent, child = (frames.link_of(end_of(element, which), element) for which in ("parent", "child"))
     if parent == child:
-        message = f"the joint {name} ties {parent} to itself"
-        raise ModelError(message, element.place, "a joint has two links, or a link and the world")
+        message = f"the joint {name} connects {parent} to itself"
+        raise ModelError(message, element.place, "connect two links, or a link and the world")
     return SdfJoint(name, kind, parent, child, element)
 
 
 class SdfJointReader:
-    """Reads the joints of one model; `old` says that axes stand in the model's frame, as before version 1.5."""
+    """Reads the joints of a model; `old`: axes are in the model's frame, as before version 1.5."""
 
     def __init__(self, frames: Frames, joints: Iterable[SdfJoint], old: bool) -> None:
         self.frames = frames
@@ -101,7 +99,7 @@ class SdfJointReader:
         self.names = NameTable(joint.name for joint in joints if len(joint.kind.axes) == 1)
 
     def directions(self, joint: SdfJoint) -> tuple[Direction, ...]:
-        """The axes of a joint in its own frame."""
+        """The axes of a joint, in its own frame."""
         return tuple(self._direction(joint, tag) for tag in joint.kind.axes)
 
     def _direction(self, joint: SdfJoint, tag: str) -> Direction:
@@ -123,7 +121,7 @@ class SdfJointReader:
     # in the tree
 
     def motion(self, joint: SdfJoint) -> JointMotion:
-        """How the child moves against the parent, between the two places of the joint's frame."""
+        """The motion of the child relative to the parent, in the joint's frame."""
         if joint.kind is SdfJointKind.FIXED:
             return JointMotion()
         if joint.kind is SdfJointKind.BALL:
@@ -152,7 +150,7 @@ class SdfJointReader:
     def placed(self, joint: SdfJoint, motion: JointMotion, outwards: bool) -> tuple[Transform, ...]:
         """The transforms from one link of a joint to the other: from parent to child, or back."""
         ends = (joint.parent, joint.child) if outwards else (joint.child, joint.parent)
-        # The coordinates of a ball describe the link farther out, whichever the file calls the child.
+        # The coordinates of a ball joint describe the outer link, whether the file calls it child or parent.
         same = outwards or joint.kind is SdfJointKind.BALL
         moves = motion.transforms if same else inverse(motion.transforms)
         start, end = (
@@ -163,7 +161,7 @@ class SdfJointReader:
     # closing a loop
 
     def can_close(self, joint: SdfJoint) -> bool:
-        """Whether a loop can be closed with it: axes that cross must stand at right angles, as they are written."""
+        """Whether it can close a loop; two axes must be perpendicular as written."""
         if len(joint.kind.axes) < 2:
             return joint.kind in _LOOPS
         first, second = self.directions(joint)
@@ -172,7 +170,7 @@ class SdfJointReader:
     def loop(self, joint: SdfJoint, name: str, first: str | None, second: str | None) -> Loop:
         """The joint as a loop between two bodies, those of its parent and its child."""
         if not self.can_close(joint):
-            message = f"{joint.what} ({joint.kind.value}) would have to close a loop"
+            message = f"{joint.what} ({joint.kind.value}) cannot close a loop"
             raise ModelError(
                 message, joint.element.place, "close the loop at a revolute, prismatic, ball or fixed joint"
             )
@@ -180,30 +178,30 @@ class SdfJointReader:
         turns = directions[0].turns if directions else ()
         axes = tuple(direction.axis for direction in directions)
         ends = zip((first, second), (joint.parent, joint.child), strict=True)
-        made = [
+        frames = [
             Frame(body, simplified((*self.frames.between(link, joint.name, joint.element), *turns)))
             for body, link in ends
         ]
-        return Loop(name, Joint(_LOOPS[joint.kind], axes), made[0], made[1])
+        return Loop(name, Joint(_LOOPS[joint.kind], axes), frames[0], frames[1])
 
 
 def _advance(joint: SdfJoint, angle: Expression) -> Expression:
-    """How far a screw goes at an angle. `thread_pitch` of old versions are radians per metre, left-handed."""
+    """The travel of a screw at an angle. `thread_pitch` of old versions is in radians per meter, left-handed."""
     values = stated(joint.element)
     pitch, old = single(values, "screw_thread_pitch"), single(values, "thread_pitch")
     if pitch is not None:
         return Operation("/", (linear(pitch / 2, angle), Name(PI)))
     if not old:
-        remedy = "write <screw_thread_pitch>, in metres per turn"
+        remedy = "write <screw_thread_pitch>, in meters per revolution"
         raise ModelError(f"{joint.what} is a screw without a pitch", joint.element.place, remedy)
     return linear(-1 / old, angle)
 
 
 def read_extras(joint: SdfJoint, motion: JointMotion) -> Iterator[Extra]:
-    """Limits, friction and springs of a joint, axis by axis, as far as they are stated."""
+    """Limits, friction and springs of a joint, axis by axis, if given."""
     for tag, displacement in zip(joint.kind.axes, motion.displacements, strict=False):
         axis = joint.element.first(tag)
-        assert axis is not None  # its direction has been read
+        assert axis is not None  # already read for its direction
         yield from _limits(joint, axis, displacement)
         yield from _dynamics(joint, axis, displacement)
 
@@ -216,7 +214,7 @@ def _limits(joint: SdfJoint, axis: Element, displacement: tuple[Expression, ...]
     ends = [bound(values, name) for name in ("lower", "upper")]
     ranged = joint.kind is not SdfJointKind.CONTINUOUS
     lower, upper = (Number(end) if ranged and end is not None and abs(end) < _FAR else None for end in ends)
-    # -1 says that there is no limit.
+    # -1 means no limit.
     most = [bound(values, name) for name in ("velocity", "effort")]
     speed, effort = (Number(one) if one is not None and 0 <= one < _FAR else None for one in most)
     if any(one is not None for one in (lower, upper, speed, effort)):
@@ -236,7 +234,7 @@ def _dynamics(joint: SdfJoint, axis: Element, displacement: tuple[Expression, ..
         yield JointSpring(joint.name, displacement, stiffness, (rest,))
 
 
-# <mimic>: an axis of a joint that follows an axis of another, as a constraint on their coordinates.
+# <mimic> as a constraint on coordinates
 
 Motions = Mapping[str, JointMotion]
 
@@ -244,8 +242,8 @@ Motions = Mapping[str, JointMotion]
 def mimic_constraints(
     joints: Mapping[str, SdfJoint], motions: Motions, forbidden: Iterable[str], places: Places
 ) -> tuple[Constraint, ...]:
-    """follower = multiplier (leader - reference) + offset, for every axis with <mimic>; `motions` are those of joints
-    in the tree, `forbidden` names that are taken."""
+    """follower = multiplier (leader - reference) + offset, for each axis with <mimic>; `motions` are those of joints
+    in the tree, `forbidden` are names already in use."""
     names = NameTable((), forbidden)
     return tuple(
         places.mark(_constraint(joint, tag, mimic, joints, motions, names), mimic.place)
@@ -263,7 +261,7 @@ def _mimics(joint: SdfJoint) -> Iterator[tuple[str, Element]]:
 
 
 def follows_or_leads(joint: SdfJoint, joints: Iterable[SdfJoint]) -> bool:
-    """Whether a joint needs a coordinate, for it mimics another or is mimicked."""
+    """Whether a joint mimics another or is mimicked, so that it needs a coordinate."""
     leaders = {mimic.get("joint") for one in joints for _, mimic in _mimics(one)}
     return joint.name in leaders or any(_mimics(joint))
 
@@ -278,7 +276,7 @@ def _constraint(
 ) -> Constraint:
     leader = mimic.required("joint")
     if leader not in joints:
-        message = f"{joint.what} mimics {leader}, which is no joint"
+        message = f"{joint.what} mimics the unknown joint '{leader}'"
         raise ModelError(message, mimic.place, did_you_mean(leader, joints))
     own = _coordinate(joint, tag, motions, mimic)
     other = _coordinate(joints[leader], mimic.get("axis") or "axis", motions, mimic)
@@ -291,20 +289,20 @@ def _constraint(
 
 def _coordinate(joint: SdfJoint, tag: str, motions: Motions, mimic: Element) -> Expression:
     if tag not in joint.kind.axes or joint.name not in motions:
-        message = f"<mimic> needs the {tag} of {joint.what}, which has no coordinate of its own"
-        raise ModelError(message, mimic.place, "name an axis of a joint that moves and closes no loop")
+        message = f"<mimic> needs the {tag} of {joint.what}, which has no coordinate"
+        raise ModelError(message, mimic.place, "name an axis of a joint that moves and does not close a loop")
     (own,) = motions[joint.name].displacements[joint.kind.axes.index(tag)]
     return own
 
 
-# Which joints of a model carry its links, and which close its loops.
+# The spanning tree of links
 
-#: Before the name of a link: the joint with six degrees of freedom of one that nothing ties to the world.
+#: Prefix of the free joint of a link that is not connected to the world.
 FREE = "::free::"
 
 
 def link_tree(frames: Frames, joints: Collection[SdfJoint], reader: SdfJointReader) -> SpanningTree:
-    """The tree with the shortest chains; joints with springs, friction or limits carry links where they can."""
+    """The tree with the shortest chains; it contains joints with springs or friction if possible."""
     edges = [_edge(joint, reader, follows_or_leads(joint, joints)) for joint in joints]
     free = [
         Edge(FREE + link, GROUND, link, False, False, may_stand=True, stays=True) for link in _roots(frames, joints)
@@ -314,11 +312,11 @@ def link_tree(frames: Frames, joints: Collection[SdfJoint], reader: SdfJointRead
 
 def _edge(joint: SdfJoint, reader: SdfJointReader, related: bool) -> Edge:
     may_close = reader.can_close(joint)
-    stays = not may_close or related or any(_says_more(joint))
+    stays = not may_close or related or any(_has_dynamics(joint))
     return Edge(joint.name, _vertex(joint.parent), _vertex(joint.child), False, may_close, may_stand=True, stays=stays)
 
 
-def _says_more(joint: SdfJoint) -> Iterator[bool]:
+def _has_dynamics(joint: SdfJoint) -> Iterator[bool]:
     for tag in joint.kind.axes:
         axis = joint.element.first(tag)
         yield axis is not None and axis.first("dynamics") is not None
@@ -329,7 +327,7 @@ def _vertex(link: str) -> Vertex:
 
 
 def _roots(frames: Frames, joints: Collection[SdfJoint]) -> list[str]:
-    """A link of every part of the model that no joint ties to the world: one that is no child, if there is one."""
+    """A root link of each part that is not connected to the world; a link that is not a child, if possible."""
     around: dict[str, list[str]] = {link: [] for link in (WORLD, *frames.links)}
     for joint in joints:
         around[joint.parent].append(joint.child)

@@ -15,24 +15,22 @@ from kinegraph.model.mechanism import Inertia, Transform
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import Shape, ShapeKind, ShapeRole
 
-# <inertial> of a link.
-
 _MOMENTS = ("ixx", "iyy", "izz")
 _PRODUCTS = ("ixy", "iyz", "ixz")
 
 
 def read_inertia(link: Element, frames: Frames) -> Inertia:
-    """The inertia of a link. SDFormat says 1 for a mass and a moment that are not stated, and zero for a product."""
+    """The inertia of a link. In SDFormat, mass and moments have the default 1, products the default 0."""
     name = link.get("name")
     inertial = link.first("inertial") or Element("inertial", {}, link.place)
     if inertial.get("auto") in ("true", "1"):
-        message = f"the inertia of {name} is to be computed from its shapes, which is not done"
+        message = f"automatic inertia (of {name}) is not supported"
         raise ModelError(message, inertial.place, "write <mass> and <inertia>")
     tensor = inertial.first("inertia") or Element("inertia", {}, inertial.place)
     stated_mass, entries = single(stated(inertial), "mass"), stated(tensor)
     moments = [single(entries, word) for word in _MOMENTS]
     if stated_mass is None or None in moments:
-        message = "mass and moments that are not stated are 1, as SDFormat has it"
+        message = "mass and moments that are not given are 1, the default of SDFormat"
         frames.angle_reader.findings.count(FindingKind.ASSUMED, "inertia", message, inertial.place, name or "")
     xx, yy, zz = (Number(Fraction(1) if one is None else one) for one in moments)
     xy, yz, xz = (Number(-(single(entries, word) or Fraction(0))) for word in _PRODUCTS)
@@ -40,8 +38,6 @@ def read_inertia(link: Element, frames: Frames) -> Inertia:
     mass = Number(Fraction(1) if stated_mass is None else stated_mass)
     return Inertia(mass, xx, yy, zz, xy, yz, xz, central)
 
-
-# <visual> and <collision> of links.
 
 _SIZES = {
     ShapeKind.BOX: (("size", 3),),
@@ -60,7 +56,7 @@ class SdfShapeReader:
         self.meshes = meshes
 
     def shapes(self, link: Element, body: str | None) -> Iterator[Shape]:
-        """The shapes of one link, on the body it became, or on the fixed frame."""
+        """The shapes of a link, on its body or on the fixed frame."""
         for role in (ShapeRole.VISUAL, ShapeRole.COLLISION):
             for element in link.all(role.value):
                 geometry = element.first("geometry")
@@ -71,7 +67,7 @@ class SdfShapeReader:
 
     def _shape(self, form: Element, element: Element, link: Element, body: str | None, role: ShapeRole) -> Shape | None:
         place = self._place(element, link.required("name"))
-        colour = _colour(element)
+        color = _color(element)
         values = stated(form)
         if form.tag == ShapeKind.MESH.value:
             reference = values.required("uri")
@@ -80,12 +76,12 @@ class SdfShapeReader:
                 name = PurePosixPath(reference).name
                 self.frames.angle_reader.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
             scale = mesh_scale(values, self.frames.angle_reader.findings)
-            return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
+            return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, color)
         kind = next((kind for kind in _SIZES if kind.value == form.tag), None)
         if kind is None:
             return None  # the vocabulary reports it
         sizes = [entry for name, count in _SIZES[kind] for entry in _numbers(values, name, count)]
-        return Shape(kind, body, tuple(sizes), place, role, colour=colour)
+        return Shape(kind, body, tuple(sizes), place, role, color=color)
 
     def _place(self, element: Element, link: str) -> tuple[Transform, ...]:
         pose = element.first("pose")
@@ -94,7 +90,7 @@ class SdfShapeReader:
         return simplified((*self.frames.between(link, named, element), *own))
 
 
-def _colour(element: Element) -> tuple[float, float, float, float] | None:
+def _color(element: Element) -> tuple[float, float, float, float] | None:
     material = element.first("material")
     found = vector(stated(material), "diffuse", 4) if material is not None and material.first("diffuse") else None
     if found is None:

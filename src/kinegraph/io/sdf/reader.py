@@ -1,6 +1,4 @@
-"""Read SDFormat: XML to frames, then a tree of links with loops, then a mechanism; with the vocabulary of the
-format.
-"""
+"""Read SDFormat: XML to frames, then a tree of links with loops, then a mechanism; with the format's vocabulary."""
 
 from __future__ import annotations
 
@@ -37,13 +35,11 @@ from kinegraph.model.report import FindingKind, Places
 from kinegraph.model.robot_data import Extra
 from kinegraph.model.validation.mechanism import validate
 
-# From the links and joints of an SDF model to a mechanism.
-
 Gravity = tuple[Expression, Expression, Expression]
 
 
 class SdfRobotBuilder:
-    """Collects what makes a mechanism; bodies and coordinates come as the file writes links and joints."""
+    """Converts links and joints, in the order of the file, to a mechanism."""
 
     def __init__(self, frames: Frames, meshes: MeshFinder, old: bool) -> None:
         self.frames = frames
@@ -60,11 +56,11 @@ class SdfRobotBuilder:
 
     @property
     def findings(self) -> Findings:
-        """What is worth knowing about the file."""
+        """The findings on the file."""
         return self.frames.angle_reader.findings
 
     def robot(self, gravity: Gravity, closed: bool = True) -> Robot:
-        """The robot, validated; with its loops closed if that is wanted."""
+        """The robot, validated; with its loops if `closed` is set."""
         coordinates = [*self._free_coordinates(), *self._joint_coordinates()]
         loops = self._loops(closed)
         bodies = tuple(self._body(link) for link in self.frames.links)
@@ -84,7 +80,7 @@ class SdfRobotBuilder:
         return Robot(replace(bare, report=self.findings.report()), links, self._joint_of)
 
     def _free_coordinates(self) -> list[AnyCoordinate]:
-        """Of links that no joint ties to the world."""
+        """The coordinates of free links."""
         found: list[AnyCoordinate] = []
         for link, edge in self.tree.inward.items():
             if edge.joint.startswith(FREE) and not self.static:
@@ -113,7 +109,7 @@ class SdfRobotBuilder:
         cut = [self.joints[edge.joint] for edge in self.tree.cut]
         if not closed:
             for joint in cut:
-                what = "joint that closes a loop, as asked"
+                what = "joint that closes a loop, as requested"
                 self.findings.count(FindingKind.LEFT_OUT, "loops", what, joint.element.place, joint.name)
             return ()
         table = NameTable((joint.name for joint in cut), (*STATEMENTS, *(self.links[one] for one in self.frames.links)))
@@ -121,7 +117,7 @@ class SdfRobotBuilder:
 
     def _loop(self, joint: SdfJoint, name: str) -> Loop:
         for extra in read_extras(joint, self.reader.motion(joint)):
-            message = f"{type(extra).__name__} of {joint.what}, which closes a loop and has no coordinate"
+            message = f"{type(extra).__name__} of {joint.what}, which closes a loop and so has no coordinate"
             self.findings.add(
                 FindingKind.LEFT_OUT, message, joint.element.place, "springs and limits where loops close"
             )
@@ -142,7 +138,7 @@ class SdfRobotBuilder:
         return accepted_where_needed(body, self.places, self.findings)
 
     def _placed(self, link: str) -> tuple[str, tuple[Transform, ...]]:
-        """What a link stands on, and the transforms from there."""
+        """The parent of a link, and the transforms from it."""
         edge = self.tree.inward[link]
         joint = self.joints.get(edge.joint)
         if joint is not None:
@@ -153,7 +149,7 @@ class SdfRobotBuilder:
         return WORLD, (*simplified(self.frames.between(WORLD, link, self.frames.links[link])), *moved)
 
 
-# Everything SDFormat (1.4 to 1.11) can say, and what becomes of it.
+# The vocabulary of SDFormat (1.4 to 1.11), and the use of each element.
 
 _EXTENSIONS = "plugin=extension gripper=extension drake:*=extension gz:*=extension ignition:*=extension"
 _WORD = entry(has_text=True)
@@ -230,7 +226,7 @@ SDF: Vocabulary = {
     "state": left_out("states of a world"),
     "world_joint": left_out("joints between models"),
     "scenery": left_out("included models"),
-    "elsewhere": left_out("models inside models"),  # the reader refuses them where links would be missing
+    "elsewhere": left_out("models inside models"),  # an error if links would be missing
     "weight": left_out("links without weight", texts="true 1"),
     "kinematic": left_out("links moved by hand", texts="false 0"),
     "velocity_decay": left_out("damping of links"),
@@ -242,31 +238,29 @@ SDF: Vocabulary = {
 }  # fmt: skip
 
 
-# The way from an SDF file to a robot: XML -> the model -> frames -> tree of links and loops -> mechanism.
-
-#: A model outside of a world says nothing about gravity; a world that says nothing has SDFormat's own.
+#: Gravity of a model outside a world, and of a world that does not specify it (the default of SDFormat).
 _GRAVITY: Gravity = (expression(0), expression(0), Number(Fraction("-9.81")))
 _WORLD_GRAVITY: Gravity = (expression(0), expression(0), Number(Fraction("-9.8")))
 
-#: Elements of a model that stand for links of other files or models.
+#: Elements of a model that refer to links of other files or models.
 _ELSEWHERE = {
-    "include": "it takes links from another file",
-    "model": "its links and frames have names of their own",
+    "include": "it contains links of another file",
+    "model": "its links and frames have separate names",
 }
 
 
 def load_sdf(path: str | PathLike[str], options: RobotFileOptions = AS_WRITTEN) -> Robot:
-    """Read an SDF file with one model, in a world or by itself."""
+    """Read an SDF file with one model, inside or outside a world."""
     return read_sdf(read_xml(path), Path(path), options)
 
 
 def read_sdf(root: Element, path: Path, options: RobotFileOptions = AS_WRITTEN) -> Robot:
-    """Read an SDF document that came from the file `path`; like `load_sdf` otherwise."""
+    """Read an SDF document from the file `path`, like `load_sdf`."""
     return _robot(root, options.meshes(path.parent), options)
 
 
 def parse_sdf(text: str | bytes, source: str = "", options: RobotFileOptions = AS_WRITTEN) -> Robot:
-    """Read SDF from its text; `source` names it in messages. Meshes stay references."""
+    """Read SDF from text; `source` is its name in messages. Meshes stay references."""
     return _robot(parse_xml(encoded(text), source), options.meshes(None), options)
 
 
@@ -282,13 +276,13 @@ def _robot(root: Element, meshes: MeshFinder, options: RobotFileOptions) -> Robo
 
 
 def _model(around: Element, findings: Findings) -> Element:
-    """The one model that is not scenery; a static one if there is no other."""
+    """The only model that is not static; a static model if there is no other."""
     every = list(around.all("model"))
     moving = [model for model in every if not flag(model, "static")]
     if len(moving) > 1 or not every:
         named = ", ".join(model.get("name") or "" for model in moving) or "none"
-        message = f"an SDF file is read with one model that moves; found {named}"
-        raise ModelError(message, around.place, "write one <model>, and join what belongs together by joints")
+        message = f"an SDF file must have one model that is not static; found {named}"
+        raise ModelError(message, around.place, "put all links into one <model> and connect them by joints")
     chosen = (moving or every)[0]
     for model in every:
         if model is not chosen:
@@ -296,8 +290,8 @@ def _model(around: Element, findings: Findings) -> Element:
             findings.count(FindingKind.LEFT_OUT, "static models", what, model.place, model.get("name") or "")
     for child in chosen.children:
         if child.tag in _ELSEWHERE:
-            message = f"<{child.tag}> inside a model is not read: {_ELSEWHERE[child.tag]}"
-            raise ModelError(message, child.place, "write the links and joints into the model itself")
+            message = f"<{child.tag}> inside a model is not supported: {_ELSEWHERE[child.tag]}"
+            raise ModelError(message, child.place, "write the links and joints in the model itself")
     return chosen
 
 
@@ -306,14 +300,14 @@ def _gravity(root: Element, world: Element | None, findings: Findings) -> Gravit
     if written is not None:
         x, y, z = (Number(item.value) for item in written)
         return x, y, z
-    around, found, why = root, _GRAVITY, "a model outside of a world states none"
+    around, found, why = root, _GRAVITY, "the file has no world"
     if world is not None:
-        around, found, why = world, _WORLD_GRAVITY, "SDFormat's own for a world that states none"
+        around, found, why = world, _WORLD_GRAVITY, "the default of SDFormat"
     findings.add(FindingKind.ASSUMED, f"gravity is 0 0 {text(found[2])}: {why}", around.place, "gravity")
     return found
 
 
 def _is_old(root: Element) -> bool:
-    """Whether axes of joints stand in the model's frame: before version 1.5."""
+    """Whether axes of joints are in the model's frame, as before version 1.5."""
     major, _, minor = (root.get("version") or "").strip().partition(".")
     return major == "1" and minor.isdigit() and int(minor) < 5

@@ -1,4 +1,4 @@
-"""URDF, the robot description of ROS, read exactly and without trust."""
+"""Read URDF, the robot description of ROS. Numbers are exact, and files are untrusted."""
 
 from __future__ import annotations
 

@@ -13,13 +13,11 @@ from kinegraph.model.evaluate import Value, number, value
 from kinegraph.model.expressions import TIME, Call, Compound, Expression, Name, Operation, names, postorder, text
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Quaternion, Rotation, Shift, Transform
 
-# Displacements as URDF states them: a factor times one coordinate, and an offset.
-
 ZERO = Fraction(0)
 
 
 class Affine(NamedTuple):
-    """factor * coordinate + offset; no coordinate for what does not move."""
+    """The displacement of a URDF joint: factor * coordinate + offset; no coordinate if it is fixed."""
 
     coordinate: str | None
     factor: Value
@@ -31,15 +29,15 @@ class Affine(NamedTuple):
 
 
 def located(error: ModelError, where: str) -> ModelError:
-    """The same error with the place it belongs to."""
+    """The same error with a place in the mechanism."""
     return ModelError(f"{where}: {str(error).partition(chr(10))[0]}", remedy=error.remedy)
 
 
 def affine(root: Expression, coordinates: Collection[str], values: Mapping[str, Value]) -> Affine:
-    """An expression of at most one coordinate, linear in it."""
+    """The affine form of an expression of at most one coordinate."""
     used = sorted(names(root) & set(coordinates))
     if len(used) > 1:
-        remedy = "a joint of URDF follows one coordinate; split the body, or export to another format"
+        remedy = "a URDF joint has one coordinate; split the body, or export to another format"
         raise ModelError(f"{_short(root)} depends on {' and '.join(used)}", remedy=remedy)
     coordinate = used[0] if used else None
     forms: list[_Form] = []
@@ -49,7 +47,7 @@ def affine(root: Expression, coordinates: Collection[str], values: Mapping[str, 
             del forms[-len(here.parts) :]
             form = _applied(here, operands)
             if form is None:
-                remedy = "joints of URDF follow a coordinate linearly; export to another format"
+                remedy = "URDF joints are linear in their coordinate; export to another format"
                 raise ModelError(f"{_short(root)} is not linear in {coordinate}", remedy=remedy)
             forms.append(form)
         else:
@@ -66,7 +64,7 @@ class _Form(NamedTuple):
 
 
 def _applied(here: Compound, operands: list[_Form]) -> _Form | None:
-    """An operation on linear forms; None if the result is none."""
+    """An operation on affine forms; None if the result is not affine."""
     if any(form.factor for form in operands):
         return _combined(here.head, operands) if isinstance(here, Operation) else None
     known = {f"operand{place}": form.offset for place, form in enumerate(operands)}
@@ -99,7 +97,7 @@ def _short(root: Expression) -> str:
     return f"`{written if len(written) <= 60 else written[:57] + '...'}`"
 
 
-# Fixed transforms as URDF writes them: xyz and roll, pitch, yaw.
+# Fixed transforms as xyz and rpy
 
 Vector: TypeAlias = tuple[float, float, float]
 Matrix: TypeAlias = tuple[Vector, Vector, Vector]
@@ -108,7 +106,7 @@ IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 
 @dataclass(frozen=True)
 class Turn:
-    """A turn about a coordinate axis by a known angle."""
+    """A rotation about a coordinate axis by a known angle."""
 
     axis: Axis
     amount: float
@@ -150,7 +148,7 @@ def _step(transform: Transform, values: Mapping[str, Value], where: str) -> Step
 
 
 def joined(first: Sequence[Step], second: Sequence[Step]) -> list[Step]:
-    """One way after another; turns and moves that undo each other are left out."""
+    """Concatenate two sequences of steps; steps that cancel are removed."""
     found = list(first)
     for step in second:
         last = found[-1] if found else None
@@ -162,20 +160,20 @@ def joined(first: Sequence[Step], second: Sequence[Step]) -> list[Step]:
     return found
 
 
-def origin(way: Sequence[Step]) -> tuple[Vector, Vector]:
-    """xyz and rpy of a way: as it stands where it has URDF's order, else computed."""
-    written = _as_it_stands(way)
+def origin(path: Sequence[Step]) -> tuple[Vector, Vector]:
+    """xyz and rpy of a sequence of steps: taken from the steps if they have URDF's order, else computed."""
+    written = _direct_origin(path)
     if written is not None:
         return written
-    turn, position = pose(way)
+    turn, position = pose(path)
     return position, roll_pitch_yaw(turn)
 
 
-def _as_it_stands(way: Sequence[Step]) -> tuple[Vector, Vector] | None:
-    """Moves along x, y, z come first, in any order, then turns about z, y, x."""
+def _direct_origin(path: Sequence[Step]) -> tuple[Vector, Vector] | None:
+    """xyz and rpy of moves along x, y, z in any order, followed by rotations about z, y, x; else None."""
     xyz, rpy = [0.0] * 3, [0.0] * 3
     lowest = 3
-    for step in way:
+    for step in path:
         if isinstance(step, Move) and lowest == 3:
             xyz[step.axis.value] += step.amount
         elif isinstance(step, Turn) and step.axis.value < lowest:
@@ -186,10 +184,10 @@ def _as_it_stands(way: Sequence[Step]) -> tuple[Vector, Vector] | None:
     return (xyz[0], xyz[1], xyz[2]), (rpy[0], rpy[1], rpy[2])
 
 
-def pose(way: Sequence[Step]) -> tuple[Matrix, Vector]:
-    """Rotation and position at the end of a way."""
+def pose(path: Sequence[Step]) -> tuple[Matrix, Vector]:
+    """Rotation and position at the end of a sequence of steps."""
     turned, position = IDENTITY, (0.0, 0.0, 0.0)
-    for step in way:
+    for step in path:
         if isinstance(step, Move):
             there = apply(turned, unit(step.axis, step.amount))
             position = (position[0] + there[0], position[1] + there[1], position[2] + there[2])
@@ -217,7 +215,7 @@ def product(left: Matrix, right: Matrix) -> Matrix:
 
 
 def transposed(matrix: Matrix) -> Matrix:
-    """The way back of a rotation."""
+    """The transpose, which is the inverse of a rotation."""
     first, second, third = zip(*matrix, strict=True)
     return first, second, third
 
@@ -246,21 +244,21 @@ def _of_quaternion(components: tuple[float, float, float, float]) -> Matrix:
 def roll_pitch_yaw(turned: Matrix) -> Vector:
     """The angles of Rz(yaw) Ry(pitch) Rx(roll).
 
-    Where the pitch is a right angle the yaw can be any; the others are computed after turning it back, so they fit it.
+    If the pitch is a right angle, the yaw is arbitrary; the other angles are computed for the chosen yaw.
     """
     yaw = atan2(turned[1][0], turned[0][0])
     rest = product(_matrix(Turn(Axis.Z, -yaw)), turned)
     return atan2(-rest[1][2], rest[1][1]), atan2(-rest[2][0], rest[0][0]), yaw
 
 
-# A body's transforms as joints of URDF, one behind the other.
+# The transforms of a body as a chain of URDF joints
 
 
-@dataclass(frozen=True, eq=False)  # two joints may be equal and yet not the same
+@dataclass(frozen=True, eq=False)  # distinct joints may have equal fields
 class Hinge:
-    """A joint about or along an axis: the fixed way to it, the axis in the frame behind that way, what moves it."""
+    """A joint about or along an axis: the fixed steps to it, the axis in the frame after these, its displacement."""
 
-    way: tuple[Step, ...]
+    path: tuple[Step, ...]
     axis: Vector
     prismatic: bool
     moved: Affine
@@ -270,7 +268,7 @@ class Hinge:
 class FreeJoint:
     """A joint with six degrees of freedom; its coordinates x, y, z and its quaternion by name."""
 
-    way: tuple[Step, ...]
+    path: tuple[Step, ...]
     names: tuple[str, ...]
 
 
@@ -279,14 +277,14 @@ Joint = Hinge | FreeJoint
 
 @dataclass(frozen=True)
 class Chain:
-    """What leads from a body's base to the body: joints, and a fixed way behind the last of them."""
+    """The joints from a body's base to the body, and the fixed steps after the last joint."""
 
     joints: tuple[Joint, ...]
     rest: tuple[Step, ...]
 
 
 def chain_of(body: Body, mechanism: Mechanism, values: Mapping[str, Value]) -> Chain:
-    """The chain of a body; ModelError names the body where URDF has no such joint."""
+    """The chain of a body; raises a ModelError if URDF has no such joint."""
     return _Reader(body, mechanism, values).chain()
 
 
@@ -299,26 +297,26 @@ class _Reader:
 
     def chain(self) -> Chain:
         joints: list[Joint] = []
-        way: list[Step] = []
+        path: list[Step] = []
         for item in self._items():
             if isinstance(item, FreeJoint):
-                joints.append(replace(item, way=tuple(way)))
-                way = []
+                joints.append(replace(item, path=tuple(path)))
+                path = []
             elif isinstance(item, tuple):
                 transform, moved = item
                 prismatic = isinstance(transform, Shift)
-                joints.append(Hinge(tuple(way), unit(transform.axis), prismatic, moved))
-                way = []
+                joints.append(Hinge(tuple(path), unit(transform.axis), prismatic, moved))
+                path = []
             else:
-                way = joined(way, [item])
-        return _drawn_in(Chain(tuple(joints), tuple(way)))
+                path = joined(path, [item])
+        return _without_rest(Chain(tuple(joints), tuple(path)))
 
     def _items(self) -> Iterator[Step | FreeJoint | tuple[Rotation | Shift, Affine]]:
         transforms = list(self.body.transforms)
         while transforms:
-            freely = _freely(transforms, self.coordinates)
-            if freely is not None:
-                yield freely
+            free = _free_joint(transforms, self.coordinates)
+            if free is not None:
+                yield free
                 del transforms[:4]
                 continue
             transform = transforms.pop(0)
@@ -330,23 +328,23 @@ class _Reader:
 
     def _attitude(self, transform: Quaternion) -> Step:
         if any(names(component) & set(self.coordinates) for component in transform.components):
-            remedy = "URDF has no ball joint: describe it by three revolute joints, or export to another format"
-            raise ModelError(f"{self.where} turns about a point by a quaternion", remedy=remedy)
+            remedy = "URDF has no ball joint: use three revolute joints, or export to another format"
+            raise ModelError(f"{self.where} has a ball joint (a quaternion)", remedy=remedy)
         return steps([transform], self.values, self.where)[0]
 
     def _moved(self, transform: Rotation | Shift) -> Affine:
         root = transform.angle if isinstance(transform, Rotation) else transform.distance
         if TIME in names(root):
-            remedy = "URDF knows no prescribed motion: remove t, or export to another format"
-            raise ModelError(f"{self.where} is moved by time itself", remedy=remedy)
+            remedy = "URDF has no prescribed motion: remove t, or export to another format"
+            raise ModelError(f"{self.where} has a prescribed motion", remedy=remedy)
         try:
             return affine(root, self.coordinates, self.values)
         except ModelError as error:
             raise located(error, self.where) from None
 
 
-def _freely(transforms: Sequence[Transform], coordinates: Sequence[str]) -> FreeJoint | None:
-    """Sx(x), Sy(y), Sz(z), Q(...) with nothing but names of coordinates."""
+def _free_joint(transforms: Sequence[Transform], coordinates: Sequence[str]) -> FreeJoint | None:
+    """The joint of Sx(x), Sy(y), Sz(z), Q(...) with only coordinates as amounts; else None."""
     if len(transforms) < 4 or not isinstance(transforms[3], Quaternion):
         return None
     found = []
@@ -360,10 +358,10 @@ def _freely(transforms: Sequence[Transform], coordinates: Sequence[str]) -> Free
     return FreeJoint((), tuple(item.text for item in found if isinstance(item, Name)))
 
 
-def _drawn_in(chain: Chain) -> Chain:
-    """The fixed way behind the last joint drawn to its front where the motion does not mind.
+def _without_rest(chain: Chain) -> Chain:
+    """The same chain with the fixed steps after the last joint moved before it, if the motion stays the same.
 
-    Rot(a) S = S Rot(S^-1 a) if S turns only; a slide lets S be anything.
+    Rot(a) S = S Rot(S^-1 a) if S is a pure rotation; before a prismatic joint, S may be anything.
     """
     if not chain.joints or not chain.rest:
         return chain
@@ -372,11 +370,11 @@ def _drawn_in(chain: Chain) -> Chain:
         return chain
     turned, _ = pose(chain.rest)
     axis = apply(transposed(turned), last.axis)
-    return Chain((*before, replace(last, way=tuple(joined(last.way, chain.rest)), axis=axis)), ())
+    return Chain((*before, replace(last, path=tuple(joined(last.path, chain.rest)), axis=axis)), ())
 
 
 def with_offset(hinge: Hinge) -> Hinge:
-    """The same joint, the offset of its displacement made part of the fixed way."""
+    """The same joint with the offset of its displacement in the fixed steps."""
     x, y, z = hinge.axis
     amount = float(hinge.moved.offset)
     half = amount / 2
@@ -384,4 +382,4 @@ def with_offset(hinge: Hinge) -> Hinge:
     moves = [Move(axis, part * amount) for axis, part in zip(Axis, hinge.axis, strict=True)]
     offset = list(moves) if hinge.prismatic else [turn] if amount else []
     moved = Affine(hinge.moved.coordinate, hinge.moved.factor, ZERO)
-    return replace(hinge, way=tuple(joined(hinge.way, offset)), moved=moved)
+    return replace(hinge, path=tuple(joined(hinge.path, offset)), moved=moved)

@@ -21,25 +21,21 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import Extra, JointFriction, JointLimits
 
-# Macros: a xacro file looks like URDF and becomes one only when `xacro` has expanded it.
-
 _EXPAND = "expand the file first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
 
 
 def refuse_xacro(root: Element) -> None:
-    """Raise a ModelError if a macro, or an expression of one, stands anywhere in the document."""
+    """Raise a ModelError if the document contains a xacro macro or expression."""
     pending = [root]
     while pending:
         here = pending.pop()
         if here.tag.startswith("xacro:"):
-            raise ModelError(f"<{here.tag}> is a macro, not URDF", here.place, _EXPAND)
+            raise ModelError(f"<{here.tag}> is a xacro macro, not URDF", here.place, _EXPAND)
         for name, value in here.attributes.items():
             if "${" in value and not name.startswith("xmlns"):
-                raise ModelError(f"{name} of <{here.tag}> is `{value}`, an expression of xacro", here.place, _EXPAND)
+                raise ModelError(f"{name} of <{here.tag}> is the xacro expression `{value}`", here.place, _EXPAND)
         pending.extend(reversed(here.children))
 
-
-# Links and joints of a URDF as a tree, or an error that says where it is none.
 
 T = TypeVar("T")
 
@@ -56,7 +52,7 @@ class UrdfJointKind(Enum):
 
     @property
     def single(self) -> bool:
-        """Moves by one coordinate."""
+        """Whether it has one coordinate."""
         return self in (UrdfJointKind.REVOLUTE, UrdfJointKind.CONTINUOUS, UrdfJointKind.PRISMATIC)
 
 
@@ -73,7 +69,7 @@ class UrdfJoint:
 
 @dataclass(frozen=True, eq=False)
 class UrdfTree:
-    """A robot: `order` lists every link after its parent, the root first, children as their joints are written."""
+    """A robot: `order` lists each link after its parent, the root first, children in the order of their joints."""
 
     name: str
     links: dict[str, Element]
@@ -88,7 +84,7 @@ class UrdfTree:
 
     @property
     def ordered_joints(self) -> list[UrdfJoint]:
-        """Joints in the order of the links they lead to."""
+        """Joints in the order of their child links."""
         return [self.joint_to[link] for link in self.order[1:]]
 
 
@@ -108,9 +104,9 @@ def read_tree(root: Element, findings: Findings) -> UrdfTree:
     if not links:
         remedy = 'write at least one <link name="...">'
         if root.first("include"):
-            remedy = "the file only includes others, which is not URDF: expand it with `xacro` first"
+            remedy = "the file only includes other files: expand it with `xacro` first"
         elif root.first("group") or root.first("disable_collisions"):
-            remedy = "this is SRDF, which says more about the robot of a URDF: give that URDF"
+            remedy = "this is an SRDF file: load the URDF that it belongs to"
         raise ModelError("the robot has no links", root.place, remedy)
     _add_world(links, joints.values(), findings)
     joint_to = _joints_by_child(links, joints.values())
@@ -119,12 +115,12 @@ def read_tree(root: Element, findings: Findings) -> UrdfTree:
 
 
 def _add_world(links: dict[str, Element], joints: Iterable[UrdfJoint], findings: Findings) -> None:
-    """Drake welds robots to a link `world` that no file declares: it is the fixed frame."""
+    """Add the undeclared link `world`, to which Drake welds robots: it is the fixed frame."""
     welds = [joint for joint in joints if joint.parent == _WORLD]
     if _WORLD not in links and welds:
         place = welds[0].element.place
         links[_WORLD] = Element("link", {"name": _WORLD}, place)
-        findings.add(FindingKind.ASSUMED, "the link world, which the file does not declare, is the fixed frame", place)
+        findings.add(FindingKind.ASSUMED, "the undeclared link world is the fixed frame", place)
 
 
 _WORLD = "world"
@@ -132,7 +128,7 @@ _WORLD = "world"
 
 def _enter(table: dict[str, T], name: str, item: T, element: Element) -> None:
     if name in table:
-        message = f"there are two elements <{element.tag}> called {name}"
+        message = f"two elements <{element.tag}> have the name {name}"
         raise ModelError(message, element.place, "rename or remove one of them")
     table[name] = item
 
@@ -144,7 +140,7 @@ def _joint(element: Element) -> UrdfJoint:
         kind = UrdfJointKind(word)
     except ValueError:
         remedy = did_you_mean(word, [kind.value for kind in UrdfJointKind])
-        raise ModelError(f"the joint {name} is of an unknown type `{word}`", element.place, remedy) from None
+        raise ModelError(f"unknown type '{word}' of the joint {name}", element.place, remedy) from None
     return UrdfJoint(name, kind, _end(element, name, "parent"), _end(element, name, "child"), element)
 
 
@@ -156,17 +152,17 @@ def _end(element: Element, joint: str, which: str) -> str:
 
 
 def _joints_by_child(links: dict[str, Element], joints: Iterable[UrdfJoint]) -> dict[str, UrdfJoint]:
-    """The joint that leads to each link, after checking that it is one and that all links exist."""
+    """The joint of each child link, after checking that it is unique and that all links exist."""
     found: dict[str, UrdfJoint] = {}
     for joint in joints:
         for which, link in (("parent", joint.parent), ("child", joint.child)):
             if link not in links:
                 place = (joint.element.first(which) or joint.element).place
-                message = f"the {which} of the joint {joint.name} is {link}, which is no link"
+                message = f"unknown link '{link}' as the {which} of the joint {joint.name}"
                 raise ModelError(message, place, did_you_mean(link, links))
         if joint.child in found:
-            message = f"the link {joint.child} hangs on two joints: {found[joint.child].name} and {joint.name}"
-            remedy = "URDF describes trees: remove one of the joints; closed loops need a constraint instead"
+            message = f"the link {joint.child} is the child of two joints: {found[joint.child].name} and {joint.name}"
+            remedy = "a URDF is a tree: remove one of the joints, or close the loop with a <loop_joint>"
             raise ModelError(message, joint.element.place, remedy)
         found[joint.child] = joint
     return found
@@ -176,8 +172,8 @@ def _ordered(links: dict[str, Element], joint_to: dict[str, UrdfJoint], root: El
     roots = [link for link in links if link not in joint_to]
     if len(roots) > 1:
         listed = ", ".join(roots[:8]) + (", ..." if len(roots) > 8 else "")
-        message = f"the robot has {len(roots)} roots: no joint leads to {listed}"
-        raise ModelError(message, links[roots[1]].place, "connect them with fixed joints, or remove what is not used")
+        message = f"the robot has {len(roots)} root links: {listed}"
+        raise ModelError(message, links[roots[1]].place, "connect them with fixed joints, or remove unused links")
     children: dict[str, list[str]] = {link: [] for link in links}
     for joint in joint_to.values():
         children[joint.parent].append(joint.child)
@@ -188,31 +184,29 @@ def _ordered(links: dict[str, Element], joint_to: dict[str, UrdfJoint], root: El
         order.append(link)
         stack.extend(reversed(children[link]))
     if len(order) < len(links):
-        _complain_of_circle(next(link for link in links if link not in set(order)), joint_to)
+        _raise_cycle(next(link for link in links if link not in set(order)), joint_to)
     return tuple(order)
 
 
-def _complain_of_circle(link: str, joint_to: dict[str, UrdfJoint]) -> None:
-    """Follow parents from a link that no root leads to until they repeat."""
+def _raise_cycle(link: str, joint_to: dict[str, UrdfJoint]) -> None:
+    """Raise the error for a cycle of joints: follow parents from an unreachable link until they repeat."""
     path: dict[str, None] = {}
     while link not in path:
         path[link] = None
         link = joint_to[link].parent
     circle = [*list(path)[list(path).index(link) :], link]
     listed = " <- ".join(circle[:8]) + (" <- ..." if len(circle) > 8 else "")
-    remedy = "one of these links must be the root: remove the joint that leads to it"
-    raise ModelError(f"the joints go in a circle: {listed}", joint_to[link].element.place, remedy)
+    remedy = "one of these links must be the root: remove the joint to it"
+    raise ModelError(f"the joints form a cycle: {listed}", joint_to[link].element.place, remedy)
 
-
-# Joints of a URDF: how each moves, and what the file says about its limits and friction.
 
 _DEFAULT_AXIS = (Written(Fraction(1)), Written(Fraction(0)), Written(Fraction(0)))
 
 
 class UrdfJointReader:
-    """Reads the joints of one tree; every joint that moves by itself gives its name to its coordinate.
+    """Reads the joints of a tree; the coordinate of an independent joint has the joint's name.
 
-    Unless `coupled`, joints that mimic another move by themselves as well.
+    Unless `coupled`, joints with <mimic> are independent as well.
     """
 
     def __init__(self, tree: UrdfTree, angle_reader: AngleReader, coupled: bool) -> None:
@@ -225,7 +219,7 @@ class UrdfJointReader:
         return joint.element.first("mimic") if self.coupled else None
 
     def motion(self, joint: UrdfJoint) -> JointMotion:
-        """How a joint moves."""
+        """The motion of a joint."""
         if joint.kind is UrdfJointKind.FIXED:
             return JointMotion()
         if joint.kind is UrdfJointKind.FLOATING:
@@ -240,7 +234,7 @@ class UrdfJointReader:
         return JointMotion(moves, own, ((displacement,),))
 
     def displacement(self, joint: UrdfJoint) -> Expression:
-        """The angle or distance of a joint: its own coordinate, or a linear expression in the one it mimics."""
+        """The angle or distance of a joint: its own coordinate, or a linear expression of the mimicked one."""
         factor, offset = Fraction(1), Fraction(0)
         seen = {joint.name}
         while (mimic := self._mimic(joint)) is not None:
@@ -249,8 +243,8 @@ class UrdfJointReader:
             factor *= Fraction(1) if multiplier is None else multiplier
             joint = self._mimicked(mimic.required("joint"), joint)
             if joint.name in seen:
-                message = f"joints mimic each other in a circle, {joint.name} among them"
-                raise ModelError(message, mimic.place, "let one of them move by itself: remove its <mimic>")
+                message = f"joints mimic each other in a cycle, including {joint.name}"
+                raise ModelError(message, mimic.place, "remove one <mimic>")
             seen.add(joint.name)
         if joint.kind is UrdfJointKind.FIXED:
             return Number(offset)
@@ -260,11 +254,11 @@ class UrdfJointReader:
         mimic = by.element.first("mimic") or by.element
         if name not in self.joints:
             guess = did_you_mean(name, self.joints)
-            remedy = f"{guess if guess.startswith('did') else ''} mimic=False lets every joint move by itself".lstrip()
-            raise ModelError(f"the joint {by.name} mimics {name}, which is no joint", mimic.place, remedy)
+            remedy = f"{guess if guess.startswith('did') else ''} mimic=False makes all joints independent".lstrip()
+            raise ModelError(f"the joint {by.name} mimics the unknown joint '{name}'", mimic.place, remedy)
         found = self.joints[name]
         if found.kind in (UrdfJointKind.FLOATING, UrdfJointKind.PLANAR):
-            message = f"the joint {by.name} mimics {name}, which is {found.kind.value}"
+            message = f"the joint {by.name} mimics {name}, a {found.kind.value} joint"
             raise ModelError(message, mimic.place, "mimic a revolute, continuous or prismatic joint")
         return found
 
@@ -275,7 +269,7 @@ class UrdfJointReader:
 
 
 def read_extras(joint: UrdfJoint, motion: JointMotion) -> Iterator[Extra]:
-    """Limits and friction of a joint, as far as they are stated."""
+    """Limits and friction of a joint, if given."""
     limit, dynamics = joint.element.first("limit"), joint.element.first("dynamics")
     for displacement in motion.displacements:
         if limit is not None:
@@ -295,7 +289,7 @@ def _stated(element: Element, name: str, missing: Fraction | None = None) -> Exp
     return None if value is None else Number(value)
 
 
-# <loop_joint>: joints that close loops, an extension of URDF in use with Isaac Sim and, earlier, with Drake.
+# <loop_joint>: joints that close loops, an extension of URDF in Isaac Sim and earlier in Drake.
 #
 #     <loop_joint name="pin" type="revolute">
 #       <link1 link="coupler" xyz="1.2 0 0" rpy="0 0 0"/>
@@ -303,7 +297,7 @@ def _stated(element: Element, name: str, missing: Fraction | None = None) -> Exp
 #       <axis xyz="0 0 1"/>
 #     </loop_joint>
 #
-# The two frames are made to fit; an axis is given in them. Isaac Sim's own page writes both ends as <link1>.
+# The axis is given in both frames. The documentation of Isaac Sim writes both ends as <link1>.
 
 _TYPES = {
     "spherical": JointType.SPHERICAL,
@@ -333,7 +327,7 @@ class _LoopReader:
         ends = [*element.all("link1"), *element.all("link2")]
         if len(ends) != 2:
             remedy = 'write <link1 link="..." xyz="..." rpy="..."/> and <link2 .../>'
-            raise ModelError(f"{what} ties {len(ends)} links in place of two", element.place, remedy)
+            raise ModelError(f"{what} needs 2 links, found {len(ends)}", element.place, remedy)
         directions = (self._direction(element, what),) if kind in _WITH_AXIS else ()
         turns = directions[0].turns if directions else ()
         first, second = (Frame(self._body(end, what), (*placed(end, self._angle_reader, what), *turns)) for end in ends)
@@ -342,13 +336,13 @@ class _LoopReader:
     def _kind(self, element: Element, what: str) -> JointType:
         written = element.required("type")
         if written not in _TYPES:
-            raise ModelError(f"{what} is of type {written}", element.place, f"write one of {', '.join(_TYPES)}")
+            raise ModelError(f"unknown type '{written}' of {what}", element.place, f"choose one of {', '.join(_TYPES)}")
         return _TYPES[written]
 
     def _body(self, end: Element, what: str) -> str:
         link = end.required("link")
         if link not in self._tree.links:
-            raise ModelError(f"{what} ties {link}, which is no link", end.place, did_you_mean(link, self._tree.links))
+            raise ModelError(f"unknown link '{link}' of {what}", end.place, did_you_mean(link, self._tree.links))
         return self._links[link]
 
     def _direction(self, element: Element, what: str) -> Direction:

@@ -15,11 +15,9 @@ from kinegraph.model.mechanism import Inertia, Transform
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import Shape, ShapeKind, ShapeRole
 
-# <origin xyz="..." rpy="..."/>, or quat_xyzw="...", as transforms.
-
 
 def origin_of(element: Element, angle_reader: AngleReader, what: str) -> tuple[Transform, ...]:
-    """The transforms of the <origin> below an element; none if it says nothing."""
+    """The transforms of the <origin> of an element; empty if it has none."""
     origin = element.first("origin")
     if origin is None:
         return ()
@@ -27,7 +25,7 @@ def origin_of(element: Element, angle_reader: AngleReader, what: str) -> tuple[T
 
 
 def placed(origin: Element, angle_reader: AngleReader, what: str) -> tuple[Transform, ...]:
-    """The transforms that an element with xyz and rpy says itself."""
+    """The transforms of an element with xyz and rpy or quat_xyzw."""
     xyz = vector(origin, "xyz", 3)
     moved = shifts([item.value for item in xyz]) if xyz else ()
     return (*moved, *_turned(origin, angle_reader, what))
@@ -36,30 +34,27 @@ def placed(origin: Element, angle_reader: AngleReader, what: str) -> tuple[Trans
 def _turned(origin: Element, angle_reader: AngleReader, what: str) -> tuple[Transform, ...]:
     rpy, quaternion = vector(origin, "rpy", 3), vector(origin, "quat_xyzw", 4)
     if rpy and quaternion:
-        message = f"the origin of {what} is turned by rpy and by quat_xyzw"
-        raise ModelError(message, origin.place, "write one of them")
+        message = f"the origin of {what} has both rpy and quat_xyzw"
+        raise ModelError(message, origin.place, "remove one of them")
     if quaternion:
         x, y, z, scalar = quaternion
         return angle_reader.quaternion((scalar, x, y, z), what, origin.place, "0 0 0 1")
     return angle_reader.roll_pitch_yaw(rpy, what, origin.place) if rpy else ()
 
 
-# <inertial> of a link.
-
-
 def read_inertia(link: Element, name: str, angle_reader: AngleReader) -> Inertia:
-    """The inertia of a link; a link without <inertial> has none, and one without mass in it neither, as in urdfdom.
+    """The inertia of a link; zero without <inertial> or without <mass> in it, as in urdfdom.
 
-    URDF gives the entries of the inertia tensor, so a product of inertia (the sum of m x y) is -ixy.
+    URDF has the entries of the inertia tensor, so a product of inertia (the sum of m x y) is -ixy.
     """
     inertial = link.first("inertial")
     if inertial is None:
         return Inertia()
     mass = inertial.first("mass")
     if mass is None:
-        said = inertial.first("inertia") is not None
-        kind = FindingKind.LEFT_OUT if said else FindingKind.ASSUMED
-        message = "<inertia> without <mass>" if said else "a link whose <inertial> states no mass has none"
+        has_tensor = inertial.first("inertia") is not None
+        kind = FindingKind.LEFT_OUT if has_tensor else FindingKind.ASSUMED
+        message = "<inertia> without <mass>" if has_tensor else "<inertial> without <mass>: the link has no mass"
         angle_reader.findings.count(kind, "inertia without mass", message, inertial.place, name)
         return Inertia()
     tensor = inertial.first("inertia")
@@ -77,9 +72,7 @@ def _entry(element: Element, name: str) -> Fraction:
     return single(element, name) or Fraction(0)
 
 
-# <visual> and <collision> of a link: shapes kept for the viewer and for contact; meshes as references.
-
-Colour = tuple[float, float, float, float]
+Color = tuple[float, float, float, float]
 
 _SIZES = {
     ShapeKind.BOX: (("size", 3),),
@@ -90,16 +83,16 @@ _SIZES = {
 
 
 class UrdfShapeReader:
-    """Reads the shapes of links; materials defined for the whole robot are known by name."""
+    """Reads the shapes of links, with the named materials of the robot."""
 
     def __init__(self, root: Element, meshes: MeshFinder, angle_reader: AngleReader) -> None:
         self.meshes = meshes
         self.angle_reader = angle_reader
         named = ((material.get("name") or "", _rgba(material)) for material in root.all("material"))
-        self._colours: Mapping[str, Colour | None] = dict(named)
+        self._colors: Mapping[str, Color | None] = dict(named)
 
     def shapes(self, link: Element, name: str, body: str) -> Iterator[Shape]:
-        """The shapes of one link, on the body it became."""
+        """The shapes of a link, on its body."""
         for role in (ShapeRole.VISUAL, ShapeRole.COLLISION):
             for element in link.all(role.value):
                 geometry = element.first("geometry")
@@ -110,7 +103,7 @@ class UrdfShapeReader:
 
     def _shape(self, form: Element, element: Element, what: str, body: str, role: ShapeRole) -> Shape | None:
         place = origin_of(element, self.angle_reader, what)
-        colour = self._colour(element)
+        color = self._color(element)
         if form.tag == ShapeKind.MESH.value:
             reference = form.required("filename")
             file = self.meshes.file(reference)
@@ -118,23 +111,23 @@ class UrdfShapeReader:
                 name = PurePosixPath(reference).name
                 self.angle_reader.findings.count(FindingKind.MESH, "meshes not drawn", fault, form.place, name)
             scale = mesh_scale(form, self.angle_reader.findings)
-            return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, colour)
+            return Shape(ShapeKind.MESH, body, scale, place, role, reference, file, color)
         kind = next((kind for kind in _SIZES if kind.value == form.tag), None)
         if kind is None:
             return None  # the vocabulary reports it
         sizes = [entry for name, count in _SIZES[kind] for entry in _expressions(vector(form, name, count))]
-        return Shape(kind, body, tuple(sizes), place, role, colour=colour)
+        return Shape(kind, body, tuple(sizes), place, role, color=color)
 
-    def _colour(self, element: Element) -> Colour | None:
+    def _color(self, element: Element) -> Color | None:
         material = element.first("material")
         if material is None:
             return None
-        return _rgba(material) or self._colours.get(material.get("name") or "")
+        return _rgba(material) or self._colors.get(material.get("name") or "")
 
 
-def _rgba(material: Element) -> Colour | None:
-    colour = material.first("color")
-    found = vector(colour, "rgba", 4) if colour is not None else None
+def _rgba(material: Element) -> Color | None:
+    color = material.first("color")
+    found = vector(color, "rgba", 4) if color is not None else None
     if found is None:
         return None
     red, green, blue, opacity = (float(item.value) for item in found)

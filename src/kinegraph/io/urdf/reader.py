@@ -24,14 +24,12 @@ from kinegraph.model.report import FindingKind, Places
 from kinegraph.model.robot_data import Extra
 from kinegraph.model.validation.mechanism import validate
 
-# From a tree of URDF links to bodies, coordinates and extras.
-
-#: The joint a floating root link is given.
+#: The name of the joint of a floating root link.
 FLOATING_BASE = "base"
 
 
 class UrdfRobotBuilder:
-    """Walks the tree from the root and collects what makes a mechanism."""
+    """Converts the tree of links, root first, to a mechanism."""
 
     def __init__(
         self, root: Element, tree: UrdfTree, meshes: MeshFinder, angle_reader: AngleReader, coupled: bool
@@ -49,7 +47,7 @@ class UrdfRobotBuilder:
         self._joint_of: dict[str, str] = {}
 
     def robot(self, base: Base, gravity: tuple[Expression, Expression, Expression], loops: bool = True) -> Robot:
-        """The robot, validated; with its loops closed if that is wanted."""
+        """The robot, validated; with its loops if `loops` is set."""
         self._add_root(base)
         for joint in self.tree.ordered_joints:
             self._add(joint)
@@ -64,7 +62,7 @@ class UrdfRobotBuilder:
         if loops:
             bare = replace(bare, loops=read_loops(self._root, self.tree, self.links, self.angle_reader))
         for element in () if loops else self._root.all("loop_joint"):
-            what, name = "<loop_joint>, as asked", element.get("name") or ""
+            what, name = "<loop_joint>, as requested", element.get("name") or ""
             self.angle_reader.findings.count(FindingKind.LEFT_OUT, "loops", what, element.place, name)
         validate(bare, self.places)
         report_massless(bare, self.angle_reader.findings)
@@ -99,7 +97,7 @@ class UrdfRobotBuilder:
         self._extras.extend(self.shapes.shapes(element, link, body.name))
 
 
-# Everything URDF can say, and what becomes of it.
+# The vocabulary of URDF, and the use of each element.
 
 _EXTENSIONS = "extensions of other programs"
 _GEOMETRY = "box cylinder sphere capsule mesh"
@@ -177,9 +175,7 @@ URDF: Vocabulary = {
 }  # fmt: skip
 
 
-# The way from a URDF file to a robot: XML -> tree of links -> coordinates -> bodies and extras.
-
-#: Elements that say where something stands.
+#: Elements with a position and an orientation.
 _PLACED = ("origin", "link1", "link2")
 
 
@@ -189,12 +185,12 @@ def load_urdf(path: str | PathLike[str], options: UrdfOptions = URDF_AS_WRITTEN)
 
 
 def read_urdf(root: Element, path: Path, options: UrdfOptions = URDF_AS_WRITTEN) -> Robot:
-    """Read a URDF document that came from the file `path`; like `load_urdf` otherwise."""
+    """Read a URDF document from the file `path`, like `load_urdf`."""
     return _robot(root, options.meshes(path.parent), options)
 
 
 def parse_urdf(text: str | bytes, source: str = "", options: UrdfOptions = URDF_AS_WRITTEN) -> Robot:
-    """Read URDF from its text; `source` names it in messages. Meshes stay references."""
+    """Read URDF from text; `source` is its name in messages. Meshes stay references."""
     return _robot(parse_xml(encoded(text), source), options.meshes(None), options)
 
 
@@ -210,7 +206,7 @@ def _robot(root: Element, meshes: MeshFinder, options: UrdfOptions) -> Robot:
 
 
 def _check_quaternions(root: Element) -> None:
-    """quat_xyzw came with version 1.1; other readers ignore it in files that do not say so."""
+    """Raise a ModelError for quat_xyzw before URDF 1.1, where other readers ignore it."""
     major, _, minor = (root.get("version") or "1.0").strip().partition(".")
     if major.isdigit() and minor.isdigit() and (int(major), int(minor)) >= (1, 1):
         return
@@ -218,6 +214,6 @@ def _check_quaternions(root: Element) -> None:
     while pending:
         element = pending.pop()
         if element.tag in _PLACED and element.get("quat_xyzw") is not None:
-            message = "quat_xyzw belongs to URDF 1.1, and this file is of version 1.0, where it is ignored"
-            raise ModelError(message, element.place, 'write <robot version="1.1" ...>, or rpy in place of quat_xyzw')
+            message = "quat_xyzw needs URDF 1.1, but this file has version 1.0"
+            raise ModelError(message, element.place, 'write <robot version="1.1" ...>, or rpy instead of quat_xyzw')
         pending.extend(reversed(element.children))

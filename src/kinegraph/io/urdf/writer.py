@@ -1,4 +1,4 @@
-"""Write a mechanism as URDF. Every omission is noted."""
+"""Write a mechanism as URDF, with notes on all omissions."""
 
 from __future__ import annotations
 
@@ -38,14 +38,12 @@ from kinegraph.model.robot_data import (
     ShapeRole,
 )
 
-# What joints are called when a mechanism is written as URDF: as its extras say, else after their coordinates.
-
 Stated = tuple[Affine, JointLimits | JointFriction]
 
 
 @dataclass(frozen=True)
 class Named:
-    """A joint's name, the joint it mimics if it does, whether its axis is reversed, and what is stated about it."""
+    """A joint's name, the joint it mimics if any, the sign of its axis, and its limits and friction."""
 
     name: str
     leader: str | None
@@ -54,7 +52,7 @@ class Named:
 
 
 class JointNames:
-    """Names for all hinges. The joint that moves by a coordinate itself leads; others with it mimic that joint."""
+    """Names of all hinges: from extras, else from coordinates. One joint per coordinate leads, the others mimic it."""
 
     def __init__(self, hinges: Sequence[Hinge], stated: Sequence[Stated], links: Iterable[str]) -> None:
         self._stated = list(stated)
@@ -72,7 +70,7 @@ class JointNames:
         return self._named[hinge]
 
     def fresh(self, wanted: str) -> str:
-        """A name that no link and no joint has yet."""
+        """A name that no link or joint has."""
         name, number = wanted, 1
         while name in self._taken or name in self._taken_links:
             number += 1
@@ -81,7 +79,7 @@ class JointNames:
         return name
 
     def free_joint(self, coordinates: Sequence[str], child: str) -> str:
-        """NAME of a joint whose coordinates are NAME_x, NAME_y, ..., as readers name them; else that of its link."""
+        """NAME of a joint whose coordinates are NAME_x, NAME_y, ..., as in readers; else the name of its link."""
         return self._joint(coordinates[0].removesuffix("_x") if coordinates[0].endswith("_x") else child)
 
     def _joint(self, wanted: str) -> str:
@@ -96,22 +94,22 @@ class JointNames:
         able = [hinge for hinge in group if abs(hinge.moved.factor) == 1]
         if not able:
             moved = f"{float(group[0].moved.factor):g}*{coordinate}"
-            remedy = f"a joint of URDF moves by its coordinate: let one joint be moved by {coordinate} itself"
-            raise ModelError(f"{coordinate} moves no joint by itself, only by {moved}", remedy=remedy)
+            remedy = f"a URDF joint is driven by its coordinate: use {coordinate} without a factor in one joint"
+            raise ModelError(f"{coordinate} drives joints only as {moved}", remedy=remedy)
         owner = self._owner(coordinate, able)
-        stated = self._take(owner.moved, lambda joint: spelt(joint) == coordinate, without_offset=True)
+        stated = self._take(owner.moved, lambda joint: coordinate_name(joint) == coordinate, without_offset=True)
         name = self._joint(stated[0].joint if stated else coordinate)
         self._named[owner] = Named(name, None, 1 if owner.moved.factor > 0 else -1, tuple(stated))
         for copy, hinge in enumerate((one for one in group if one is not owner), start=2):
             self._follow(hinge, name, f"{coordinate}_{copy}")
 
     def _owner(self, coordinate: str, able: Sequence[Hinge]) -> Hinge:
-        """Of joints that move equally, the one whose place among the stated names is that of the coordinate."""
+        """The joint that has the name of the coordinate, among joints of equal motion."""
         equal = [extra.joint for moved, extra in self._stated if moved == Affine(coordinate, 1, 0)]
         order = list(dict.fromkeys(equal))
         without_offset = [hinge for hinge in able if not hinge.moved.offset]
         for hinge, joint in zip(without_offset, order, strict=False):
-            if spelt(joint) == coordinate:
+            if coordinate_name(joint) == coordinate:
                 return hinge
         return (without_offset or able)[0]
 
@@ -126,7 +124,7 @@ class JointNames:
     def _take(
         self, moved: Affine, fits: Callable[[str], bool], without_offset: bool = False
     ) -> list[JointLimits | JointFriction]:
-        """What is stated about the first joint that is moved so and whose name fits; it is not given twice."""
+        """The limits and friction of the first joint with this motion and a fitting name; each is used once."""
         wanted = Affine(moved.coordinate, 1, 0) if without_offset else moved
         joint = next((extra.joint for form, extra in self._stated if form == wanted and fits(extra.joint)), None)
         if joint is None:
@@ -136,17 +134,17 @@ class JointNames:
         return [extra for _, extra in found]
 
 
-def spelt(joint: str) -> str:
-    """What a reader calls the coordinate of a joint, unless the name is taken."""
+def coordinate_name(joint: str) -> str:
+    """The coordinate name that a reader gives to a joint, unless it is taken."""
     return NameTable([joint])[joint]
 
 
-# Dampers and friction in joints as URDF's <dynamics> has them: a damping and a dry force for each coordinate.
+# Dampers and friction in joints, as <dynamics>
 
 
 @dataclass(frozen=True)
 class Dynamics:
-    """What is stated about joints, friction of elements included, and what a user should know about it."""
+    """Limits and friction of joints, including friction of elements, and notes for the user."""
 
     stated: tuple[Stated, ...]
     notes: tuple[str, ...]
@@ -154,7 +152,7 @@ class Dynamics:
 
 @dataclass(frozen=True)
 class _Brake:
-    """What resists the rate of a coordinate: damping times the rate, and a dry force."""
+    """Resistance to the rate of a coordinate: damping times the rate, and a dry force."""
 
     coordinate: str
     damping: float
@@ -162,43 +160,43 @@ class _Brake:
 
 
 def with_friction(mechanism: Mechanism, values: Mapping[str, Value], stated: Sequence[Stated]) -> Dynamics:
-    """Elements that resist the motion of one coordinate, added to what is stated about its joint.
+    """Add elements that resist the motion of one coordinate to the data of its joint.
 
-    ModelError names an element that URDF has no words for.
+    Raises a ModelError for an element that URDF does not support.
     """
     found = list(stated)
     notes: list[str] = []
     for element in mechanism.elements:
         _add(found, _brake(element, mechanism, values))
         if isinstance(element, Friction):
-            notes.append(f"friction {element.name} is dry in URDF: the width over which it is smoothed is left out")
+            notes.append(f"friction {element.name} is dry in URDF: its smoothing width is lost")
     return Dynamics(tuple(found), tuple(notes))
 
 
 def _brake(element: Element, mechanism: Mechanism, values: Mapping[str, Value]) -> _Brake:
     if not isinstance(element, Damper | Friction):
-        raise _refused(element, "URDF describes bodies, joints, and damping and friction in joints")
+        raise _refused(element, "URDF has only bodies, joints, and damping and friction in joints")
     damping, dry = (_number(item, values, element) for item in _strength(element))
     moved = _moved(element, mechanism, values)
     if moved.coordinate is None:
-        raise _refused(element, "it moves with no coordinate")
+        raise _refused(element, "it does not depend on a coordinate")
     factor = float(moved.factor)
     return _Brake(moved.coordinate, damping * factor**2, dry * abs(factor))
 
 
 def _strength(element: Damper | Friction) -> tuple[Expression, Expression]:
-    """The damping and the dry force on what an element works on."""
+    """The damping and the dry force on the target of an element."""
     if isinstance(element, Friction):
         return element.viscous, element.coulomb
     if isinstance(element.law, Linear):
         return element.law.coefficient, ZERO
-    raise _refused(element, "damping of URDF is proportional to the rate")
+    raise _refused(element, "damping in URDF is linear")
 
 
 def _moved(element: Damper | Friction, mechanism: Mechanism, values: Mapping[str, Value]) -> Affine:
-    """What an element works on in terms of one coordinate, be it given as a rate or not."""
+    """The target of an element in terms of one coordinate or its rate."""
     if isinstance(element.on, Span):
-        raise _refused(element, "URDF has damping and friction in joints only, not between points")
+        raise _refused(element, "URDF has damping and friction only in joints, not between points")
     coordinates = {one.name: one.name for one in mechanism.coordinates if isinstance(one, Coordinate)}
     rates = {f"{name}'": name for name in coordinates}
     try:
@@ -206,22 +204,22 @@ def _moved(element: Damper | Friction, mechanism: Mechanism, values: Mapping[str
     except ModelError as error:
         raise located(error, f"{_kind(element)} {element.name}") from None
     if moved.coordinate in rates and moved.offset:
-        raise _refused(element, "friction of URDF is against the motion of a joint alone, not against a given rate")
+        raise _refused(element, "friction in URDF opposes the motion of a joint, not relative to a given rate")
     return moved._replace(coordinate=(coordinates | rates).get(moved.coordinate or ""))
 
 
 def _number(item: Expression, values: Mapping[str, Value], element: Element) -> float:
     unknown = sorted(names(item) - values.keys())
     if unknown:
-        remedy = "<dynamics> of URDF holds numbers: export to records or fmu"
-        raise ModelError(f"{_kind(element)} {element.name} changes with {', '.join(unknown)}", remedy=remedy)
+        remedy = "<dynamics> of URDF takes only numbers: export to records or fmu"
+        raise ModelError(f"{_kind(element)} {element.name} depends on {', '.join(unknown)}", remedy=remedy)
     return number(item, values)
 
 
 def _add(stated: list[Stated], brake: _Brake) -> None:
-    """Add a brake to the joint that moves by a coordinate itself."""
+    """Add resistance to the joint that leads a coordinate."""
     itself = Affine(brake.coordinate, 1, 0)
-    named = (one.joint for moved, one in stated if moved == itself and spelt(one.joint) == brake.coordinate)
+    named = (one.joint for moved, one in stated if moved == itself and coordinate_name(one.joint) == brake.coordinate)
     joint = next(named, brake.coordinate)
     for place, (moved, one) in enumerate(stated):
         if moved == itself and isinstance(one, JointFriction) and one.joint == joint:
@@ -234,39 +232,38 @@ def _add(stated: list[Stated], brake: _Brake) -> None:
 
 def _refused(element: Element, why: str) -> ModelError:
     remedy = f"{why}: remove it, or export to records or fmu"
-    return ModelError(f"{_kind(element)} {element.name} acts on the bodies", remedy=remedy)
+    return ModelError(f"{_kind(element)} {element.name} cannot be written as URDF", remedy=remedy)
 
 
 def _kind(element: Element) -> str:
     return type(element).__name__.lower()
 
 
-# Mechanisms back into URDF, as far as URDF has words for them; nothing is left out without a note.
-
 XML = ElementTree.Element
 
-#: What a prismatic joint is given where the model states no limits: URDF wants some.
+#: The limits of a prismatic joint without limits, because URDF requires them.
 FAR = 1e6
 
-#: The names a floating base has when a URDF is read with one.
+#: The coordinates of a floating base in the URDF reader.
 _BASE = ("base_x", "base_y", "base_z", "base_e0", "base_e1", "base_e2", "base_e3")
 
 
 @dataclass(frozen=True)
 class Urdf:
-    """The text of a URDF file, and what a user should know about it."""
+    """The text of a URDF file, and notes for the user."""
 
     text: str
     notes: tuple[str, ...]
 
 
 def write_urdf(mechanism: Mechanism, values: Mapping[str, Scalar] | None = None, heading: str = "") -> Urdf:
-    """A mechanism as URDF, parameters as numbers; `heading` becomes a comment.
+    """A mechanism as URDF, with numeric parameters; `heading` becomes a comment.
 
-    Read again it has the same links, coordinates and equations of motion. ModelError names what URDF cannot express.
+    The file has the same links, coordinates and equations. Raises a ModelError for what URDF does not support.
     """
-    for tie in all_constraints(mechanism):
-        raise ModelError(f"URDF has no words for {described(tie)}", remedy="URDF describes trees of bodies only")
+    for constraint in all_constraints(mechanism):
+        remedy = "URDF has only trees of bodies: remove it, or export to another format"
+        raise ModelError(f"URDF does not support {described(constraint)}", remedy=remedy)
     return _Writer(mechanism, values or {}).urdf(heading)
 
 
@@ -283,7 +280,7 @@ class _Writer:
         self.names = JointNames(hinges, dynamics.stated, self.links)
 
     def _stated(self) -> list[tuple[Affine, JointLimits | JointFriction]]:
-        """Limits and friction with the displacement each is about."""
+        """Limits and friction, with their displacements."""
         found = []
         for extra in self.mechanism.extras:
             if isinstance(extra, JointLimits | JointFriction) and len(extra.displacement) == 1:
@@ -296,7 +293,7 @@ class _Writer:
         for body in _bases_first(self.mechanism):
             self._body(body, world if body.base is None else body.base)
         self._points(world)
-        self._silent()
+        self._note_omissions()
         ElementTree.indent(self.root, "  ")
         lines = ['<?xml version="1.0"?>', *([f"<!-- {heading} -->"] if heading else [])]
         lines.append(ElementTree.tostring(self.root, encoding="unicode"))
@@ -305,14 +302,14 @@ class _Writer:
     # links
 
     def _world(self) -> str | None:
-        """The fixed frame as a link; None where the only body without a base can be the root itself."""
+        """The fixed frame as a link; None if the only body without a base can be the root."""
         roots = [body for body in self.mechanism.bodies if body.base is None]
         if len(roots) == 1 and not any(point.body is None for point in self.mechanism.points):
             chain = self.chains[roots[0].name]
             if not chain.joints and not chain.rest:
                 return None
             if not chain.rest and len(chain.joints) == 1 and chain.joints[0] == FreeJoint((), _BASE):
-                self.notes.append("the base floats: read the file with a floating base (--floating)")
+                self.notes.append("the base is floating: read the file with --floating")
                 return None
         return self._link(self.names.fresh("world"))
 
@@ -341,7 +338,7 @@ class _Writer:
         _origin(inertial, steps(inertia.central, self.values, where))
         ElementTree.SubElement(inertial, "mass", value=self._number(inertia.mass, where))
         moments = {"ixx": inertia.Jx, "iyy": inertia.Jy, "izz": inertia.Jz}
-        products = {"ixy": inertia.Jxy, "iyz": inertia.Jyz, "ixz": inertia.Jxz}  # the tensor has them with a minus
+        products = {"ixy": inertia.Jxy, "iyz": inertia.Jyz, "ixz": inertia.Jxz}  # with a minus sign in the tensor
         entries = {name: self._number(item, where) for name, item in moments.items()}
         entries |= {name: _text(-self._float(item, where)) for name, item in products.items()}
         ElementTree.SubElement(inertial, "inertia", entries)
@@ -360,8 +357,8 @@ class _Writer:
             form = ElementTree.SubElement(geometry, shape.kind.value, _sized(shape.kind, sizes))
             if shape.kind is ShapeKind.MESH:
                 form.set("filename", shape.reference)
-            if shape.colour is not None:
-                rgba = " ".join(map(_text, shape.colour))
+            if shape.color is not None:
+                rgba = " ".join(map(_text, shape.color))
                 material = ElementTree.SubElement(element, "material", name=f"rgba {rgba}")
                 ElementTree.SubElement(material, "color", rgba=rgba)
 
@@ -371,19 +368,17 @@ class _Writer:
         if isinstance(joint, FreeJoint):
             name = self.names.free_joint(joint.names, child)
             if joint.names[0] != f"{name}_x":
-                self.notes.append(
-                    f"the coordinates of {child} are called {name}_x, {name}_y, ... when the file is read"
-                )
-            self._joint(name, "floating", joint.way, parent, child)
+                self.notes.append(f"the coordinates of {child} are {name}_x, {name}_y, ... when the file is read")
+            self._joint(name, "floating", joint.path, parent, child)
         elif isinstance(joint, Hinge):
             self._hinge(joint, parent, child)
         else:
             self._joint(self.names.fresh(f"{child}_fixed"), "fixed", joint, parent, child)
         return child
 
-    def _joint(self, name: str, kind: str, way: Sequence[Step], parent: str, child: str) -> XML:
+    def _joint(self, name: str, kind: str, path: Sequence[Step], parent: str, child: str) -> XML:
         element = ElementTree.SubElement(self.root, "joint", name=name, type=kind)
-        _origin(element, way)
+        _origin(element, path)
         ElementTree.SubElement(element, "parent", link=parent)
         ElementTree.SubElement(element, "child", link=child)
         return element
@@ -395,7 +390,7 @@ class _Writer:
         limits = next((one for one in named.stated if isinstance(one, JointLimits)), None)
         ranged = limits is not None and limits.lower is not None and limits.upper is not None
         kind = "prismatic" if hinge.prismatic else "revolute" if ranged else "continuous"
-        element = self._joint(named.name, kind, hinge.way, parent, child)
+        element = self._joint(named.name, kind, hinge.path, parent, child)
         x, y, z = (named.sign * part for part in hinge.axis)
         ElementTree.SubElement(element, "axis", xyz=_triple((x, y, z)))
         self._limit(element, named.name, limits, hinge.prismatic)
@@ -417,7 +412,7 @@ class _Writer:
             given = {word: self._number(item, where) for word, item in stated.items() if item is not None}
             ElementTree.SubElement(element, "limit", given)
         elif prismatic:
-            self.notes.append(f"joint {name} has no limits; URDF wants them for a slide, so they are {FAR:g}")
+            self.notes.append(f"joint {name} has no limits; URDF requires them, so they are {FAR:g}")
             far = {word: _text(FAR) for word in ("upper", "velocity", "effort")}
             ElementTree.SubElement(element, "limit", {"lower": _text(-FAR), **far})
 
@@ -435,11 +430,11 @@ class _Writer:
             ElementTree.SubElement(element, "child", link=self._link(name))
             self.notes.append(f"the output point {point.name} became the massless link {name}")
 
-    def _silent(self) -> None:
-        """Notes on what URDF has no words for."""
+    def _note_omissions(self) -> None:
+        """Notes on data that URDF does not support."""
         mechanism = self.mechanism
         if mechanism.gravity != tuple(map(expression, GRAVITY)):
-            self.notes.append("gravity is not part of URDF: give it when the file is read")
+            self.notes.append("gravity is not part of URDF: set it when the file is read")
         if any(_moves_at_first(coordinate) for coordinate in mechanism.coordinates):
             self.notes.append("initial positions and velocities are not part of URDF")
         lost = {type(extra) for extra in mechanism.extras if not isinstance(extra, Shape) or extra.body is None}
@@ -447,7 +442,7 @@ class _Writer:
             lost.add(JointArmature)
         words = [word for kind, word in _LOST.items() if kind in lost]
         if words:
-            self.notes.append(f"left out, for URDF has no words for them: {', '.join(words)}")
+            self.notes.append(f"left out, because URDF does not support them: {', '.join(words)}")
 
     def _float(self, item: Expression, where: str) -> float:
         try:
@@ -482,7 +477,7 @@ def _sized(kind: ShapeKind, sizes: Sequence[str]) -> dict[str, str]:
 
 
 def _bases_first(mechanism: Mechanism) -> Iterable[Body]:
-    """Bodies depth first, children in the order of the model: readers number coordinates so."""
+    """Bodies depth first, children in the order of the model, as readers number coordinates."""
     children: dict[str | None, list[Body]] = {}
     for body in mechanism.bodies:
         children.setdefault(body.base, []).append(body)
@@ -499,9 +494,9 @@ def _moves_at_first(coordinate: object) -> bool:
     return False
 
 
-def _origin(parent: XML, way: Sequence[Step]) -> None:
-    if way:
-        xyz, rpy = origin(way)
+def _origin(parent: XML, path: Sequence[Step]) -> None:
+    if path:
+        xyz, rpy = origin(path)
         ElementTree.SubElement(parent, "origin", xyz=_triple(xyz), rpy=_triple(rpy))
 
 
@@ -510,6 +505,6 @@ def _triple(vector: Vector) -> str:
 
 
 def _text(value: float | Value) -> str:
-    """The shortest decimal that is read back as the same double."""
-    written = repr(float(value) + 0.0)  # no minus before a zero
+    """The shortest decimal of a double."""
+    written = repr(float(value) + 0.0)  # no minus sign before zero
     return written.removesuffix(".0")

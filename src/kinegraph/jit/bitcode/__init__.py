@@ -1,7 +1,7 @@
-"""Loops that were compiled when the package was built: LLVM bitcode, made into machine code at first use and cached.
+"""Loops compiled to LLVM bitcode when the package is built; the first use generates machine code and caches it.
 
-`make bitcode` writes the files and `manifest.json` from functions that `jit.marks` marks. The manifest says how each
-entry takes its arguments, and of which source it was made.
+`make bitcode` writes the files and `manifest.json` from the functions marked with `jit.marks`. The manifest holds the
+layout of each entry's arguments and the digest of its source.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FAILED = -(1 << 40)
 
 
 class EntryFacts(TypedDict):
-    """What the manifest says of an entry: its file and symbol, how its arguments are laid out."""
+    """An entry of the manifest: its file and symbol, and the layout of its arguments."""
 
     file: str
     symbol: str
@@ -52,7 +52,7 @@ class ManifestFacts(TypedDict):
 
 @cache
 def manifest() -> ManifestFacts:
-    """What the folder holds."""
+    """The manifest of the folder."""
     return cast(ManifestFacts, json.loads((FOLDER / "manifest.json").read_text()))
 
 
@@ -62,7 +62,7 @@ def name_of(function: Callable[..., object]) -> str:
 
 
 class CompiledLoop:
-    """The machine code of a marked function, called as the function is. Python's lock is released meanwhile."""
+    """The machine code of a marked function, called like the function. It runs without Python's lock."""
 
     def __init__(self, function: Callable[..., object]) -> None:
         facts = manifest()["entries"].get(name_of(function))
@@ -76,7 +76,7 @@ class CompiledLoop:
         return self.bound(*arguments)()
 
     def bound(self, *first: object) -> Callable[..., int]:
-        """The code with its first arguments given, packed once; the others are numbers. For one thread at a time."""
+        """The code with its first arguments packed once; the others are numbers. Not thread-safe."""
         memory: list[object] = []
         words = array("q")
         for layout, value in zip(self._layouts, first, strict=False):
@@ -102,7 +102,7 @@ class CompiledLoop:
         return call
 
     def _checked(self, code: int, *alive: object) -> int:
-        """The result; `alive` are what the code has just read."""
+        """The result; `alive` keeps the memory that the code has read."""
         if code == _FAILED:
             raise KernelError(f"the compiled loop {self._name} failed")
         return code
@@ -116,7 +116,7 @@ def compiled(function: Callable[..., object]) -> CompiledLoop:
 
 @once
 def loaded(file: str) -> LoadedCode:
-    """The machine code of a file, from the cache where possible."""
+    """The machine code of a file, from the cache if possible."""
     bitcode = zlib.decompress((FOLDER / f"{file}.bc").read_bytes())
     facts = manifest()["entries"].values()
     name = f"loop-{sha256(bitcode + f'{host()} {versions()}'.encode()).hexdigest()}"
@@ -128,7 +128,7 @@ def loaded(file: str) -> LoadedCode:
 
 
 def object_of(bitcode: bytes) -> bytes:
-    """Object code for this machine. The bitcode is optimized already; only code generation is left."""
+    """Object code for this machine. The bitcode is already optimized; only code generation remains."""
     target = host()
     machine = target.machine()
     module = llvm.parse_bitcode(bitcode)
@@ -153,7 +153,7 @@ def _pack(layout: Layout, value: object, words: array[int], memory: list[object]
     else:
         kind, dimensions = _TYPES[layout[0]], int(layout[1:])
         if not isinstance(value, np.ndarray) or value.dtype != kind or value.ndim != dimensions:
-            raise KernelError(f"{name} must be an array of {dimensions} dimensions of {kind}: {value!r} was given")
+            raise KernelError(f"{name} must be an array of {kind} with {dimensions} dimensions, not {value!r}")
         if not value.flags.c_contiguous:
             raise KernelError(f"{name} must be contiguous: its strides are {value.strides}")
         memory.append(value)

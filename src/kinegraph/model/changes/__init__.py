@@ -1,4 +1,4 @@
-"""Mechanisms made from mechanisms: coordinates held, parameters set, expressions replaced."""
+"""Modified mechanisms: lock coordinates, set parameters, add contacts, use principal axes."""
 
 from __future__ import annotations
 

@@ -28,15 +28,13 @@ from kinegraph.model.names import component, did_you_mean
 from kinegraph.model.robot_data import Shape
 from kinegraph.model.validation.mechanism import validate
 
-# Coordinates held in their places: they become parameters, and what they alone moved no longer moves.
-
 
 def lock(mechanism: Mechanism, *coordinates: str | Mapping[str, Scalar], **values: Scalar) -> Mechanism:
-    """The mechanism with coordinates held: `lock(robot, q4=0)`, or `lock(robot, "q4")` for its initial position.
+    """The mechanism with locked coordinates: `lock(robot, q4=0)`, or `lock(robot, "q4")` for its initial position.
 
-    A value is a number or an expression of parameters. The coordinate becomes a parameter of the same name, so that its
-    value can still be set. Of a quaternion all four components are held. Springs, dampers, forces and limits that work
-    on held coordinates alone do nothing and are left out; a constraint of held coordinates alone must be met.
+    A value is a number or an expression of parameters. The coordinate becomes a parameter of the same name, so its
+    value can still be set. All four components of a quaternion are locked together. Springs, dampers, forces and
+    limits that act only on locked coordinates are removed. A constraint on locked coordinates only must be satisfied.
     """
     wanted: dict[str, Scalar | None] = {}
     for one in coordinates:
@@ -49,12 +47,12 @@ def lock(mechanism: Mechanism, *coordinates: str | Mapping[str, Scalar], **value
 
 
 def _held(mechanism: Mechanism, wanted: Mapping[str, Scalar | None]) -> dict[str, Expression]:
-    """The value of every position that is held."""
+    """The value of each locked position."""
     layout = mechanism.layout
     for name in wanted:
         if name not in layout.positions:
             remedy = did_you_mean(name, layout.positions)
-            raise ModelError(f"{mechanism.name} has no coordinate {name!r} to lock", remedy=remedy)
+            raise ModelError(f"cannot lock {name!r}: {mechanism.name} has no such coordinate", remedy=remedy)
     held: dict[str, Expression] = {}
     for coordinate in mechanism.coordinates:
         own = (coordinate.name,) if isinstance(coordinate, Coordinate) else coordinate.names
@@ -62,7 +60,7 @@ def _held(mechanism: Mechanism, wanted: Mapping[str, Scalar | None]) -> dict[str
         given = [name for name in own if name in wanted]
         if given and len(given) < len(own):
             remedy = f"give all of {', '.join(own)}"
-            raise ModelError(f"the quaternion ({', '.join(own)}) is locked as a whole", remedy=remedy)
+            raise ModelError(f"the quaternion ({', '.join(own)}) can only be locked as a whole", remedy=remedy)
         for name, initial in zip(own, start, strict=True):
             if name in wanted:
                 value = wanted[name]
@@ -71,7 +69,7 @@ def _held(mechanism: Mechanism, wanted: Mapping[str, Scalar | None]) -> dict[str
 
 
 class _Locked:
-    """A mechanism from which coordinates are being removed."""
+    """Removes locked coordinates from a mechanism."""
 
     def __init__(self, mechanism: Mechanism, held: Mapping[str, Expression]) -> None:
         self.held = held
@@ -96,8 +94,8 @@ class _Locked:
             free,
             elements=tuple(element for element in free.elements if self._works(element)),
             loops=tuple(loop for loop in free.loops if not self._is_broken(loop)),
-            constraints=tuple(one for one in constraints if not self._is_settled(one)),
-            contacts=tuple(self._with_slip(contact) for contact in free.contacts if not self._is_apart(contact)),
+            constraints=tuple(one for one in constraints if not self._is_satisfied(one)),
+            contacts=tuple(self._with_slip(contact) for contact in free.contacts if not self._is_open(contact)),
             quasivelocities=tuple(quasi),
             definitions=(*free.definitions, *still),
             extras=tuple(one for one in free.extras if isinstance(one, Shape) or self._moves(*one.displacement)),
@@ -113,7 +111,7 @@ class _Locked:
         target = getattr(element, "on", None)
         return not isinstance(target, Expression) or self._moves(target)
 
-    # what tied held coordinates
+    # couplings, constraints and contacts of locked coordinates
 
     def _is_broken(self, loop: AnyLoop) -> bool:
         return isinstance(loop, Coupling) and bool({loop.first, loop.second} & self.held.keys())
@@ -122,14 +120,14 @@ class _Locked:
         assert isinstance(loop, Coupling)
         return Constraint(loop.name, Name(loop.first), loop.ratio * Name(loop.second) + loop.offset)
 
-    def _is_settled(self, constraint: Constraint) -> bool:
-        """Whether nothing moves in a constraint any more: then it must hold."""
+    def _is_satisfied(self, constraint: Constraint) -> bool:
+        """Whether a constraint depends only on locked coordinates; then it must be satisfied."""
         if self._moves(constraint.residual):
             return False
         self._require(constraint.residual, lambda value: abs(value) <= 1e-9, f"the constraint {constraint.name}")
         return True
 
-    def _is_apart(self, contact: Contact) -> bool:
+    def _is_open(self, contact: Contact) -> bool:
         if self._moves(contact.gap):
             return False
         self._require(contact.gap, lambda value: value >= -1e-9, f"the contact {contact.name}")
@@ -139,10 +137,10 @@ class _Locked:
         known = known_parameter_values(self.free)
         found = number(root, known) if names(root) <= known.keys() | {PI} else None
         if found is None or not holds(found):
-            missed = "changes with time or has no value" if found is None else f"is {found:g}"
-            remedy = "lock other coordinates, or lock them where the model allows it"
+            residual = "changes with time or has no value" if found is None else f"is {found:g}"
+            remedy = "lock other coordinates, or lock them at values that satisfy it"
             raise ModelError(
-                f"nothing moves any more in {what}, which {missed} where coordinates are locked", None, remedy
+                f"{what} depends only on locked coordinates and is violated: its residual {residual}", None, remedy
             )
 
     def _with_slip(self, contact: Contact) -> Contact:
@@ -150,11 +148,9 @@ class _Locked:
         return replace(contact, slip=slip, friction=contact.friction if slip else ZERO)
 
 
-# The principle of release: a joint is set free in all six directions, and the forces that hold it are its reactions.
-#
-# Six coordinates that stay zero are inserted at the joint's point on the body's side: behind the last shift of its
-# motion, so that it is the pin of a revolute joint and travels with what slides. The generalized forces on them are the
-# force and moment the joint transmits, whatever acts on the bodies behind it: weight, springs, other constraints.
+# Joint reactions by release: six coordinates that stay zero are inserted at the joint's point on the body's side, after
+# the last shift of its motion (the pin of a revolute joint; it moves with the slider of a prismatic joint). The
+# generalized forces of these coordinates are the force and moment that the joint transmits.
 
 _FORCES = tuple(f"release {axis}" for axis in "xyz")
 _MOMENTS = tuple(f"release about {axis}" for axis in "xyz")
@@ -166,7 +162,7 @@ JOINT = "release frame"
 
 @dataclass(frozen=True)
 class Released:
-    """The mechanism with one joint released; `joint` is the frame in whose axes the six forces are."""
+    """The mechanism with one joint released; the six forces are in the axes of the frame `joint`."""
 
     mechanism: Mechanism
     body: str
@@ -175,9 +171,9 @@ class Released:
 
 
 def released(mechanism: Mechanism, body: str) -> Released:
-    """The joint that carries a body, released. Its six coordinates are the last of q, v and tau."""
+    """Release the joint of a body. Its six coordinates are the last entries of q, v and tau."""
     if body not in mechanism.body_by_name:
-        raise ModelError(f"there is no body {body!r}", remedy=did_you_mean(body, mechanism.body_by_name))
+        raise ModelError(f"unknown body {body!r}", remedy=did_you_mean(body, mechanism.body_by_name))
     body_of = mechanism.body(body)
     before, after = _split(mechanism, body_of)
     carrier = Body(JOINT, body_of.base, before)
@@ -188,19 +184,19 @@ def released(mechanism: Mechanism, body: str) -> Released:
 
 
 def _split(mechanism: Mechanism, body: Body) -> tuple[tuple[Transform, ...], tuple[Transform, ...]]:
-    """The transforms before the joint's point, and the rest; of a body that is fixed, all and none."""
+    """The transforms before the joint's point, and the rest; for a fixed body, all and none."""
     place = joint_point(mechanism, body)
     return body.transforms[:place], body.transforms[place:]
 
 
 def joint_motion(mechanism: Mechanism, body: Body) -> tuple[int, ...]:
-    """Which transforms of a body move."""
+    """The indices of the transforms of a body that move."""
     moving = {*mechanism.layout.positions, TIME}
     return tuple(k for k, transform in enumerate(body.transforms) if _names(transform) & moving)
 
 
 def joint_point(mechanism: Mechanism, body: Body) -> int:
-    """How many transforms lead to the joint's point on the body's side; of a body that is fixed, all."""
+    """The number of transforms up to the joint's point on the body's side; for a fixed body, all."""
     motion = joint_motion(mechanism, body)
     if not motion:
         return len(body.transforms)
@@ -219,15 +215,12 @@ def _free_transforms() -> list[Transform]:
     return [*shifts, *(Rotation(axis, Name(name)) for axis, name in zip(Axis, _MOMENTS, strict=True))]
 
 
-# Other values for the parameters of a mechanism.
-
-
 def with_parameters(mechanism: Mechanism, values: Mapping[str, Scalar]) -> Mechanism:
-    """The mechanism whose parameters have these values: numbers, or expressions of other parameters."""
+    """The mechanism with these parameter values: numbers, or expressions of other parameters."""
     known = {parameter.name for parameter in mechanism.parameters}
     for name in values:
         if name not in known:
-            raise ModelError(f"{mechanism.name} has no parameter {name!r}", remedy=did_you_mean(name, known))
+            raise ModelError(f"unknown parameter {name!r} of {mechanism.name}", remedy=did_you_mean(name, known))
     given = {name: expression(value, name) for name, value in values.items()}
     changed = replace(
         mechanism,
@@ -235,9 +228,6 @@ def with_parameters(mechanism: Mechanism, values: Mapping[str, Scalar]) -> Mecha
     )
     validate(changed)
     return changed
-
-
-# A mechanism that starts elsewhere.
 
 
 def with_start(mechanism: Mechanism, q: Sequence[float]) -> Mechanism:

@@ -1,6 +1,4 @@
-"""Principal axes of inertia (K1): a report of bodies with products of inertia, and quasi-velocities about principal
-axes.
-"""
+"""Principal axes of inertia (K1): a report of bodies with products of inertia, and velocities about principal axes."""
 
 from __future__ import annotations
 
@@ -26,10 +24,9 @@ from kinegraph.model.mechanism import (
     Shift,
     Transform,
 )
+from kinegraph.model.poses import quaternion_of_matrix
 
-# Principal axes (K1): bodies with products of inertia, and their principal moments.
-#
-# Numeric, for an eigenvalue problem has no short exact solution; parameters take the model's values.
+# The axes are numeric, at the model's parameter values: the eigenvalue problem has no short exact solution.
 
 Vector3 = tuple[float, float, float]
 _MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
@@ -39,8 +36,8 @@ _MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
 class PrincipalAxes:
     """A body's principal moments, and their axes as unit vectors in the central frame of the model.
 
-    Each axis is listed at the place of the model's axis it is nearest to; together they are right-handed.
-    `quaternion` turns the central frame into them, scalar part first.
+    The order is that of the nearest axes of the model; the axes are right-handed. `quaternion` rotates the central
+    frame into them, scalar part first.
     """
 
     body: str
@@ -77,7 +74,7 @@ def _principal(body: Body, values: Mapping[str, Value]) -> PrincipalAxes:
 
 
 def _right_handed(columns: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Every axis along, not against, the axis it is nearest to; the least certain one is turned if it must be."""
+    """Each axis points along its nearest axis of the model; the least certain one is flipped if handedness needs it."""
     signs = np.where(np.diag(columns) < 0, -1.0, 1.0)
     matrix = columns * signs
     if np.linalg.det(matrix) < 0:
@@ -86,20 +83,9 @@ def _right_handed(columns: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _quaternion(matrix: NDArray[np.float64]) -> tuple[float, float, float, float]:
-    """The unit quaternion of a rotation matrix: the eigenvector of Davenport's matrix, good for every angle."""
-    (a, b, c), (d, e, f), (g, h, i) = matrix
-    davenport = np.array(
-        [
-            [a + e + i, h - f, c - g, d - b],
-            [h - f, a - e - i, b + d, c + g],
-            [c - g, b + d, e - a - i, f + h],
-            [d - b, c + g, f + h, i - a - e],
-        ]
-    )
-    vector = np.linalg.eigh(davenport)[1][:, -1]
-    vector = vector if vector[0] >= 0 else -vector
-    e0, e1, e2, e3 = (float(part) for part in vector)
-    return e0, e1, e2, e3
+    """The unit quaternion of a rotation matrix with a nonnegative scalar part."""
+    e0, e1, e2, e3 = quaternion_of_matrix(matrix)
+    return (e0, e1, e2, e3) if e0 >= 0 else (-e0, -e1, -e2, -e3)
 
 
 def _triple(values: NDArray[np.float64]) -> Vector3:
@@ -107,30 +93,29 @@ def _triple(values: NDArray[np.float64]) -> Vector3:
     return x, y, z
 
 
-# Quasi-velocities about principal axes (K1): a body with products of inertia, turned by a quaternion, as two records.
-#
-# `Body_principal` has the principal axes and the inertia, and the quaternion turns it, so that Euler's equations get
-# their short form; `Body` stands on it in the axes the model was written in, with everything that hangs there.
+# Velocities about principal axes (K1): a body with products of inertia and a quaternion becomes two records.
+# `Body_principal` has the quaternion, the principal axes and the inertia, so Euler's equations are short. `Body` is
+# fixed on it, in the axes of the model, and carries everything that is attached to the body.
 
-_REMEDY = "give the inertia as numbers, with nothing but shifts between Q(...) and the centre of mass"
+_REMEDY = "give the inertia as numbers, with only shifts between Q(...) and the center of mass"
 
 
 def in_principal_axes(mechanism: Mechanism) -> Mechanism:
     """The same mechanism with the angular velocities of quaternions about principal axes where that is shorter.
 
-    Quaternions of bodies with products of inertia then turn the principal axes, and their velocities are about them;
-    start and motion are the same. `pose:Body` and all other quantities of bodies keep the axes of the model.
+    Quaternions of bodies with products of inertia then rotate the principal axes. The motion is the same. `pose:Body`
+    and all other quantities of bodies keep the axes of the model.
     """
     found = _candidates(mechanism)
     return _with_principal_axes(mechanism, found, velocities=True) if found else mechanism
 
 
 def declared_principal(mechanism: Mechanism, groups: Collection[tuple[str, ...]]) -> Mechanism:
-    """The same for quaternions whose velocities are declared to be about principal axes: these keep their values."""
+    """The same for quaternions whose velocities are declared about principal axes; the declared values are kept."""
     found = {group: one for group, one in _candidates(mechanism).items() if group in groups}
     for group in groups:
         if group not in found and (body := _body_of(mechanism, group)) and _states_products(body):
-            message = f"principal axes of {body.name}, which ({', '.join(group)}) turns, cannot be taken"
+            message = f"the principal axes of {body.name} (quaternion {', '.join(group)}) cannot be determined"
             raise ModelError(message, remedy=_REMEDY)
     return _with_principal_axes(mechanism, found, velocities=False) if found else mechanism
 
@@ -140,7 +125,7 @@ def _states_products(body: Body) -> bool:
 
 
 def _candidates(mechanism: Mechanism) -> dict[tuple[str, ...], tuple[Body, PrincipalAxes]]:
-    """By the names of a quaternion the body it turns, if that has products of inertia and only shifts follow."""
+    """The body of each quaternion, if it has products of inertia and only shifts follow the quaternion."""
     axes = {one.body: one for one in principal_axes_report(mechanism)}
     found: dict[tuple[str, ...], tuple[Body, PrincipalAxes]] = {}
     for group in mechanism.coordinates:
@@ -152,7 +137,7 @@ def _candidates(mechanism: Mechanism) -> dict[tuple[str, ...], tuple[Body, Princ
 
 
 def _body_of(mechanism: Mechanism, group: Sequence[str]) -> Body | None:
-    """The body whose record holds the quaternion."""
+    """The body whose record contains the quaternion."""
     e0, e1, e2, e3 = map(Name, group)
     wanted = Quaternion((e0, e1, e2, e3))
     return next((body for body in mechanism.bodies if wanted in body.transforms), None)
@@ -176,7 +161,7 @@ def _with_principal_axes(
     for body in mechanism.bodies:
         bodies += _two_records(body, by_name[body.name]) if body.name in by_name else [body]
     coordinates = tuple(
-        _turned_start(one, found[one.names][1], velocities)
+        _rotated_start(one, found[one.names][1], velocities)
         if isinstance(one, QuaternionCoordinates) and one.names in found
         else one
         for one in mechanism.coordinates
@@ -191,24 +176,24 @@ def _two_records(body: Body, axes: PrincipalAxes) -> list[Body]:
     turned = _exact((e0, -e1, -e2, -e3))
     back = Quaternion((turned[0], turned[1], turned[2], turned[3]))
     jx, jy, jz = _exact(axes.moments)
-    central = _seen((*after, *body.inertia.central), axes)
+    central = _central_shifts((*after, *body.inertia.central), axes)
     inertia = Inertia(body.inertia.mass, jx, jy, jz, central=central, accepted=body.inertia.accepted)
     return [Body(name, body.base, before, inertia), Body(body.name, name, (back, *after))]
 
 
-def _seen(shifts: Sequence[Transform], axes: PrincipalAxes) -> tuple[Transform, ...]:
-    """The way to the centre of mass in principal axes."""
-    way: list[Expression] = [ZERO, ZERO, ZERO]
+def _central_shifts(shifts: Sequence[Transform], axes: PrincipalAxes) -> tuple[Transform, ...]:
+    """The shifts to the center of mass, in principal axes."""
+    offset: list[Expression] = [ZERO, ZERO, ZERO]
     for one in shifts:
         if isinstance(one, Shift):
-            way[one.axis.value] = way[one.axis.value] + one.distance
-    if all(item == ZERO for item in way):
+            offset[one.axis.value] = offset[one.axis.value] + one.distance
+    if all(item == ZERO for item in offset):
         return ()
-    return tuple(Shift(axis, _short(_dot(vector, way))) for axis, vector in zip(Axis, axes.axes, strict=True))
+    return tuple(Shift(axis, _short(_dot(vector, offset))) for axis, vector in zip(Axis, axes.axes, strict=True))
 
 
-def _turned_start(group: QuaternionCoordinates, axes: PrincipalAxes, velocities: bool) -> QuaternionCoordinates:
-    """The start of the principal axes: the quaternion of the body, then that of its axes."""
+def _rotated_start(group: QuaternionCoordinates, axes: PrincipalAxes, velocities: bool) -> QuaternionCoordinates:
+    """The initial quaternion of the principal axes: that of the body times that of the axes."""
     e0, e1, e2, e3 = map(_short, _product(group.position, _exact(axes.quaternion)))
     turned = replace(group, position=(e0, e1, e2, e3))
     if not velocities:
@@ -222,7 +207,7 @@ def _exact(values: Sequence[float]) -> tuple[Expression, ...]:
 
 
 def _short(item: Expression) -> Expression:
-    """One number where nothing but numbers stands."""
+    """A single number if the expression contains only numbers."""
     return item if names(item) - {PI} else expression(float(number(item, {})))
 
 
@@ -232,7 +217,7 @@ def _dot(vector: Sequence[float], items: Sequence[Expression]) -> Expression:
 
 
 def _product(p: Sequence[Expression], q: Sequence[Expression]) -> tuple[Expression, Expression, Expression, Expression]:
-    """Hamilton's product: the turn p, then q in the turned axes."""
+    """Hamilton's product: the rotation p, then q in the rotated axes."""
     a, b, c, d = p
     e, f, g, h = q
     return (

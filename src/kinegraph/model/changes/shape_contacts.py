@@ -1,7 +1,7 @@
-"""Contacts from the shapes of a robot file: what stands on a fixed plane does not fall through it.
+"""Rigid contacts from the shapes of a robot file, so that bodies rest on fixed planes.
 
-Spheres, capsules (both ends) and boxes (all corners) on moving bodies touch the planes of the fixed frame. That is
-exact: each is a point, or a point with a distance. All other pairs are left out, and the report says so.
+Spheres, capsules (both ends) and boxes (all corners) of moving bodies can touch the planes of the fixed frame. These
+contacts are exact: each is a point, or a point with a radius. All other pairs are left out, and the report says so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from kinegraph.model.constraints import Contact
 from kinegraph.model.evaluate import number, parameter_values
 from kinegraph.model.expressions import Expression, Name, Scalar, expression
 from kinegraph.model.mechanism import ZERO, Mechanism, Point
-from kinegraph.model.platforms.initial_pose import Floats, pose
+from kinegraph.model.platforms.initial_pose import pose
+from kinegraph.model.poses import Floats
 from kinegraph.model.report import Finding, FindingKind, Report
 from kinegraph.model.robot_data import Shape, ShapeKind, ShapeRole
 
@@ -26,7 +27,7 @@ _TOPIC = "contacts"
 
 @dataclass(frozen=True)
 class _Tip:
-    """A point of a body that may touch, and its distance from the surface; corner: the point itself touches."""
+    """A point of a body, and its distance from the surface that may touch; corner: the point itself touches."""
 
     body: str
     place: Floats
@@ -37,13 +38,13 @@ class _Tip:
 def with_contacts(mechanism: Mechanism, *, restitution: Scalar = 0, friction: Scalar = 0) -> Mechanism:
     """The mechanism with a `contact` wherever one of its spheres, capsules or boxes may touch a fixed plane.
 
-    friction: of corners of boxes; round shapes touch without, for the point that touches moves along them.
+    friction: of the corners of boxes. Round shapes have no friction, because their contact point moves along them.
     """
     values = {name: float(value) for name, value in parameter_values(mechanism, {}).items()}
     solid = [one for one in mechanism.extras if isinstance(one, Shape) and one.role is not ShapeRole.VISUAL]
     planes = [pose(one.place, values) for one in solid if one.kind is ShapeKind.PLANE and one.body is None]
     if not planes:
-        raise ModelError(f"{mechanism.name} has no plane on the fixed frame that anything could touch")
+        raise ModelError(f"{mechanism.name} has no plane on the fixed frame, so nothing can touch it")
     tips = [tip for shape in solid if shape.body is not None for tip in _tips(shape, shape.body, values)]
     points = [Point(f"touch_{k}", tip.body, _triple(tip.place)) for k, tip in enumerate(tips, 1)]
     contacts = [
@@ -55,7 +56,7 @@ def with_contacts(mechanism: Mechanism, *, restitution: Scalar = 0, friction: Sc
         mechanism,
         points=(*mechanism.points, *points),
         contacts=(*mechanism.contacts, *contacts),
-        report=_said(mechanism.report, solid, tips, friction),
+        report=_updated_report(mechanism.report, solid, tips, friction),
     )
 
 
@@ -82,7 +83,7 @@ def _contact(name: str, plane: Floats, point: str, tip: _Tip, restitution: Expre
 
 
 def _along(direction: Floats, point: str, prime: str) -> Expression:
-    """A coordinate (or its rate) of a point along a direction."""
+    """The position (or velocity) of a point along a direction."""
     terms = [
         expression(_rounded(part)) * Name(f"{point}.{axis}{prime}")
         for axis, part in zip("xyz", direction.tolist(), strict=True)
@@ -100,12 +101,12 @@ def _triple(place: Floats) -> tuple[Expression, Expression, Expression]:
 
 
 def _rounded(value: float) -> float:
-    """Without what rounding adds to zeros and ones."""
+    """Rounded, so that zeros and ones are exact."""
     return round(value, 15) + 0.0
 
 
-def _said(report: Report, solid: Sequence[Shape], tips: Sequence[_Tip], friction: Scalar) -> Report:
-    """The report with what is still left out in place of all contacts."""
+def _updated_report(report: Report, solid: Sequence[Shape], tips: Sequence[_Tip], friction: Scalar) -> Report:
+    """The report, in which only the contacts that are still missing are left out."""
     taken = {ShapeKind.SPHERE, ShapeKind.CAPSULE, ShapeKind.BOX, ShapeKind.PLANE}
     others = [one for one in solid if one.kind not in taken]
     findings = [one for one in report.findings if one.topic != _TOPIC]

@@ -1,4 +1,4 @@
-"""Parallel manipulators: a ring on legs of a few known types, as a table of legs."""
+"""Parallel manipulators: a platform on legs of known types, as a table of legs."""
 
 from __future__ import annotations
 

@@ -7,24 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
 from kinegraph.errors import ModelError
+from kinegraph.model import poses
 from kinegraph.model.evaluate import Value, initial_positions, known_parameter_values, number
-from kinegraph.model.expressions import Expression, expression, names
-from kinegraph.model.mechanism import Body, Coordinate, Mechanism, Quaternion, Rotation, Transform, amounts
+from kinegraph.model.expressions import expression, names
+from kinegraph.model.mechanism import Body, Coordinate, Mechanism, Transform, amounts
 from kinegraph.model.platforms.leg_table import check_places
 from kinegraph.model.platforms.recognition import Platform, RecognizedLeg, legs_of
+from kinegraph.model.poses import Floats, about
 
-# Where the legs of a table begin: their coordinates from the ring's initial pose, in numbers.
-
-Floats = npt.NDArray[np.float64]
-#: Joints nearer than this, in parts of a metre, coincide.
+#: Joints nearer than this, in meters, coincide.
 _COINCIDENT = 1e-9
 
 
 def fitted(mechanism: Mechanism) -> Mechanism:
-    """The mechanism with legs that reach the ring's initial pose; unchanged where parameters have no values."""
+    """The mechanism with legs that reach the initial pose of the platform; unchanged if a parameter has no value."""
     legs = legs_of(mechanism)
     values = known_parameter_values(mechanism)
     if not legs or any(parameter.name not in values for parameter in mechanism.parameters):
@@ -32,20 +30,20 @@ def fitted(mechanism: Mechanism) -> Mechanism:
     at: dict[str, Value] = {**values, "t": 0.0}
     at |= dict(zip(mechanism.layout.positions, initial_positions(mechanism, values), strict=True))
     found = {name: value for leg in legs for name, value in leg_start(mechanism, leg, at).items()}
-    for ring in dict.fromkeys(leg.loop.second.body for leg in legs):
-        _check_ring([leg for leg in legs if leg.loop.second.body == ring], mechanism, at)
+    for platform in dict.fromkeys(leg.loop.second.body for leg in legs):
+        _check_joint_places([leg for leg in legs if leg.loop.second.body == platform], mechanism, at)
     moved = tuple(_started(one, found) if isinstance(one, Coordinate) else one for one in mechanism.coordinates)
     return replace(mechanism, coordinates=moved)
 
 
-def _check_ring(legs: Sequence[RecognizedLeg], mechanism: Mechanism, at: Mapping[str, Value]) -> None:
+def _check_joint_places(legs: Sequence[RecognizedLeg], mechanism: Mechanism, at: Mapping[str, Value]) -> None:
     ends = [frames_of_joints(mechanism, leg, at) for leg in legs]
     base, ring = (np.array([end[k][:3, 3] for end in ends]) for k in range(2))
     check_places([leg.name for leg in legs], base, ring)
 
 
 def frames_of_joints(mechanism: Mechanism, leg: RecognizedLeg, at: Mapping[str, Value]) -> tuple[Floats, Floats]:
-    """The frames of a leg's joints on base and ring."""
+    """The frames of a leg's joints on base and platform."""
     base = body_pose(mechanism, leg.first.base, at) @ pose(leg.at_base, at)
     return base, body_pose(mechanism, leg.loop.second.body, at) @ pose(leg.loop.second.transforms, at)
 
@@ -57,32 +55,32 @@ def _started(coordinate: Coordinate, found: Mapping[str, float]) -> Coordinate:
 
 
 def leg_start(mechanism: Mechanism, leg: RecognizedLeg, at: Mapping[str, Value]) -> dict[str, float]:
-    """The coordinates of a leg that reach the ring, all others given; an error if none do."""
+    """The coordinates of a leg that reach the platform, all others given; an error if there are none."""
     base, ring = frames_of_joints(mechanism, leg, at)
     d = base[:3, :3].T @ (ring[:3, 3] - base[:3, 3])
     if np.linalg.norm(d) < _COINCIDENT:
-        message = f"the leg {leg.name} has no direction: its joints on base and ring coincide"
-        raise ModelError(message, remedy="move the ring's initial position, or one of the two joints")
+        message = f"the leg {leg.name} has no direction: its joints on base and platform coincide"
+        raise ModelError(message, remedy="change the initial position of the platform, or move one of the two joints")
     across = base[:3, :3].T @ ring[:3, 1]
     if not leg.type.has_crank:
-        _check_axis(leg, d, np.array([1.0, 0.0, 0.0]), "first axis of its joint on the base, x of the frame there")
+        _check_axis(leg, d, np.array([1.0, 0.0, 0.0]), "first axis of its joint on the base, x of that frame")
         if leg.twist:
-            _check_axis(leg, d, across, "second axis of its joint on the ring, y of the frame there")
+            _check_axis(leg, d, across, "second axis of its joint on the platform, y of that frame")
     return _crank_angles(leg, d, across, at) if leg.type.has_crank else _strut_angles(leg, d, across)
 
 
 def _check_axis(leg: RecognizedLeg, d: Floats, axis: Floats, what: str) -> None:
     if np.linalg.norm(np.cross(axis, d)) < _COINCIDENT * np.linalg.norm(d):
-        message = f"the leg {leg.name} lies along the {what}: a universal joint is singular there"
-        raise ModelError(message, remedy="turn that frame, such as by `Rz(pi/2)`, or move the ring's initial position")
+        message = f"the leg {leg.name} is parallel to the {what}: its universal joint is singular"
+        raise ModelError(message, remedy="rotate that frame, e.g. by `Rz(pi/2)`, or move the platform")
 
 
 def _strut_angles(leg: RecognizedLeg, d: Floats, across: Floats) -> dict[str, float]:
     alpha, beta = math.atan2(-d[1], d[2]), math.atan2(d[0], math.hypot(d[1], d[2]))
     found = {leg.drive: float(np.linalg.norm(d)), leg.alpha: alpha, leg.beta: beta}
     if leg.twist:
-        lower = _turn(0, alpha) @ _turn(1, beta)
-        x = lower.T @ np.cross(across, d)  # at right angles to the leg and to the axis on the ring
+        lower = about(0, alpha) @ about(1, beta)
+        x = lower.T @ np.cross(across, d)  # perpendicular to the leg and to the axis on the platform
         found[leg.twist] = math.atan2(x[1], x[0])
     return found
 
@@ -93,24 +91,24 @@ def _crank_angles(leg: RecognizedLeg, d: Floats, across: Floats, at: Mapping[str
     along = (d @ d + crank**2 - rod**2) / (2 * crank)
     if reach < abs(along) or reach == 0:
         raise ModelError(
-            f"the leg {leg.name} cannot reach the ring: its joint there is {np.linalg.norm(d):.4g} from that on the "
-            f"base, crank and rod are {crank:g} and {rod:g} long",
-            remedy="move the ring's initial position, or change the lengths",
+            f"the leg {leg.name} cannot reach the platform: its joints are {np.linalg.norm(d):.4g} apart, "
+            f"crank and rod are {crank:g} and {rod:g} long",
+            remedy="change the initial position of the platform, or the lengths",
         )
     theta = math.atan2(d[1], d[0]) - math.acos(along / reach)
-    link = _turn(2, theta).T @ d - np.array([crank, 0.0, 0.0])
+    link = about(2, theta).T @ d - np.array([crank, 0.0, 0.0])
     _check_axis(leg, link, np.array([0.0, 0.0, 1.0]), "first axis of its universal joint, z of the crank")
     alpha, beta = math.atan2(link[1], link[0]), math.atan2(-link[2], math.hypot(link[0], link[1]))
     found = {leg.drive: theta, leg.alpha: alpha, leg.beta: beta}
     if leg.twist:
-        turn = _turn(2, theta) @ _turn(2, alpha) @ _turn(1, beta)
+        turn = about(2, theta) @ about(2, alpha) @ about(1, beta)
         y = turn.T @ np.cross(across, turn[:, 0])
         found[leg.twist] = math.atan2(y[2], y[1])
     return found
 
 
 def body_pose(mechanism: Mechanism, name: str | None, at: Mapping[str, Value]) -> Floats:
-    """The pose of a body, or of the fixed frame, at positions and parameters in numbers."""
+    """The numeric pose of a body, or of the fixed frame, as a 4 x 4 matrix."""
     chain: list[Body] = []
     while name is not None:
         chain.insert(0, mechanism.body(name))
@@ -119,57 +117,27 @@ def body_pose(mechanism: Mechanism, name: str | None, at: Mapping[str, Value]) -
 
 
 def pose(transforms: Iterable[Transform], at: Mapping[str, Value]) -> Floats:
-    """Axes and origin that transforms lead to, as a matrix of four rows."""
-    pose = np.eye(4)
-    for transform in transforms:
-        step = np.eye(4)
-        values = [_number(amount, at) for amount in amounts(transform)]
-        if isinstance(transform, Quaternion):
-            step[:3, :3] = _quaternion_turn(np.array(values))
-        elif isinstance(transform, Rotation):
-            step[:3, :3] = _turn(transform.axis.value, values[0])
-        else:
-            step[transform.axis.value, 3] = values[0]
-        pose = pose @ step
-    return pose
-
-
-def _number(amount: Expression, at: Mapping[str, Value]) -> float:
-    missing = names(amount) - set(at) - {"pi"}
+    """The pose that transforms lead to, as a 4 x 4 matrix."""
+    steps = tuple(transforms)
+    missing = {name for step in steps for amount in amounts(step) for name in names(amount)} - set(at) - {"pi"}
     if missing:
-        raise ModelError(f"the initial pose of the ring needs a value of {', '.join(sorted(missing))}")
-    return number(amount, at)
+        raise ModelError(f"the initial pose of the platform needs values of {', '.join(sorted(missing))}")
+    matrix = np.eye(4)
+    matrix[:3, :3], matrix[:3, 3] = poses.pose(steps, at)
+    return matrix
 
 
-def _turn(axis: int, angle: float) -> Floats:
-    j, k = (axis + 1) % 3, (axis + 2) % 3
-    turn = np.eye(3)
-    turn[j, j] = turn[k, k] = math.cos(angle)
-    turn[k, j] = math.sin(angle)
-    turn[j, k] = -turn[k, j]
-    return turn
+# Architecture singularities: the drives never hold the platform, because the lines of its legs are always dependent.
 
-
-def _quaternion_turn(e: Floats) -> Floats:
-    w, x, y, z = e / np.linalg.norm(e)
-    return np.array([
-        [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
-
-
-# Platforms whose drives never hold the ring: the lines of the last parts of their legs depend on each other.
-
-#: How many poses about the start are tried, and how far the ring moves and turns, in parts of its place and in radians.
+#: The number of poses tried near the start, and the size of the random displacements (position and radians).
 _POSES = 4
 _AWAY = 0.05
-#: Smallest over largest singular value of lines that depend on each other, to rounding.
+#: Ratio of smallest to largest singular value below which lines are dependent.
 _DEPENDENT = 1e-11
 
 
 def never_holds(mechanism: Mechanism, platform: Platform) -> bool:
-    """Whether the lines of all legs depend on each other in every pose near the start; not said without values."""
+    """Whether the lines of all legs are dependent in every pose near the start; False if a parameter has no value."""
     values = known_parameter_values(mechanism)
     if any(parameter.name not in values for parameter in mechanism.parameters):
         return False
@@ -185,7 +153,7 @@ def never_holds(mechanism: Mechanism, platform: Platform) -> bool:
 
 
 def _lines(mechanism: Mechanism, legs: Sequence[RecognizedLeg], at: Mapping[str, Value]) -> Floats | None:
-    """Directions and moments of the legs' last parts; nothing where a leg does not reach."""
+    """Directions and moments of the lines of the legs; None if a leg does not reach the platform."""
     rows = []
     for leg in legs:
         base, ring = frames_of_joints(mechanism, leg, at)

@@ -18,11 +18,9 @@ from kinegraph.model.evaluate import Value, known_parameter_values, number
 from kinegraph.model.expressions import PI, Call, Defined, Expression, Name, expression, names, renamed
 from kinegraph.model.mechanism import ONE, ZERO, Axis, Body, Coordinate, Inertia, Mechanism, Rotation, Shift, Transform
 
-# The rows of a leg table: what a leg is before it becomes bodies, coordinates and a loop.
-
 
 class LegType(Enum):
-    """The joints of a leg from the base to the ring: universal, prismatic, spherical, cylindrical, revolute.
+    """The joints of a leg from base to platform: universal, prismatic, spherical, cylindrical, revolute.
 
     The first three change their length (Gough-Stewart); the last two have a crank and a rod (Hunt).
     """
@@ -35,48 +33,47 @@ class LegType(Enum):
 
     @property
     def has_crank(self) -> bool:
-        """A crank turned by its drive, and a rod; else two parts that slide along each other."""
+        """Whether the leg has a driven crank and a rod; otherwise two parts that slide along each other."""
         return self in (LegType.RUS, LegType.RSU)
 
     @property
     def universal_at_ring(self) -> bool:
-        """Whether the joint at the ring is universal; else it is spherical."""
+        """Whether the joint at the platform is universal; otherwise it is spherical."""
         return self in (LegType.SPU, LegType.UCU, LegType.RSU)
 
     @property
     def parts(self) -> tuple[str, str]:
-        """What its two bodies are called."""
+        """The names of its two bodies."""
         return ("crank", "rod") if self.has_crank else ("lower", "upper")
 
     @property
     def drive(self) -> str:
-        """What its driven coordinate is called."""
+        """The name of its driven coordinate."""
         return "theta" if self.has_crank else "l"
 
     @property
     def passive(self) -> tuple[str, ...]:
-        """What its other coordinates are called."""
+        """The names of its other coordinates."""
         twist = {LegType.SPU: ("gamma",), LegType.UCU: ("phi",), LegType.RSU: ("gamma",)}
         return ("alpha", "beta", *twist.get(self, ()))
 
 
 def leg_type(word: str) -> LegType:
-    """The type of this name; UUU, which the legs of a platform cannot be, has a message of its own."""
+    """The leg type of this name; UUU, which is not supported, has a separate message."""
     if word in LegType.__members__:
         return LegType[word]
     known = ", ".join(LegType.__members__)
     if word == "UUU":
-        message = "a leg UUU has no closed form, and six of them leave the ring no six degrees of freedom in general"
-        raise ModelError(message, remedy=f"write its bodies and loops out, or choose one of {known}")
-    raise ModelError(f"{word} is no type of leg", remedy=f"known are {known}")
+        message = "legs UUU have no closed form, and six of them do not allow six degrees of freedom in general"
+        raise ModelError(message, remedy=f"write the bodies and loops of the legs, or choose one of {known}")
+    raise ModelError(f"unknown leg type '{word}'", remedy=f"choose one of {known}")
 
 
 @dataclass(frozen=True, slots=True)
 class Screw:
-    """A ball screw between motor and leg: `lead` metres a turn, `inertia` of what turns.
+    """A ball screw between motor and leg: `lead` in meters per revolution, `inertia` of the rotating parts.
 
-    `efficiency` is the part of the power that arrives when the motor drives the leg, `back_driving` when the leg
-    drives the motor.
+    `efficiency` applies when the motor drives the leg, `back_driving` when the leg drives the motor.
     """
 
     lead: Expression
@@ -87,13 +84,12 @@ class Screw:
 
 @dataclass(frozen=True, slots=True)
 class Drive:
-    """What acts in a leg's driven joint; everything left out is absent.
+    """The forces in the driven joint of a leg; the default is none.
 
-    `damping` and `stiffness` (about `rest`) act on the joint; `coulomb` is dry friction, smoothed over rates of the
-    size of `width`. `powered`: there is an input of the leg's own, a force or torque, or with a screw the torque of its
-    motor. `effort` is the same by a formula, in which `l` (of a crank `theta`) is the leg's own coordinate and `l'` its
-    rate. Both together are cut off at `limit`. `stop` is the stiffness of the ends of the stroke, from `shortest` to
-    `longest`.
+    damping, stiffness (about `rest`): of the joint. coulomb: dry friction, smoothed over rates of about `width`.
+    powered: the leg has an input, a force or torque (with a screw, the motor torque). effort: the same as a formula, in
+    which `l` (for a crank `theta`) is the leg's coordinate and `l'` its rate. limit: saturation of both together.
+    stop: the stiffness at the ends of the stroke, from `shortest` to `longest`.
     """
 
     damping: Expression = ZERO
@@ -112,7 +108,7 @@ class Drive:
 
 @dataclass(frozen=True, slots=True)
 class LegKind:
-    """What the legs of one table share: type, ring, the inertia of both parts, lengths of crank and rod, the drive."""
+    """The common data of the legs of a table: type, platform (`ring`), inertia of both parts, lengths, drive."""
 
     type: LegType
     ring: str
@@ -124,10 +120,10 @@ class LegKind:
 
 @dataclass(frozen=True, slots=True)
 class LegRow:
-    """One leg: the frame of its joint on the base (a body, or the fixed frame), and of its joint on the ring.
+    """One leg: the frames of its joints on the base (a body, or the fixed frame) and on the platform.
 
-    Of legs that slide, the first universal joint turns about x of the base's frame; of legs with a crank, the drive
-    turns about z. A universal joint at the ring turns about y of the ring's frame.
+    The first universal joint of a sliding leg rotates about x of the base frame; a crank rotates about z. A universal
+    joint at the platform rotates about y of its frame.
     """
 
     name: str
@@ -136,19 +132,17 @@ class LegRow:
     base: str | None = None
 
 
-# What a leg table may say: lengths, drives and screws in numbers that mean something, legs that differ.
-
 Tables: TypeAlias = Sequence[tuple[LegKind, Sequence[LegRow]]]
 Floats: TypeAlias = npt.NDArray[np.float64]
 
-#: Joints nearer than this, in parts of the platform's size, coincide.
+#: Joints nearer than this, relative to the platform's size, coincide.
 _NEAR = 1e-9
-#: As many legs as hold a ring.
+#: The number of legs that fix a platform.
 _LEGS = 6
 
 
 def check_tables(mechanism: Mechanism, tables: Tables) -> None:
-    """Refuse tables whose numbers mean nothing, as far as parameters have values; errors name the leg."""
+    """Raise a ModelError for invalid numbers, as far as parameters have values; errors name the leg."""
     _check_names(tables)
     values = _known_values(mechanism)
     for kind, rows in tables:
@@ -157,7 +151,7 @@ def check_tables(mechanism: Mechanism, tables: Tables) -> None:
             if not _within(amount, values, above=0):
                 raise ModelError(
                     f"the {what} of {leg} is {number(amount, values):g} long",
-                    remedy=f"write a positive length; a {what} in the other direction is a turn of the joint's frame",
+                    remedy=f"write a positive length; to reverse the {what}, rotate the frame of its joint",
                 )
         _check_drive(leg, kind.drive, values)
 
@@ -167,38 +161,38 @@ def _check_names(tables: Tables) -> None:
     for _, rows in tables:
         for row in rows:
             if row.name in found:
-                raise ModelError(f"two legs are called {row.name}", remedy="give every leg a name of its own")
+                raise ModelError(f"two legs have the name {row.name}", remedy="rename one of them")
             found.add(row.name)
 
 
 def _known_values(mechanism: Mechanism) -> dict[str, Value]:
     try:
         return {**known_parameter_values(mechanism), "pi": np.pi}
-    except ModelError:  # validation says it with the parameter's place
+    except ModelError:  # validation reports it with the parameter's place
         return {}
 
 
 def _within(amount: Expression | None, values: Mapping[str, Value], above: float, most: float = np.inf) -> bool:
-    """Whether a value, if it is known, is above one bound and at most another."""
+    """Whether a value is unknown, or above `above` and at most `most`."""
     if amount is None or not names(amount) <= values.keys():
         return True
     try:
         return above < number(amount, values) <= most
-    except ModelError:  # it divides by zero: validation says where
+    except ModelError:  # division by zero: validation reports the place
         return True
 
 
 def _check_drive(leg: str, drive: Drive, values: Mapping[str, Value]) -> None:
     for word, amount in (("damping", drive.damping), ("coulomb", drive.coulomb), ("limit", drive.limit)):
         if amount is not None and amount != ZERO and not _within(amount, values, above=-1e-300):
-            message = f"`{word}` of {leg} is {number(amount, values):g}: it would drive the leg"
-            raise ModelError(message, remedy="write a positive number, or a formula as `effort(...)`")
+            message = f"`{word}` of {leg} is negative: {number(amount, values):g}"
+            raise ModelError(message, remedy="write a number that is zero or positive, or a formula as `effort(...)`")
     if not _within(drive.width, values, above=0):
         message = f"`width` of {leg} is {number(drive.width, values):g}"
-        raise ModelError(message, remedy="write the positive rate over which dry friction changes its direction")
+        raise ModelError(message, remedy="write the positive rate over which dry friction is smoothed")
     for word, partner in _without_effect(drive):
-        message = f"`{word}` of {leg} has no effect: the drive has no `{partner}`"
-        raise ModelError(message, remedy=f"write `{partner}(...)` as well, or leave `{word}` out")
+        message = f"`{word}` of {leg} has no effect without `{partner}`"
+        raise ModelError(message, remedy=f"add `{partner}(...)`, or remove `{word}`")
     if drive.screw is not None:
         _check_screw(leg, drive.screw, values)
 
@@ -218,47 +212,47 @@ def _without_effect(drive: Drive) -> Iterator[tuple[str, str]]:
 def _check_screw(leg: str, screw: Screw, values: Mapping[str, Value]) -> None:
     if not _within(screw.lead, values, above=0):
         message = f"the lead of the screw of {leg} is {number(screw.lead, values):g} m"
-        raise ModelError(message, remedy="write the positive way of one turn; `effort(-...)` turns it backwards")
+        raise ModelError(message, remedy="write the positive travel per revolution; `effort(-...)` reverses it")
     if not _within(screw.inertia, values, above=-1e-300):
         message = f"the inertia of the screw of {leg} is {number(screw.inertia, values):g} kg m^2"
-        raise ModelError(message, remedy="write a positive number, or zero")
+        raise ModelError(message, remedy="write a number that is zero or positive")
     if not _within(screw.efficiency, values, 0, 1):
         message = f"the efficiency of the screw of {leg} is {number(screw.efficiency, values):g}"
-        raise ModelError(message, remedy="write the part of the motor's power that arrives, above 0 and at most 1")
+        raise ModelError(message, remedy="write a number above 0 and at most 1")
     if not _within(screw.back_driving, values, 0, 1):
         raise ModelError(
-            f"the screw of {leg} is driven back with an efficiency of {number(screw.back_driving, values):g}",
-            remedy="write a number above 0, at most 1; a screw that locks itself is one with dry friction above its "
-            "load, `coulomb(f)`",
+            f"the back-driving efficiency of the screw of {leg} is {number(screw.back_driving, values):g}",
+            remedy="write a number above 0 and at most 1; for a self-locking screw, write dry friction above its load, "
+            "`coulomb(f)`",
         )
 
 
-# where legs stand, in numbers
+# numeric positions of the joints
 
 
 def check_places(names_of_legs: Sequence[str], base: Floats, ring: Floats) -> None:
-    """Refuse legs between the same points, and six joints on one line; rows are points in fixed axes."""
+    """Raise a ModelError for coincident legs, and for six joints on one line; rows are points in fixed axes."""
     size = float(max(np.max(np.ptp(base, axis=0)), np.max(np.ptp(ring, axis=0)), 1e-300))
     for j, k in combinations(range(len(base)), 2):
         if max(np.linalg.norm(base[j] - base[k]), np.linalg.norm(ring[j] - ring[k])) < _NEAR * size:
-            message = f"the legs {names_of_legs[j]} and {names_of_legs[k]} coincide: both joints are at the same places"
-            raise ModelError(message, remedy=f"move a joint of {names_of_legs[k]}, or leave that leg out")
+            message = f"the legs {names_of_legs[j]} and {names_of_legs[k]} coincide: their joints have equal positions"
+            raise ModelError(message, remedy=f"move a joint of {names_of_legs[k]}, or remove that leg")
     if len(base) < _LEGS:
         return
-    for what, points in (("base", base), ("ring", ring)):
+    for what, points in (("base", base), ("platform", ring)):
         if np.linalg.svd(points - np.mean(points, axis=0), compute_uv=False)[1] < _NEAR * size:
-            message = f"the joints of the legs {', '.join(names_of_legs)} on the {what} lie on one line"
-            raise ModelError(message, remedy="move some of them away from it: no drive keeps the ring from turning")
+            message = f"the joints of the legs {', '.join(names_of_legs)} on the {what} are collinear"
+            raise ModelError(message, remedy="move some of them: the drives cannot prevent a rotation about this line")
 
 
-# From the rows of a leg table to ordinary coordinates, bodies, loops and elements.
+# Expansion of a leg table to coordinates, bodies, loops and elements
 
 _X, _Y, _Z = Axis.X, Axis.Y, Axis.Z
 
 
 @dataclass(frozen=True)
 class Leg:
-    """One leg written out."""
+    """The records of one leg."""
 
     drive: Coordinate
     passive: tuple[Coordinate, ...]
@@ -269,11 +263,11 @@ class Leg:
 
 
 def written_out(kind: LegKind, row: LegRow) -> Leg:
-    """The coordinates, bodies, loop and elements of one leg; their names begin with the leg's."""
+    """The coordinates, bodies, loop and elements of one leg; their names begin with the leg's name."""
     _check_lengths(kind, row)
     if row.base == kind.ring:
-        message = f"the leg {row.name} stands on {kind.ring}, which it carries"
-        raise ModelError(message, remedy=f"name another body, `{row.name}~Base: ...`, or none for the fixed frame")
+        message = f"the leg {row.name} has the platform {kind.ring} as its base"
+        raise ModelError(message, remedy=f"name another base, `{row.name}~Base: ...`, or none for the fixed frame")
     drive = kind.drive
     armature = ZERO if drive.screw is None else drive.screw.inertia * _turns(drive) ** expression(2)
     driven = Coordinate(_name(row, kind.type.drive), ZERO if kind.type.has_crank else ONE, armature=armature)
@@ -284,7 +278,7 @@ def written_out(kind: LegKind, row: LegRow) -> Leg:
 
 
 def with_legs(mechanism: Mechanism, tables: tuple[tuple[LegKind, tuple[LegRow, ...]], ...]) -> Mechanism:
-    """The mechanism with all legs of these tables; driven coordinates come first, passive ones last."""
+    """The mechanism with all legs of these tables; driven coordinates come first, passive coordinates last."""
     check_tables(mechanism, tables)
     legs = [written_out(kind, row) for kind, rows in tables for row in rows]
     driven = tuple(leg.drive for leg in legs)
@@ -346,11 +340,11 @@ def _loop(kind: LegKind, row: LegRow, last: Body) -> Loop:
     return Loop(_name(row, "joint"), joint, Frame(last.name, end), Frame(kind.ring, row.at_ring))
 
 
-# what acts in the driven joint
+# forces in the driven joint
 
 
 def _turns(drive: Drive) -> Expression:
-    """How far the screw turns when the leg grows by one metre."""
+    """The rotation of the screw per meter of leg extension."""
     assert drive.screw is not None
     return 2 * Name(PI) / drive.screw.lead
 
@@ -375,7 +369,7 @@ def _acting(kind: LegKind, leg: str, on: Name) -> tuple[tuple[Element, ...], tup
 
 
 def _law(kind: LegKind, on: Name) -> Expression:
-    """The effort as a formula of this leg's own driven coordinate and its rate."""
+    """The effort as a formula of this leg's driven coordinate and its rate."""
     meanings = {kind.type.drive: on.text, kind.type.drive + "'": on.text + "'"}
 
     def change(name: Name | Defined) -> Expression:
@@ -385,7 +379,7 @@ def _law(kind: LegKind, on: Name) -> Expression:
 
 
 def _effort(drive: Drive, given: Expression, rate: Expression) -> Expression:
-    """The force or torque of the drive: the input within its limit, through the screw with its losses."""
+    """The force or torque of the drive: the limited input, transmitted by the screw with its losses."""
     effort = given
     if drive.limit is not None:
         effort = Call("max", (-drive.limit, Call("min", (drive.limit, effort))))
@@ -394,6 +388,6 @@ def _effort(drive: Drive, given: Expression, rate: Expression) -> Expression:
     force, screw = effort * _turns(drive), drive.screw
     if screw.efficiency == ONE and screw.back_driving == ONE:
         return force
-    # Losses are dry friction in proportion to the force. It acts against the rate and is smoothed about zero.
+    # Losses are dry friction proportional to the force. It opposes the rate and is smoothed about zero.
     lost = Call("select", (force * rate, ONE - screw.efficiency, ONE / screw.back_driving - ONE))
     return force - Call("abs", (force,)) * lost * Call("tanh", (rate / drive.width,))

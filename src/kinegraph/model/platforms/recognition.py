@@ -24,12 +24,10 @@ from kinegraph.model.mechanism import (
 )
 from kinegraph.model.platforms.leg_table import LegType
 
-# Bodies that move freely from the fixed frame, and bodies fastened to others.
-
 
 @dataclass(frozen=True)
 class FreeBody:
-    """A body by its six degrees of freedom: `position` are three coordinates, `turns` its rotations (none with a
+    """A body with six degrees of freedom: `position` are three coordinates, `turns` its rotations (none with a
     quaternion)."""
 
     body: Body
@@ -68,7 +66,7 @@ def free_body(mechanism: Mechanism, body: Body, moving: frozenset[str]) -> FreeB
 
 
 def carrier(mechanism: Mechanism, name: str | None) -> str | None:
-    """The body that one is fastened to, itself if it moves; None for the fixed frame."""
+    """The moving body that a body is fixed to (itself if it moves); None for the fixed frame."""
     moves = {*mechanism.layout.positions, "t"}
     while name is not None and not uses(mechanism.body(name).transforms, moves):
         name = mechanism.body(name).base
@@ -76,7 +74,7 @@ def carrier(mechanism: Mechanism, name: str | None) -> str | None:
 
 
 def used_once(mechanism: Mechanism) -> frozenset[str]:
-    """The coordinates that stand, alone, in one transform of all bodies."""
+    """The coordinates that are the amount of exactly one transform and occur in no other."""
     counts = dict.fromkeys((one.name for one in mechanism.coordinates if isinstance(one, Coordinate)), 0)
     for body in mechanism.bodies:
         for transform in body.transforms:
@@ -88,24 +86,21 @@ def used_once(mechanism: Mechanism) -> frozenset[str]:
 
 
 def uses(transforms: Iterable[Transform], wanted: set[str]) -> bool:
-    """Whether an amount of a transform has one of these names."""
+    """Whether a transform uses one of these names."""
     return any(wanted & names(amount) for transform in transforms for amount in amounts(transform))
 
 
 def moved_by(transform: Transform, kind: type[Rotation | Shift], axis: Axis, moving: frozenset[str]) -> str | None:
-    """The coordinate that a transform of this kind and axis moves by, if it does."""
+    """The coordinate of a transform of this kind and axis; None if it is not a single coordinate."""
     if not isinstance(transform, kind) or transform.axis is not axis:
         return None
     amount = amounts(transform)[0]
     return amount.text if isinstance(amount, Name) and amount.text in moving else None
 
 
-# Carriages: bodies that slide on rails of the fixed frame and carry first joints of legs.
-
-
 @dataclass(frozen=True)
 class Carriage:
-    """A body that slides without turning; `coordinates` are those of its rails, one or several."""
+    """A body that slides on rails of the fixed frame and carries legs; one or more `coordinates`, one per rail."""
 
     body: Body
     coordinates: tuple[str, ...]
@@ -117,13 +112,13 @@ class Carriage:
 
     @property
     def up_to_last_rail(self) -> tuple[Transform, ...]:
-        """What leads from its base to the frame behind its last rail."""
+        """The transforms from its base to the frame after its last rail."""
         moved = [place for place, one in enumerate(self.body.transforms) if uses([one], set(self.coordinates))]
         return self.body.transforms[: moved[-1] + 1]
 
 
 def carriage(mechanism: Mechanism, body: Body, moving: frozenset[str]) -> Carriage | None:
-    """A body that nothing but shifts by single coordinates moves from the fixed frame; None for any other."""
+    """A body that moves relative to the fixed frame only by shifts of single coordinates; None for any other."""
     if carrier(mechanism, body.base) is not None:
         return None
     found = []
@@ -136,12 +131,9 @@ def carriage(mechanism: Mechanism, body: Body, moving: frozenset[str]) -> Carria
     return Carriage(body, tuple(found)) if found else None
 
 
-# Legs found in the bodies and loops of a mechanism, however they were written.
-#
-# A leg table becomes ordinary records, and records of the same form written by hand are the same legs. So nothing needs
-# to be remembered: what is a leg is seen from its bodies and its loop.
+# Legs are recognized from their bodies and loops, whether they come from a leg table or were written by hand.
 
-#: The sine of the angle between crank and rod below which closed forms of legs have no digits left.
+#: The sine of the angle between crank and rod below which the closed form of a leg loses all digits.
 _IN_LINE = 1e-6
 
 _PRISMATIC = {
@@ -165,12 +157,12 @@ class RecognizedLeg:
     loop: Loop
     at_base: tuple[Transform, ...]
     lengths: tuple[Expression, ...] = ()
-    #: The body that moves and that it stands on, None for the fixed frame.
+    #: The moving body that the leg is on; None for the fixed frame.
     carrier: str | None = None
 
     @property
     def name(self) -> str:
-        """What messages call it: the beginning its bodies have in common."""
+        """The name of the leg: the common prefix of its bodies."""
         ending = f"_{self.type.parts[0]}"
         return self.first.name.removesuffix(ending)
 
@@ -182,11 +174,10 @@ class RecognizedLeg:
 
 @dataclass(frozen=True)
 class Platform:
-    """A ring on legs, with nothing that closed forms do not cover.
+    """A platform (`ring`) on legs, covered by closed forms.
 
-    `base` is the free body that all legs stand on, None if they stand on the fixed frame. `others` are the velocities
-    of what moves beside: trees that nothing but elements ties to ring, base and legs. `carriages` slide on rails of the
-    fixed frame and carry legs.
+    base: the free body that carries all legs; None for the fixed frame. others: the velocities of other trees, which
+    only elements connect to the platform, base and legs. carriages: slide on rails of the fixed frame and carry legs.
     """
 
     ring: FreeBody
@@ -198,7 +189,7 @@ class Platform:
 
 @lru_cache(maxsize=64)
 def platform_of(mechanism: Mechanism) -> Platform | None:
-    """The platform a mechanism is, or None: then it is an ordinary mechanism with loops."""
+    """The platform, if the mechanism is one; None for any other mechanism with loops."""
     legs = legs_of(mechanism)
     if not legs or len(legs) != len(mechanism.loops) or mechanism.constraints or mechanism.contacts:
         return None
@@ -239,7 +230,7 @@ def legs_of(mechanism: Mechanism) -> tuple[RecognizedLeg, ...]:
 
 
 def legs_beyond_closed_form(mechanism: Mechanism, at: Mapping[str, float]) -> tuple[str, ...]:
-    """Legs of a platform whose crank and rod are in line, or bent to the side that their closed form does not know."""
+    """Legs of a platform whose crank and rod are in line, or bent to the side that the closed form does not cover."""
     platform = platform_of(mechanism)
     if platform is None:
         return ()
@@ -247,7 +238,7 @@ def legs_beyond_closed_form(mechanism: Mechanism, at: Mapping[str, float]) -> tu
 
 
 def _covered(mechanism: Mechanism, platform: Platform) -> bool:
-    """Ring, base and legs have no inertia in coordinates but that of drives, and nothing moves on them."""
+    """Whether closed forms apply: armature only in drives, and no other body moves on platform, base or legs."""
     stated = zip(mechanism.layout.velocities, mechanism.armature, strict=True)
     allowed = {*platform.others, *(f"{leg.drive}'" for leg in platform.legs)}
     allowed |= {name for one in platform.carriages for name in one.velocities}
@@ -258,17 +249,17 @@ def _covered(mechanism: Mechanism, platform: Platform) -> bool:
     own = frees | legs | {one.body.name for one in platform.carriages}
     others = [body for body in mechanism.bodies if body.name not in own]
     moving = _positions(platform)
-    return all(not uses(body.transforms, moving) and _stands_apart(mechanism, body, own) for body in others)
+    return all(not uses(body.transforms, moving) and _is_separate(mechanism, body, own) for body in others)
 
 
 def _positions(platform: Platform) -> set[str]:
-    """The coordinates of ring, base, carriages and legs."""
+    """The coordinates of platform, base, carriages and legs."""
     parts = (platform.ring, platform.base, *platform.legs, *platform.carriages)
     return {name for part in parts if part is not None for name in part.coordinates}
 
 
-def _stands_apart(mechanism: Mechanism, body: Body, own: set[str]) -> bool:
-    """Whether a body is fastened to ring, base or a leg, or stands on none of them."""
+def _is_separate(mechanism: Mechanism, body: Body, own: set[str]) -> bool:
+    """Whether a body is fixed to platform, base or a leg, or is on none of them."""
     found = carrier(mechanism, body.name)
     if found in own:
         return True
@@ -280,7 +271,7 @@ def _stands_apart(mechanism: Mechanism, body: Body, own: set[str]) -> bool:
 def _tail(
     transforms: tuple[Transform, ...], wanted: tuple[tuple[type[Rotation | Shift], Axis], ...], moving: frozenset[str]
 ) -> tuple[str, ...] | None:
-    """The coordinates of the last transforms, if these are the wanted ones."""
+    """The coordinates of the last transforms, if these have the wanted kinds and axes."""
     if len(transforms) < len(wanted):
         return None
     last = transforms[len(transforms) - len(wanted) :]
@@ -339,7 +330,7 @@ def _cranked(first: Body, second: Body, loop: Loop, moving: frozenset[str]) -> R
 
 
 def _rigid(at_base: tuple[Transform, ...], loop: Loop, moving: frozenset[str]) -> bool:
-    """Whether the first joint is moved by time at most, and that without turning; the joint on the ring not at all."""
+    """Whether the joint on the base is fixed or only translated by time, and the joint on the platform is fixed."""
     rotations = tuple(one for one in at_base if not isinstance(one, Shift))
     ends = (*loop.first.transforms, *loop.second.transforms)
     return not uses((*rotations, *ends), {"t"}) and not uses((*at_base, *ends), set(moving))

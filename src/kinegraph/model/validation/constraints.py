@@ -37,8 +37,7 @@ from kinegraph.model.validation.expressions import (
     degree,
 )
 
-# Whether loops, constraints and contacts are well described: as far as it can be said without deriving anything.
-
+#: Words by which users call the fixed frame.
 _FIXED_NAMES = frozenset({"ground", "world", "base", "fixed", "frame", "origin"})
 
 
@@ -46,7 +45,7 @@ _FIXED_NAMES = frozenset({"ground", "world", "base", "fixed", "frame", "origin"}
 
 
 def constraint_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
-    """Every expression of loops, constraints and contacts, with the names it may use."""
+    """All expressions of loops, constraints and contacts, with the kinds of names that are allowed."""
     for owner, frame in frames(mechanism.loops):
         for transform in frame.transforms:
             allowed = PARAMETERS if isinstance(transform, Quaternion) else GIVEN
@@ -79,11 +78,11 @@ def _contact_sites(contact: Contact, places: Places) -> Iterator[Site]:
         yield Site(item, f"`slip` of {what}", RATES, places.of(contact, "slip"))
 
 
-# What they tie
+# Connections
 
 
 def check_constraints(mechanism: Mechanism, scope: Scope, places: Places) -> None:
-    """Raise a ModelError unless every loop, constraint and contact ties something that moves."""
+    """Raise a ModelError unless every loop, constraint and contact is valid and acts on something that moves."""
     if not all_constraints(mechanism) and not mechanism.cuts:
         return
     values = known_parameter_values(mechanism)
@@ -105,17 +104,17 @@ def check_constraints(mechanism: Mechanism, scope: Scope, places: Places) -> Non
 def _check_names(mechanism: Mechanism, places: Places) -> None:
     bodies = {body.name for body in mechanism.bodies}
     seen: dict[str, str] = {}
-    for tie in all_constraints(mechanism):
-        what, place = described(tie), places.of(tie)
-        if fault := name_fault(tie.name):
+    for constraint in all_constraints(mechanism):
+        what, place = described(constraint), places.of(constraint)
+        if fault := name_fault(constraint.name):
             raise ModelError(f"{what} {fault}", place, "choose another name")
-        if tie.name in bodies:
-            message = f"{what} is called like a body, whose joint already has this name"
-            raise ModelError(message, place, f"rename it, e.g. `{tie.name}_1`")
-        if tie.name in seen:
-            message = f"{what} is called like {seen[tie.name]}"
+        if constraint.name in bodies:
+            message = f"{what} has the same name as a body, whose joint already has this name"
+            raise ModelError(message, place, f"rename it, e.g. `{constraint.name}_1`")
+        if constraint.name in seen:
+            message = f"{what} has the same name as {seen[constraint.name]}"
             raise ModelError(message, place, "loops, constraints and contacts share one set of names; rename one")
-        seen[tie.name] = what
+        seen[constraint.name] = what
 
 
 def _check_frames(loop: Loop, mechanism: Mechanism, places: Places) -> None:
@@ -123,16 +122,16 @@ def _check_frames(loop: Loop, mechanism: Mechanism, places: Places) -> None:
     for frame in (loop.first, loop.second):
         if frame.body is not None and frame.body not in bodies:
             place = places.of(frame) or places.of(loop)
-            message = f"{described(loop)} ends on {frame.body}, which is no body"
+            message = f"unknown body '{frame.body}' in {described(loop)}"
             raise ModelError(message, place, _frame_remedy(frame, bodies))
     if loop.first.body == loop.second.body:
-        message = f"{described(loop)} ties {loop.first} to itself"
-        raise ModelError(message, places.of(loop), "a loop ends on two bodies, or on one and the fixed frame")
+        message = f"{described(loop)} connects {loop.first} to itself"
+        raise ModelError(message, places.of(loop), "connect two bodies, or a body and the fixed frame")
 
 
 def _frame_remedy(frame: Frame, bodies: set[str]) -> str:
     if str(frame.body).casefold() in _FIXED_NAMES:
-        return "the fixed frame has no name: write its transforms alone, `loop pin | revolute | Arm: Sx(l) | Sx(d);`"
+        return "the fixed frame has no name: write only its transforms, `loop pin | revolute | Arm: Sx(l) | Sx(d);`"
     return did_you_mean(str(frame.body), bodies)
 
 
@@ -148,18 +147,18 @@ def _check_coupling(loop: Coupling, mechanism: Mechanism, values: Mapping[str, V
     known = [one.name for one in mechanism.coordinates if isinstance(one, Coordinate)]
     for name in (loop.first, loop.second):
         if name not in known:
-            message = f"{described(loop)} ties {name}, which is no coordinate"
+            message = f"unknown coordinate '{name}' in {described(loop)}"
             raise ModelError(message, places.of(loop), did_you_mean(name, known))
     if loop.first == loop.second:
-        raise ModelError(f"{described(loop)} ties {loop.first} to itself", places.of(loop), "name two coordinates")
+        raise ModelError(f"{described(loop)} connects {loop.first} to itself", places.of(loop), "name two coordinates")
     ratio = _known(loop.ratio, values, f"the ratio of {described(loop)}", places.of(loop, "joint"))
     if ratio == 0:
-        remedy = "a ratio is not zero; `kg.lock` holds a coordinate in its place"
+        remedy = "write a ratio other than zero; `kg.lock` locks a coordinate"
         raise ModelError(f"the ratio of {described(loop)} is zero", places.of(loop, "joint"), remedy)
 
 
 def _check_loops_move(mechanism: Mechanism, scope: Scope, places: Places) -> None:
-    """In every loop some coordinate moves, or it is no mechanism but a contradiction or a repetition."""
+    """Each loop has a coordinate that moves; otherwise it is redundant or contradictory."""
     tree = tree_of_records(mechanism)
     by_name = mechanism.body_by_name
     loops = {loop.name: loop for loop in mechanism.loops}
@@ -168,8 +167,8 @@ def _check_loops_move(mechanism: Mechanism, scope: Scope, places: Places) -> Non
         if not any(_moves(by_name[body], scope) for body in bodies):
             loop = loops[chains.joint]
             around = ", ".join(body or "the fixed frame" for body in chains.bodies)
-            message = f"no coordinate moves in {described(loop)}, which goes through {around}"
-            raise ModelError(message, places.of(loop), "remove it, or give a body of it a joint")
+            message = f"no coordinate moves in {described(loop)}, which contains {around}"
+            raise ModelError(message, places.of(loop), "remove the loop, or give one of its bodies a joint")
 
 
 def _moves(body: Body, scope: Scope) -> bool:
@@ -181,11 +180,11 @@ def _check_constraint(constraint: Constraint, scope: Scope, places: Places) -> N
     what, place = described(constraint), places.of(constraint)
     residual = constraint.residual
     if not any(scope.kind(name) in MOVING for name in names(residual)):
-        message = f"nothing moves in {what}"
+        message = f"{what} contains no coordinate, velocity or point that moves"
         raise ModelError(message, place, "write an expression of coordinates, points or velocities")
     if degree(residual, _is_velocity(scope)) > 1:
         message = f"{what} is not linear in the velocities"
-        remedy = "a constraint is an equation of positions and time, or a sum of velocities with factors"
+        remedy = "write an equation of positions and time, or one that is linear in the velocities"
         raise ModelError(message, place, remedy)
 
 
@@ -196,15 +195,17 @@ def _is_velocity(scope: Scope) -> Callable[[str], bool]:
 def _check_contact(contact: Contact, scope: Scope, values: Mapping[str, Value], places: Places) -> None:
     what = described(contact)
     if not any(scope.kind(name) in MOVING for name in names(contact.gap)):
-        raise ModelError(f"nothing moves in the gap of {what}", places.of(contact), "write e.g. `tip.z >= 0`")
+        raise ModelError(
+            f"the gap of {what} does not depend on the motion", places.of(contact), "write e.g. `tip.z >= 0`"
+        )
     for item in contact.slip:
         if degree(item, _is_velocity(scope)) != 1:
-            message = f"`slip` of {what} is no sum of velocities with factors"
+            message = f"`slip` of {what} is not linear in the velocities"
             raise ModelError(message, places.of(contact, "slip"), "write the velocities along the surface: tip.x'")
     if bool(contact.slip) != (contact.friction != ZERO):
-        lacks = "the velocities are missing" if contact.friction != ZERO else "the coefficient is missing, or zero"
-        message = f"friction of {what} needs both its coefficient and the velocities it works against: {lacks}"
-        raise ModelError(message, places.of(contact), "write `friction(0.3), slip(tip.x')`; without friction, neither")
+        missing = "`slip(...)` is missing" if contact.friction != ZERO else "`friction(...)` is missing or zero"
+        message = f"friction of {what} needs a coefficient and the sliding velocities: {missing}"
+        raise ModelError(message, places.of(contact), "write `friction(0.3), slip(tip.x')`, or neither of them")
     restitution = _known(contact.restitution, values, f"`restitution` of {what}", places.of(contact, "restitution"))
     if restitution is not None and not 0 <= restitution <= 1:
         message = f"the restitution of {what} is {restitution:g}"
@@ -212,7 +213,7 @@ def _check_contact(contact: Contact, scope: Scope, values: Mapping[str, Value], 
     friction = _known(contact.friction, values, f"`friction` of {what}", places.of(contact, "friction"))
     if friction is not None and friction < 0:
         message = f"the friction of {what} is negative: {friction:g}"
-        raise ModelError(message, places.of(contact, "friction"), "write a coefficient that is not below zero")
+        raise ModelError(message, places.of(contact, "friction"), "write a coefficient that is zero or positive")
 
 
 # Cuts
@@ -225,13 +226,13 @@ def _check_cuts(mechanism: Mechanism, places: Places) -> None:
     for cut in mechanism.cuts:
         edge = known.get(cut.joint)
         if edge is None:
-            message = f"there is no joint {cut.joint} to cut"
+            message = f"cannot cut '{cut.joint}': there is no such joint"
             raise ModelError(message, places.of(cut), did_you_mean(cut.joint, known))
         if not edge.may_be_cut:
             message = f"the joint of {cut.joint} cannot be cut"
             remedy = (
-                "its coordinates must describe that joint alone: one revolute, prismatic, cylindrical, universal, "
-                "spherical or planar joint, and no element, constraint or other body may use them"
+                "only a revolute, prismatic, cylindrical, universal, spherical or planar joint can be cut, and only if "
+                "no element, constraint or other body uses its coordinates"
             )
             raise ModelError(message, places.of(cut), remedy)
     tree = spanning_tree(mechanism)
@@ -240,14 +241,14 @@ def _check_cuts(mechanism: Mechanism, places: Places) -> None:
 
 
 def _check_ends_have_mass(mechanism: Mechanism, tree: SpanningTree, places: Places) -> None:
-    """The end of a chain that is cut off must resist being moved."""
+    """The free end of a cut chain must have mass."""
     cuts = {cut.joint: cut for cut in mechanism.cuts}
     by_name = mechanism.body_by_name
     for edge in tree.cut:
         for end in (edge.first, edge.second):
             if edge.joint in cuts and end is not None and tree.is_end(end) and is_massless(by_name[end]):
-                message = f"cutting {edge.joint} leaves the body {end}, which has no mass, at the free end of a chain"
-                remedy = "cut another joint of this loop, or leave the choice to the program"
+                message = f"cutting {edge.joint} leaves the massless body {end} at the free end of a chain"
+                remedy = "cut another joint of this loop, or remove the `cut` statement"
                 raise ModelError(message, places.of(cuts[edge.joint]), remedy)
 
 
@@ -255,13 +256,13 @@ def _check_all_reached(mechanism: Mechanism, tree: SpanningTree, places: Places)
     lost = [body.name for body in mechanism.bodies if body.name not in tree.inward]
     if lost:
         cuts = ", ".join(cut.joint for cut in mechanism.cuts)
-        message = f"cutting {cuts} leaves {', '.join(lost[:5])} without a way to the fixed frame"
-        remedy = "cut one joint of each loop, and no joint outside of loops"
+        message = f"cutting {cuts} disconnects {', '.join(lost[:5])} from the fixed frame"
+        remedy = "cut one joint of each loop, and no joint outside the loops"
         raise ModelError(message, places.of(mechanism.cuts[0]), remedy)
 
 
 def _known(root: Expression | None, values: Mapping[str, Value], what: str, place: Place | None) -> float | None:
-    """The value of an expression, as far as parameters have values."""
+    """The value of an expression; None if a parameter in it has no value."""
     if root is None or not names(root) <= values.keys() | {PI}:
         return None
     try:
@@ -270,13 +271,13 @@ def _known(root: Expression | None, values: Mapping[str, Value], what: str, plac
         raise ModelError(f"{what}: {error}", place) from None
 
 
-# Whether definitions, quasi-velocities and unknown forces are well described.
+# Definitions, quasi-velocities and unknown forces
 
 _OWN_RATES = RATES - {"point", "point velocity"}
 
 
 def definition_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
-    """Every expression that gets a name."""
+    """All expressions of definitions and quasi-velocities."""
     for definition in mechanism.definitions:
         what = f"the definition of {definition.name}"
         yield Site(definition.value, what, ANYTHING | UNKNOWN, places.of(definition))
@@ -286,19 +287,19 @@ def definition_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
 
 
 def check_definitions(mechanism: Mechanism, scope: Scope, places: Places) -> None:
-    """Raise a ModelError unless quasi-velocities are linear in velocities, and forces in what is unknown."""
+    """Raise a ModelError unless quasi-velocities are linear in the velocities, and forces in the unknowns."""
     for quasivelocity in mechanism.quasivelocities:
         found = degree(quasivelocity.value, lambda name: scope.kind(name) in VELOCITIES)
         if found != 1:
-            lacks = "holds no velocity" if not found else "is not linear in the velocities"
-            remedy = f"write a sum of velocities with factors, e.g. `quasivelocity {quasivelocity.name} = q1' + q2';`"
-            raise ModelError(f"the quasi-velocity {quasivelocity.name} {lacks}", places.of(quasivelocity), remedy)
+            fault = "contains no velocity" if not found else "is not linear in the velocities"
+            remedy = f"write a linear form of velocities, e.g. `quasivelocity {quasivelocity.name} = q1' + q2';`"
+            raise ModelError(f"the quasi-velocity {quasivelocity.name} {fault}", places.of(quasivelocity), remedy)
     if mechanism.unknowns:
         _check_unknowns(mechanism, places)
 
 
 def _check_unknowns(mechanism: Mechanism, places: Places) -> None:
-    """Every unknown stands in some force or moment, and linearly."""
+    """Each unknown occurs in a force or moment, linearly."""
     unknowns = {unknown.name for unknown in mechanism.unknowns}
     used: set[str] = set()
     for element in mechanism.elements:
@@ -306,7 +307,7 @@ def _check_unknowns(mechanism: Mechanism, places: Places) -> None:
             own = names(root) & unknowns
             used |= own
             if own and degree(root, lambda name: name in unknowns) > 1:
-                message = f"{element.name} is not linear in {', '.join(sorted(own))}, which is to be found"
+                message = f"{element.name} is not linear in the unknown {', '.join(sorted(own))}"
                 remedy = "write the unknown as a factor: `value(-S*cos(theta))`"
                 raise ModelError(message, places.of(element, _clause(element, root)), remedy)
     for unknown in mechanism.unknowns:
@@ -317,7 +318,7 @@ def _check_unknowns(mechanism: Mechanism, places: Places) -> None:
 
 
 def _clause(element: Element, root: Expression) -> str:
-    """The clause of a force or moment that holds an expression."""
+    """The clause of a force or moment that contains an expression."""
     if isinstance(element, PointForce | Moment):
         return element.axes.value
     return "value" if isinstance(element, Force) and root is element.value else ""

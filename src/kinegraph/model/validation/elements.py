@@ -1,4 +1,4 @@
-"""Whether the elements of a mechanism are well described."""
+"""Validate the elements of a mechanism."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from kinegraph.model.elements import (
     STRETCH,
     Anchor,
     Arc,
-    Bumper,
     Capsule,
+    CompliantContact,
     ContactShape,
     Cylinder,
     Damper,
@@ -58,7 +58,7 @@ _LOADS = ANYTHING | UNKNOWN
 
 _WORDS: dict[type, str] = {Spring: "spring", Damper: "damper", Friction: "friction", Force: "force",
                            PointForce: "force", Moment: "moment", Potential: "potential", Limit: "limit",
-                           Bumper: "bumper"}  # fmt: skip
+                           CompliantContact: "contact"}  # fmt: skip
 
 _Part = tuple[str, Expression, frozenset[str], str]  # clause, expression, kinds it may use, local name
 
@@ -72,7 +72,7 @@ def described(element: Element) -> str:
 
 
 def element_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
-    """Every expression of the elements, with the names it may use."""
+    """All expressions of the elements, with the kinds of names that are allowed."""
     for element in mechanism.elements:
         what = described(element)
         for clause, root, allowed, local in _parts(element):
@@ -86,7 +86,7 @@ def _parts(element: Element) -> Iterator[_Part]:
     match element:
         case Spring(on=on, law=law, rest=rest):
             yield from _target(on, POSITIONS)
-            steering = GIVEN if isinstance(law, EnergyLaw) else STEERED  # energy must not change by itself
+            steering = GIVEN if isinstance(law, EnergyLaw) else STEERED  # a stored energy must not depend on inputs
             yield "rest", rest, steering, ""
             yield _law(law, "stiffness", steering, STRETCH.text)
         case Damper(on=on, law=law):
@@ -110,7 +110,7 @@ def _parts(element: Element) -> Iterator[_Part]:
             yield from ((clause, bound, GIVEN, "") for clause, bound in bounds if bound is not None)
             yield "stiffness", stiffness, PARAMETERS, ""
             yield "damping", damping, PARAMETERS, ""
-        case Bumper():
+        case CompliantContact():
             for clause in ("stiffness", "exponent", "damping", "friction", "slip"):
                 yield clause, getattr(element, clause), PARAMETERS, ""
             for shape in element.shapes:
@@ -150,17 +150,17 @@ def _law(law: Linear | ForceLaw | EnergyLaw, linear: str, allowed: frozenset[str
 def _anchors(element: Element) -> tuple[tuple[str, Anchor], ...]:
     if isinstance(element, PointForce):
         return (("at", element.at),)
-    if isinstance(element, Bumper):
+    if isinstance(element, CompliantContact):
         return tuple((word_of(shape), anchor) for shape in element.shapes for anchor in anchors_of(shape))
     target = getattr(element, "on", None)
     return (("between", target.first), ("between", target.second)) if isinstance(target, Span) else ()
 
 
-# What they act on
+# Targets
 
 
 def check_elements(mechanism: Mechanism, scope: Scope, places: Places) -> None:
-    """Raise a ModelError unless every element has a name of its own and acts on something that moves."""
+    """Raise a ModelError unless each element has a unique name and acts on something that moves."""
     if not mechanism.elements:
         return
     seen: set[str] = set()
@@ -174,7 +174,7 @@ def check_elements(mechanism: Mechanism, scope: Scope, places: Places) -> None:
             _check_anchor(anchor, f"`{clause}` of {described(element)}", body_of, bodies, where)
         _check_target(element, scope, body_of, places)
         if isinstance(element, PointForce | Moment) and element.axes is Axes.PARENT:
-            message = f"{described(element)} has components in the axes of a parent"
+            message = f"{described(element)} has components in the axes of the parent"
             raise ModelError(message, places.of(element, "at"), "give them in world or body axes")
         if isinstance(element, Moment):
             _check_moment(element, body_of, places)
@@ -185,7 +185,7 @@ def _check_name(element: Element, seen: set[str], places: Places) -> None:
     if fault := name_fault(element.name):
         raise ModelError(f"{described(element)} {fault}", places.of(element), "choose another name")
     if element.name in seen:
-        message = f"there are two elements called {element.name}"
+        message = f"two elements have the name {element.name}"
         raise ModelError(message, places.of(element), "rename one of them: elements share one set of names")
     seen.add(element.name)
 
@@ -196,37 +196,37 @@ def _check_anchor(
     if anchor.of is None:
         return
     if anchor.of not in body_of:
-        message = f"{what}: there is no output or body called {anchor.of}"
+        message = f"unknown output or body '{anchor.of}' in {what}"
         raise ModelError(message, place, did_you_mean(anchor.of, body_of))
     if anchor.of not in bodies and anchor.position != (ZERO, ZERO, ZERO):
-        message = f"{what}: {anchor.of} is an output, a point already"
+        message = f"{what}: {anchor.of} is an output, so it takes no coordinates"
         remedy = f"write `{anchor.of}`, or a point of a body as `Body(x, y, z)`"
         raise ModelError(message, place, remedy)
 
 
 def _check_target(element: Element, scope: Scope, body_of: Mapping[str, str | None], places: Places) -> None:
-    """Some end must move, and what is made of velocities must be linear in them."""
+    """At least one end must move, and expressions of velocities must be linear in them."""
     what = described(element)
     for clause, ends in _ends(element):
         if all(body_of.get(end) is None if end is not None else True for end in ends):
-            message = f"{what} acts on the fixed frame alone, so it moves nothing"
+            message = f"{what} acts only on the fixed frame, so it moves nothing"
             raise ModelError(message, places.of(element, clause), "choose a point of a body")
     target = getattr(element, "on", None)
     if not isinstance(target, Expression):
         return
     if not any(scope.kind(name) in MOVING for name in names(target)):
-        message = f"{what} works on an expression in which nothing moves"
+        message = f"{what} acts on an expression that does not depend on the motion"
         raise ModelError(message, places.of(element, "on"), "write an expression of coordinates or points in `on(...)`")
     if degree(target, lambda name: scope.kind(name) in VELOCITIES) > 1:
-        message = f"{what} works on an expression that is not linear in the velocities"
-        remedy = "in `on(...)` write positions, or a sum of velocities with factors; other powers belong in the law"
+        message = f"{what} acts on an expression that is not linear in the velocities"
+        remedy = "write positions or a linear form of velocities in `on(...)`; put powers into the force formula"
         raise ModelError(message, places.of(element, "on"), remedy)
 
 
 def _ends(element: Element) -> Iterable[tuple[str, tuple[str | None, ...]]]:
     if isinstance(element, PointForce):
         return (("at", (element.at.of,)),)
-    if isinstance(element, Bumper):
+    if isinstance(element, CompliantContact):
         return (("stiffness", tuple(anchor.of for shape in element.shapes for anchor in anchors_of(shape))),)
     target = getattr(element, "on", None)
     return (("between", (target.first.of, target.second.of)),) if isinstance(target, Span) else ()
@@ -235,7 +235,7 @@ def _ends(element: Element) -> Iterable[tuple[str, tuple[str | None, ...]]]:
 def _check_moment(element: Moment, body_of: Mapping[str, str | None], places: Places) -> None:
     place = places.of(element, "at")
     if element.on not in body_of:
-        message = f"{described(element)} acts on {element.on}, which is no body or output"
+        message = f"unknown body or output '{element.on}' in {described(element)}"
         raise ModelError(message, place, did_you_mean(element.on, body_of))
     if body_of[element.on] is None:
         message = f"{described(element)} acts on {element.on}, a point of the fixed frame"
@@ -246,41 +246,41 @@ def _check_moment(element: Moment, body_of: Mapping[str, str | None], places: Pl
 
 
 def _check_numbers(element: Element, values: Mapping[str, Value], places: Places) -> None:
-    """Negative stiffness and damping are taken as they stand, but not where the element would lose its meaning."""
+    """Negative stiffness and damping are allowed, except where they make an element meaningless."""
     if isinstance(element, Friction):
         width = _known("width", element.width, element, values, places)
         if width is not None and width <= 0:
             message = f"the width of {described(element)} is {width:g}"
-            remedy = "write the positive rate over which dry friction changes its direction"
+            remedy = "write the positive rate over which dry friction is smoothed"
             raise ModelError(message, places.of(element, "width"), remedy)
     if isinstance(element, Limit):
         _check_limit(element, values, places)
-    if isinstance(element, Bumper):
-        _check_bumper(element, values, places)
+    if isinstance(element, CompliantContact):
+        _check_compliant_contact(element, values, places)
 
 
-#: The pairs without a sphere whose distance has a closed form.
+#: Pairs of shapes, without spheres, whose distance has a closed form.
 _DISTANCES = (
     frozenset({Capsule}), frozenset({Capsule, Plane}), frozenset({Cylinder, Plane}), frozenset({Torus, Plane}),
 )  # fmt: skip
 
 
-def _check_bumper(element: Bumper, values: Mapping[str, Value], places: Places) -> None:
+def _check_compliant_contact(element: CompliantContact, values: Mapping[str, Value], places: Places) -> None:
     what = described(element)
     kinds = frozenset(type(shape) for shape in element.shapes)
     if Sphere not in kinds and kinds not in _DISTANCES:
         words = " and ".join(map(word_of, element.shapes))
         remedy = "write a sphere against anything, a plane against a capsule, cylinder or torus, or two capsules"
-        raise ModelError(f"{what} is between {words}, whose distance is not known", places.of(element), remedy)
+        raise ModelError(f"{what}: the distance between {words} is not supported", places.of(element), remedy)
     for shape in element.shapes:
         if isinstance(shape, Capsule | Cylinder) and shape.first.of != shape.second.of:
             word = word_of(shape)
-            message = f"the {word} of {what} has its ends on {shape.first.of} and {shape.second.of}"
+            message = f"the {word} of {what} has its ends on two bodies, {shape.first.of} and {shape.second.of}"
             raise ModelError(message, places.of(element, word), "give two points of one body")
     first, second = (anchors_of(shape)[0].of for shape in element.shapes)
     if first == second:
         message = f"both shapes of {what} are on {first or 'the fixed frame'}, so it moves nothing"
-        raise ModelError(message, places.of(element), "put them on two bodies")
+        raise ModelError(message, places.of(element), "put the shapes on two bodies")
     for clause in ("stiffness", "damping", "friction", "slip", "exponent"):
         found = _known(clause, getattr(element, clause), element, values, places)
         if found is not None and (found < 0 or (found == 0 and clause in ("slip", "exponent"))):
@@ -300,18 +300,18 @@ def _check_limit(element: Limit, values: Mapping[str, Value], places: Places) ->
         found = _known(clause, root, element, values, places)
         if found is not None and found < 0:
             message = f"the {clause} of {what} is negative: {found:g}"
-            raise ModelError(message, places.of(element, clause), "a limit pushes back: write a positive number")
+            raise ModelError(message, places.of(element, clause), "write a number that is zero or positive")
     lower = _known("lower", element.lower, element, values, places)
     upper = _known("upper", element.upper, element, values, places)
     if lower is not None and upper is not None and lower > upper:
-        message = f"the lower bound of {what} is above the upper: {lower:g} > {upper:g}"
-        raise ModelError(message, places.of(element, "lower"), "exchange the two")
+        message = f"the lower bound of {what} is above the upper bound: {lower:g} > {upper:g}"
+        raise ModelError(message, places.of(element, "lower"), "swap the two")
 
 
 def _known(
     clause: str, root: Expression | None, element: Element, values: Mapping[str, Value], places: Places
 ) -> float | None:
-    """The value of an expression, as far as parameters have values."""
+    """The value of an expression; None if a parameter in it has no value."""
     if root is None or not names(root) <= values.keys() | {PI}:
         return None
     try:

@@ -26,9 +26,7 @@ from kinegraph.model.expressions import (
 from kinegraph.model.names import CHOICE_REMEDY, CHOICES, component, did_you_mean, unit_remedy, velocity_meant
 from kinegraph.model.report import Places
 
-# Whether one expression of a mechanism is well formed and uses only names that may stand there.
-
-#: Limits that no honest model meets; beyond them a clear error is better than a long wait.
+#: Limits that no real model reaches. Beyond them, an error is better than a long wait.
 MAX_NESTING = 200
 MAX_SIZE = 150_000
 MAX_DIGITS = 1000
@@ -40,7 +38,7 @@ _KIND_WORDS = {
     "coordinate": "the coordinate",
     "quaternion coordinate": "the quaternion coordinate",
     "velocity": "the velocity",
-    "time": "the time",
+    "time": "time",
     "input": "the input",
     "prescribed input": "the input",
     "point": "the position",
@@ -48,20 +46,20 @@ _KIND_WORDS = {
     "unknown": "the unknown force",
 }
 
-#: Kinds of names that stand for expressions.
+#: Kinds of names that are defined by expressions.
 DEFINED = ("definition", "quasi-velocity")
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The kind of every name that is declared or has a fixed meaning, and the points whose coordinates have names."""
+    """The kind of each declared or reserved name, and the points whose components can be used."""
 
     kinds: dict[str, str]
     points: frozenset[str] = frozenset()
     meanings: Mapping[str, Expression] = field(default_factory=dict)  # of defined names
 
     def kind(self, name: str) -> str | None:
-        """What a name is; None if nothing is known of it."""
+        """The kind of a name; None if the name is unknown."""
         found = component(name)
         if found is None or found.point not in self.points or not found.exists:
             return self.kinds.get(name)
@@ -70,9 +68,9 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """An expression in its place: what it is in words, the kinds of names it may use, and a name of its own if any.
+    """An expression with its description in words, the kinds of names that are allowed, and a local name if any.
 
-    aside: what else to write where it may not use a name.
+    aside: a further remedy for names that are not allowed.
     """
 
     root: Expression
@@ -99,44 +97,44 @@ def check_expression(site: Site, scope: Scope, places: Places) -> None:
             case Operation():
                 _check_operation(here, site)
             case _:
-                raise ModelError(f"{site.what} holds {here!r}, which is no expression", site.place)
+                raise ModelError(f"{site.what} contains {here!r}, which is not an expression", site.place)
     _check_nesting(site)
 
 
 def _check_size(site: Site) -> None:
     if size(site.root) > MAX_SIZE:
         message = f"{site.what} is an expression of {size(site.root)} parts; the limit is {MAX_SIZE}"
-        raise ModelError(message, site.place, "name parts of it as parameters")
+        raise ModelError(message, site.place, "split it with `define`")
 
 
 def _check_nesting(site: Site) -> None:
     if isinstance(site.root, Compound) and nesting(site.root) > MAX_NESTING:
         message = f"{site.what} nests parentheses deeper than {MAX_NESTING}"
-        raise ModelError(message, site.place, "name the inner parts as parameters")
+        raise ModelError(message, site.place, "split it with `define`")
 
 
 def _check_name(name: Name, site: Site, scope: Scope, place: Place | None) -> None:
     kind = scope.kind(name.text)
     if name.text == site.local:
         if kind is not None:
-            message = f"in {site.what} {name.text} has a meaning of its own, but the model declares it as {kind}"
+            message = f"`{name.text}` is a reserved name in {site.what}, but the model declares a {kind} of this name"
             raise ModelError(message, place, f"rename the {kind} {name.text}")
     elif kind is None:
         raise _unknown(name.text, site, scope, place)
     elif kind in DEFINED:
-        raise ModelError(f"{name.text} in {site.what} does not carry its definition", place, "build it with `resolved`")
+        raise ModelError(f"{name.text} in {site.what} is not resolved", place, "call `resolved` on the mechanism")
     elif kind not in site.allowed and kind != "constant":
         message = f"{site.what} depends on {_KIND_WORDS[kind]} {name.text}"
         raise ModelError(message, place, _remedy(site.allowed) + site.aside)
 
 
 def _check_defined(defined: Defined, site: Site, scope: Scope, place: Place | None) -> None:
-    """What a name stands for must be what the model defines, and allowed where it is used."""
+    """A defined name must have the model's definition, and be allowed where it is used."""
     if scope.meanings.get(defined.name) != defined.value:
-        message = f"{site.what} uses {defined.name} in another meaning than the model defines"
-        raise ModelError(message, place, "after a change of definitions use `kinegraph.model.definitions.replaced`")
+        message = f"{site.what} uses {defined.name} with a different definition than the model"
+        raise ModelError(message, place, "change definitions with `kinegraph.model.definitions.replaced`")
     if defined.name == site.local:
-        message = f"in {site.what} {defined.name} has a meaning of its own, but the model defines it"
+        message = f"`{defined.name}` is a reserved name in {site.what}, but the model defines it"
         raise ModelError(message, place, f"rename the definition {defined.name}")
     for name in sorted(names(defined.value)):
         kind = scope.kind(name)
@@ -151,13 +149,13 @@ def _unknown(name: str, site: Site, scope: Scope, place: Place | None) -> ModelE
         return _unknown_component(found.point, name, site, scope, place)
     usable = [known for known, kind in scope.kinds.items() if kind in site.allowed | {"constant", *DEFINED}]
     if scope.kinds.get(name.removesuffix("'")) in DEFINED:
-        return ModelError(f"{name}: a defined name has no rate of its own", place, "define the rate by its expression")
-    said = f"{name}, used in {site.what}, is not declared"
+        return ModelError(f"`{name}`: a defined name has no rate", place, "define the rate as an expression")
+    said = f"unknown name '{name}' in {site.what}"
     velocity = velocity_meant(name, [known for known, kind in scope.kinds.items() if kind == "coordinate"])
     if velocity:
         here = "" if "velocity" in site.allowed else ", which cannot be used here"
         return ModelError(
-            said, place, f"the velocity is written `{velocity}`{here}; else declare `parameters {name} = ...;`"
+            said, place, f"write the velocity as `{velocity}`{here}, or declare `parameters {name} = ...;`"
         )
     remedy = did_you_mean(name, [*usable, *([site.local] if site.local else [])])
     if not remedy.startswith("did"):
@@ -172,9 +170,9 @@ def _unknown(name: str, site: Site, scope: Scope, place: Place | None) -> ModelE
 
 def _unknown_component(point: str, name: str, site: Site, scope: Scope, place: Place | None) -> ModelError:
     if point not in scope.points:
-        message = f"{site.what} uses {name}, but there is no output or body called {point}"
+        message = f"unknown output or body '{point}' in {site.what}"
         return ModelError(message, place, did_you_mean(point, scope.points))
-    message = f"{site.what} uses {name}, but a point has no such component"
+    message = f"unknown component '{name}' in {site.what}"
     return ModelError(message, place, f"write {point}.x, {point}.y or {point}.z")
 
 
@@ -186,7 +184,7 @@ def _remedy(allowed: frozenset[str]) -> str:
     if "coordinate" in allowed:
         return "use parameters, coordinates and time; quaternion coordinates only as `Q(...)` of one quaternion"
     if "quaternion coordinate" in allowed:
-        return "components of Q are the four names of one quaternion, or constants and parameters"
+        return "use the four names of one quaternion, or constants and parameters"
     if "input" in allowed:
         return "use only parameters, inputs, numbers and t"
     if "prescribed input" in allowed:
@@ -196,7 +194,7 @@ def _remedy(allowed: frozenset[str]) -> str:
 
 def _check_number(number: Number, site: Site) -> None:
     if max(abs(number.value.numerator), number.value.denominator) >= _BOUND:
-        raise ModelError(f"{site.what} holds a number of more than {MAX_DIGITS} digits", site.place, "round it")
+        raise ModelError(f"{site.what} contains a number of more than {MAX_DIGITS} digits", site.place, "round it")
 
 
 def _check_call(call: Call, place: Place | None) -> None:
@@ -204,7 +202,7 @@ def _check_call(call: Call, place: Place | None) -> None:
     if wanted is None:
         choice = call.function.casefold() in CHOICES
         remedy = CHOICE_REMEDY if choice else did_you_mean(call.function, FUNCTIONS)
-        raise ModelError(f"there is no function {call.function}", place, remedy)
+        raise ModelError(f"unknown function '{call.function}'", place, remedy)
     if len(call.arguments) != wanted:
         example = f"{call.function}({', '.join('abc'[:wanted])})"
         message = f"{call.function} takes {wanted} argument{'s' * (wanted > 1)}, found {len(call.arguments)}"
@@ -213,32 +211,29 @@ def _check_call(call: Call, place: Place | None) -> None:
 
 def _check_operation(operation: Operation, site: Site) -> None:
     if len(operation.operands) != _OPERATORS.get(operation.operator):
-        message = f"{site.what} holds an operation {operation.operator!r} of {len(operation.operands)} operands"
-        raise ModelError(message, site.place, "operators are + - * / ^ with two operands and neg with one")
+        message = f"{site.what} has an operation {operation.operator!r} with {len(operation.operands)} operands"
+        raise ModelError(message, site.place, "use + - * / ^ with two operands, and neg with one")
     if operation.operator == "/" and operation.operands[1] == _ZERO:
-        raise ModelError(f"{site.what} divides by zero", site.place, "write a divisor that is not zero")
+        raise ModelError(f"{site.what} divides by zero", site.place, "write another divisor")
 
 
-# The kinds of names, and which of them may stand where.
+# Sets of kinds of names
 
 PARAMETERS = frozenset({"parameter"})
-#: Known for all times before anything moves.
+#: Known at all times, independent of the motion.
 GIVEN = PARAMETERS | {"time", "prescribed input"}
 STEERED = GIVEN | {"input"}
 POSITIONS = GIVEN | {"coordinate", "quaternion coordinate", "point"}
 RATES = POSITIONS | {"velocity", "point velocity"}
-#: What laws of forces may use.
+#: Allowed in the formulas of forces.
 ANYTHING = RATES | {"input"}
 MOVING = RATES - GIVEN
 VELOCITIES = frozenset({"velocity", "point velocity"})
 UNKNOWN = frozenset({"unknown"})
 
 
-# The degree of an expression in some of its names: forces work on rates, and constraints hold, that are linear.
-
-
 def degree(root: Expression, counts: Callable[[str], bool]) -> float:
-    """The degree in the names that count; infinite where the expression is no polynomial of them."""
+    """The degree in the names selected by `counts`; infinite if the expression is not a polynomial in them."""
     results: list[float] = []
     for here in postorder(root):
         if isinstance(here, Compound):

@@ -1,6 +1,4 @@
-"""Validate a mechanism: declarations, bodies, inertia, shapes, values. Each error says where, what, and what to
-write instead.
-"""
+"""Validate a mechanism: declarations, bodies, inertia, shapes, values."""
 
 from __future__ import annotations
 
@@ -35,19 +33,16 @@ from kinegraph.model.validation.constraints import (
 from kinegraph.model.validation.elements import check_elements, element_sites
 from kinegraph.model.validation.expressions import PARAMETERS, Scope, Site, check_expression
 
-# Whether a body's mass and moments of inertia can be those of a real body.
-
 MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
 
-_ROUNDING = 1e-9  # relative: a thin plate meets Jz = Jx + Jy with equality
+_ROUNDING = 1e-9  # relative; a thin plate has exactly Jz = Jx + Jy
 
 
 def check_inertia(body: Body, values: Mapping[str, Value], places: Places) -> None:
-    """Raise a ModelError for a negative mass, a tensor that is not positive semidefinite, or a broken inequality.
+    """Raise a ModelError for a negative mass, or an inertia tensor that no real body has.
 
-    Only what has a value is judged. The triangle inequality is asked only of a body whose three moments are all
-    stated: a wheel that turns about z alone needs no more than Jz. Of a body with `accepted` inertia only the
-    mass is judged.
+    Only known values are checked. The triangle inequality is checked only if all three moments are given: a wheel that
+    turns about z needs only Jz. If the inertia is `accepted`, only the mass is checked.
     """
     stated = {letter for letter in ("mass", *MOMENTS) if getattr(body.inertia, letter) != ZERO}
     found = {}
@@ -57,10 +52,10 @@ def check_inertia(body: Body, values: Mapping[str, Value], places: Places) -> No
             found[letter] = _amount(body, letter, written, values, places)
     for letter in ("mass",) if body.inertia.accepted else ("mass", "Jx", "Jy", "Jz"):
         if found.get(letter, 0.0) < 0:
-            message = f"{letter} of {body.name} is negative: {found[letter]:g}"
-            remedy = "masses and moments of inertia are positive or zero"
+            message = f"the {letter} of {body.name} is negative: {found[letter]:g}"
+            remedy = "write a value that is zero or positive"
             if letter != "mass":
-                remedy += f"; `accept inertia {body.name};` takes moments as they are stated"
+                remedy += f"; write `accept inertia {body.name};` to use the moments as given"
             raise ModelError(message, places.of(body, letter), remedy)
     if found.keys() == stated and not body.inertia.accepted:
         _check_tensor(body, {letter: found.get(letter, 0.0) for letter in MOMENTS}, stated, places)
@@ -70,7 +65,7 @@ def _amount(body: Body, letter: str, written: Expression, values: Mapping[str, V
     try:
         return number(written, values)
     except ModelError as error:
-        raise ModelError(f"{letter} of {body.name}: {error}", places.of(body, letter)) from None
+        raise ModelError(f"the {letter} of {body.name}: {error}", places.of(body, letter)) from None
 
 
 def _check_tensor(body: Body, J: dict[str, float], stated: set[str], places: Places) -> None:
@@ -83,23 +78,18 @@ def _check_tensor(body: Body, J: dict[str, float], stated: set[str], places: Pla
     principal = sorted(np.linalg.eigvalsh(tensor)) if any(J[p] for p in MOMENTS[3:]) else sorted(tensor.diagonal())
     moments_text = ", ".join(f"{moment:g}" for moment in principal)
     if principal[0] < -slack:
-        message = f"the inertia of {body.name} is not positive: its principal moments are {moments_text}"
-        remedy = f"make the products of inertia smaller, or write `accept inertia {body.name};` to take them as stated"
+        message = f"the inertia of {body.name} is not positive semidefinite: its principal moments are {moments_text}"
+        remedy = f"reduce the products of inertia, or write `accept inertia {body.name};` to use them as given"
         raise ModelError(message, places.of(body, "Jx"), remedy)
     broken = principal[2] > principal[0] + principal[1] + slack
     if broken and {"Jx", "Jy", "Jz"} <= stated:
-        message = (
-            f"no real body has the inertia of {body.name}: of its principal moments {moments_text} one exceeds the sum"
-        )
-        remedy = f"correct the moments, or write `accept inertia {body.name};` to take them as stated"
-        raise ModelError(f"{message} of the other two", places.of(body, "Jx"), remedy)
-
-
-# Whether the shapes of a mechanism are well described.
+        message = f"the inertia of {body.name} is physically impossible: of its principal moments {moments_text}"
+        remedy = f"correct the moments, or write `accept inertia {body.name};` to use them as given"
+        raise ModelError(f"{message}, one exceeds the sum of the others", places.of(body, "Jx"), remedy)
 
 
 def shape_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
-    """Every expression of the shapes: only parameters and numbers may be used."""
+    """All expressions of the shapes; only parameters and numbers are allowed."""
     for shape in _shapes(mechanism):
         what = f"a {shape.kind.value} on {shape.body or 'the fixed frame'}"
         placed = (amount for transform in shape.place for amount in amounts(transform))
@@ -108,36 +98,33 @@ def shape_sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
 
 
 def check_shapes(mechanism: Mechanism, places: Places) -> None:
-    """Shapes stand on bodies that exist, and none has a negative size."""
+    """Raise a ModelError for a shape on an unknown body or with a negative size."""
     known = {body.name for body in mechanism.bodies}
     values = known_parameter_values(mechanism, places)
     for shape in _shapes(mechanism):
         if shape.body is not None and shape.body not in known:
-            message = f"a {shape.kind.value} belongs to {shape.body}, which is no body"
+            message = f"unknown body '{shape.body}' of a {shape.kind.value}"
             raise ModelError(message, places.of(shape), did_you_mean(shape.body, known))
         for size in shape.sizes if shape.kind in FORMS else ():
             if names(size) <= values.keys() | {PI} and number(size, values) < 0:
                 message = f"a {shape.kind.value} on {shape.body or 'the fixed frame'} has a negative size"
-                raise ModelError(message, places.of(shape), "write lengths that are not below zero")
+                raise ModelError(message, places.of(shape), "write sizes that are zero or positive")
 
 
 def _shapes(mechanism: Mechanism) -> Iterator[Shape]:
     return (extra for extra in mechanism.extras if isinstance(extra, Shape))
 
 
-# Whether a mechanism is well described. Every complaint says where, what was found, and what to write instead.
-
 _AND_TIME = frozenset({"parameter", "time"})
-_NAME_IT = "; what depends on the motion is a definition: `define f = -2*q';`"
+_NAME_IT = "; for an expression of the motion write a definition: `define f = -2*q';`"
 _AND_MOTION = frozenset({"parameter", "time", "coordinate"})
 _FOR_QUATERNION = frozenset({"parameter", "quaternion coordinate"})
 
 
 def validate(mechanism: Mechanism, places: Places | None = None) -> None:
-    """Raise a ModelError, with its place if `places` knows it, unless the mechanism is well described.
+    """Raise a ModelError, with its place if `places` knows it, unless the mechanism is valid.
 
-    What needs numbers (signs of masses, inequalities of inertia, zero quaternions) is checked as far as the
-    parameters have values.
+    Checks of numbers (signs of masses, inertia, zero quaternions) apply to expressions whose parameters have values.
     """
     where = places or Places()
     if fault := model_name_fault(mechanism.name):
@@ -191,7 +178,7 @@ def _declare(mechanism: Mechanism, places: Places) -> Scope:
         _check_name(declared.name, f"the {declared.kind}", declared.place)
         if declared.name in kinds:
             message = f"{declared.name} is declared twice: as {kinds[declared.name]} and as {declared.kind}"
-            remedy = "parameters, coordinates, velocities, inputs, unknowns and definitions share one set of names"
+            remedy = "rename one: parameters, coordinates, velocities, inputs, unknowns and definitions share names"
             raise ModelError(message, declared.place, remedy)
         kinds[declared.name] = declared.kind
     kinds |= dict.fromkeys(mechanism.layout.velocities, "velocity")
@@ -209,21 +196,22 @@ def _check_name(name: str, what: str, place: Place | None) -> None:
 def _check_bodies(mechanism: Mechanism, places: Places) -> None:
     if not mechanism.bodies:
         remedy = "write at least one record, e.g. `Arm | Ry(q) | Sz(-0.5), m(1);`"
-        raise ModelError("the mechanism has no bodies", remedy=remedy)
+        raise ModelError("the model has no bodies", remedy=remedy)
     bodies: dict[str, Body] = {}
     for body in mechanism.bodies:
         _check_name(body.name, "the body", places.of(body))
         if body.name in STATEMENTS:
-            message = f"a body cannot be called `{body.name}`, which begins a statement of its own"
+            message = f"a body cannot have the name `{body.name}`, which is a keyword of the model language"
             raise ModelError(message, places.of(body), f"rename it, e.g. `{body.name}_1`")
         if body.name in bodies:
-            message = f"there are two bodies called {body.name}"
-            raise ModelError(message, places.of(body), "give one of the records another name")
+            message = f"two bodies have the name {body.name}"
+            raise ModelError(message, places.of(body), "rename one of them")
         bodies[body.name] = body
     for body in mechanism.bodies:
         if body.base is not None and body.base not in bodies:
             remedy = did_you_mean(body.base, bodies.keys() - {body.name})
-            raise ModelError(f"{body.name} stands on {body.base}, which is no body", places.of(body, "base"), remedy)
+            message = f"unknown body '{body.base}' as the base of '{body.name}'"
+            raise ModelError(message, places.of(body, "base"), remedy)
     _check_no_circle(bodies, places)
 
 
@@ -236,8 +224,8 @@ def _check_no_circle(bodies: dict[str, Body], places: Places) -> None:
             if here in path:
                 circle = [*list(path)[list(path).index(here) :], here]
                 shortened = "~".join(circle[:8]) + ("~..." if len(circle) > 8 else "")
-                remedy = "give one of them the fixed frame as base: leave `~Base` out"
-                raise ModelError(f"the bases go in a circle: {shortened}", places.of(bodies[here], "base"), remedy)
+                remedy = "put one of these bodies on the fixed frame: omit `~Base`"
+                raise ModelError(f"the bases form a cycle: {shortened}", places.of(bodies[here], "base"), remedy)
             path[here] = None
             here = bodies[here].base
         grounded.update(path)
@@ -249,15 +237,15 @@ def _check_points(mechanism: Mechanism, places: Places) -> None:
     for point in mechanism.points:
         _check_name(point.name, "the output", places.of(point))
         if point.name in seen:
-            raise ModelError(f"there are two outputs called {point.name}", places.of(point), "rename one of them")
+            raise ModelError(f"two outputs have the name {point.name}", places.of(point), "rename one of them")
         seen.add(point.name)
         if point.body is not None and point.body not in known:
-            message = f"the output {point.name} belongs to {point.body}, which is no body"
+            message = f"unknown body '{point.body}' of the output '{point.name}'"
             raise ModelError(message, places.of(point, "body"), did_you_mean(point.body, known))
 
 
 def _sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
-    """Every expression of the mechanism."""
+    """All expressions of the mechanism."""
     for parameter in mechanism.parameters:
         if parameter.value is not None:
             what = f"the value of the parameter {parameter.name}"
@@ -311,7 +299,7 @@ def _body_sites(body: Body, places: Places) -> Iterator[Site]:
     for letter in ("mass", *MOMENTS):
         stated: Expression = getattr(body.inertia, letter)
         if stated is not ZERO:
-            yield Site(stated, f"{letter} of {body.name}", PARAMETERS, places.of(body, letter))
+            yield Site(stated, f"the {letter} of {body.name}", PARAMETERS, places.of(body, letter))
 
 
 def _check_quaternions(mechanism: Mechanism, scope: Scope, places: Places) -> None:
@@ -323,15 +311,15 @@ def _check_quaternions(mechanism: Mechanism, scope: Scope, places: Places) -> No
             if own not in groups:
                 _check_constant_quaternion(quaternion, body, scope, places)
             elif own in user:
-                message = f"{body.name} turns by the quaternion ({', '.join(own)}), which {user[own]} uses already"
-                remedy = "declare a quaternion of its own for each body"
+                message = f"two bodies use the quaternion ({', '.join(own)}): {user[own]} and {body.name}"
+                remedy = "declare a separate quaternion for each body"
                 raise ModelError(message, places.of(quaternion), remedy)
             else:
                 user[own] = body.name
     for own, group in groups.items():
         if own not in user:
-            remedy = f"write `Q({', '.join(own)})` in the record of the body it turns, or remove it"
-            raise ModelError(f"no body turns by the quaternion ({', '.join(own)})", places.of(group), remedy)
+            remedy = f"write `Q({', '.join(own)})` in the record of a body, or remove the quaternion"
+            raise ModelError(f"no body uses the quaternion ({', '.join(own)})", places.of(group), remedy)
 
 
 def _quaternions(transforms: Iterable[Transform]) -> Iterator[Quaternion]:
@@ -343,7 +331,7 @@ def _check_constant_quaternion(quaternion: Quaternion, body: Body, scope: Scope,
     moving = sorted(name for name in used if scope.kinds.get(name) == "quaternion coordinate")
     if moving:
         written = ", ".join(text(component) for component in quaternion.components)
-        message = f"Q({written}) of {body.name} uses {', '.join(moving)} but is not one declared quaternion"
+        message = f"Q({written}) of {body.name} uses {', '.join(moving)}, but is not a declared quaternion"
         remedy = "write the four names of one `quaternion (...)` in their order, or four constant expressions"
         raise ModelError(message, places.of(quaternion), remedy)
 
@@ -355,7 +343,7 @@ def _check_coordinates_used(mechanism: Mechanism, places: Places) -> None:
             used.update(*(names(amount) for amount in amounts(transform)))
     for coordinate in mechanism.coordinates:
         if isinstance(coordinate, Coordinate) and coordinate.name not in used:
-            message = f"nothing moves with the coordinate {coordinate.name}: no transform depends on it"
+            message = f"the coordinate {coordinate.name} is not used: no transform depends on it"
             remedy = "use it in the transforms of a body, or declare it as a parameter"
             raise ModelError(message, places.of(coordinate), remedy)
 
@@ -378,7 +366,7 @@ def _check_numbers(mechanism: Mechanism, places: Places) -> None:
 
 
 def check_values(mechanism: Mechanism, values: Mapping[str, Value]) -> None:
-    """ModelError where other values of parameters make inertia that no real body has."""
+    """Raise a ModelError if these parameter values give an inertia that no real body has."""
     for coordinate in mechanism.coordinates:
         _check_armature(coordinate, values, Places())
     for body in mechanism.bodies:
@@ -388,16 +376,16 @@ def check_values(mechanism: Mechanism, values: Mapping[str, Value]) -> None:
 def _check_armature(
     coordinate: Coordinate | QuaternionCoordinates, values: Mapping[str, Value], places: Places
 ) -> None:
-    """Armature is inertia: where its value is known, it is not negative."""
+    """Raise a ModelError if the armature is known and negative."""
     if not names(coordinate.armature) <= values.keys() | {PI}:
         return
     what, place = f"the armature of {_label(coordinate)}", places.of(coordinate, "armature")
     try:
         found = number(coordinate.armature, values)
     except ModelError as error:
-        raise ModelError(f"{what} cannot be computed: {error}", place) from None
+        raise ModelError(f"{what} cannot be evaluated: {error}", place) from None
     if found < 0:
-        raise ModelError(f"{what} is {found:g}", place, "inertia is not below zero; write a positive value")
+        raise ModelError(f"{what} is negative: {found:g}", place, "write a value that is zero or positive")
 
 
 def _check_not_zero(
@@ -408,6 +396,6 @@ def _check_not_zero(
     try:
         zero = not any(number(component, values) for component in components)
     except ModelError as error:
-        raise ModelError(f"{what} cannot be computed: {error}", place) from None
+        raise ModelError(f"{what} cannot be evaluated: {error}", place) from None
     if zero:
-        raise ModelError(f"{what} is zero and gives no direction", place, "write e.g. (1, 0, 0, 0) for no rotation")
+        raise ModelError(f"{what} is zero", place, "write e.g. (1, 0, 0, 0) for no rotation")

@@ -30,7 +30,8 @@ from kinegraph.passes.compiled_search.layout import *
 from kinegraph.passes.compiled_search.layout import Room
 from kinegraph.passes.compiled_search.moves import destroy, rewrite, switch
 from kinegraph.passes.compiled_search.sharing import forget_touched, greedy, random_below, random_unit
-from kinegraph.passes.factoring.destroy_repair import Alternatives, Annealing, Budget
+from kinegraph.passes.effort import Annealing, Budget
+from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.polynomials import CoefficientTable, System
 
 # The annealing loop, compiled. See `engine.py` for the driver and `entrance.py` for the way in.
@@ -296,8 +297,17 @@ class Engine:
         """How many steps were tried."""
         return int(self._memory[at.ITERATION])
 
+    @property
+    def has_choices(self) -> bool:
+        """Whether a step can change anything: one expression of one form, without equations, stays as it is."""
+        m = self._memory
+        return bool(m[at.SWITCHABLE] or m[at.RELATIONS]) or len({row[0] for row in self._best_rows()}) > 1
+
     def run(self, budget: Budget) -> None:
         """Iterate until the budget is used up or an interrupt is requested; leave the best state in the system."""
+        if not self.has_choices:
+            self.settle()
+            return
         started = time.monotonic()
         end = int(self._memory[at.WORK]) + budget.work if budget.work is not None else 1 << 62
         with budget.interrupt.catching():

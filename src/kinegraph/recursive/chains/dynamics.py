@@ -8,14 +8,17 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
+from kinegraph.derive.constraints.constrained_dynamics import contradicting
+from kinegraph.derive.constraints.positions import ROUNDED
 from kinegraph.errors import KernelError
 from kinegraph.jit.bitcode import compiled
 from kinegraph.model.constraints import Loop
-from kinegraph.model.expressions import Scalar
+from kinegraph.model.expressions import Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.recursive import entries
-from kinegraph.recursive.arrays import SLOT, Floats, Integers
+from kinegraph.recursive.arrays import OFFSET, SLOT, Floats, Integers
 from kinegraph.recursive.chains.closing import Worker, message_size, run_steps
 from kinegraph.recursive.chains.exchange import (
     Exchange,
@@ -40,7 +43,7 @@ from kinegraph.recursive.chains.structure import (
     springs_of,
     whole,
 )
-from kinegraph.recursive.chains.sweeps import END, Part, Reduction, Work, moved_outwards, recovered, reduced
+from kinegraph.recursive.chains.sweeps import COINCIDE, END, Part, Reduction, Work, moved_outwards, recovered, reduced
 from kinegraph.recursive.flatten import flattened_tree
 from kinegraph.recursive.forward import joints, massless
 
@@ -51,6 +54,8 @@ from kinegraph.recursive.forward import joints, massless
 
 #: A row takes part if this part of its own compliance is left beside the rows before it, somewhere.
 _INDEPENDENT = 1e-8
+#: A row restricts nothing if its own compliance is below this part of the largest.
+_IDLE = 1e-12
 #: Below so many steps one call for all chains takes less time than calls for each.
 _ALONE = 400
 
@@ -107,7 +112,9 @@ class ChainSystem:
         self._pulled = np.array(self.place[len(frames) :], dtype=np.int64).reshape(-1, 2)
         self._stabilised = stabilised or Stabilised()
         self._take(loop_rows(mechanism))
-        self._take(self._independent())
+        taken, idle, missed = self._independent()
+        self._require_consistent(taken, idle, missed, mechanism, parameters)
+        self._take([self._rows_given[k] for k in taken])
 
     # which rows take part
 
@@ -127,22 +134,50 @@ class ChainSystem:
         self.work = work_of(len(self.tree.link), len(self.layout.velocities), self.directions.end.size)
         self._rows_given = rows
 
-    def _independent(self) -> list[RowOfLoop]:
-        """The rows that restrict the motion at states around zero: a planar loop has rows that say nothing."""
-        random = np.random.default_rng(5)
-        count = len(self._rows_given)
-        taken: list[int] = []
-        for _ in range(2):
-            q = random.uniform(-1, 1, len(self.layout.positions))
-            none = np.zeros(len(self.layout.velocities))
-            matrix = self._compliance(q, none)
-            found = [k for k in _independent_rows(matrix) if k < count]
-            taken = found if len(found) > len(taken) else taken
-        return [self._rows_given[k] for k in taken]
+    def _independent(self) -> tuple[list[int], list[int], Floats]:
+        """The rows that restrict the motion at states around zero; idle rows, which restrict nothing; what they miss.
 
-    def _compliance(self, q: Floats, v: Floats) -> Floats:
+        The third row of a planar loop is idle, and so are those that keep the axes of its pins parallel.
+        """
+        random = np.random.default_rng(5)
+        none = np.zeros(len(self.layout.velocities))
+        taken: list[int] = []
+        missed, moved = np.zeros(len(self._rows_given)), np.zeros(len(self._rows_given), dtype=bool)
+        for _ in range(2):
+            missed, matrix = self._rows_at(random.uniform(-1, 1, len(self.layout.positions)), none)
+            moved |= _moved_rows(matrix)
+            found = _independent_rows(matrix)
+            taken = found if len(found) > len(taken) else taken
+        return taken, np.flatnonzero(~moved).tolist(), missed
+
+    def _require_consistent(
+        self, taken: Sequence[int], idle: Sequence[int], missed: Floats,
+        mechanism: Mechanism, parameters: Mapping[str, Scalar] | None,
+    ) -> None:  # fmt: skip
+        """DerivationError if a row that is left out does not hold.
+
+        What an idle row misses is the same everywhere. Other rows are judged as in derived graphs: they may be left out
+        if the mechanism can be assembled.
+        """
+        extent = self._extent()
+        sizes = [extent if row.kind == COINCIDE else 1.0 for row in self._rows_given]
+        wrong = [k for k in idle if not abs(missed[k]) <= ROUNDED * sizes[k]]
+        others = sorted({*range(len(sizes))} - {*taken} - {*idle})
+        if not wrong and others and not _can_be_assembled(mechanism, parameters):
+            wrong = others
+        if wrong:
+            raise contradicting([self._rows_given[k].name for k in sorted({*taken, *wrong})])
+
+    def _extent(self) -> float:
+        """The longest shift between joints, or from a joint to an end: what the gaps of loops are compared with."""
+        shifts = np.abs(self.tree.constant[:, OFFSET : OFFSET + 3])
+        return float(max(shifts.max(initial=0.0), np.abs(self.ends.point).max(initial=0.0))) or 1.0
+
+    def _rows_at(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
+        """What the rows miss, and S, without gravity."""
         motion, total = self._reduced(q, v, v, 0.0, (0.0, 0.0, 0.0))
-        return entries.closed(self.closing, self.directions, motion, total.compliance, total.free)[2]
+        _, found, matrix = entries.closed(self.closing, self.directions, motion, total.compliance, total.free)
+        return found[:, 2], matrix
 
     # evaluating
 
@@ -310,14 +345,26 @@ def work_of(steps: int, velocities: int, directions: int) -> Work:
     )  # fmt: skip
 
 
+def _can_be_assembled(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> bool:
+    from kinegraph.derive.constraints.redundancy import analyzed  # few mechanisms have such rows
+    from kinegraph.derive.quantities.derivation import constraint_graph
+
+    bound = {name: expression(value, name) for name, value in (parameters or {}).items()}
+    return analyzed(mechanism, tuple(sorted(bound.items())), constraint_graph).mobility is not None
+
+
+def _moved_rows(matrix: Floats) -> npt.NDArray[np.bool_]:
+    """The rows of a compliance that any force moves."""
+    own = np.diag(matrix)
+    return np.asarray(own > _IDLE * np.max(own, initial=0.0))
+
+
 def _independent_rows(matrix: Floats) -> list[int]:
     """The rows of a compliance that are independent of those before them."""
-    left = np.array(matrix)
-    own = np.diag(matrix).copy()
-    largest = float(np.max(own, initial=0.0))
+    left, own, moved = np.array(matrix), np.diag(matrix), _moved_rows(matrix)
     taken = []
     for k in range(len(left)):
-        if own[k] > 1e-12 * largest and left[k, k] > _INDEPENDENT * own[k]:
+        if moved[k] and left[k, k] > _INDEPENDENT * own[k]:
             taken.append(k)
             left = left - np.outer(left[:, k], left[k]) / left[k, k]
     return taken

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.derive.tree.algebra import FOLLOWING
 from kinegraph.errors import KernelError
 from kinegraph.model.constraints import Joint, Loop, Rotation, Translation, row_names
 from kinegraph.model.elements import Anchor, Damper, Linear, Span, Spring
@@ -25,8 +26,6 @@ from kinegraph.recursive.chains.sweeps import (
 from kinegraph.recursive.flatten import FlatMechanism, Frame
 
 # The chains of a mechanism from its graph: what hangs on one body, which ends its loops tie, who computes what.
-
-_FOLLOWING = ((1, 2), (2, 0), (0, 1))
 
 
 @dataclass(frozen=True)
@@ -157,9 +156,9 @@ def _turns(joint: Joint) -> list[tuple[int, int, float]]:
     if joint.type.fixes.rotation is Rotation.FREE:
         return []
     if joint.type.fixes.rotation is Rotation.ALL:
-        return [(_FOLLOWING[axis][1], _FOLLOWING[axis][0], 1.0) for axis in range(3)]
+        return [(FOLLOWING[axis][1], FOLLOWING[axis][0], 1.0) for axis in range(3)]
     axis = joint.axes[0].value
-    following, last = _FOLLOWING[axis]
+    following, last = FOLLOWING[axis]
     rows = {following: (last, axis, -1.0), last: (following, axis, 1.0)}
     return [rows[turned] for turned in sorted(rows)]
 

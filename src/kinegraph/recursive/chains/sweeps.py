@@ -43,7 +43,7 @@ from kinegraph.recursive.arrays import (
 )
 from kinegraph.recursive.articulated_body import (
     NO_HANDLE,
-    Articulated,
+    ArticulatedWork,
     Handle,
     add_handle,
     biased,
@@ -345,7 +345,7 @@ def _freed_joint(
     j: int,
 ) -> tuple[Handle, Spent, int]:
     """Take the velocities of a joint out of what is beyond it; which of them moves nothing with inertia, or -1."""
-    view = Articulated(work.omega, work.bias, work.column, work.pull, work.excess, work.pivot)
+    view = ArticulatedWork(work.omega, work.bias, work.column, work.pull, work.excess, work.pivot)
     stuck = -1
     for c in range(joints.last[j] - 1, joints.first[j] - 1, -1):
         k = joints.members[c]

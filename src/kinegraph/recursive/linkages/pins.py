@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from kinegraph.jit.bitcode import compiled
 from kinegraph.jit.marks import callback, doubles_at, inlined, integers_at, loop, part
 from kinegraph.recursive.arrays import Floats, Integers
-from kinegraph.recursive.c_interface import Addressed
+from kinegraph.recursive.c_interface import Addressed, Tables, joined
 
 # What the compiled loops know of a planar linkage.
 
@@ -65,7 +64,7 @@ class Linkage(NamedTuple):
 # rounding has taken from angle and origin: over 10,000 bars it would open loops by 1e-9
 _TURN, _RATE, _COS, _SIN, _PLACE, _SPEED, _LEFT, _LEFT_PLACE, _MEMORY = 0, 1, 2, 3, 4, 6, 8, 9, 11
 #: Below this pivot a position is singular, and accelerations would be rounding.
-SINGULAR = 1e-13
+SINGULAR = 1e-11
 
 
 @part
@@ -339,21 +338,7 @@ BARS, PINS, OTHERS, TARGETS, PAIRS, ENTRIES, Q, V, TAU, STATE = range(10)
 SIZES = 10
 
 
-@dataclass(frozen=True)
-class LinkageTables:
-    """The three tables of one linkage. Their memory must live as long as code that reads them."""
-
-    sizes: Integers
-    integers: Integers
-    doubles: Floats
-
-    @property
-    def addresses(self) -> tuple[int, ...]:
-        """Where they begin."""
-        return tuple(one.ctypes.data for one in (self.sizes, self.integers, self.doubles))
-
-
-def linkage_tables(linkage: Linkage, places: Sequence[int], state: int) -> LinkageTables:
+def linkage_tables(linkage: Linkage, places: Sequence[int], state: int) -> Tables:
     """The tables of a linkage; `places` are those of q, v and tau in x, `state` the length of a state."""
     counts = [
         len(linkage.bar), len(linkage.pin), len(linkage.other), len(linkage.target), len(linkage.pair),
@@ -364,11 +349,7 @@ def linkage_tables(linkage: Linkage, places: Sequence[int], state: int) -> Linka
         linkage.column, linkage.solved,
     )  # fmt: skip
     doubles = linkage.bar, linkage.place, linkage.slope, linkage.gravity
-    return LinkageTables(
-        np.array([*counts, *places, state], dtype=np.int64),
-        np.concatenate([np.asarray(one, dtype=np.int64).ravel() for one in integers]),
-        np.concatenate([np.asarray(one, dtype=np.float64).ravel() for one in doubles]),
-    )
+    return joined([*counts, *places, state], integers, doubles)
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""Which mechanisms are planar loops or linkages of bars and pins, their numbers, and the order of elimination."""
+"""Which mechanisms are planar linkages of bars and pins, their numbers, and the order of elimination."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kinegraph.derive.tree.algebra import FOLLOWING
 from kinegraph.model.constraints import Loop, Rotation, Translation
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -26,115 +27,22 @@ from kinegraph.recursive.arrays import (
 )
 from kinegraph.recursive.flatten import FlatMechanism, Frame, flattened_tree
 from kinegraph.recursive.forward import elimination
-from kinegraph.recursive.linkages.bars import Ring
-from kinegraph.recursive.linkages.pins import ANGLE, CENTRE, LIGHT, ORIGIN, TURNS, Linkage
-from kinegraph.recursive.linkages.pins import BAR as WIDTH
-
-# Which mechanisms are planar loops of bars, and their numbers in the order of the walk around.
-
-#: The two axes of the plane across each axis, in the order in which a right angle turns one into the other.
-FOLLOWING = ((1, 2), (2, 0), (0, 1))
-
-
-def planar_loop(mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> tuple[Ring, list[str]] | None:
-    """The mechanism as a ring of bars, with the names of its two rows; None if it is anything else."""
-    if len(mechanism.loops) != 1 or mechanism.constraints or mechanism.contacts or mechanism.elements:
-        return None
-    loop, flat = mechanism.loops[0], flattened_tree(mechanism, parameters)
-    if not isinstance(loop, Loop) or not _turns_only(flat):
-        return None
-    axis = int(flat.tree.link[1, AXIS])
-    ends = [flat.fixed(one.body, one.transforms) for one in (loop.first, loop.second)]
-    chains = [chain_to(flat, end.step) for end in ends]
-    steps = np.concatenate(chains)
-    if not closes_in_plane(loop, ends, axis) or len(steps) != len(flat.tree.link) - 1 or len(set(steps)) < len(steps):
-        return None
-    ring = ring_of(flat, axis, chains, ends)
-    names = [f"{loop.name}.{'xyz'[k]}" for k in FOLLOWING[axis]]
-    return (ring, names) if np.all(np.isfinite(ring.bar)) and np.all(ring.bar[:, :2] > 0) else None
-
-
-def _turns_only(flat: FlatMechanism) -> bool:
-    """Does every step turn about the same axis, by plus or minus one coordinate of its own?"""
-    tree, linear = flat.tree, flat.linear
-    if flat.nonlinear is not None or flat.constant_gravity is None or len(tree.link) < 2 or np.any(tree.armature):
-        return False
-    axis = int(tree.link[1, AXIS])
-    one_axis = np.all(tree.link[1:, KIND] == ROTATION) and np.all(tree.link[1:, AXIS] == axis)
-    parallel = np.all(tree.constant[1:, PLACEMENT + 4 * axis] == 1.0)
-    own = np.all(np.diff(tree.row)[1:] == 1) and np.unique(tree.column).size == tree.column.size
-    return bool(one_axis and parallel and own and np.all(np.abs(linear.slope) == 1.0) and not np.any(linear.drift))
-
-
-def closes_in_plane(loop: Loop, ends: Sequence[Frame], axis: int) -> bool:
-    """Does a loop hold two points together, and turn about no other axis than that of the plane?"""
-    fixes = loop.type.fixes
-    if fixes.translation is not Translation.ALL or fixes.rotation not in (Rotation.FREE, Rotation.ACROSS):
-        return False
-    if fixes.rotation is Rotation.FREE:
-        return True
-    column = loop.joint.axes[0].value
-    return all(abs(end.turn[3 * axis + column]) == 1.0 for end in ends)
-
-
-def chain_to(flat: FlatMechanism, step: int) -> Integers:
-    """The steps from the ground to a step."""
-    parent, found = flat.tree.link[:, PARENT], []
-    while step:
-        found.append(step)
-        step = int(parent[step])
-    return np.array(found[::-1], dtype=np.int64)
-
-
-def ring_of(flat: FlatMechanism, axis: int, chains: Sequence[Integers], ends: Sequence[Frame]) -> Ring:
-    """The first chain outwards, then the second one inwards."""
-    tree, linear = flat.tree, flat.linear
-    walk = np.concatenate([chains[0], chains[1][::-1]])
-    first, count = len(chains[0]), len(walk)
-    start, end = _directions(flat, axis, chains, ends)
-    bar = np.zeros((count, 6))
-    mass = tree.constant[walk, MASS]
-    centre = tree.constant[walk][:, [MOMENT + k for k in FOLLOWING[axis]]] / mass[:, None]
-    bar[:, 0] = 1 / mass
-    bar[:, 1] = 1 / (tree.constant[walk, INERTIA + axis] - mass * np.sum(centre * centre, axis=1))
-    bar[:, 2:4], bar[:, 4:6] = start - centre, end - centre
-    entry = tree.row[walk]
-    u, v = FOLLOWING[axis]
-    turn = np.arctan2(tree.constant[walk, PLACEMENT + 3 * v + u], tree.constant[walk, PLACEMENT + 4 * u])
-    assert flat.constant_gravity is not None
-    return Ring(
-        bar, _order(first, count), turn + linear.constant[walk], linear.slope[entry], linear.source[entry],
-        tree.column[entry], first, (flat.constant_gravity[u], flat.constant_gravity[v]),
-    )  # fmt: skip
-
-
-def _order(first: int, count: int) -> Integers:
-    """The bars of both chains from the ground outwards, each with the one it stands on."""
-    bars = np.concatenate([np.arange(first), np.arange(count - 1, first - 1, -1)])
-    base = np.concatenate([np.arange(first) - 1, np.arange(count - 1, first - 1, -1) + 1])
-    base[base == count] = -1
-    return np.stack([bars, base], axis=1)
-
-
-def _directions(
-    flat: FlatMechanism, axis: int, chains: Sequence[Integers], ends: Sequence[Frame]
-) -> tuple[Floats, Floats]:
-    """From each bar's origin to where it is entered and left, in its own axes."""
-    outer = []
-    for chain, end in zip(chains, ends, strict=True):
-        following = flat.tree.constant[chain[1:], OFFSET : OFFSET + 3]
-        points = [following, np.array([end.origin])] if len(chain) else [np.zeros((0, 3))]
-        outer.append(np.concatenate(points)[:, list(FOLLOWING[axis])])
-    none = [np.zeros_like(one) for one in outer]
-    return np.concatenate([none[0], outer[1][::-1]]), np.concatenate([outer[0], none[1]])
-
-
-# In which order the pins of a linkage are eliminated: few neighbours first, those that close loops last.
+from kinegraph.recursive.linkages.pins import (
+    ANGLE,
+    BAR,
+    CENTRE,
+    LIGHT,
+    ORIGIN,
+    SINGULAR,
+    TURNS,
+    Linkage,
+    LinkageSystem,
+)
 
 
 @dataclass(frozen=True)
 class Order:
-    """`order`, `other`, `target` and `pair` of a linkage."""
+    """`order`, `other`, `target` and `pair` of a linkage: pins with few neighbors first, those closing loops last."""
 
     order: Integers
     other: Integers
@@ -202,8 +110,6 @@ def _least_degree(beside: list[set[int]], bars: int) -> tuple[list[int], list[li
     return sequence, [sorted(others, key=rank.__getitem__) for others in gone]
 
 
-# Which mechanisms are planar linkages of bars and pins, and their numbers.
-
 #: Bars this far apart along the axis of their pins, relative to the largest length, lie in planes that cannot meet.
 _APART = 1e-12
 
@@ -222,12 +128,23 @@ def planar_linkage(
         return None
     axis = int(flat.tree.link[1, AXIS])
     ends = [[flat.fixed(one.body, one.transforms) for one in (loop.first, loop.second)] for loop in loops]
-    if not all(closes_in_plane(loop, pair, axis) for loop, pair in zip(loops, ends, strict=True)):
+    if not all(_closes_in_plane(loop, pair, axis) for loop, pair in zip(loops, ends, strict=True)):
         return None
     linkage = _linkage(flat, axis, ends)
-    if linkage is None or not _in_one_plane(flat, axis, ends):
+    if linkage is None or not _in_one_plane(flat, axis, ends) or not _independent(linkage):
         return None
     return linkage, [f"{loop.name}.{'xyz'[k]}" for loop in loops for k in sorted(FOLLOWING[axis])]
+
+
+def _closes_in_plane(loop: Loop, ends: Sequence[Frame], axis: int) -> bool:
+    """Does a loop hold two points together, and turn about no other axis than that of the plane?"""
+    fixes = loop.type.fixes
+    if fixes.translation is not Translation.ALL or fixes.rotation not in (Rotation.FREE, Rotation.ACROSS):
+        return False
+    if fixes.rotation is Rotation.FREE:
+        return True
+    column = loop.joint.axes[0].value
+    return all(abs(end.turn[3 * axis + column]) == 1.0 for end in ends)
 
 
 def _turn_in_plane(flat: FlatMechanism, velocities: int) -> bool:
@@ -250,6 +167,12 @@ def _in_one_plane(flat: FlatMechanism, axis: int, ends: Sequence[Sequence[Frame]
     sides = [[height[end.step] + end.origin[axis] for end in pair] for pair in ends]
     size = 1 + float(np.max(np.abs(tree.constant[:, OFFSET : OFFSET + 3])))
     return all(abs(a - b) <= _APART * size for a, b in sides)
+
+
+def _independent(linkage: Linkage) -> bool:
+    """Does every loop restrict the motion? A loop that is stated twice does not."""
+    q, none = np.random.default_rng(5).uniform(-1, 1, len(linkage.bar)), np.zeros(len(linkage.bar))
+    return bool(np.all(LinkageSystem(linkage, ()).evaluated(q, none, none)[1] > SINGULAR))
 
 
 def _linkage(flat: FlatMechanism, axis: int, ends: Sequence[Sequence[Frame]]) -> Linkage | None:
@@ -288,7 +211,7 @@ def bars_of(flat: FlatMechanism, axis: int) -> Floats:
     """The numbers of every bar, as `Linkage.bar` has them."""
     u, v = FOLLOWING[axis]
     fixed = flat.tree.constant[1:]
-    bar = np.zeros((len(fixed), WIDTH))
+    bar = np.zeros((len(fixed), BAR))
     with np.errstate(all="ignore"):
         mass = fixed[:, MASS]
         centre = fixed[:, [MOMENT + u, MOMENT + v]] / mass[:, None]

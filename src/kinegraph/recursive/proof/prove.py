@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from kinegraph.derive.tree.algebra import FOLLOWING
 from kinegraph.errors import ProofError
 from kinegraph.graph.certificate import RecursiveProof
 from kinegraph.graph.node import Kind
@@ -16,67 +17,57 @@ from kinegraph.jit.bitcode import compiled
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.recursive import articulated_body as articulated
-from kinegraph.recursive import forward
-from kinegraph.recursive import systems as closed_system
-from kinegraph.recursive import systems as system
+from kinegraph.recursive import articulated_body, forward, systems
 from kinegraph.recursive.arrays import AXIS, Floats
 from kinegraph.recursive.chains.dynamics import ChainSystem, work_of
 from kinegraph.recursive.chains.sweeps import Ends
-from kinegraph.recursive.linkages import pins as sweeps
+from kinegraph.recursive.linkages import pins
 from kinegraph.recursive.linkages.pins import LinkageSystem
-from kinegraph.recursive.linkages.recognition import FOLLOWING, bars_of, chain_to, pin_places, ring_of
+from kinegraph.recursive.linkages.recognition import bars_of, pin_places
 from kinegraph.recursive.proof.fixed_frame import rows_at_point
 from kinegraph.recursive.proof.point import PointOfMechanism, Stated
-from kinegraph.recursive.systems import ByBars, ByChains, ByPins, ClosedMethod, ClosedSystem, RecursiveSystem
+from kinegraph.recursive.systems import ByChains, ByPins, ClosedSystem, RecursiveSystem
 
 # Looped systems with their tables and their code over a field, every way of computing them.
 
 System: TypeAlias = RecursiveSystem | ClosedSystem
 
 
-def over_field(loops: System, point: PointOfMechanism) -> list[RecursiveSystem] | list[ClosedSystem]:
-    """The system in the field, once for every way in which it is computed."""
-    if isinstance(loops, RecursiveSystem):
-        return [_tree(loops, point)]
-    return [
-        point.code.instance(loops, flat=point.flat, closed_method=_closed_method(closed_method, point))
-        for closed_method in loops.closed_methods
-    ]
+def over_field(system: System, point: PointOfMechanism) -> System:
+    """The system with its tables and its code over the field."""
+    if isinstance(system, RecursiveSystem):
+        return _tree(system, point)
+    method = _closed_method(system.closed_method, point)
+    return point.code.instance(system, flat=point.flat, closed_method=method)
 
 
-def _tree(loops: RecursiveSystem, point: PointOfMechanism) -> RecursiveSystem:
-    flat, method = point.flat, loops.forward
+def _tree(system: RecursiveSystem, point: PointOfMechanism) -> RecursiveSystem:
+    flat, method = point.flat, system.forward
     changes: dict[str, object] = {"tree": flat.tree}
-    if isinstance(method, forward.Independent):
+    if isinstance(method, forward.IndependentForward):
         none = point.numbers(method.apart.armature)
         changes["apart"] = method.apart._replace(constant=flat.tree.constant, armature=none)
-    rest = point.numbers(np.zeros(len(loops.layout.velocities), dtype=int))
-    return point.code.instance(loops, flat=flat, forward=point.code.instance(method, **changes), _rest=rest)
+    rest = point.numbers(np.zeros(len(system.layout.velocities), dtype=int))
+    return point.code.instance(system, flat=flat, forward=point.code.instance(method, **changes), _rest=rest)
 
 
-def _closed_method(closed_method: ClosedMethod, point: PointOfMechanism) -> ClosedMethod:
-    code, flat = point.code, point.flat
-    axis = int(flat.tree.link[1, AXIS])
-    if isinstance(closed_method, ByBars):
-        ends = point.ends[0]
-        chains = [chain_to(flat, end.step) for end in ends]
-        return code.instance(closed_method, ring=code.function(ring_of)(flat, axis, chains, ends))
+def _closed_method(closed_method: ByPins | ByChains, point: PointOfMechanism) -> ByPins | ByChains:
+    code = point.code
     if isinstance(closed_method, ByPins):
-        return code.instance(closed_method, system=_linkage(closed_method.system, point, axis))
-    assert isinstance(closed_method, ByChains)
+        return code.instance(closed_method, system=_linkage(closed_method.system, point))
     return code.instance(closed_method, system=_chains(closed_method.system, point))
 
 
-def _linkage(pins: LinkageSystem, point: PointOfMechanism, axis: int) -> LinkageSystem:
+def _linkage(system: LinkageSystem, point: PointOfMechanism) -> LinkageSystem:
     code, flat = point.code, point.flat
+    axis = int(flat.tree.link[1, AXIS])
     bar = code.function(bars_of)(flat, axis)
-    place = code.function(pin_places)(bar, pins.linkage.pin, point.ends, axis)
+    place = code.function(pin_places)(bar, system.linkage.pin, point.ends, axis)
     assert flat.constant_gravity is not None
     plane = [flat.constant_gravity[k] for k in FOLLOWING[axis]]
     gravity = np.array(plane, dtype=object)
-    linkage = pins.linkage._replace(bar=bar, place=place, slope=flat.linear.slope, gravity=gravity)
-    return code.instance(pins, linkage=linkage)
+    linkage = system.linkage._replace(bar=bar, place=place, slope=flat.linear.slope, gravity=gravity)
+    return code.instance(system, linkage=linkage)
 
 
 def _chains(chains: ChainSystem, point: PointOfMechanism) -> ChainSystem:
@@ -112,11 +103,11 @@ def solved(matrix: Floats, right: Floats) -> Floats:
 #: What stands in the field for functions that load machine code, ask about rounding, types of arrays, or call LAPACK.
 INSTEAD: Mapping[object, object] = {
     compiled: lambda function: function,
-    articulated.vanished: lambda pivot, before: pivot == 0,
-    sweeps.singular: lambda pivot: pivot == 0,
-    closed_system.refuse_singular: lambda pivots, rows: None,
+    articulated_body.vanished: lambda pivot, before: pivot == 0,
+    pins.singular: lambda pivot: pivot == 0,
+    systems.refuse_singular: lambda pivots, rows: None,
     forward.solved_by_factors: solved,
-    system.checked: lambda label, values, expected, kind: values,
+    systems.checked: lambda label, values, expected, kind: values,
 }
 
 
@@ -134,31 +125,31 @@ _TRIES = 8
 
 
 def proved(
-    loops: System, mechanism: Mechanism, quantities: Sequence[str], parameters: Mapping[str, Scalar] | None
+    system: System, mechanism: Mechanism, quantities: Sequence[str], parameters: Mapping[str, Scalar] | None
 ) -> RecursiveProof:
     """The proof that the loops compute these quantities, or ProofError naming one that differs."""
     started = time.perf_counter()
-    rows = rows_of(loops)
+    rows = rows_of(system)
     stated = Stated(mechanism, parameters)
-    _require_same_structure(loops, stated)
-    _at_a_lucky_point(lambda: _compared(loops, stated, quantities, rows))
+    _require_same_structure(system, stated)
+    _at_a_lucky_point(lambda: _compared(system, stated, quantities, rows))
     sizes = len(mechanism.bodies), len(mechanism.layout.velocities), len(rows)
     return RecursiveProof(tuple(quantities), *sizes, time.perf_counter() - started)
 
 
-def rows_of(loops: System) -> tuple[str, ...]:
+def rows_of(system: System) -> tuple[str, ...]:
     """The rows of closed loops that take part."""
-    return tuple(loops.closed_method.rows) if isinstance(loops, ClosedSystem) else ()
+    return tuple(system.closed_method.rows) if isinstance(system, ClosedSystem) else ()
 
 
-def unproved(loops: System, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> str:
+def unproved(system: System, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> str:
     """Why no proof is made; nothing if one can be."""
     if mechanism.elements:
         return f"{mechanism.elements[0].name}: springs in loops over bodies are not proved"
-    if len(rows_of(loops)) > MOST_ROWS:
+    if len(rows_of(system)) > MOST_ROWS:
         return f"loops over bodies with more than {MOST_ROWS} rows of closed loops are not proved"
     inexact = [name for name, value in parameter_values(mechanism, parameters).items() if isinstance(value, float)]
-    if loops.flat.nonlinear is not None and inexact:
+    if system.flat.nonlinear is not None and inexact:
         return f"{inexact[0]} is no rational number, which displacements that are not linear are proved for"
     return ""
 
@@ -172,26 +163,26 @@ def _at_a_lucky_point(compare: Callable[[], None]) -> None:
     raise ProofError(f"a denominator is zero at {_TRIES} random points: some coordinate moves nothing with inertia")
 
 
-def _require_same_structure(loops: System, stated: Stated) -> None:
+def _require_same_structure(system: System, stated: Stated) -> None:
     """The loops must run over the steps that exact numbers give."""
     for name in ("link", "row", "column"):
-        if not np.array_equal(getattr(loops.flat.tree, name), getattr(stated.flat.tree, name)):
+        if not np.array_equal(getattr(system.flat.tree, name), getattr(stated.flat.tree, name)):
             raise ProofError("the loops run over other steps than exact numbers give: a slope vanishes by rounding")
 
 
-def _compared(loops: System, stated: Stated, quantities: Sequence[str], rows: Sequence[str]) -> None:
+def _compared(system: System, stated: Stated, quantities: Sequence[str], rows: Sequence[str]) -> None:
     point = PointOfMechanism(stated, INSTEAD)
     layout = stated.mechanism.layout
     q, v = point.symbols(Kind.COORDINATE, layout.positions), point.symbols(Kind.VELOCITY, layout.velocities)
     a, forces = (point.symbols(kind, layout.accelerations) for kind in (Kind.ACCELERATION, Kind.INPUT))
     (t,) = point.symbols(Kind.TIME, ["t"])
-    every = over_field(loops, point)
-    if "tau" in quantities and isinstance(every[0], RecursiveSystem):
-        _require_equal("tau", every[0].tau(q, v, a, t), point.fixed_frame().forces())
-    for one in every if "qdd" in quantities else ():
-        _require_law(point, rows, one.qdd(q, v, forces, t), forces)
+    found = over_field(system, point)
+    if "tau" in quantities and isinstance(found, RecursiveSystem):
+        _require_equal("tau", found.tau(q, v, a, t), point.fixed_frame().forces())
+    if "qdd" in quantities:
+        _require_law(point, rows, found.qdd(q, v, forces, t), forces)
     if "energy" in quantities:
-        _require_equal("energy", every[0].energy(q, v, t), point.fixed_frame().energies())
+        _require_equal("energy", found.energy(q, v, t), point.fixed_frame().energies())
 
 
 def _require_law(point: PointOfMechanism, rows: Sequence[str], found: Floats, forces: Floats) -> None:

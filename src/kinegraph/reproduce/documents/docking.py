@@ -44,7 +44,8 @@ def one_step() -> tuple[Entry, ...]:
 def _entries_of_step(step: Step, state: State) -> Iterator[Entry]:
     mechanism, legs, none = step.mechanism, step.legs, np.zeros(len(state.v))
     ours = {
-        word: value(mechanism, word, state.q, state.v, none) for word in ("qdd", "ring_acceleration", "ring_forces")
+        word: value(mechanism, word, state.q, state.v, none)
+        for word in ("qdd", "platform_acceleration", "platform_forces")
     }
     index = {name: k for k, name in enumerate(mechanism.layout.velocities)}
     contact = state.forces[[index[f"{name}'"] for name in "xyz"]]
@@ -61,12 +62,12 @@ def _entries_of_step(step: Step, state: State) -> Iterator[Entry]:
     yield _both("5. damper of leg A [N]", "-c p'", drives, drives[-1:], -350 * rates[-1:])
     yield from _forms(step, state)
     u = step.numbers(state, u=step.ring_accelerations)["u"]
-    yield _both("7. accelerations of the ring", "A* u' = b* (5.3)", u, u, ours["ring_acceleration"])
+    yield _both("7. accelerations of the ring", "A* u' = b* (5.3)", u, u, ours["platform_acceleration"])
     own = step.numbers(state, p=step.leg_accelerations(legs[0]), l=step.multipliers(legs[0]))
     wanted = ours["qdd"][[index[f"{name}'"] for name in legs[0].chain.names]]
     yield _both("8. accelerations of leg A", "p'' = H u' + h (4.5)", own["p"], own["p"], wanted)
     yield _both(
-        "8. force in leg A's joint at the ring [N]", "lambda (6.1)", own["l"], own["l"], -ours["ring_forces"][0, :3]
+        "8. force in leg A's joint at the ring [N]", "lambda (6.1)", own["l"], own["l"], -ours["platform_forces"][0, :3]
     )
     base = _on_base(step, state)
     wanted = value(mechanism, "base_reaction", state.q, state.v, none)
@@ -122,7 +123,7 @@ def _type_entries(kind: LegType) -> Iterator[Entry]:
     step, state = Step(mechanism), state_of(mechanism, _PLACES[kind.has_crank], _FAST)
     yield from _scalar_code(kind, step)
     u = step.numbers(state, u=step.ring_accelerations)["u"]
-    ours = value(mechanism, "ring_acceleration", state.q, state.v, np.zeros(len(state.v)))
+    ours = value(mechanism, "platform_acceleration", state.q, state.v, np.zeros(len(state.v)))
     yield _both(f"{kind.value}: accelerations of the ring", "A* u' = b*", u, u, ours)
     theirs, mine = count(step.graph(u=step.ring_accelerations)), _ours(kind)
     yield fewer(f"{kind.value}: mul of u', six legs; the document's scalar code", theirs.mul, mine.mul)
@@ -145,7 +146,7 @@ def _scalar_code(kind: LegType, step: Step) -> Iterator[Entry]:
 
 
 def _ours(kind: LegType) -> Operations:
-    request = request_of(with_legs(kind), "ring_acceleration", numeric=True, effort=Effort.QUICK)
+    request = request_of(with_legs(kind), "platform_acceleration", numeric=True, effort=Effort.QUICK)
     return count(reduced(request).graph)
 
 
@@ -231,7 +232,7 @@ DOCKING = Document(
             "The algorithm of sections 4 to 6 as in the document (`kinegraph.reproduce.docking_legs`), "
             "beside our closed forms. A ring on six legs UPS touches the plane of a passive ring; leg A is "
             "shown.",
-            "kinegraph eval stewart -q ring_acceleration,leg_velocities,ring_forces,base_reaction",
+            "kinegraph eval stewart -q platform_acceleration,leg_velocities,platform_forces,base_reaction",
             one_step,
         ),
         Chapter(
@@ -258,7 +259,7 @@ DOCKING = Document(
         Chapter(
             "Claims",
             "Statements of the document, tested.",
-            "kinegraph eval stewart -q ring_forces,leg_reactions",
+            "kinegraph eval stewart -q platform_forces,leg_reactions",
             claims,
         ),
     ),

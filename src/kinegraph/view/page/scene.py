@@ -175,7 +175,7 @@ class Drawer:
         sizes = [number(size, self.values) for size in shape.sizes]
         part: Part = {
             "kind": shape.kind.value, "link": found.link, "place": found.numbers, "sizes": sizes,
-            "colour": shape.colour, "body": self.order.get(shape.body or "", -1),
+            "colour": shape.color, "body": self.order.get(shape.body or "", -1),
         }  # fmt: skip
         if shape.kind is ShapeKind.MESH:
             part["mesh"] = self._mesh(shape.file)

@@ -1,4 +1,4 @@
-"""Work of laws of time: energy changes by what forces, elements and laws supply, whatever the mechanism is."""
+"""Work of prescribed motion: the energy changes by the supply of forces, elements and prescribed motions."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ DRIVEN = """
 
 
 def _energy_rate_and_supply(mechanism: Mechanism, state: dict[str, float]) -> tuple[float, float, float]:
-    """d/dt of the energy by differentiating it along the motion, what the accounts say, and the size of both."""
+    """d/dt of the energy by differentiation along the motion, by the balances, and the scale of both."""
     bound = bound_parameters(mechanism, True, None)
     forces = Forces({}, (*mechanism.layout.forces, *mechanism.layout.inputs))
     derivation = Derivation(mechanism, bound, Plan())
-    outputs = [derivation.output(Quantity(word)) for word in ("qdd", "power", "law_power", "energy")]
+    outputs = [derivation.output(Quantity(word)) for word in ("qdd", "power", "prescribed_power", "energy")]
     motion, energies = derivation.builder.graph(outputs[:3]), derivation.builder.graph(outputs[3:])
     rate = state_rate(mechanism, motion, bound, forces, balances=())
     energy = along_motion(mechanism, rate, energies)
@@ -47,7 +47,7 @@ def _energy_rate_and_supply(mechanism: Mechanism, state: dict[str, float]) -> tu
     powers = interpret(motion, state)
     dissipated, supplied = powers["power"]
     work = sum(state[f] * state[v] for f, v in zip(mechanism.layout.forces, mechanism.layout.velocities, strict=True))
-    parts = [work, supplied, -dissipated, float(powers["law_power"][0])]
+    parts = [work, supplied, -dissipated, float(powers["prescribed_power"][0])]
     return change, float(np.sum(parts)), float(np.abs(parts).max())
 
 

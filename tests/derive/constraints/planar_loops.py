@@ -9,7 +9,7 @@ from kinegraph.model.mechanism import Mechanism
 
 
 def ring(left: int, right: int, axis: str = "z", seed: int = 1) -> Mechanism:
-    """A planar loop of unequal bars; centres of mass beside the bars, one joint turns the other way."""
+    """A planar loop of unequal bars, with centers of mass off the bars and one joint of opposite sense."""
     random = np.random.default_rng(seed)
     along, across = {"x": "yz", "y": "zx", "z": "xy"}[axis]
 

@@ -1,4 +1,4 @@
-"""Shapes that touch: distances by another method, momentum, energy, contact laws in closed form."""
+"""Compliant contacts: distances by another method, momentum, energy, contact models in closed form."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ quaternion (a0, a1, a2, a3) velocity (au, av, aw);
 quaternion (b0, b1, b2, b3) velocity (bu, bv, bw);
 A | Sx(ax), Sy(ay), Sz(az), Q(a0, a1, a2, a3) | m(2), Jx(0.1), Jy(0.2), Jz(0.15);
 B | Sx(bx), Sy(by), Sz(bz), Q(b0, b1, b2, b3) | m(3), Jx(0.3), Jy(0.2), Jz(0.4);
-bumper touch | {}, stiffness(1000), damping(0.3), friction(0.4), slip(0.02){};
+contact touch | {} | stiffness(1000), damping(0.3), friction(0.4), slip(0.02){};
 """
 #: Radii are so large that the shapes always overlap.
 SHAPES = {
@@ -63,26 +63,26 @@ def turn(e: Floats) -> Floats:
 
 
 def placed(q: Floats, body: str, point: Floats | tuple[float, float, float]) -> Floats:
-    """Where a point of a body is, or each row of points."""
+    """The position of a point of a body, or of each row of points."""
     start, of = (0, 6) if body == "A" else (3, 10)
     return q[start : start + 3] + np.asarray(point) @ turn(q[of : of + 4]).T
 
 
 @cache
 def kernel(shapes: str) -> InterpretedKernel:
-    """All that is asked of two shapes, derived once."""
+    """All quantities of two shapes, derived once."""
     return interpreted(mechanism(shapes), "qdd,power,energy,momentum,forces,contact:touch,effort:touch")
 
 
 def at(shapes: str, q: Floats, v: Floats) -> dict[str, Floats]:
-    """Where no drive acts."""
+    """Zero joint forces."""
     found: dict[str, Floats] = kernel(shapes)(q, v, np.zeros(12))
     return found
 
 
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_action_is_reaction_and_energy_is_stored_or_lost(shapes: str) -> None:
-    """The bodies are free: what touches inside leaves momentum as it is; d(energy)/dt = -dissipated, never negative."""
+    """Internal contacts of free bodies preserve momentum; d(energy)/dt = -dissipated, which is never negative."""
     h = 1e-6
     for seed in range(3):
         q, v = state(seed)
@@ -114,7 +114,7 @@ def _product(p: Floats, q: Floats) -> Floats:
 
 
 def test_two_segments_are_nearest_where_a_minimiser_finds_it() -> None:
-    """The stored energy says the depth: k d^(5/2) 2/5."""
+    """The depth from the stored energy k d^(5/2) 2/5."""
     for seed in range(20):
         q, v = state(seed)
         ends = [placed(q, "A", p) for p in ((-1, 0, 0.2), (1, 0.3, 0))]
@@ -131,7 +131,7 @@ def test_two_segments_are_nearest_where_a_minimiser_finds_it() -> None:
 
 
 def _sampled(shapes: str, points: Floats, centre: tuple[float, float, float], radii: float, bodies: str) -> None:
-    """The depth of a sphere in a shape given by many of its points, beside what the stored energy says."""
+    """The depth of a sphere in a shape given by many points, against the depth from the stored energy."""
     for seed in range(12):
         q, v = state(seed)
         own = placed(q, bodies[0], centre)
@@ -164,7 +164,7 @@ def test_a_cylinder_is_nearest_where_one_of_its_points_is() -> None:
 
 def test_a_sphere_inside_a_cylinder_leaves_by_the_nearer_side() -> None:
     m = parse("""coordinates x, z; gravity 0, 0, 0; A | Sx(x), Sz(z) | m(1);
-        bumper b | sphere(A, 0.1), cylinder((0, 0, 0), (0, 0, 2), 0.5), stiffness(100), exponent(1);""")
+        contact b | sphere(A, 0.1), cylinder((0, 0, 0), (0, 0, 2), 0.5) | stiffness(100), exponent(1);""")
     accelerations = kg.compile(m, "qdd")
     for x, z, expected in ((0.4, 1.0, (20, 0)), (-0.4, 1.0, (-20, 0)), (0.1, 1.95, (0, 15)), (0.1, 0.04, (0, -14)),
                            (0.55, 1.0, (5, 0)), (0.0, 2.05, (0, 5)), (2.0, 2.0, (0, 0))):  # fmt: skip
@@ -173,7 +173,7 @@ def test_a_sphere_inside_a_cylinder_leaves_by_the_nearer_side() -> None:
 
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_forces_are_continuous(shapes: str) -> None:
-    """Along a path through and out of contact no force jumps: smaller steps change it ever less."""
+    """Forces are continuous along a path through and out of contact."""
     begin, end = state(3)[0], state(5)[0]
     end[:3] += 12.0  # far away
     v = state(3)[1]
@@ -194,7 +194,7 @@ def test_parallel_segments() -> None:
         coordinates z = 0.35;
         gravity 0, 0, 0;
         A | Sz(z) | m(1);
-        bumper b | capsule(A(0, 0, 0), A(1, 0, 0), 0.2), capsule((0.5, 0, 0), (2, 0, 0), 0.2),
+        contact b | capsule(A(0, 0, 0), A(1, 0, 0), 0.2), capsule((0.5, 0, 0), (2, 0, 0), 0.2) |
             stiffness(100), exponent(1);
     """)
     assert interpreted(m, "qdd")([0.35], [0.0], [0.0])[0] == pytest.approx(5)
@@ -207,7 +207,7 @@ def test_a_ball_bounces_as_hertz_says() -> None:
         coordinates z = 0.1; initial z' = -{speed};
         gravity 0, 0, 0;
         Ball | Sz(z) | m({mass});
-        bumper floor | sphere(Ball, 0.1), plane((0, 0, 0), (0, 0, 1)), stiffness({k});
+        contact floor | sphere(Ball, 0.1), plane((0, 0, 0), (0, 0, 1)) | stiffness({k});
     """)
     deepest = (5 * mass * speed**2 / (4 * k)) ** 0.4
     lasting = 2.9432 * deepest / speed
@@ -225,7 +225,7 @@ def test_a_block_slides_at_the_angle_of_friction() -> None:
             coordinates s, h = 0.1;
             gravity 9.81*sin({slope}), 0, -9.81*cos({slope});
             Block | Sx(s), Sz(h) | m(1);
-            bumper floor | sphere(Block, 0.1), plane((0, 0, 0), (0, 0, 1)),
+            contact floor | sphere(Block, 0.1), plane((0, 0, 0), (0, 0, 1)) |
                 stiffness(1e5), exponent(1), damping(20), friction(0.3), slip(1e-4);
         """)
         run = kg.simulate(m, 1, method="bdf", native=False, progress=False)
@@ -233,7 +233,9 @@ def test_a_block_slides_at_the_angle_of_friction() -> None:
 
 
 def test_slopes_are_finite_where_contact_begins_and_apart() -> None:
-    m = parse("coordinates z; A | Sz(z) | m(1); bumper f | sphere(A, 0.1), plane((0, 0, 0), (0, 0, 1)), stiffness(9);")
+    m = parse(
+        "coordinates z; A | Sz(z) | m(1); contact f | sphere(A, 0.1), plane((0, 0, 0), (0, 0, 1)) | stiffness(9);"
+    )
     slope = interpreted(m, "d(qdd)/d(q)")
     assert [float(slope([z], [0.0], [0.0])[0, 0]) for z in (0.1, 0.2)] == pytest.approx([0, 0], abs=1e-9)
     assert slope([0.06], [0.0], [0.0])[0, 0] == pytest.approx(-9 * 1.5 * 0.2)
@@ -266,16 +268,16 @@ def test_contact_is_what_the_bodies_feel(shapes: str) -> None:
 
 def test_a_shape_that_time_moves_on_its_body_presses_with_its_own_speed() -> None:
     m = parse("""coordinates z = 1; gravity 0, 0, 0; A | Sz(z) | m(1);
-        bumper b | sphere(A(0, 0, 0.1*t), 0.5), plane((0, 0, 1), (0, 0, 1)),
+        contact b | sphere(A(0, 0, 0.1*t), 0.5), plane((0, 0, 1), (0, 0, 1)) |
             stiffness(100), exponent(1), damping(2);""")
     found = interpreted(m, "qdd,power")(q=[1.0], v=[0.0], t=1.0, tau=[0.0])
     assert found["qdd"][0] == pytest.approx(100 * 0.4 * (1 - 2 * 0.1))
     assert found["power"][1] == pytest.approx(-100 * 0.4 * 0.8 * 0.1)
 
 
-def test_contact_of_what_is_no_bumper_is_named() -> None:
+def test_contact_of_another_element_is_named() -> None:
     m = parse("coordinates z; A | Sz(z) | m(1); spring s | on(z), stiffness(1);")
-    with pytest.raises(DerivationError, match="s is no bumper"):
+    with pytest.raises(DerivationError, match="'s' is not a compliant contact"):
         kg.derive(m, "contact:s")
 
 
@@ -283,35 +285,56 @@ def test_the_builder_writes_the_same() -> None:
     made = Builder("m")
     z = made.coordinate("z", 1)
     ball = made.body("Ball", None, [Sz(z)], inertia(1))
-    made.bumper("floor", sphere(ball, 0.1), plane((0, 0, 0), (0, 0, 1)), stiffness=100, friction=0.5)
-    made.bumper("rod", sphere(ball, 0.1), capsule((0, 0, 0), (1, 0, 0), 0.2), stiffness=100)
+    made.compliant_contact("floor", sphere(ball, 0.1), plane((0, 0, 0), (0, 0, 1)), stiffness=100, friction=0.5)
+    made.compliant_contact("rod", sphere(ball, 0.1), capsule((0, 0, 0), (1, 0, 0), 0.2), stiffness=100)
     text = write(made.build())
-    assert "bumper floor | sphere(Ball, 0.1), plane((0, 0, 0), (0, 0, 1)), stiffness(100), friction(0.5);" in text
+    assert "contact floor | sphere(Ball, 0.1), plane((0, 0, 0), (0, 0, 1)) | stiffness(100), friction(0.5);" in text
     assert "capsule((0, 0, 0), (1, 0, 0), 0.2)" in text
 
 
-ONE = "coordinates z; A | Sz(z) | m(1); bumper b | {};"
+ONE = "coordinates z; A | Sz(z) | m(1); contact b | {};"
 
 
 @pytest.mark.parametrize(
     ("clauses", "message"),
     [
-        ("sphere(A, 1), stiffness(1)", "has 1 shapes"),
-        ("sphere(A), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "takes 2 arguments"),
-        ("sphere(A, 1), plane((0, 0, 0), 3), stiffness(1)", r"its \(x, y, z\)"),
+        ("sphere(A, 1) | stiffness(1)", "has 1 shape, expected 2"),
+        ("sphere(A), plane((0, 0, 0), (0, 0, 1)) | stiffness(1)", "takes 2 arguments"),
+        ("sphere(A, 1), plane((0, 0, 0), 3) | stiffness(1)", r"an invalid \(x, y, z\)"),
         ("sphere(A, 1), plane((0, 0, 0), (0, 0, 1))", "lacks `stiffness"),
-        ("sphere(A, 1), plane((0, 0, 0), (0, 0, 1)), stiffness(-1)", "stiffness of the bumper b is -1"),
-        ("sphere(A, 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1), exponent(1.3)", "exponent"),
-        ("sphere(A, 1), plane(A, (0, 0, 1)), stiffness(1)", "both shapes"),
-        ("sphere((0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "fixed frame"),
-        ("plane(A, (0, 0, 1)), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "distance is not known"),
-        ("capsule(A, (0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "two points of one body"),
-        ("cylinder(A, (0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "the cylinder of the bumper"),
-        ("capsule(A, A(0, 0, 1), 1), torus((0, 0, 0), (0, 0, 1), 1, 1), stiffness(1)", "distance is not known"),
-        ("sphere(A, 1), arc((0, 0, 0), (0, 0, 1), (1, 0, 0), 1), stiffness(1)", "takes 6 arguments"),
-        ("sphere(C, 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1)", "no output or body called C"),
+        ("sphere(A, 1), plane((0, 0, 0), (0, 0, 1)) | stiffness(-1)", "stiffness of the contact b is -1"),
+        ("sphere(A, 1), plane((0, 0, 0), (0, 0, 1)) | stiffness(1), exponent(1.3)", "exponent"),
+        ("sphere(A, 1), plane(A, (0, 0, 1)) | stiffness(1)", "both shapes"),
+        ("sphere((0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)) | stiffness(1)", "fixed frame"),
+        ("plane(A, (0, 0, 1)), plane((0, 0, 0), (0, 0, 1)) | stiffness(1)", "is not supported"),
+        ("capsule(A, (0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)) | stiffness(1)", "two points of one body"),
+        ("cylinder(A, (0, 0, 0), 1), plane((0, 0, 0), (0, 0, 1)) | stiffness(1)", "the cylinder of the contact"),
+        ("capsule(A, A(0, 0, 1), 1), torus((0, 0, 0), (0, 0, 1), 1, 1) | stiffness(1)", "is not supported"),
+        ("sphere(A, 1), arc((0, 0, 0), (0, 0, 1), (1, 0, 0), 1) | stiffness(1)", "takes 6 arguments"),
+        ("sphere(C, 1), plane((0, 0, 0), (0, 0, 1)) | stiffness(1)", "unknown output or body 'C'"),
     ],
 )
 def test_bad_input_is_named(clauses: str, message: str) -> None:
     with pytest.raises(ModelError, match=message):
         parse(ONE.format(clauses))
+
+
+@pytest.mark.parametrize(
+    ("statement", "message"),
+    [
+        ("bumper b | sphere(A, 1), plane((0, 0, 0), (0, 0, 1)), stiffness(1);", "a `contact` with a stiffness: write"),
+        ("contact b | A.z >= 0 | stiffness(1);", "has a gap instead of two shapes"),
+        ("contact b | z | stiffness(1);", "neither a gap"),
+        ("contact b | sphere(A, 1), plane((0, 0, 0), (0, 0, 1)) | restitution(1);", "unknown clause `restitution`"),
+        ("spring s | on(sin((1, 2, 3))) stiffness(1);", "has a vector as an argument"),
+    ],
+)
+def test_rigid_and_compliant_contacts_are_told_apart(statement: str, message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        parse(f"coordinates z; A | Sz(z) | m(1); {statement}")
+
+
+def test_a_coordinate_may_have_the_name_of_a_shape() -> None:
+    mechanism = parse("coordinates plane; A | Sz(plane) | m(1); contact b | plane >= 0 | restitution(0.5);")
+    assert [one.name for one in mechanism.contacts] == ["b"]
+    assert parse(write(mechanism)) == mechanism
