@@ -149,7 +149,7 @@ def _between(contact: Contact, word: str, value: float, most: float) -> float:
     """A coefficient; SolveError if parameter values take it out of its range."""
     if not 0.0 <= value <= most:
         wanted = "from 0 to 1" if most == 1 else "that is not negative"
-        raise SolveError(f"{word} of the contact {contact.name} is {float(value):g}: give a number {wanted}")
+        raise SolveError(f"{word} of contact {contact.name!r} is {float(value):g}: give a number {wanted}")
     return float(value)
 
 
