@@ -43,7 +43,7 @@ def test_figures_show_what_they_say(study):
 def test_mistakes(study, tmp_path):
     with pytest.raises(StudyError, match="choose from histograms"):
         draw(study, "pie", tmp_path / "a.png")
-    with pytest.raises(StudyError, match="ending must be"):
+    with pytest.raises(StudyError, match="must end in"):
         draw(study, "corner", tmp_path / "a.txt")
     with pytest.raises(StudyError, match="two names"):
         draw(study, "success", tmp_path / "a.png", ["k"])
