@@ -47,7 +47,7 @@ def test_mistakes(study, tmp_path):
         draw(study, "corner", tmp_path / "a.txt")
     with pytest.raises(StudyError, match="two names"):
         draw(study, "success", tmp_path / "a.png", ["k"])
-    with pytest.raises(StudyError, match=r"ends in \.html"):
+    with pytest.raises(StudyError, match=r"must end in \.html"):
         study_page(study, tmp_path / "a.png")
 
 
