@@ -54,13 +54,13 @@ class ReadOptions:
 MechanismSource: TypeAlias = Mechanism | str | Path
 
 
-def mechanism_of(source: MechanismSource) -> Mechanism:
+def mechanism_of(model: MechanismSource) -> Mechanism:
     """The mechanism itself, or the one that `load` finds under this name or path."""
-    if isinstance(source, Mechanism):
-        return source
-    if isinstance(source, str | Path):
-        return load(source)
-    what = f"{type(source).__name__} is no mechanism"
+    if isinstance(model, Mechanism):
+        return model
+    if isinstance(model, str | Path):
+        return load(model)
+    what = f"{type(model).__name__} is no mechanism"
     raise ModelError(what, remedy="give a Mechanism, the path of a model file, or a name such as 'puma560'")
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.errors import SolveError
 from kinegraph.model.elements import Anchor, Bumper, Damper, Element, Span, Spring, anchors_of
 from kinegraph.model.expressions import Name, names
@@ -136,7 +137,7 @@ class Docking:
 
 
 def docking_of(
-    mechanism: Mechanism,
+    model: MechanismSource,
     *,
     chaser: str = "Chaser",
     ring: str = "Ring",
@@ -154,6 +155,7 @@ def docking_of(
     between chaser and ring, with the dampers between the same points, or the legs of a platform. at_once, springs:
     as in `Docking`.
     """
+    mechanism = mechanism_of(model)
     bodies = [body.name for body in mechanism.bodies]
     for name in (chaser, ring, target):
         if name not in bodies:

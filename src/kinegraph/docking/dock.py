@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource
 from kinegraph.docking.description import Docking, Latch, docking_of
 from kinegraph.docking.events import (
     AWAY,
@@ -366,7 +366,7 @@ def dock(
     interval: time between saved states, in seconds; peaks are searched between them.
     stop_at_capture: stop when all latches hold.
     """
-    docking = model if isinstance(model, Docking) else docking_of(mechanism_of(model))
+    docking = model if isinstance(model, Docking) else docking_of(model)
     if not (duration > 0 and interval > 0):
         raise SolveError(f"duration is {duration} and interval {interval}: give positive numbers of seconds")
     check_inputs(inputs or {}, feedback=True)

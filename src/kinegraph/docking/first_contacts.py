@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import pi
 from pathlib import Path
 
-from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.mechanism_source import MechanismSource
 from kinegraph.docking.description import Docking, docking_of
 from kinegraph.docking.events import AWAY, CAPTURE, OVERLOAD, STROKE, TOUCH, contact_events, interface_square, leg_load
 from kinegraph.errors import SolveError
@@ -121,7 +121,7 @@ def contact_plan(
     Outcomes: `captured_at` [s], `touches`, and the largest forces along legs and between the rings, `leg` and
     `interface` [N]. Classes: captured, out_of_stroke, overloaded, bounced, not_captured.
     """
-    docking = model if isinstance(model, Docking) else docking_of(mechanism_of(model))
+    docking = model if isinstance(model, Docking) else docking_of(model)
     return StudySettings(
         docking.mechanism,
         duration,

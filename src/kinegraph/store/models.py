@@ -27,7 +27,7 @@ from kinegraph.store.saving import save
 
 def add(
     store: Store,
-    mechanism: MechanismSource,
+    model: MechanismSource,
     quantities: Quantities,
     effort: Effort | str = Effort.QUICK,
     on_pass: OnPass | None = None,
@@ -37,7 +37,7 @@ def add(
 
     `passes` replace those of the effort: 'products, monomials(degree=4)'.
     """
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     chain = chain_of(request_of(mechanism, quantities, effort=effort, passes=passes), on_pass=on_pass)
     words = tuple(str(quantity) for quantity in chain.request.quantities)
     initial, reduced = chain.derived.graph, chain.reduced

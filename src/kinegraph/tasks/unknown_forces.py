@@ -361,14 +361,14 @@ class FormationsCompared:
 
 
 def compare_formations(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     unknown: Sequence[str] = (),
     *,
     parameters: Mapping[str, Scalar] | None = None,
     repeats: int = 20,
 ) -> FormationsCompared:
     """Form A X = B by both methods with the same plan; each time is the shortest of several."""
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     names = unknown_names(mechanism, unknown)
     tree = replace(with_inputs(mechanism, names), loops=(), constraints=())
     plan = Chain(request_of(tree, "tau", numeric=True, parameters=parameters)).derived.plan

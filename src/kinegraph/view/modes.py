@@ -27,7 +27,7 @@ _SECONDS, _SWINGS, _PICTURES = 4.0, 2.0, 120
 
 
 def modes_page(
-    mechanism: MechanismSource,
+    model: MechanismSource,
     modes: Modes,
     path: str | Path,
     *,
@@ -35,7 +35,7 @@ def modes_page(
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Path:
     """Write the page; amplitude: the largest displacement of a coordinate (radians, meters)."""
-    mechanism = mechanism_of(mechanism)
+    mechanism = mechanism_of(model)
     if not modes.modes:
         raise TaskError(f"{mechanism.name} has no modes: nothing moves")
     if modes.floquet is not None:

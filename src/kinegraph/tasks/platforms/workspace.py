@@ -26,9 +26,9 @@ from kinegraph.tasks.operating_point import Floats
 # The legs of a platform in numbers, for many poses at once.
 
 
-def platform_in(mechanism: MechanismSource) -> tuple[Mechanism, Platform]:
+def platform_in(model: MechanismSource) -> tuple[Mechanism, Platform]:
     """The mechanism and its platform; TaskError if it is not a platform."""
-    found = mechanism_of(mechanism)
+    found = mechanism_of(model)
     platform = platform_of(found)
     if platform is None:
         raise TaskError(
