@@ -38,7 +38,7 @@ def _no_ring(call: Callable[[], object]) -> str:
 
 def _no_platform(call: Callable[[], object]) -> str:
     """What is said of a mechanism that is no platform."""
-    with pytest.raises(TaskError, match="is no platform") as refused:
+    with pytest.raises(TaskError, match="is not a platform") as refused:
         call()
     return str(refused.value)
 

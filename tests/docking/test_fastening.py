@@ -51,7 +51,7 @@ def state() -> tuple[Floats, Floats, dict[str, float]]:
 def test_a_ring_with_the_target_on_it_is_still_a_platform() -> None:
     captured = mode_of(Mode.CAPTURED)
     assert captured.fastened is not None and platform_of(captured.mechanism) is not None
-    assert platform_of(captured.tied) is None
+    assert platform_of(captured.with_loops) is None
     assert not mode_of(Mode.HARD).mechanism.loops and len(mode_of(Mode.HARD).mechanism.layout.velocities) == 6
 
 

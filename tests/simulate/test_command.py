@@ -33,7 +33,7 @@ def test_a_run_with_files(tmp_path: Path) -> None:
 
 def test_a_page_that_cannot_be_written_is_said_before_the_run() -> None:
     result = run(app, ["double-pendulum", "--for", "1e9", "--page", "run.pdf"])
-    assert isinstance(result.exception, SolveError) and "must be .html" in str(result.exception)
+    assert isinstance(result.exception, SolveError) and "must end in .html" in str(result.exception)
 
 
 def test_a_file_that_cannot_be_written_is_said_before_the_run(monkeypatch: pytest.MonkeyPatch) -> None:

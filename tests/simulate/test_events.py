@@ -76,7 +76,7 @@ def test_mistakes() -> None:
         simulate(ball, 1, events={"x": "tip.z"})
     with pytest.raises(SolveError, match="reset"):
         Event("x", "z", action=Action.RESET)
-    with pytest.raises(SolveError, match="to reset"):
+    with pytest.raises(SolveError, match="unknown variable 'y' in the reset"):
         simulate(ball, 1, events=[Event("x", "z", reset={"y": 1})])
     with pytest.raises(SolveError, match="same name"):
         simulate(ball, 1, events=[Event("x", "z"), Event("x", "z'")])

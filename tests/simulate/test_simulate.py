@@ -149,7 +149,7 @@ def test_plots(tmp_path: Path) -> None:
     run = simulate(kg.load("double-pendulum"), 1, times=50)
     for ending in ("png", "svg"):
         assert plot(run, tmp_path / f"run.{ending}").stat().st_size > 5000
-    with pytest.raises(SolveError, match="ending"):
+    with pytest.raises(SolveError, match="must end in"):
         plot(run, tmp_path / "run.txt")
 
 

@@ -74,7 +74,7 @@ def test_mistakes() -> None:
     ]:
         with pytest.raises(SolveError, match=message):
             sweep(arm, 1, over=over)
-    with pytest.raises(SolveError, match="steps of equal length"):
+    with pytest.raises(SolveError, match="steps of one length"):
         sweep(arm, 1, over={"q1": [1]}, method="symplectic")
 
 

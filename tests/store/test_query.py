@@ -166,7 +166,7 @@ def test_a_query_without_end_is_stopped(arm):
         ("sql", ("SELECT \udcff",), "character 8 of .* is not valid Unicode"),
         ("costliest", (f"double-pendulum@{10**15}",), f"no version {10**15}"),
         ("costliest", (f"#{10**15}",), "no graph"),
-        ("costliest", ("double-pendulum@" + "9" * 5000,), "names no stored model"),
+        ("costliest", ("double-pendulum@" + "9" * 5000,), "is not a stored model"),
         ("changed", ("double-pendulum", "1", str(10**20)), "no version"),
         ("depends", ("double-pendulum", "%" + "9" * 5000), "no output"),
     ],

@@ -147,7 +147,7 @@ MISTAKES = [
     ({"noise": 0}, "positive standard deviation"),
     ({"noise": {"q2": 1}}, "unknown column 'q2'"),
     ({"noise": {}}, "noise of q1 is None"),
-    ({"bounds": {"m2": (0, 1)}}, "no 'm2' here"),
+    ({"bounds": {"m2": (0, 1)}}, "unknown name 'm2'"),
     ({"bounds": {"m1": (2, 3)}}, "outside its bounds"),
     ({"bounds": {"m1": (3, 2)}}, "smaller than the second"),
     ({"bounds": {"m1": 5}}, "give two numbers"),

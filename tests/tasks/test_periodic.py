@@ -150,9 +150,9 @@ def test_a_passage_is_no_steady_motion():
         kg.modes(rod, {"q": 1})
     with pytest.raises(TaskError, match=r"give values by name, such as \{'q': 0.1\}, not a list"):
         kg.modes(rod, [0])
-    with pytest.raises(TaskError, match="this is a list"):
+    with pytest.raises(TaskError, match="not a list"):
         kg.continuation(rod, "tau:q", 0, 1, [0])
-    with pytest.raises(TaskError, match="this is a list"):
+    with pytest.raises(TaskError, match="not a list"):
         kg.assemble(rod, [0])
 
 

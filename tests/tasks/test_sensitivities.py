@@ -210,7 +210,7 @@ def test_names_are_asked_for():
     assert found.outputs == ("height",) and found.by == ("m1", "q1(0)")
     assert found.derivatives.shape == (101, 1, 2) and found["height"].shape == (101,)
     assert "q1(0)" in str(found)
-    with pytest.raises(TaskError, match="no 'm2' here"):
+    with pytest.raises(TaskError, match="unknown variable 'm2'"):
         found.derivative("height", "m2")
 
 

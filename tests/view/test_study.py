@@ -43,11 +43,11 @@ def test_figures_show_what_they_say(study):
 def test_mistakes(study, tmp_path):
     with pytest.raises(StudyError, match="choose from histograms"):
         draw(study, "pie", tmp_path / "a.png")
-    with pytest.raises(StudyError, match="ending must be"):
+    with pytest.raises(StudyError, match="must end in"):
         draw(study, "corner", tmp_path / "a.txt")
     with pytest.raises(StudyError, match="two names"):
         draw(study, "success", tmp_path / "a.png", ["k"])
-    with pytest.raises(StudyError, match=r"ends in \.html"):
+    with pytest.raises(StudyError, match=r"must end in \.html"):
         study_page(study, tmp_path / "a.png")
 
 

@@ -242,9 +242,10 @@ def start_of(
     fitting = assembler.assembled(positions, velocities, tuple(initial), t, mechanism.declared).required()
     if singular := assembler.singular_rows(fitting.q, t):
         raise SolveError(
-            f"{mechanism.name} starts in a singular position: the constraint rows {', '.join(singular)} "
-            "are dependent there\n  the motion can continue in several directions, so accelerations "
-            "are not determined: start slightly beside it"
+            f"{mechanism.name} starts in a singular position: {', '.join(singular)} depends on other "
+            "constraint rows there\n"
+            "  the motion can continue in several directions, so accelerations are not determined: start "
+            "slightly beside it"
         )
     return Start(fitting.q, fitting.v, fitting.note)
 

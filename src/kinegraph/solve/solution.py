@@ -101,7 +101,7 @@ def require_format(path: str | Path) -> None:
         case other:
             raise SolveError(f"cannot write {path.name}: the suffix {other!r} is not .parquet, .csv or .npz")
     if not path.absolute().parent.is_dir():
-        raise SolveError(f"cannot write {path}: there is no folder {path.parent}")
+        raise SolveError(f"cannot write {path}: the folder {path.parent} does not exist")
 
 
 def save_columns(path: str | Path, columns: Columns, facts: SolutionFacts | None = None) -> Path:

@@ -149,7 +149,7 @@ def test_poses_do_not_depend_on_the_unit_of_length(unit: float) -> None:
 
 
 def test_a_stroke_the_wrong_way_round() -> None:
-    with pytest.raises(TaskError, match="the smaller one first"):
+    with pytest.raises(TaskError, match="the smaller first"):
         kg.workspace("stewart", {"x": (-1.6, -1.4, 3)}, stroke=(1.5, 1.1))
 
 
