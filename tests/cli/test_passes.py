@@ -27,7 +27,7 @@ def test_own_passes_are_counted_one_by_one_and_proved(capsys):
 def test_a_pass_that_does_not_exist_is_named(capsys):
     result = runner(capsys)("count double-pendulum -q tau", "--passes", "expnd")
     assert result.code != 0
-    assert "no pass 'expnd'" in result.err
+    assert "unknown pass 'expnd'" in result.err
 
 
 OWN = "expand(forms=0), monomials(degree=2)"

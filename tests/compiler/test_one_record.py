@@ -109,7 +109,7 @@ def test_inspect_prints_what_is_compiled_with_passes_of_ones_own(
     with pytest.raises(DerivationError, match="passes is 3: write their names"):
         request_of(kg.load("double-pendulum"), "tau", passes=3)  # type: ignore[arg-type]
     wrong = run("inspect double-pendulum --passes monomial")
-    assert wrong.code == 2 and "no pass 'monomial'" in wrong.err
+    assert wrong.code == 2 and "unknown pass 'monomial'" in wrong.err
 
 
 def test_inspect_says_where_compile_would_take_loops(

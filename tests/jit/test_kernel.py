@@ -177,7 +177,7 @@ def test_strided_and_foreign_arrays(kernel: Kernel) -> None:
         (([1, 2, 3j], [4, 5], 6), {}, ["'q'", "complex"]),
         ((["a", "b", "c"], [4, 5], 6), {}, ["'q'", "real numbers"]),
         (([1, 2, None], [4, 5], 6), {}, ["'q'", "object"]),
-        (([1, [2], 3], [4, 5], 6), {}, ["'q'", "no array of numbers"]),
+        (([1, [2], 3], [4, 5], 6), {}, ["'q'", "not an array of numbers"]),
         (([1, 2, 3], [4, 5]), {}, ["'t' is missing"]),
         (([1, 2, 3], [4, 5], 6, 7), {}, ["4 arguments were given", "takes 3"]),
         (([1, 2, 3], [4, 5]), {"w": 6}, ["no argument 'w'", "q, v, t"]),

@@ -6,7 +6,7 @@ import numpy as np
 from mpi4py import MPI
 
 import kinegraph as kg
-from kinegraph.recursive.chains.dynamics import ChainSystem, Stabilised, integrated
+from kinegraph.recursive.chains.dynamics import ChainSystem, Stabilized, integrated
 from kinegraph.recursive.chains.exchange import Ranks
 from tests.large.chains_case import PLATFORM, state
 
@@ -17,7 +17,7 @@ def main() -> None:
     ranks = Ranks(MPI.COMM_WORLD)
     last = []
     for exchange in (ranks, None):
-        system = ChainSystem(mechanism, body="Slide", exchange=exchange, stabilised=Stabilised(5, 5))
+        system = ChainSystem(mechanism, body="Slide", exchange=exchange, stabilized=Stabilized(5, 5))
         last.append(integrated(system, q, v, 0.01, 0.01))
     if MPI.COMM_WORLD.Get_rank() == 0:
         print(float(np.max(np.abs(last[0].q - last[1].q))), float(np.max(np.abs(last[0].v - last[1].v))))

@@ -11,7 +11,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
-from kinegraph.recursive.chains.dynamics import ChainSystem, Stabilised, _interpreted, integrated
+from kinegraph.recursive.chains.dynamics import ChainSystem, Stabilized, _interpreted, integrated
 from kinegraph.recursive.chains.exchange import Serial, SharedMemoryTotal, Threads, shared_memory
 
 
@@ -46,7 +46,7 @@ def test_compiled_runs_are_those_with_python_between_sweeps(name: str) -> None:
     push = np.random.default_rng(2).normal(size=len(v))
     ends = []
     for exchange in (Serial(), Threads(2)):
-        system = ChainSystem(mechanism, exchange=exchange, stabilised=Stabilised(5, 5))
+        system = ChainSystem(mechanism, exchange=exchange, stabilized=Stabilized(5, 5))
         ends.append(integrated(system, q, v, 0.2, 0.01, lambda t: push * np.exp(-t)))
     plain = _interpreted(system, q, v, 20, 0.01, lambda t: push * np.exp(-t))
     for one in ends:

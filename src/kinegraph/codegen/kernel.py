@@ -31,7 +31,7 @@ def refuse_zero_quaternions(argument: Argument, array: NDArray[np.generic]) -> N
             names = ", ".join(symbol.name for symbol in argument.symbols[start : start + 4])
             where = f" of row {rows[0]}" if array.ndim > 1 else ""
             raise KernelError(
-                f"argument {argument.name!r}: the quaternion ({names}){where} is zero, which is no orientation; "
+                f"argument {argument.name!r}: the quaternion ({names}){where} is zero, which is not an orientation; "
                 "give it unit length, such as 1, 0, 0, 0"
             )
 
@@ -157,7 +157,7 @@ def _numbers(argument: Argument, value: ArrayLike) -> Numbers:
     try:
         array = np.asarray(value)
     except (ValueError, TypeError) as problem:
-        raise KernelError(f"argument {argument.name!r} is no array of numbers: {problem}") from None
+        raise KernelError(f"argument {argument.name!r} is not an array of numbers: {problem}") from None
     if array.dtype.kind not in "fiu":
         raise KernelError(
             f"argument {argument.name!r} has entries of type {array.dtype}: real numbers are needed, "
@@ -172,7 +172,7 @@ def _needed(argument: Argument) -> str:
     return f"{len(names)} number{'' if len(names) == 1 else 's'} ({listed})" if names else "no numbers"
 
 
-# One protocol for code of all forms: straight, by loops over bodies, of sparse matrices, interpreted.
+# One protocol for code of all forms: straight, recursive, of sparse matrices, interpreted.
 
 #: Code as loops call it: the address of a C function `void f(const double *x, double *y)`, or a Python function x -> y
 #: in its place.

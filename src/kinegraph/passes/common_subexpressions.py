@@ -11,8 +11,6 @@ from kinegraph.graph.node import Graph
 from kinegraph.passes.factoring.convert import Translation, to_graph, to_system
 from kinegraph.passes.factoring.extract import factored, greedy, inline, tidy
 
-# Value numbering, neutral elements and dead code: the graph put through the builder once more.
-
 
 @dataclass(frozen=True)
 class Rebuild:
@@ -37,9 +35,6 @@ class DeadCode:
     def apply(self, graph: Graph) -> Graph:
         """The graph after this pass."""
         return without_dead_nodes(graph)
-
-
-# Inlining of single uses, gathering of static factors, and greedy sharing over the whole graph.
 
 
 @dataclass(frozen=True)

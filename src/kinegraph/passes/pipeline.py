@@ -66,7 +66,7 @@ def read_passes(text: str) -> tuple[Pass, ...]:
         found.append(_made(match[1], match[2] or ""))
         place = match.end()
     if not found:
-        raise GraphError(f"no pass is named: {_known()}")
+        raise GraphError(f"no pass given: {_known()}")
     return tuple(found)
 
 
@@ -77,7 +77,7 @@ def passes_text(passes: Sequence[Pass]) -> str:
 
 def _made(name: str, options: str) -> Pass:
     if name not in NAMED:
-        raise GraphError(f"there is no pass {name!r}: {_known()}")
+        raise GraphError(f"unknown pass {name!r}: {_known()}")
     kind = NAMED[name]
     known = _options(kind)
     values: dict[str, Option] = {}

@@ -339,9 +339,9 @@ class _RigidBody:
 
 def flatten(mechanism: Mechanism, overrides: Mapping[str, expression_Scalar] | None = None) -> FlatMechanism:
     """The flat form of a mechanism; `overrides` give or replace values of parameters."""
-    refuse_constraints(mechanism, "loops over bodies of mechanisms with loops or constraints")
+    refuse_constraints(mechanism, "recursive algorithms for mechanisms with loops or constraints")
     if mechanism.elements:
-        message = f"{mechanism.name} has elements ({mechanism.elements[0].name}, ...), which loops over bodies ignore"
+        message = f"{mechanism.name} has elements ({mechanism.elements[0].name}, ...): recursive algorithms take none"
         raise ModelError(message, remedy="compile it without loops (loops=False), or leave the elements out")
     return flattened_tree(mechanism, overrides)
 

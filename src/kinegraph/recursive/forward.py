@@ -27,8 +27,6 @@ from kinegraph.recursive.arrays import (
 )
 from kinegraph.recursive.flatten import FlatMechanism
 
-# How the accelerations of a mechanism are found: what depends on the structure alone, decided once.
-
 
 def joints(tree: Tree, body: Integers, velocities: int) -> Joints | None:
     """The runs of steps that share coordinates, or None if a coordinate moves several bodies (or none)."""
@@ -114,8 +112,6 @@ def independent(tree: Tree) -> tuple[Tree, NDArray[np.bool_]]:
     bare = np.zeros(int(widths.sum()))
     return tree._replace(link=link, row=row, column=begin[driven], armature=bare), driven
 
-
-# Forward dynamics, by the method the structure of the mechanism allows. The choice is made once per mechanism.
 
 DENSE_LIMIT = 5000  #: velocities; beyond, the inertia matrix alone would take 200 MB and a minute
 

@@ -33,26 +33,26 @@ if TYPE_CHECKING:
     from kinegraph.recursive.proof.prove import System
 
 
-# Proofs of looped kernels, made when they are asked for and stored on disk.
-
 _log = logging.getLogger("kinegraph")
 
 
 def proof_of(
-    loops: System, mechanism: Mechanism, quantities: Sequence[str], parameters: Mapping[str, Scalar]
+    system: System, mechanism: Mechanism, quantities: Sequence[str], parameters: Mapping[str, Scalar]
 ) -> RecursiveProof | None:
-    """The proof of all quantities that Newton's law says; None, with a word about it, where none is made."""
+    """The proof of all quantities that Newton's law determines; None, with a warning, where none is made."""
     from kinegraph.recursive.proof.prove import PROVED, proved, unproved  # few ask
 
     given = {name: expression(value, name) for name, value in parameters.items()}
     wanted = tuple(name for name in quantities if name in PROVED)
-    why = unproved(loops, mechanism, given) if wanted else f"{', '.join(quantities)} by loops over bodies: not proved"
+    why = (
+        unproved(system, mechanism, given) if wanted else f"{', '.join(quantities)} by recursive algorithms: not proved"
+    )
     if why:
         _log.warning("%s: %s", mechanism.name, why)
         return None
     name = f"loops-proof-{digest(mechanism, wanted, given, disk.sources_digest(Path(__file__).parents[1]))}"
     stored = disk.CachedRecord(name, _read, _written)
-    return stored.load() or stored.save(proved(loops, mechanism, wanted, given))
+    return stored.load() or stored.save(proved(system, mechanism, wanted, given))
 
 
 def _read(text: str) -> RecursiveProof:
@@ -64,13 +64,10 @@ def _written(proof: RecursiveProof) -> str:
     return json.dumps(asdict(proof))
 
 
-# Looped dynamics behind the same call as a compiled kernel, for mechanisms too large for straight-line code.
-
-
 class RecursiveKernel(Kernel):
-    """Quantities computed by loops over the bodies of a mechanism. Their operations are not counted."""
+    """Quantities computed by recursive algorithms over the bodies of a mechanism. Operations are not counted."""
 
-    form = "looped"
+    form = "recursive"
 
     def __init__(
         self,
@@ -89,12 +86,12 @@ class RecursiveKernel(Kernel):
     @cached_property
     def proof(self) -> RecursiveProof | None:  # type: ignore[override]
         """Made when it is asked for, as it may take longer than compiling, and stored on disk; None where none is made,
-        which is said. ProofError if the loops are wrong."""
+        which is logged. ProofError if the recursion is wrong."""
         return proof_of(self.system, *self._recipe[:2], self._recipe[3])
 
     @property
     def recipe(self) -> Recipe:
-        return RecursiveKernel, self._recipe  # not the arrays and compiled loops
+        return RecursiveKernel, self._recipe  # not the arrays and compiled code
 
     @cached_property
     def _entry(self) -> tuple[Glue, Addressed] | None:

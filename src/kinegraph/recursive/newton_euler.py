@@ -150,7 +150,7 @@ def keep(tree: Tree, stored: Floats, j: int, state: State) -> None:
         put(stored, tree.link[j, SLOT], 6, state[2])
 
 
-# Compiled loops over the steps of a tree: inverse dynamics and energy; `articulated` adds forward dynamics.
+# Inverse dynamics and energy over the steps of a tree; `articulated_body` adds forward dynamics.
 #
 # A *step* is a constant placement followed by one moving elementary transform; step 0 is the ground. All vectors of a
 # step are in its own axes, about its own origin, so nothing grows along a chain of 100,000 steps. Accelerations are the

@@ -1,4 +1,4 @@
-"""Dynamics of mechanisms of any size by recursion: trees, and closed loops by bars, pins or chains."""
+"""Dynamics of mechanisms of any size by recursion: trees, and closed loops by pins or chains."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ from kinegraph.recursive.flatten import FlatMechanism, flatten, flattened_tree
 from kinegraph.recursive.forward import ArticulatedForward, ForwardRecursion, choose, refuse_large
 from kinegraph.recursive.linkages.pins import SINGULAR, LinkageSystem
 from kinegraph.recursive.linkages.recognition import planar_linkage
-
-# Dynamics of mechanisms of any size by compiled loops over their elementary transforms.
 
 
 class RecursiveSystem:
@@ -69,7 +67,7 @@ class RecursiveSystem:
         return self.forward.accelerations(moved, positions, velocities, forces, self.flat.gravity(t))
 
     def energy(self, q: ArrayLike, v: ArrayLike, t: float = 0.0) -> tuple[float, float]:
-        """Kinetic and potential energy; the potential is minus the sum of m g.r over the centres of mass. O(n)."""
+        """Kinetic and potential energy; the potential is minus the sum of m g.r over the centers of mass. O(n)."""
         moving = self._moving(self._positions(q), self._velocities("v", v), self._rest, t)
         return entries.energy(self.flat.tree, moving, self.flat.gravity(t))
 
@@ -103,11 +101,8 @@ def checked(label: str, values: ArrayLike, expected: Sequence[str], kind: str) -
     return for_loops(array)
 
 
-# Closed loops behind the calls of looped systems: accelerations and pivots for plain arrays.
-
-
 class ByChains:
-    """Any loops, each chain reduced to the ground."""
+    """Any loops: each chain is reduced to the ground."""
 
     code = "chains"
 
@@ -189,5 +184,5 @@ def refuse_singular(pivots: Floats, rows: Sequence[str]) -> None:
     if least >= 0 and not pivots[least] > SINGULAR:
         raise KernelError(
             f"the position is singular: the row {rows[least]} depends on others "
-            f"(pivot {pivots[least]:.1e}), so accelerations mean nothing\n  take a position beside it"
+            f"(pivot {pivots[least]:.1e}), so accelerations are undefined\n  choose a position nearby"
         )

@@ -26,7 +26,7 @@ from kinegraph.compiler.mechanism_source import load
 from kinegraph.extras import extra
 from kinegraph.io import parse, write
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.recursive.chains.dynamics import ChainSystem, Finished, Stabilised, integrated
+from kinegraph.recursive.chains.dynamics import ChainSystem, Finished, Stabilized, integrated
 from kinegraph.recursive.chains.exchange import Exchange, Ranks, Serial, Threads, Traffic
 from kinegraph.reproduce.kernel_timing import cpu_model
 from kinegraph.solve.problem import Floats
@@ -37,7 +37,7 @@ STEPS = (0.01, 0.001)
 _BARS = 20_000  # bars times steps of one short run
 _ROUNDS = 7
 _MODULE = "kinegraph.reproduce.parallel_chains"
-_SPEED = Stabilised(alpha=5.0, beta=5.0)
+_SPEED = Stabilized(alpha=5.0, beta=5.0)
 
 #: Table 1 of the source document: seconds by simulated time, for 1 and 2 processors at 0.01 s, then at 0.001 s.
 PUBLISHED = {
@@ -67,7 +67,7 @@ def loop_run(joints: int, exchange: Exchange, sprung: bool = False) -> Timed:
     """A loop of N joints: the time of 10 s at steps of 0.01 s; `sprung` has a spring between its two chains."""
     q = np.array(polygon(joints))
     mechanism = _sprung(joints) if sprung else load(f"loop-{joints}")
-    system = ChainSystem(mechanism, exchange=exchange, stabilised=_SPEED)
+    system = ChainSystem(mechanism, exchange=exchange, stabilized=_SPEED)
     steps = int(np.clip(_BARS // joints, 2, 20))
     return _timed(system, q, np.zeros(len(q)), steps, 0.01, None)
 
@@ -91,7 +91,7 @@ def crank_run(exchange: Exchange, step: float) -> Timed:
     """The spatial slider-crank under gravity, its crank driven by 0.01 exp(-t): the time of a thousand steps."""
     mechanism = load("spatial-slider-crank")
     q, v = Assembler(mechanism).start({})
-    system = ChainSystem(mechanism, exchange=exchange, stabilised=_SPEED)
+    system = ChainSystem(mechanism, exchange=exchange, stabilized=_SPEED)
     crank = mechanism.layout.velocities.index("crank'")
 
     def force(t: float) -> Floats:

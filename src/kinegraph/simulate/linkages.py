@@ -37,7 +37,7 @@ _MOST_ENTRIES = 1_000_000
 class LinkageProjection(Kernel):
     """x -> y and pivots: one Newton step of a state onto the loops of a planar linkage, in the metric of H."""
 
-    form = "looped"
+    form = "recursive"
 
     def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], argument: Argument, state: int) -> None:
         self._recipe = mechanism, dict(bound), argument, state

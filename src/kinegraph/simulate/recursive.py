@@ -136,7 +136,7 @@ class RecursiveRate(Kernel):
     It has an address if both parts have one.
     """
 
-    form = "looped"
+    form = "recursive"
 
     def __init__(self, accelerations: Kernel, around: Kernel) -> None:
         self._accelerations, self._around = accelerations, around

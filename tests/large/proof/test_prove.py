@@ -69,7 +69,7 @@ def test_wrong_loops_are_found(monkeypatch, part, other, quantity):
     if quantity is None:
         prove.proved(RecursiveSystem(tree), tree, EVERYTHING, None)
         return
-    with pytest.raises(ProofError, match=f"differ from Newton's law in '{quantity}'"):
+    with pytest.raises(ProofError, match=f"differs from Newton's law in '{quantity}'"):
         prove.proved(RecursiveSystem(tree), tree, (quantity,), None)
 
 

@@ -34,8 +34,6 @@ from kinegraph.passes.effort import Annealing, Budget
 from kinegraph.passes.factoring.alternatives import Alternatives
 from kinegraph.passes.factoring.polynomials import CoefficientTable, System
 
-# The annealing loop, compiled. See `engine.py` for the driver and `entrance.py` for the way in.
-
 # ruff: noqa: F403, F405
 
 
@@ -218,9 +216,7 @@ def run(m: Memory, schedule: Schedule, iterations: int, work: int) -> bool:
     return True
 
 
-# The one way into the compiled search.
-
-#: What the entrance is asked to do.
+#: Commands of `enter`.
 LOAD, FIRST_GREEDY, SETTLE, RUN, FIND_MEMO = range(5)
 
 Integers: TypeAlias = NDArray[np.int64]
@@ -247,7 +243,7 @@ def entrance() -> Entrance:
     return cast(Entrance, bitcode.compiled(enter))
 
 
-# The driver of the compiled search: loads a system, answers what compiled code cannot, reads the best state back.
+# The driver: loads a system, computes coefficients for compiled code, reads the best state back.
 
 Array: TypeAlias = NDArray[np.int64]
 Terms = Mapping[int, int]

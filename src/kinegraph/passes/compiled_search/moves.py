@@ -186,7 +186,7 @@ def switch(m: Memory) -> None:
             install(m, root, way)
 
 
-# Terms rewritten by equations that hold, compiled: what sharing alone never tries.
+# Terms rewritten by equations that hold: sharing alone never tries that.
 #
 # Every expression X = x1 + x2 + ... is such an equation, and so are sin^2 + cos^2 = 1 and the addition theorems of the
 # angles there are. A term k m x1 of another expression is replaced by the equation's other terms: k m X - k m x2 - ...,

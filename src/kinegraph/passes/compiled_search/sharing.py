@@ -1,4 +1,4 @@
-"""Inlining, tidying and greedy sharing, compiled. `factoring.extract` is the interpreted version."""
+"""Inlining, tidying and greedy sharing, compiled; `factoring.extract` does the same without a search."""
 
 from __future__ import annotations
 
@@ -208,7 +208,7 @@ def forget_touched(m: Memory) -> None:
     m[TOUCHED] = 0
 
 
-# Valuing and sharing candidates, compiled. See `system.extract` for the plain version.
+# The value of candidates, and sharing them; `factoring.extract` does the same without a search.
 
 # ruff: noqa: F403, F405
 

@@ -73,7 +73,7 @@ class ClosedAccelerations:
 
 
 @dataclass(frozen=True)
-class Stabilised:
+class Stabilized:
     """Baumgarte: what the rows miss obeys phi'' + 2 alpha phi' + beta^2 phi = 0."""
 
     alpha: float = 0.0
@@ -89,20 +89,22 @@ class ChainSystem:
         parameters: Mapping[str, Scalar] | None = None,
         body: str | None = None,
         exchange: Exchange | None = None,
-        stabilised: Stabilised | None = None,
+        stabilized: Stabilized | None = None,
     ) -> None:
         self.layout = mechanism.layout
         self.exchange: Exchange = exchange or Serial()
         flat = flattened_tree(mechanism, parameters)
         if flat.nonlinear is not None:
-            raise KernelError(f"{mechanism.name}: loops over chains take displacements linear in coordinates and time")
+            raise KernelError(
+                f"{mechanism.name}: chains support displacements that are linear in coordinates and time only"
+            )
         found = joints(flat.tree, flat.body, len(self.layout.velocities))
         if found is None:
             raise KernelError(
-                f"{mechanism.name}: coordinates move several bodies; give each body coordinates of its own"
+                f"{mechanism.name}: some coordinates move several bodies; give each body its own coordinates"
             )
         if body is not None and body not in flat.frames:
-            raise KernelError(f"there is no body {body!r} that chains could be reduced to")
+            raise KernelError(f"unknown body {body!r} to reduce chains to")
         self.flat, self._joints, self._root = flat, found, flat.frames[body].step
         self.tree = rooted(flat.tree, self._root)
         loops = [loop for loop in mechanism.loops if isinstance(loop, Loop)]
@@ -110,19 +112,17 @@ class ChainSystem:
         self.springs, pulled = springs_of(mechanism, flat)
         self.ends, self.place = ends_of([*frames, *pulled])
         self._pulled = np.array(self.place[len(frames) :], dtype=np.int64).reshape(-1, 2)
-        self._stabilised = stabilised or Stabilised()
+        self._stabilized = stabilized or Stabilized()
         self._take(loop_rows(mechanism))
         taken, idle, missed = self._independent()
         self._require_consistent(taken, idle, missed, mechanism, parameters)
         self._take([self._rows_given[k] for k in taken])
 
-    # which rows take part
-
     def _take(self, rows: Sequence[RowOfLoop]) -> None:
         """Prepare for these rows: the directions they need, the parts they reach, memory."""
         self.rows = tuple(row.name for row in rows)
         self._parts: tuple[Part, ...]
-        self.closing = closing_of(rows, self.place, self._stabilised.alpha, self._stabilised.beta)
+        self.closing = closing_of(rows, self.place, self._stabilized.alpha, self._stabilized.beta)
         self.directions = directions_of(rows, self.place)
         self.chains = chains_on(self.tree, self._root, self.ends, self.directions)
         if self.exchange.workers == 1 and len(self.tree.link) < _ALONE:
@@ -178,8 +178,6 @@ class ChainSystem:
         motion, total = self._reduced(q, v, v, 0.0, (0.0, 0.0, 0.0))
         _, found, matrix = entries.closed(self.closing, self.directions, motion, total.compliance, total.free)
         return found[:, 2], matrix
-
-    # evaluating
 
     def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float = 0.0) -> ClosedAccelerations:
         """Accelerations under the generalized forces `tau`, and the forces that keep the loops closed. O(n)."""
@@ -370,7 +368,7 @@ def _independent_rows(matrix: Floats) -> list[int]:
     return taken
 
 
-# Runs of closed loops with fixed steps, each process moving its own chains: only what closes the loops is sent.
+# Runs with fixed steps: each process moves its own chains and sends only what closes the loops.
 
 #: Generalized forces at a time.
 Force: TypeAlias = Callable[[float], Floats]
@@ -481,7 +479,7 @@ def _require_numbers(states: Sequence[Floats], noted: Sequence[Floats], t: float
     missed = max(float(one[0]) for one in noted)
     raise KernelError(
         f"the run became infinite or not a number before t = {t:.6g}; loops were open by up to {missed:.3g}\n"
-        "  take shorter steps, or smaller gains of the stabilisation: it must not be faster than the steps"
+        "  take shorter steps or smaller stabilization gains: stabilization must not be faster than the steps"
     )
 
 

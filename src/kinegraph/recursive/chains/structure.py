@@ -25,8 +25,6 @@ from kinegraph.recursive.chains.sweeps import (
 )
 from kinegraph.recursive.flatten import FlatMechanism, Frame
 
-# The chains of a mechanism from its graph: what hangs on one body, which ends its loops tie, who computes what.
-
 
 @dataclass(frozen=True)
 class Chains:
@@ -165,7 +163,7 @@ def _turns(joint: Joint) -> list[tuple[int, int, float]]:
 
 def _unsupported(what: str) -> KernelError:
     return KernelError(
-        f"{what} is nothing loops over bodies compute: they know loops closed by revolute, spherical and fixed joints\n"
+        f"recursive algorithms do not support {what}: they take loops closed by revolute, spherical or fixed joints\n"
         "  compile with loops=False"
     )
 
@@ -239,8 +237,8 @@ def springs_of(mechanism: Mechanism, flat: FlatMechanism) -> tuple[Springs, list
             or not isinstance(element.law, Linear)
         ):
             raise KernelError(
-                f"{element.name} is no linear spring or damper between two points, which is all that loops over chains "
-                "take\n  compile with loops=False"
+                f"{element.name} is not a linear spring or damper between two points, the only elements that chains "
+                "support\n  compile with loops=False"
             )
         coefficient = flat.numbers.constant(element.law.coefficient)
         rest = flat.numbers.constant(element.rest) if isinstance(element, Spring) else 0.0

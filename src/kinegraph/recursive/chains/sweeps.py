@@ -57,8 +57,6 @@ from kinegraph.recursive.articulated_body import (
 )
 from kinegraph.recursive.newton_euler import placed, propagated_motion, rates, to_parent
 
-# What the loops over chains pass to each other.
-
 # Columns of what is known of an end of a chain: axes (row by row) and point, their velocities, and accelerations less
 # gravity while no coordinate accelerates; all in the axes of the ground.
 AXES, POINT, VELOCITY_OF_POINT, SPIN, PULL, TWIST = 0, 9, 12, 15, 18, 21

@@ -13,8 +13,6 @@ from kinegraph.jit.marks import callback, doubles_at, inlined, integers_at, loop
 from kinegraph.recursive.arrays import Floats, Integers
 from kinegraph.recursive.c_interface import Addressed, Tables, joined
 
-# What the compiled loops know of a planar linkage.
-
 # Columns of Linkage.bar: 1/m, 1/G with G the central moment of inertia, centre of mass in the bar's axes, origin in the
 # axes of the bar it stands on, angle against that bar while all coordinates are zero
 LIGHT, TURNS, CENTRE, ORIGIN, ANGLE, BAR = 0, 1, 2, 4, 6, 7
@@ -54,7 +52,7 @@ class Linkage(NamedTuple):
         return len(self.pin) - len(self.bar)
 
 
-# Compiled loops over the bars and pins of a planar linkage: accelerations, and the way back onto its loops.
+# Compiled recursions over bars and pins: accelerations, and the projection of states onto the loops.
 #
 # Every bar is free but for the forces at its pins, each of which moves its ends by f/m + p (p.f)/G, p the way from the
 # centre of mass turned by a right angle. What the pins miss without forces is the right side: free accelerations, or
@@ -331,7 +329,7 @@ def _solved(linkage: Linkage, blocks: Floats, diagonal: Floats, force: Floats) -
         force[p, 1] = diagonal[p, 1] * x + diagonal[p, 2] * y
 
 
-# A linkage as three tables (sizes, integers, doubles) that code called by its address reads, and back.
+# A linkage as three tables for C functions: sizes, integers, doubles.
 
 # Places in the table of sizes: lengths of arrays; where q, v and tau begin in x; how long the state is.
 BARS, PINS, OTHERS, TARGETS, PAIRS, ENTRIES, Q, V, TAU, STATE = range(10)
@@ -380,9 +378,6 @@ def linkage_from(s: Integers, whole: Integers, real: Floats) -> Linkage:
     )  # fmt: skip
 
 
-# Linkages as C functions, which take the addresses of their tables.
-
-
 @callback
 def linkage_accelerations(sizes: int, integers: int, doubles: int, x: int, y: int) -> None:
     """Write the accelerations to y; NaN in a singular position."""
@@ -409,9 +404,6 @@ def linkage_projection(sizes: int, integers: int, doubles: int, x: int, y: int) 
         found[k] = state[k]
     for k in range(2 * loops):
         found[size + k] = pivots[k // 2]
-
-
-# Planar linkages for plain arrays: accelerations, and the way back onto their loops.
 
 
 @loop

@@ -1,1 +1,1 @@
-"""Proof of loops over bodies: their own source, over a finite field, against Newton's law in the fixed frame."""
+"""Proof of recursive algorithms: their own source, over a finite field, against Newton's law in the fixed frame."""

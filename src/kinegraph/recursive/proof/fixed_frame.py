@@ -264,7 +264,7 @@ class PairAtPoint:
 def rows_at_point(mechanism: Mechanism, frame: FixedFrame, wanted: Sequence[str]) -> Iterator[RowAtPoint]:
     """The rows of these names."""
     for loop in mechanism.loops:
-        assert isinstance(loop, Loop), "loops over bodies refuse couplings"
+        assert isinstance(loop, Loop), "recursive algorithms refuse couplings"
         places = [frame.tree.bodies[name] for name in (second_frame(loop), first_frame(loop))]
         a, b = (frame.placed(one) for one in places)
         pair = PairAtPoint(frame, a, b, (places[0].link, places[1].link))

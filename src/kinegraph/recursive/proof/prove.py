@@ -28,8 +28,6 @@ from kinegraph.recursive.proof.fixed_frame import rows_at_point
 from kinegraph.recursive.proof.point import PointOfMechanism, Stated
 from kinegraph.recursive.systems import ByChains, ByPins, ClosedSystem, RecursiveSystem
 
-# Looped systems with their tables and their code over a field, every way of computing them.
-
 System: TypeAlias = RecursiveSystem | ClosedSystem
 
 
@@ -100,7 +98,7 @@ def solved(matrix: Floats, right: Floats) -> Floats:
     return rows[:, -1]
 
 
-#: What stands in the field for functions that load machine code, ask about rounding, types of arrays, or call LAPACK.
+#: Replacements in the field for functions that load machine code, check rounding or array types, or call LAPACK.
 INSTEAD: Mapping[object, object] = {
     compiled: lambda function: function,
     articulated_body.vanished: lambda pivot, before: pivot == 0,
@@ -111,12 +109,10 @@ INSTEAD: Mapping[object, object] = {
 }
 
 
-# The proof of a looped kernel: its loops over a finite field against Newton's law in the fixed frame.
-#
 # Accelerations are put into Newton's law, which must give back the forces. With closed loops the accelerations must
 # keep the rows closed, and what is left of the forces must be a sum of forces that the rows exert.
 
-#: What loops compute that Newton's law says.
+#: Quantities that Newton's law determines.
 PROVED = ("tau", "qdd", "energy")
 #: Beyond so many rows of closed loops their forces are not sought: that would take minutes.
 MOST_ROWS = 300
@@ -127,7 +123,7 @@ _TRIES = 8
 def proved(
     system: System, mechanism: Mechanism, quantities: Sequence[str], parameters: Mapping[str, Scalar] | None
 ) -> RecursiveProof:
-    """The proof that the loops compute these quantities, or ProofError naming one that differs."""
+    """The proof that the system computes these quantities, or ProofError naming one that differs."""
     started = time.perf_counter()
     rows = rows_of(system)
     stated = Stated(mechanism, parameters)
@@ -145,12 +141,12 @@ def rows_of(system: System) -> tuple[str, ...]:
 def unproved(system: System, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> str:
     """Why no proof is made; nothing if one can be."""
     if mechanism.elements:
-        return f"{mechanism.elements[0].name}: springs in loops over bodies are not proved"
+        return f"{mechanism.elements[0].name}: recursive algorithms with springs are not proved"
     if len(rows_of(system)) > MOST_ROWS:
-        return f"loops over bodies with more than {MOST_ROWS} rows of closed loops are not proved"
+        return f"recursive algorithms with more than {MOST_ROWS} rows of closed loops are not proved"
     inexact = [name for name, value in parameter_values(mechanism, parameters).items() if isinstance(value, float)]
     if system.flat.nonlinear is not None and inexact:
-        return f"{inexact[0]} is no rational number, which displacements that are not linear are proved for"
+        return f"{inexact[0]} is not a rational number; nonlinear displacements are proved for rational numbers only"
     return ""
 
 
@@ -164,10 +160,12 @@ def _at_a_lucky_point(compare: Callable[[], None]) -> None:
 
 
 def _require_same_structure(system: System, stated: Stated) -> None:
-    """The loops must run over the steps that exact numbers give."""
+    """The recursion must run over the steps that exact numbers give."""
     for name in ("link", "row", "column"):
         if not np.array_equal(getattr(system.flat.tree, name), getattr(stated.flat.tree, name)):
-            raise ProofError("the loops run over other steps than exact numbers give: a slope vanishes by rounding")
+            raise ProofError(
+                "the recursion runs over other steps than exact numbers give: a slope vanishes by rounding"
+            )
 
 
 def _compared(system: System, stated: Stated, quantities: Sequence[str], rows: Sequence[str]) -> None:
@@ -201,4 +199,4 @@ def _require_equal(name: str, left: Sequence[float] | Floats, right: Sequence[fl
     different = [k for k, (a, b) in enumerate(zip(left, right, strict=True)) if a != b]
     if different:
         more = f" and {len(different) - 1} more" if len(different) > 1 else ""
-        raise ProofError(f"the loops over bodies differ from Newton's law in {name!r}, entry {different[0]}{more}")
+        raise ProofError(f"the recursive algorithm differs from Newton's law in {name!r}, entry {different[0]}{more}")

@@ -13,7 +13,7 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.mechanism_source import load
 from kinegraph.derive.quantities.mobility import mobility
-from kinegraph.recursive.chains.dynamics import ChainSystem, Stabilised
+from kinegraph.recursive.chains.dynamics import ChainSystem, Stabilized
 from kinegraph.recursive.chains.exchange import Serial, Threads
 from kinegraph.reproduce.document import Chapter, Document, Entry, Verdict, curves, held, measured
 from kinegraph.reproduce.parallel_chains import PUBLISHED, STEPS, Timed, crank_run, loop_run, on_ranks, polygon
@@ -23,7 +23,7 @@ from kinegraph.solve.problem import Floats
 _CRANK = "spatial-slider-crank"
 _SIZES = (15, 51, 151, 251, 301)
 _DRIVE = {"crank": "0.01*exp(-t)"}
-_GAINS = Stabilised(alpha=5.0, beta=7.0)
+_GAINS = Stabilized(alpha=5.0, beta=7.0)
 _MOMENT = 1e-4  # seconds, for differences
 
 
@@ -53,7 +53,7 @@ def stabilised() -> tuple[Entry, ...]:
     mechanism = load(_CRANK)
     q, v = Assembler(mechanism).start({})
     q, v = q + 1e-3, v + 1e-2
-    system = ChainSystem(mechanism, stabilised=_GAINS)
+    system = ChainSystem(mechanism, stabilized=_GAINS)
     qdd = system.evaluated(q, v, np.zeros(len(v))).qdd.copy()
     before, now, after = (_gap(system, q + h * v + h * h / 2 * qdd) for h in (-_MOMENT, 0.0, _MOMENT))
     found = (after - 2 * now + before) / _MOMENT**2
