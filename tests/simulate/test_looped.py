@@ -104,7 +104,7 @@ def test_shared_coordinates_and_varying_gravity_are_called_by_python():
         model = kg.parse(text)
         kernel = kg.compile(model, "qdd", loops=True)
         assert not kernel.addressable
-        with pytest.raises(KernelError, match="looped code has no address"):
+        with pytest.raises(KernelError, match="recursive code has no address"):
             _ = kernel.address
         straight, looped = both(model, 0.2)
         for name in (*straight.positions, *straight.velocities):

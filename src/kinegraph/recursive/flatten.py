@@ -19,7 +19,7 @@ from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.model.constraints import refuse_constraints
 from kinegraph.model.evaluate import Value, float_values, number, parameter_values
 from kinegraph.model.expressions import PI, TIME, Call, Compound, Expression, Name, Number, Operation, names, postorder
-from kinegraph.model.expressions import Scalar as expression_Scalar
+from kinegraph.model.expressions import Scalar as ModelScalar
 from kinegraph.model.mechanism import ZERO, Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
 from kinegraph.recursive import entries
 from kinegraph.recursive.arrays import (
@@ -337,7 +337,7 @@ class _RigidBody:
     moments: Row  #: Jx, Jy, Jz, Jxy, Jyz, Jxz
 
 
-def flatten(mechanism: Mechanism, overrides: Mapping[str, expression_Scalar] | None = None) -> FlatMechanism:
+def flatten(mechanism: Mechanism, overrides: Mapping[str, ModelScalar] | None = None) -> FlatMechanism:
     """The flat form of a mechanism; `overrides` give or replace values of parameters."""
     refuse_constraints(mechanism, "recursive algorithms for mechanisms with loops or constraints")
     if mechanism.elements:
@@ -347,7 +347,7 @@ def flatten(mechanism: Mechanism, overrides: Mapping[str, expression_Scalar] | N
 
 
 def flattened_tree(
-    mechanism: Mechanism, overrides: Mapping[str, expression_Scalar] | None = None, numbers: Numbers | None = None
+    mechanism: Mechanism, overrides: Mapping[str, ModelScalar] | None = None, numbers: Numbers | None = None
 ) -> FlatMechanism:
     """The flat form of a mechanism's tree, whatever ties or pulls it beside; doubles unless there are `numbers`."""
     exact = parameter_values(mechanism, overrides)

@@ -27,7 +27,7 @@ from kinegraph.graph.prime_field import FieldArithmetic, FieldEvaluation, PrimeF
 from kinegraph.model.constraints import Loop
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import Call, Compound, Expression, Operation, expression
-from kinegraph.model.expressions import Scalar as expression_Scalar
+from kinegraph.model.expressions import Scalar as ModelScalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.recursive.arrays import Floats, Vector
 from kinegraph.recursive.flatten import FlatMechanism, Frame, Numbers, flattened_tree
@@ -270,7 +270,7 @@ class GivenPoint(FieldArithmetic):
 class Stated:
     """A mechanism in nodes of one graph: the tree its equations are derived from, and the flat form of the loops."""
 
-    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, expression_Scalar] | None) -> None:
+    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, ModelScalar] | None) -> None:
         self.mechanism = mechanism
         self._builder = GraphBuilder()
         self._names = Names(self._builder, mechanism, _bound(mechanism, parameters))
@@ -429,7 +429,7 @@ def _rotated(first: tuple[float, float], second: tuple[float, float]) -> tuple[f
     return c * d - s * t, s * d + c * t
 
 
-def _bound(mechanism: Mechanism, parameters: Mapping[str, expression_Scalar] | None) -> dict[str, Expression]:
+def _bound(mechanism: Mechanism, parameters: Mapping[str, ModelScalar] | None) -> dict[str, Expression]:
     """What every parameter stands for."""
     given = {name: expression(value, name) for name, value in (parameters or {}).items()}
     parameter_values(mechanism, given)  # names every value that is missing
