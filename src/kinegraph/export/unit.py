@@ -192,7 +192,7 @@ def _driven_names(mechanism: Mechanism) -> tuple[set[str], set[str]]:
 
 
 def argument_meaning(argument: Argument) -> str:
-    """The meaning of an argument."""
+    """A description of an argument, for comments."""
     kinds = {symbol.kind for symbol in argument.symbols}
     if argument.name == Variables.INPUTS and kinds == {Kind.INPUT}:
         return "inputs of the model"

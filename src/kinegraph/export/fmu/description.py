@@ -73,7 +73,7 @@ class FmuVariables:
 
     @property
     def outputs(self) -> list[int]:
-        """The outputs."""
+        """The variables with the causality `output`."""
         return [index for index, one in enumerate(self.all) if one.causality is Causality.OUTPUT]
 
     @property
@@ -83,7 +83,7 @@ class FmuVariables:
 
     @property
     def initial_unknowns(self) -> list[int]:
-        """The initial unknowns."""
+        """The variables that follow from the others at the start."""
         wanted = {*self.outputs, *self.derivatives}
         return [index for index, one in enumerate(self.all) if index in wanted and one.initial == "calculated"]
 
