@@ -202,9 +202,9 @@ def _read(text: str) -> dict[str, tuple[str, str]]:
 
 _HEAD = """# Error messages
 
-The errors that newcomers meet most often, with the messages of the version before and of this one. An error says what
-is wrong, where, and what to write instead. This page is written by `python -m tests.messages`; a test compares it with
-what the program says.
+The errors that newcomers meet most often, with the former messages and those of this version. An
+error says what is wrong, where, and what to write instead. `python -m tests.messages` writes this
+page; a test compares it with what the program says.
 
 | what is wrong | before | now |
 |---|---|---|

@@ -85,6 +85,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "response": lambda one, folder: str(kg.response(one, {"q1": 0, "q2": 0}, frequencies=[1.0])),
     "platform_poses": lambda one, folder: _no_platform(lambda: kg.platform_poses(one, {"A_l": 1})),
     "sensitivities": lambda one, folder: kg.sensitivities(one, 0.01, "m1", progress=False).final.tolist(),
+    "simulator": lambda one, folder: kg.simulator(one, native=False).q.tolist(),
     "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
     "statics": lambda one, folder: str(kg.statics(one)),
     "study": lambda one, folder: kg.study(

@@ -21,6 +21,7 @@ from kinegraph.graph import text
 from kinegraph.graph.node import Graph
 from kinegraph.interrupt import Interrupt
 from kinegraph.jit import cache as disk
+from kinegraph.jit.kernel import KernelOptions
 from kinegraph.store import add
 from tests.cli.run import data, runner
 
@@ -163,7 +164,7 @@ def test_what_is_not_equal_to_the_first_equations_is_not_compiled(monkeypatch: p
     other = kg.derive("double-pendulum", "H", numeric=True, parameters={"m1": 7})
     monkeypatch.setattr(Derivations, "first", lambda *_: (other, 0.0))
     with pytest.raises(ProofError, match="differ in output 'H'"):
-        straight_kernel(request, options=kg.KernelOptions(cache=False))
+        straight_kernel(request, options=KernelOptions(cache=False))
 
 
 def test_an_interrupted_reduction_is_not_kept(monkeypatch: pytest.MonkeyPatch, used: object, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Definitions of a model keep their names in equations and in code."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +41,7 @@ def test_equations_call_definitions_by_their_names(numeric: bool, load: str) -> 
     written = kg.formula(graph, mechanism=NAMED)
     assert {"gamma = q1 + q2", "w = c12*q2' + q1'", "x1 = q1'^2 + q2'^2", load} <= set(written.splitlines())
     assert "- height*load" in written and "-load" not in written and "idle" not in written
-    assert "height = -0.8*c12 - c1" in written.splitlines()
+    assert {"height = -0.8*c12 - c1", "height = -c1 - 0.8*c12"} & set(written.splitlines())
     assert r"\gamma &= q_{1} + q_{2}" in kg.latex(graph, mechanism=NAMED)
     named = [str(one) for one in mathml(graph, NAMED, 10).abbreviations]
     assert any("γ" in one for one in named) and any("height" in one for one in named)
@@ -60,7 +61,7 @@ def test_equations_by_names_are_those_of_the_graph(numeric: bool) -> None:
 def test_code_calls_definitions_by_their_names(tmp_path: Path) -> None:
     kg.export(NAMED, "forces", "c", tmp_path)
     code = (tmp_path / "named.c").read_text()
-    assert "const double gamma = q[1] + q[0];" in code and "const double w = " in code
+    assert re.search(r"const double gamma = (q\[1\] \+ q\[0\]|q\[0\] \+ q\[1\]);", code) and "const double w = " in code
     assert "const double minus_height = 0.8*" in code and "load*minus_height" in code
     assert "idle" not in code
 

@@ -146,7 +146,7 @@ def test_a_condition_that_is_always_zero_is_refused(condition):
 def test_directions_and_actions_may_be_words() -> None:
     assert Event("e", "q", "falling", "STOP") == Event("e", "q", Direction.FALLING, Action.STOP)
     for wrong, known in (({"direction": "down"}, "both, rising, falling"), ({"action": 1}, "record, stop, reset")):
-        with pytest.raises(SolveError, match=f"event e: .* known are {known}"):
+        with pytest.raises(SolveError, match=f"event e: .* choose one of {known}"):
             Event("e", "q", **wrong)
     with pytest.raises(SolveError, match="events contains 'q'; give Event"):
         simulate(kg.parse(BALL), 1, events=["q"], native=False)

@@ -163,7 +163,7 @@ def test_mistakes_are_explained() -> None:
         ({"method": "bdf", "step": 0.1}, "itself"),
         ({"times": [0, 2, 1]}, "increasing"),
         ({"times": [0, 99]}, "give times inside the run"),
-        ({"inputs": {"q9": 1}}, "no coordinate"),
+        ({"inputs": {"q9": 1}}, "unknown coordinate"),
         ({"inputs": {"q1": ([0, 1], [0])}}, "same length"),
         ({"control": FixedStep(1e-3), "method": "adams"}, "itself"),
     ]:

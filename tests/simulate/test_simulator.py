@@ -185,7 +185,7 @@ def test_formulas_and_chosen_controls() -> None:
     [
         ({"dt": 0}, "above zero"),
         ({"count": 0}, "at least 1"),
-        ({"controls": ["c"]}, "no coordinate or input 'c'"),
+        ({"controls": ["c"]}, "unknown coordinate or input 'c'"),
         ({"controls": ["a", "a"]}, "given twice"),
         ({"inputs": {"a": "1"}, "controls": ["a"]}, "given twice"),
         ({"runtime": ["mass"]}, "no parameter 'mass'"),

@@ -56,7 +56,7 @@ def test_cases_with_a_mass_below_zero_do_not_begin():
     below = study["m"] < 0
     assert below.any() and not below.all()
     assert ((study["status"] == "NOT_STARTED") == below).all()
-    assert all(reason.startswith("mass of Block is negative: -") for reason in study["reason"][below])
+    assert all(reason.startswith("the mass of Block is negative: -") for reason in study["reason"][below])
 
 
 def test_compiled_cases_do_what_interpreted_ones_do(found):

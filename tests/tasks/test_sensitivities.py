@@ -168,7 +168,7 @@ MISTAKES = [
     ({"by": "m1", "integrals": {"q1": "q2"}}, "is already in use"),
     ({"by": "m1", "integrals": {"cost": "q9"}}, "has no variable 'q9'"),
     ({"by": "m1", "method": "symplectic"}, "e.g. method='dop853'"),
-    ({"by": "m1", "parameters": {"mass": 1}}, "no parameter"),
+    ({"by": "m1", "parameters": {"mass": 1}}, "unknown parameter 'mass'"),
     ({"by": "m1", "state": {"q5": 1}}, "has no variable 'q5'"),
     ({"by": "m1", "duration": -1}, "must come after the start time"),
     ({"by": "m1", "duration": "long"}, "number of seconds"),

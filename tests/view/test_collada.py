@@ -74,9 +74,9 @@ def test_readers_say_which_meshes_are_not_drawn(tmp_path: Path, monkeypatch: pyt
         (tmp_path / name).write_text("")
     path = robot(tmp_path, "a.dae", "b.stl", "c.step", "d.stl", "package://p/e.obj", "package://p/f.obj")
     expected = [
-        "pages draw .stl, .obj, .msh, .dae: c.step",
+        "only .stl, .obj, .msh, .dae can be drawn: c.step",
         "not found: d.stl",
-        "not found; --package-root says where packages are, 2 times: e.obj, f.obj",
+        "not found; give the folder of packages as --package-root, 2 times: e.obj, f.obj",
     ]
     assert [one.message for one in load_urdf(path).report.of(FindingKind.MESH)] == expected
     assert load_urdf(path).report.summary() == "meshes not drawn (4)"

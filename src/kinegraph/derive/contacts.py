@@ -236,7 +236,7 @@ class ContactSystem:
         return Factorized(matrix, range(len(matrix)), self._names).solve(right)
 
     def accelerations(self) -> list[Scalar]:
-        """The accelerations a."""
+        """The generalized accelerations with the forces of closed contacts."""
         return self._accelerated(self.driving, self._forces, self.multipliers)
 
     def contact_forces(self) -> list[list[Scalar]]:

@@ -272,7 +272,7 @@ class Scalar:
         return self.apply("cos")
 
     def reciprocal(self) -> Scalar:
-        """The reciprocal."""
+        """One divided by this."""
         return self.apply("reciprocal")
 
     def _index(self, other: Scalar | Number) -> int:

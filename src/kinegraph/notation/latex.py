@@ -142,7 +142,7 @@ class Latex:
         self.mechanism = mechanism
 
     def symbol(self, symbol: Symbol) -> str:
-        """A symbol."""
+        """A symbol by the name readers know."""
         return self._names[symbol]
 
     def label(self, label: Label) -> str:
@@ -165,7 +165,7 @@ class Latex:
         return rf"\frac{{\partial{order} {text}}}{{{below}}}"
 
     def number(self, size: Fraction) -> str:
-        """A number."""
+        """An exact number, as short as it can be written."""
         return number_text(size, r" \cdot 10^{{{}}}")
 
     def product(self, factors: Sequence[str]) -> str:

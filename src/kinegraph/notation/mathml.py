@@ -100,7 +100,7 @@ class MathMl:
             self._names[symbol] = name
 
     def symbol(self, symbol: Symbol) -> str:
-        """A symbol."""
+        """A symbol by the name readers know."""
         return self._names.get(symbol) or symbol_mathml(symbol)
 
     def label(self, label: Label) -> str:

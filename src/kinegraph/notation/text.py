@@ -22,7 +22,7 @@ class PlainText:
         self.mechanism = mechanism
 
     def symbol(self, symbol: Symbol) -> str:
-        """A symbol."""
+        """A symbol by the name readers know."""
         return symbol.name
 
     def label(self, label: Label) -> str:
@@ -42,7 +42,7 @@ class PlainText:
         return text
 
     def number(self, size: Fraction) -> str:
-        """A number."""
+        """An exact number, as short as it can be written."""
         return number_text(size)
 
     def product(self, factors: Sequence[str]) -> str:

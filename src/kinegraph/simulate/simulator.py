@@ -23,6 +23,7 @@ from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.states import moved_by
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.formulas import formula
@@ -378,8 +379,8 @@ class Simulators:
         self._clock[:] = blocks[0][0]
         if check and self._endings.any():
             rows = np.flatnonzero(self._endings)
-            shown = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
-            raise SolveError(f"row {shown}: {_why(int(self._endings[rows[0]]), self._plan, float(begun[TIME]))}")
+            listed = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+            raise SolveError(f"row {listed}: {_why(int(self._endings[rows[0]]), self._plan, float(begun[TIME]))}")
 
     def reset(
         self,
@@ -441,7 +442,7 @@ def _control_symbols(
 
 def _control_names(mechanism: Mechanism, symbols: Sequence[str], controls: Sequence[str] | None) -> tuple[str, ...]:
     """What users call the entries of `u`."""
-    return tuple(controls) if controls is not None else tuple(one.removeprefix("tau:") for one in symbols)
+    return tuple(controls) if controls is not None else tuple(moved_by(one) for one in symbols)
 
 
 def _step_size(dt: object) -> float:

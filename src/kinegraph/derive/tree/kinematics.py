@@ -34,7 +34,7 @@ class View:
 
 
 def fixed_frame(like: Scalar) -> Placement:
-    """The fixed frame."""
+    """The frame of the ground: no rotation, origin at zero."""
     return Placement(0, identity(like), zero_vector(like))
 
 
