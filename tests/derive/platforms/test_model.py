@@ -138,6 +138,7 @@ FAULTS = [
     (table(kind="UPS(1, 2)"), "the leg A of type UPS takes 0 lengths"),
     (table(kind="RUS"), "the leg A of type RUS takes 2 lengths"),
     (table(kind="RUS(0.1, 0.2)"), "the leg A cannot reach the platform"),
+    (table(kind="RUS(1e200, 0.2)"), "the leg A cannot reach the platform"),
     (table("dampng(3)"), "did you mean `damping`"),
     (table("screw(1, 2, 3, 4, 5)"), "takes 1 to 4 expressions"),
     (table(rows="| A: Sz(0.6) > Sx(0)"), "the leg A has no direction: its joints on base and platform coincide"),

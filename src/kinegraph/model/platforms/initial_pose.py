@@ -88,8 +88,8 @@ def _strut_angles(leg: RecognizedLeg, d: Floats, across: Floats) -> dict[str, fl
 def _crank_angles(leg: RecognizedLeg, d: Floats, across: Floats, at: Mapping[str, Value]) -> dict[str, float]:
     crank, rod = (number(one, at) for one in leg.lengths)
     reach = math.hypot(d[0], d[1])
-    along = (d @ d + crank**2 - rod**2) / (2 * crank)
-    if reach < abs(along) or reach == 0:
+    along = (d @ d) / (2 * crank) + (crank - rod) / (2 * crank) * (crank + rod)  # squares of lengths may overflow
+    if not abs(along) <= reach or reach == 0:
         raise ModelError(
             f"the leg {leg.name} cannot reach the platform: its joints are {np.linalg.norm(d):.4g} apart, "
             f"crank and rod are {crank:g} and {rod:g} long",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -220,7 +220,7 @@ def run(m: Memory, schedule: Schedule, iterations: int, work: int) -> bool:
 LOAD, FIRST_GREEDY, SETTLE, RUN, FIND_MEMO = range(5)
 
 Integers: TypeAlias = NDArray[np.int64]
-Entrance = Callable[[Integers, Integers, NDArray[np.float64], int, int, int], int]
+Entrance: TypeAlias = bitcode.CompiledLoop
 
 
 @loop
@@ -240,7 +240,7 @@ def enter(m: Memory, rows: Memory, schedule: Schedule, command: int, first: int,
 
 def entrance() -> Entrance:
     """The search as machine code."""
-    return cast(Entrance, bitcode.compiled(enter))
+    return bitcode.compiled(enter)
 
 
 # The driver: loads a system, computes coefficients for compiled code, reads the best state back.
@@ -252,6 +252,10 @@ Row = tuple[int, int, tuple[int, ...]]
 
 
 _NOTHING = np.zeros(1, np.int64)
+#: The least work that a step counts as: steps that find nothing to change count as next to none, and would never end.
+_LEAST_WORK = 16
+#: Seconds below which a slice of the search is lengthened.
+_SLICE = 2e-3
 
 
 class Engine:
@@ -270,12 +274,15 @@ class Engine:
         self._start = self._rows(system.expressions)
         self._temporary = {literal for literal in system.expressions if literal not in system.roots}
         self._memory = self._loaded(self._start)
+        self._bound: tuple[Array, Callable[..., int]] = _NOTHING, self._enter
         while not self._do(FIRST_GREEDY):
             self._help()
 
     def _do(self, command: int, first: int = 0, second: int = 0) -> int:
-        """Let compiled code work on the state."""
-        return self._enter(self._memory, _NOTHING, self._schedule, command, first, second)
+        """Let compiled code work on the state. Its arrays are packed once for each memory."""
+        if self._bound[0] is not self._memory:
+            self._bound = self._memory, self._enter.bound(self._memory, _NOTHING, self._schedule)
+        return self._bound[1](command, first, second)
 
     def _place(self, memory: Array, key: int) -> int:
         """Where in the array a result of the memo stands or belongs."""
@@ -304,17 +311,21 @@ class Engine:
         if not self.has_choices:
             self.settle()
             return
-        started = time.monotonic()
+        started, slice_steps = time.monotonic(), 64
         end = int(self._memory[at.WORK]) + budget.work if budget.work is not None else 1 << 62
+        last = self.iteration + budget.work // _LEAST_WORK if budget.work is not None else 1 << 62
         with budget.interrupt.catching():
             while (
                 not budget.interrupt.requested
                 and self._memory[at.WORK] < end
+                and self.iteration < last
                 and (budget.seconds is None or time.monotonic() - started < budget.seconds)
             ):
-                # Few iterations between looks at the clock keep interrupts prompt.
-                if not self._do(RUN, 64, end):
+                # Short slices between looks at the clock keep interrupts prompt; steps do not depend on them.
+                begun = time.monotonic()
+                if not self._do(RUN, min(slice_steps, last - self.iteration), end):
                     self._help()
+                slice_steps *= 2 if time.monotonic() - begun < _SLICE and slice_steps < 1 << 16 else 1
         self.settle()
 
     def settle(self) -> None:
