@@ -1,4 +1,4 @@
-"""Plain C99: one function `void NAME(const double *x, double *y)`, for export and as a cross-check.
+"""Plain C99 as a cross-check of kernels: one function `void NAME(const double *x, double *y)`. `export` serves users.
 
 Sums are written as they are, so that a compiler may fuse or not; long programs are cut into static functions, for
 compilers choke on one long function. No name of the model reaches the text.

@@ -133,7 +133,7 @@ def _joint(moving: Sequence[Transform]) -> Joint | None:
 
 # Bodies and joints as a graph. Each record adds one joint, of the body on its base; loops add further joints. The
 # records are a spanning tree, but rarely the best: a chain that returns to the ground is better cut in its middle. The
-# tree with the shortest chains from the fixed frame is chosen, unless the model names the joints to cut. A joint has
+# tree with the shortest chains from the fixed frame is a candidate; a model may name the joints to cut. A joint has
 # the name of its body, or of its loop.
 
 #: The fixed frame, the root of every tree.

@@ -1,4 +1,7 @@
-"""Legs of a platform: inertia and load at the joint on the platform, and parts on a universal joint."""
+"""Legs of a platform: inertia and load at the joint on the platform, and parts on a universal joint.
+
+`struts.py` has legs of variable length, `cranks.py` legs with a crank and a rod.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Step controllers, which choose the length of the next step. They are independent of methods and problems."""
+"""Step controllers: fixed steps, or tolerances and limits of adaptive ones, independent of methods and problems.
+
+The next step is chosen from them in `solve/loops/runge_kutta.py`, or by SUNDIALS.
+"""
 
 from __future__ import annotations
 
