@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from random import Random
 
@@ -177,12 +180,29 @@ def _sympy_tree(chance: Random, depth: int) -> str:
     return f"({inner} {chance.choice('+-**/')} {_sympy_tree(chance, depth - 1)})"
 
 
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """TimeoutError after so many seconds of the processor."""
+
+    def end(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGVTALRM, end)
+    signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
+        signal.signal(signal.SIGVTALRM, before)
+
+
 def run_minimize(text: str, depth: Depth) -> None:
     """Minimise expressions of SymPy; what SymPy itself cannot make is no case."""
     names = {**vars(sympy), "f": sympy.Function("f")}
     names |= {name: sympy.Symbol(name) for name in ("x", "y", "z", "x_1")}
     try:
-        expressions = [eval(part, dict(names)) for part in text.split(";")]  # our own text, of a closed grammar
+        with _limited(2.0):  # SymPy looks for the sign of some constants, such as acos(7), for ever
+            expressions = [eval(part, dict(names)) for part in text.split(";")]  # our own text, of a closed grammar
     except Exception:  # SymPy's own, and of many kinds
         return
     kg.minimize(expressions, parameters=("z",), effort=kg.Effort.QUICK)
