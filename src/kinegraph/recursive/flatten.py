@@ -16,11 +16,22 @@ from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.differentiate import ForwardDerivative, gradient
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.model.constraints import refuse_constraints
+from kinegraph.model.constraints import Loop, refuse_constraints
 from kinegraph.model.evaluate import Value, float_values, number, parameter_values
 from kinegraph.model.expressions import PI, TIME, Call, Compound, Expression, Name, Number, Operation, names, postorder
 from kinegraph.model.expressions import Scalar as ModelScalar
-from kinegraph.model.mechanism import ZERO, Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
+from kinegraph.model.mechanism import (
+    ZERO,
+    Body,
+    Coordinate,
+    Inertia,
+    Mechanism,
+    Quaternion,
+    Rotation,
+    Shift,
+    Transform,
+    amounts,
+)
 from kinegraph.recursive import entries
 from kinegraph.recursive.arrays import (
     AXIS,
@@ -89,6 +100,12 @@ def vanishes(value: float | Scalar) -> bool:
 
 
 # Expressions as linear forms with numeric coefficients, where they are linear.
+
+
+def moves_with_time(loop: Loop) -> bool:
+    """Does explicit time move a frame of this loop on its body? Recursive algorithms take fixed frames only."""
+    transforms = (*loop.first.transforms, *loop.second.transforms)
+    return any(TIME in names(amount) for transform in transforms for amount in amounts(transform))
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ from kinegraph.recursive.arrays import (
     Floats,
     Integers,
 )
-from kinegraph.recursive.flatten import FlatMechanism, Frame, flattened_tree
+from kinegraph.recursive.flatten import FlatMechanism, Frame, flattened_tree, moves_with_time
 from kinegraph.recursive.forward import elimination
 from kinegraph.recursive.linkages.pins import (
     ANGLE,
@@ -123,6 +123,8 @@ def planar_linkage(
     if mechanism.quasivelocities or mechanism.layout.quaternions:
         return None
     loops = [loop for loop in mechanism.loops if isinstance(loop, Loop)]
+    if any(moves_with_time(loop) for loop in loops):
+        return None
     flat = flattened_tree(mechanism, parameters)
     if len(loops) < len(mechanism.loops) or not _turn_in_plane(flat, len(mechanism.layout.velocities)):
         return None
