@@ -318,8 +318,8 @@ class ConstrainedDynamics:
     @cached_property
     def taken(self) -> list[ConstraintRow]:
         """The active rows; DerivationError if other rows do not follow from them."""
-        if self.analysis.opened is not None:
-            raise opened_by_time(self.analysis.opened)
+        if self.analysis.open_row is not None:
+            raise opened_by_time(self.analysis.open_row)
         if self.analysis.unresolved:
             raise contradicting([self.rows[k].name for k in self.places])
         return [self._chosen[k][0].row if k in self._chosen else self.rows[k] for k in self.places]

@@ -174,7 +174,7 @@ class Analysis:
     #: Are redundant rows combinations of others only up to rounded numbers?
     rounded: bool = False
     #: A redundant row that explicit time opens.
-    opened: OpenRow | None = None
+    open_row: OpenRow | None = None
     #: Rows that depend on others at all positions, if it is not known whether they agree.
     unresolved: tuple[str, ...] = ()
 
@@ -214,12 +214,12 @@ def analyzed(
     if not moves:
         return Analysis(frozenset(conditions.names[k] for k in _rank_anywhere(conditions, states[0]).redundant))
     samples = [(conditions, q) for q in states]
-    opened = None
+    first_open = None
     if graph.symbols(Kind.TIME):
         place, rank = _best(samples)
         later = states_in_time(lambda t: numeric_conditions(mechanism, graph, values, t), states[place], rank)
-        opened = open_row(later, rank)
-        samples += [(one.conditions, one.q) for one in later[1:]] if opened is None else []
+        first_open = open_row(later, rank)
+        samples += [(one.conditions, one.q) for one in later[1:]] if first_open is None else []
     measured = conditions.measured(states[0])
     missed = np.abs(measured.value(states[0]))
     found = _summary(samples, mechanism.layout.velocities)
@@ -227,7 +227,7 @@ def analyzed(
         found,
         residual=float((missed * measured.row_sizes).max(initial=0.0)),
         rounded=bool(np.any(missed > CLOSED)) or _is_rounded(samples, found),
-        opened=opened,
+        open_row=first_open,
     )
 
 

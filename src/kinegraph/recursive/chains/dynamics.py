@@ -358,8 +358,8 @@ def _can_be_assembled(mechanism: Mechanism, parameters: Mapping[str, Scalar] | N
 
     bound = {name: expression(value, name) for name, value in (parameters or {}).items()}
     analysis = analyzed(mechanism, tuple(sorted(bound.items())), constraint_graph)
-    if analysis.opened is not None:
-        raise opened_by_time(analysis.opened)
+    if analysis.open_row is not None:
+        raise opened_by_time(analysis.open_row)
     return analysis.mobility is not None
 
 
