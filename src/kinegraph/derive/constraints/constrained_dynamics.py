@@ -35,7 +35,7 @@ def contradicting(rows: Sequence[str]) -> DerivationError:
     )
 
 
-def opened_by_time(row: OpenRow) -> DerivationError:
+def opens_in_time(row: OpenRow) -> DerivationError:
     """A row that its loop or constraint cannot keep as time passes."""
     missed = f"its rate is {row.missed:.3g}" if row.by_velocity else f"it misses {row.missed:.3g}"
     return DerivationError(
@@ -319,7 +319,7 @@ class ConstrainedDynamics:
     def taken(self) -> list[ConstraintRow]:
         """The active rows; DerivationError if other rows do not follow from them."""
         if self.analysis.open_row is not None:
-            raise opened_by_time(self.analysis.open_row)
+            raise opens_in_time(self.analysis.open_row)
         if self.analysis.unresolved:
             raise contradicting([self.rows[k].name for k in self.places])
         return [self._chosen[k][0].row if k in self._chosen else self.rows[k] for k in self.places]

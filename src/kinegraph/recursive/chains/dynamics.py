@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kinegraph.derive.constraints.constrained_dynamics import contradicting, opened_by_time
+from kinegraph.derive.constraints.constrained_dynamics import contradicting, opens_in_time
 from kinegraph.derive.constraints.passing_time import LATEST, OpenRow
 from kinegraph.derive.constraints.positions import ROUNDED
 from kinegraph.errors import KernelError
@@ -169,7 +169,7 @@ class ChainSystem:
             missed = self._rows_at(q, t)[0]
             wrong = [k for k in idle if not abs(missed[k]) <= ROUNDED * sizes[k]]
             if wrong and t > 0.0:
-                raise opened_by_time(OpenRow(self._rows_given[wrong[0]].name, t, float(abs(missed[wrong[0]]))))
+                raise opens_in_time(OpenRow(self._rows_given[wrong[0]].name, t, float(abs(missed[wrong[0]]))))
             if wrong:
                 raise contradicting([self._rows_given[k].name for k in sorted({*taken, *wrong})])
         others = sorted({*range(len(sizes))} - {*taken} - {*idle})
@@ -359,7 +359,7 @@ def _can_be_assembled(mechanism: Mechanism, parameters: Mapping[str, Scalar] | N
     bound = {name: expression(value, name) for name, value in (parameters or {}).items()}
     analysis = analyzed(mechanism, tuple(sorted(bound.items())), constraint_graph)
     if analysis.open_row is not None:
-        raise opened_by_time(analysis.open_row)
+        raise opens_in_time(analysis.open_row)
     return analysis.mobility is not None
 
 
