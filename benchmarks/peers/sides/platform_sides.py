@@ -19,7 +19,7 @@ _PROXIMAL = {"constraintDynamics": 0.0, "lcaba": 1e-8}
 
 @dataclass(frozen=True)
 class Hexapod:
-    """The numbers of a platform: joints, and mass, height of the centre of mass and moments of each part."""
+    """The numbers of a platform: joints, and mass, height of the center of mass and moments of each part."""
 
     base: Floats
     ring: Floats

@@ -126,7 +126,7 @@ DRIVES = dict.fromkeys(("A_l", "B_l", "C_l", "D_l", "E_l", "F_l"), 1.3)
 
 
 @cache
-def in_metres() -> PlatformPoses:
+def in_meters() -> PlatformPoses:
     return kg.platform_poses("stewart", DRIVES)
 
 
@@ -140,7 +140,7 @@ def test_poses_do_not_depend_on_the_unit_of_length(unit: float) -> None:
     text = library.text("stewart")
     scaled = re.sub(r"(S[xyz]\()([-\d.]+)(?=\))", in_units, text)
     scaled = re.sub(r"([xz] = )([-\d.]+)", in_units, scaled)
-    plain = in_metres()
+    plain = in_meters()
     found = kg.platform_poses(kg.parse(scaled, "scaled.kg"), {name: unit * value for name, value in DRIVES.items()})
     assert found.complete and found.paths == plain.paths
     places = [np.array([[pose.ring[name] for name in "xyz"] for pose in one]) for one in (plain, found)]

@@ -23,7 +23,7 @@ struct Platform {
     pin::ProximalSettings settings;
 };
 
-// mass, height of the centre of mass, three central moments
+// mass, height of the center of mass, three central moments
 static pin::Inertia part(const double *p) {
     const Eigen::Matrix3d inertia = Eigen::Vector3d(p[2], p[3], p[4]).asDiagonal();
     return pin::Inertia(p[0], Eigen::Vector3d(0, 0, p[1]), inertia);

@@ -326,7 +326,7 @@ class Derivation:
 
     @cached_property
     def closed_form(self) -> ClosedForm:
-        """The closed formulas need true centres of mass, so nothing is regrouped."""
+        """The closed formulas need true centers of mass, so nothing is regrouped."""
         return ClosedForm(self.described_tree)
 
     @cached_property

@@ -473,7 +473,7 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "arm",
-        "vector from a joint to a body's centre of mass",
+        "vector from a joint to a body's center of mass",
         arguments=Q,
         shape=(3,),
         frame=Frame.FIXED,
