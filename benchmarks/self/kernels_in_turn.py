@@ -3,7 +3,7 @@
 Every copy compiles in processes of its own, as `kg.compile` does it at quick effort; then each runs a short burst in
 turn, many times, and the shortest one counts. So all see the same machine, and a difference of a few per cent shows.
 Each copy has several processes, for where the system puts their memory is chance. The instructions of the machine
-code are no chance: times that differ where these do not are noise, or another order of the same instructions.
+code do not vary: times that differ where these do not are noise, or another order of the same instructions.
 """
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ def _store() -> Store:
 
 @contextmanager
 def _file(name: str, text: str) -> Iterator[Path]:
-    """A file in a folder of its own; the characters U+DC80 to U+DCFF are single bytes that are no text."""
+    """A file in a folder of its own; the characters U+DC80 to U+DCFF are single bytes that are not text."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(text.encode("utf-8", "surrogateescape"))

@@ -156,7 +156,7 @@ _AHEAD = 2 * LINE
 
 
 class LongRows:
-    """Functions `@write<number>_<phase>(y, rows...)`, one for every place in a line where a block may begin.
+    """Functions `@write<number>_<phase>(y, rows...)`, one per place in a line where a block may begin.
 
     A loop transposes tile after tile; a table says which vectors at y are its columns. What a tile gives for a row is
     stored when the next tile is known, shifted to the lines; the ends of a row are stored as they are. Rows that do

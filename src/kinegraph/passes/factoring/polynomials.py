@@ -301,7 +301,7 @@ class System:
     # literals and expressions
 
     def leaf(self) -> int:
-        """A new literal that is no expression."""
+        """A new literal that is not an expression."""
         self._next += 1
         return self._next - 1
 
