@@ -347,7 +347,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _RigidBody:
-    """Mass and moments as the model states them, along the axes of a frame in the centre of mass."""
+    """Mass and moments as the model states them, along the axes of a frame in the center of mass."""
 
     frame: Frame
     mass: float
@@ -543,13 +543,13 @@ def _mass_properties(rigid: Sequence[_RigidBody], steps: int, numbers: Numbers) 
     step = _integers(body.frame.step for body in rigid)
     m = numbers.array([body.mass for body in rigid])
     turn = numbers.array([body.frame.turn for body in rigid]).reshape(-1, 3, 3)
-    centre = numbers.array([body.frame.origin for body in rigid]).reshape(-1, 3)
+    center = numbers.array([body.frame.origin for body in rigid]).reshape(-1, 3)
     Jx, Jy, Jz, Jxy, Jyz, Jxz = numbers.array([body.moments for body in rigid]).reshape(-1, 6).T
     central = np.array([[Jx, -Jxy, -Jxz], [-Jxy, Jy, -Jyz], [-Jxz, -Jyz, Jz]]).transpose(2, 0, 1)
-    square = np.einsum("bi,bi->b", centre, centre)[:, None, None] * np.eye(3, dtype=int)
-    steiner = m[:, None, None] * (square - centre[:, :, None] * centre[:, None, :])
+    square = np.einsum("bi,bi->b", center, center)[:, None, None] * np.eye(3, dtype=int)
+    steiner = m[:, None, None] * (square - center[:, :, None] * center[:, None, :])
     np.add.at(mass, step, m)
-    np.add.at(moment, step, m[:, None] * centre)
+    np.add.at(moment, step, m[:, None] * center)
     np.add.at(inertia, step, turn @ central @ turn.transpose(0, 2, 1) + steiner)
     return moment, inertia.reshape(steps, 9)[:, [0, 4, 8, 1, 5, 2]], mass
 

@@ -410,7 +410,7 @@ def integrated(
 ) -> Finished:
     """Runge-Kutta's method of order four with `step`; `force` gives the generalized forces at a time.
 
-    What the loops miss fades away by Baumgarte's stabilisation, if the system has one.
+    What the loops miss fades away by Baumgarte's stabilization, if the system has one.
     """
     if system.layout.quaternions:
         raise KernelError("runs over chains take plain coordinates, no quaternions")
