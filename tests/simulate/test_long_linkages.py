@@ -59,6 +59,7 @@ def test_what_cannot_be_run_is_said():
         kg.simulate("loop-4", 0.1, loops=True, state={"a1": 0, "a2": 0, "b1": 0}, progress=False)
     assert not takes_recursion(kg.load("spatial-slider-crank"), solver_of("dop853"), None)
     assert takes_recursion(kg.load("loop-200"), solver_of("dop853"), None)
+    assert takes_recursion(kg.load("n-four-bar-1000"), solver_of("dop853"), None)
     assert not takes_recursion(kg.load("loop-64"), solver_of("dop853"), None)
 
 

@@ -243,7 +243,12 @@ def _without_values(mechanism: Mechanism, graph: Graph) -> Analysis:
 
 
 def _unresolved_rows(conditions: Conditions, q: Floats) -> tuple[str, ...]:
-    """Rows that depend on others also where loops are open; not those that are satisfied everywhere."""
+    """Rows that depend on others also where loops are open; not those that are satisfied everywhere.
+
+    None if numbers too large for floating point leave nothing to judge.
+    """
+    if not np.isfinite(conditions.jacobian(q)).all():
+        return ()
     redundant = _rank_anywhere(conditions, q).redundant
     places = [conditions.measured(one) for one in _anywhere(conditions, q)]
     largest = np.max(

@@ -112,6 +112,8 @@ def _least_degree(beside: list[set[int]], bars: int) -> tuple[list[int], list[li
 
 #: Bars this far apart along the axis of their pins, relative to the largest length, lie in planes that cannot meet.
 _APART = 1e-12
+#: Positions at which the loops of a linkage are tried.
+_POSITIONS = 5
 
 
 def planar_linkage(
@@ -172,9 +174,13 @@ def _in_one_plane(flat: FlatMechanism, axis: int, ends: Sequence[Sequence[Frame]
 
 
 def _independent(linkage: Linkage) -> bool:
-    """Does every loop restrict the motion? A loop that is stated twice does not."""
-    q, none = np.random.default_rng(5).uniform(-1, 1, len(linkage.bar)), np.zeros(len(linkage.bar))
-    return bool(np.all(LinkageSystem(linkage, ()).evaluated(q, none, none)[1] > SINGULAR))
+    """Does every loop restrict the motion? A loop that is stated twice does so at no position.
+
+    One position does not tell: among thousands of loops some are near a singular position wherever they are.
+    """
+    random, system, none = np.random.default_rng(5), LinkageSystem(linkage, ()), np.zeros(len(linkage.bar))
+    pivots = [system.evaluated(random.uniform(-1, 1, len(none)), none, none)[1] for _ in range(_POSITIONS)]
+    return bool(np.all(np.max(pivots, axis=0) > SINGULAR))
 
 
 def _linkage(flat: FlatMechanism, axis: int, ends: Sequence[Sequence[Frame]]) -> Linkage | None:
