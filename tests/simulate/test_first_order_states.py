@@ -134,6 +134,40 @@ def test_unsupported_tasks_name_the_state() -> None:
     model = kg.parse(MOTOR)
     with pytest.raises(SolveError, match="first-order state i"):
         kg.simulate(model, 1, method="symplectic")
-    for task in (kg.equilibria, kg.first_integrals):
+    run = kg.simulate(model, 1, times=5)
+    for task in (
+        kg.equilibria,
+        kg.first_integrals,
+        kg.statics,
+        lambda model: kg.continuation(model, "U", 1, 2),
+        lambda model: kg.sensitivities(model, 1, "J"),
+        lambda model: kg.gradient(model, 1, "J"),
+        lambda model: kg.fit(model, {"t": run.t, "i": run["i"]}, "J"),
+        lambda model: kg.follow(model, {"q": "t"}, [0, 1]),
+        lambda model: kg.unknown_forces(model, {"q": "t"}, [0, 1]),
+        lambda model: kg.synthesize(model, 1, {"q": 1}, {"J": (0.1, 1)}),
+        lambda _: kg.joint_loads(run),
+        lambda _: kg.point_motion(run, "Rotor"),
+    ):
         with pytest.raises(DerivationError, match="first-order state i"):
             task(model)
+    with pytest.raises(DerivationError, match="has no first-order states"):
+        kg.derive("double-pendulum", "state_rates")
+
+
+def test_contact_and_stiff_state_against_closed_forms() -> None:
+    """A state filters the height of a bouncing ball; a fast state follows its input without delay."""
+    ball = kg.parse("""
+    model ball; gravity 0, 0, -10; coordinates h = 1; Ball | Sz(h) | m(1);
+    contact floor | h >= 0 | restitution(0.5); state x' = h;
+    """)
+    run = kg.simulate(ball, 0.8, rtol=1e-11, atol=1e-13, times=8)
+    hit = np.sqrt(0.2)  # h = 1 - 5 t^2, then 5 s - 5 s^2 with half the speed
+    s = 0.8 - hit
+    assert abs(run["x"][-1] - (hit - 5 * hit**3 / 3 + 5 * hit * s**2 / 2 - 5 * s**3 / 3)) < 1e-9
+    stiff = kg.parse(
+        "model stiff; coordinates q; A | Sx(q) | m(1); state x' = 1e7*(cos(t) - x); force F | value(x), on(q);"
+    )
+    run = kg.simulate(stiff, 1, method="bdf", rtol=1e-9, atol=1e-11, times=5)
+    assert np.allclose(run["x"][1:], np.cos(run.t[1:]), atol=1e-6)
+    assert abs(run["q"][-1] - (1 - np.cos(1))) < 1e-6

@@ -54,7 +54,7 @@ class RunStates:
 def run_states(run: Solution) -> RunStates:
     """The states of a run with the forces and inputs that acted."""
     mechanism = run_model(run).mechanism
-    refuse_states(mechanism, "joint_loads")
+    refuse_states(mechanism, "the evaluation of a whole run")
     layout = mechanism.layout
     q, v = (
         np.reshape([run[name] for name in names], (-1, len(run.t))).T for names in (layout.positions, layout.velocities)

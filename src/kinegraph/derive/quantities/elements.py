@@ -32,6 +32,11 @@ def power(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 
 def state_rates(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """The rates of the first-order states, which may use all names that elements use."""
+    if not derivation.mechanism.states:
+        raise DerivationError(
+            f"{quantity}: {derivation.mechanism.name} has no first-order states\n"
+            "  declare them, e.g. `state i' = (U - R*i)/L;`"
+        )
     return derivation.state_rates
 
 
