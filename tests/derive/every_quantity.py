@@ -17,7 +17,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.platforms.recognition import platform_of
 from tests.mechanisms import Floats, random_state
 
-#: Every kind of element on two joints; a free body with a quaternion and a joint; motion prescribed in time.
+#: Every kind of element on two joints; a free body with a quaternion and a joint; motion prescribed in time; a motor.
 TEXTS = {
     "arm": """parameters k = 3, m = 2; coordinates q1, x; gravity 0, -9.81, 0; inputs u;
         A | Rz(q1) | Sx(0.5), m(m), Jz(0.1); B~A | Sx(x) | Rz(0.2), m(1), Jz(0.05); output tip = B(1, 0.2, 0);
@@ -40,6 +40,10 @@ TEXTS = {
         gravity 0, 0, -9.81; Ring | Sx(x), Sy(y), Sz(z), Q(e0, e1, e2, e3) | m(2), Jx(0.1), Jy(0.2), Jz(0.25);
         platform UPS | Ring | Sz(0.3), m(1), Jx(0.1), Jy(0.1), Jz(0.01) | Sz(-0.2), m(0.5), Jx(0.05), Jy(0.05) |
             damping(c) | A: Sx(0.2), Rz(0.3) > Sx(0.4), Sz(-0.1);""",
+    "motor": """parameters R = 2, k = 0.8; coordinates q; inputs u; gravity 0, -9.81, 0;
+        A | Rz(q) | Sx(0.3), m(1), Jz(0.3); output tip = A(1, 0, 0);
+        state i' = u - R*i - k*q', x' = sin(tip.x) - x*i*cos(t);
+        force T | value(k*i), on(q); damper D | on(q), damping(1 + x^2);""",
 }  # fmt: skip
 MECHANISMS = {name: kg.parse(text, name) for name, text in TEXTS.items()}
 
@@ -53,8 +57,10 @@ def words(mechanism: Mechanism) -> list[str]:
 
 
 def words_of(record: QuantityRecord, mechanism: Mechanism) -> Iterator[str]:
-    """One quantity of the table for every possible subject; for constraints only if there are any."""
+    """One quantity of the table for every possible subject; for constraints and states only if there are any."""
     if Extent.ROWS in record.shape and not is_constrained(mechanism):
+        return
+    if Extent.STATES in record.shape and not mechanism.states:
         return
     if record.of_platforms != (platform_of(mechanism) is not None):
         return  # others are derived of platforms as of all closed loops
@@ -105,7 +111,7 @@ def state(mechanism: Mechanism, seed: int = 1) -> dict[str, Floats | float]:
     q, v, a, t = random_state(mechanism, seed)
     layout = mechanism.layout
     given = {"q": q, "v": v, "a": a, "tau": a[::-1] - 0.2, "u": np.full(len(layout.inputs), 0.7)}
-    return {**given, "t": t}
+    return {**given, "z": np.linspace(0.4, 0.9, len(layout.states)), "t": t}
 
 
 def symbols(mechanism: Mechanism, seed: int = 1) -> dict[str, float]:

@@ -57,6 +57,7 @@ def summary(mechanism: Mechanism) -> dict[str, object]:
         "bodies": [{"name": body.name, "base": body.base} for body in mechanism.bodies],
         "coordinates": list(mechanism.layout.positions),
         "velocities": list(mechanism.layout.velocities),
+        "states": [{"name": one.name, "rate": text(one.rate)} for one in mechanism.states],
         "dof": _mobility(mechanism).dof,
         "redundant_rows": list(_mobility(mechanism).redundant),
         "loops_open_by": _mobility(mechanism).residual,
@@ -194,6 +195,9 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     yield f"coordinates   {_with_units(mechanism, mechanism.layout.positions) or 'none'}"
     if len(mechanism.layout.positions) != len(mechanism.layout.velocities):
         yield f"velocities    {', '.join(mechanism.layout.velocities)}"
+    if mechanism.states:
+        states = (f"{one.name}' = {text(one.rate)}" for one in mechanism.states)
+        yield f"states        {_listed(states)}"
     yield f"parameters    {_parameters(mechanism)}"
     still = all(part == ZERO for part in mechanism.gravity)
     gravity = ", ".join(text(part) for part in mechanism.gravity)

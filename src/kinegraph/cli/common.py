@@ -140,10 +140,10 @@ def parameter_settings(mechanism: kg.Mechanism, settings: list[str] | None) -> d
 
 
 def parameter_texts(mechanism: kg.Mechanism, settings: list[str] | None) -> dict[str, str]:
-    """The values of --set as they were typed. A coordinate or velocity is an error that names --state."""
+    """The values of --set as they were typed. A coordinate, velocity or state is an error that names --state."""
     given = assignments(settings or (), "--set")
     for name, text in given.items():
-        if name in mechanism.layout.positions or name in mechanism.layout.velocities:
+        if name in mechanism.layout.initial:
             message = f"--set: {name!r} is not a parameter of {mechanism.name}"
             raise ModelError(message, remedy=f"write --state {name}={text}")
     return given

@@ -34,6 +34,7 @@ from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import (
     Value,
     initial_positions,
+    initial_states,
     initial_velocities,
     number,
     parameter_values,
@@ -187,6 +188,7 @@ def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping
     layout = mechanism.layout
     state = dict(zip(layout.positions, initial_positions(mechanism, parameters), strict=True))
     state |= zip(layout.velocities, initial_velocities(mechanism, parameters), strict=True)
+    state |= zip(layout.states, initial_states(mechanism, parameters), strict=True)
     state |= dict.fromkeys((*layout.accelerations, *layout.forces, *layout.inputs, "t"), 0.0)
     for name, text in given.items():
         if name not in state:

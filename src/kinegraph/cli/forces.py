@@ -241,7 +241,7 @@ def _along_run(
     from kinegraph.tasks.joint_loads import joint_loads
 
     mechanism = source.mechanism()
-    known = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    known = mechanism.layout.initial
     given = assignments(state or (), "--state")
     run = simulate(
         mechanism,

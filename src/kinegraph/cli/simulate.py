@@ -189,7 +189,7 @@ def _gains(text: str | None) -> Baumgarte | None:
 def run_state(mechanism: kg.Mechanism, state: list[str] | None) -> dict[str, str]:
     """The initial state of --state; an unknown name is an error."""
     given = assignments(state or (), "--state")
-    known = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    known = mechanism.layout.initial
     for name in given:
         if name not in known:
             raise ModelError(f"--state: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, known))

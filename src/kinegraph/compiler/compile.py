@@ -107,7 +107,8 @@ def is_recursive(request: Request, runtime: Sequence[str] = (), loops: bool | No
         raise KernelError(f"loops compute {names} only, all parameters bound, without passes: compile with loops=False")
     if loops is not None:
         return loops
-    return possible and not request.mechanism.elements and len(request.mechanism.layout.velocities) > LARGE
+    acting = request.mechanism.elements or request.mechanism.states
+    return possible and not acting and len(request.mechanism.layout.velocities) > LARGE
 
 
 def _has_recursion(quantity: Quantity, mechanism: Mechanism) -> bool:

@@ -84,8 +84,8 @@ _TAKEN = ("s", "T", "batch", "failed")
 
 #: The argument for each kind of symbol.
 _ARGUMENT_NAMES = {
-    Kind.COORDINATE: "q", Kind.VELOCITY: "v", Kind.ACCELERATION: "a", Kind.INPUT: "tau", Kind.TIME: "t",
-    Kind.PARAMETER: "p", Kind.CONSTANT: "c",
+    Kind.COORDINATE: "q", Kind.VELOCITY: "v", Kind.STATE: "z", Kind.ACCELERATION: "a", Kind.INPUT: "tau",
+    Kind.TIME: "t", Kind.PARAMETER: "p", Kind.CONSTANT: "c",
 }  # fmt: skip
 
 

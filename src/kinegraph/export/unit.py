@@ -142,6 +142,7 @@ def operations_of(program: Program) -> Operations:
 _ARGUMENTS = {
     Kind.COORDINATE: "positions",
     Kind.VELOCITY: "velocities",
+    Kind.STATE: "first-order states, in the units of the model",
     Kind.ACCELERATION: "accelerations",
     Kind.INPUT: "generalized forces",
     Kind.TIME: "time",

@@ -32,6 +32,7 @@ class Kind(Enum):
     PARAMETER = "parameter"
     COORDINATE = "coordinate"
     VELOCITY = "velocity"
+    STATE = "state"
     ACCELERATION = "acceleration"
     TIME = "time"
     INPUT = "input"

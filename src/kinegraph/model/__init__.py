@@ -74,6 +74,7 @@ __all__ = [
     "EnergyLaw",
     "Expression",
     "Extra",
+    "FirstOrderState",
     "Force",
     "ForceLaw",
     "Friction",
@@ -119,6 +120,7 @@ __all__ = [
     "expression",
     "inertia",
     "initial_positions",
+    "initial_states",
     "initial_velocities",
     "number",
     "parameter_values",
@@ -161,7 +163,7 @@ load_on_demand(
             "kinegraph.model.elements",
         ),
         **dict.fromkeys(
-            ("initial_positions", "initial_velocities", "number", "parameter_values", "value"),
+            ("initial_positions", "initial_states", "initial_velocities", "number", "parameter_values", "value"),
             "kinegraph.model.evaluate",
         ),
         **dict.fromkeys(
@@ -172,6 +174,7 @@ load_on_demand(
                 "Axis",
                 "Body",
                 "Coordinate",
+                "FirstOrderState",
                 "Inertia",
                 "Mechanism",
                 "Parameter",

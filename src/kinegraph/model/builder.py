@@ -26,6 +26,7 @@ from kinegraph.model.mechanism import (
     Axis,
     Body,
     Coordinate,
+    FirstOrderState,
     ImpactLaw,
     ImpactOrder,
     Impacts,
@@ -312,6 +313,7 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         self._gravity = _expressions(gravity, 3, "gravity")
         self._parameters: list[Parameter] = []
         self._coordinates: list[Coordinate | QuaternionCoordinates] = []
+        self._states: list[FirstOrderState] = []
         self._bodies: list[Body] = []
         self._points: list[Point] = []
         self._shapes: list[Shape] = []
@@ -331,6 +333,14 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         start, rate = (ZERO if one is None else expression(one) for one in (position, velocity))
         zeros = position is not None and start == ZERO, velocity is not None and rate == ZERO
         self._coordinates.append(Coordinate(name, start, rate, expression(armature), zeros))
+        return Name(name)
+
+    def state(self, name: str, rate: Scalar, initial: Scalar = 0) -> Name:
+        """Declare a first-order state with its rate and initial value, such as the current of a motor.
+
+        A rate that contains the state itself uses its name: `state("i", (U - R*Name("i"))/L)`.
+        """
+        self._states.append(FirstOrderState(name, expression(rate), expression(initial)))
         return Name(name)
 
     def quaternion(
@@ -424,6 +434,7 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
             impacts=self._impacts,
             unknowns=tuple(self._unknowns),
             cuts=tuple(self._cuts),
+            states=tuple(self._states),
         )
         mechanism = resolved(with_legs(mechanism, tuple(self._legs)))
         validate(mechanism)

@@ -316,6 +316,16 @@ def refuse_contact_forces(mechanism: Mechanism, what: str) -> None:
     )
 
 
+def refuse_states(mechanism: Mechanism, what: str) -> None:
+    """Raise a DerivationError if the mechanism has first-order states, which `what` does not support."""
+    if mechanism.states:
+        name = mechanism.states[0].name
+        raise DerivationError(
+            f"{mechanism.name}: {what} does not support the first-order state {name}\n"
+            f"  use simulate or linearize, or hold it: replace its `state` statement by `parameters {name} = ...;`"
+        )
+
+
 def refuse_constraints(mechanism: Mechanism, what: str) -> None:
     """Raise a DerivationError unless the mechanism is a tree; `what` is not supported for other mechanisms."""
     _refuse(mechanism, [*map(described, all_constraints(mechanism)), *_unknowns(mechanism)], what)

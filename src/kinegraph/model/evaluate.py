@@ -134,6 +134,11 @@ def initial_velocities(mechanism: Mechanism, parameters: Mapping[str, Value]) ->
     return tuple(number(velocity, parameters) for group in written for velocity in group)
 
 
+def initial_states(mechanism: Mechanism, parameters: Mapping[str, Value]) -> tuple[float, ...]:
+    """Initial z in the order of `layout.states`."""
+    return tuple(number(state.initial, parameters) for state in mechanism.states)
+
+
 def _formulas(mechanism: Mechanism, overrides: Mapping[str, Scalar]) -> dict[str, Expression | None]:
     formulas = {parameter.name: parameter.value for parameter in mechanism.parameters}
     for name, given in overrides.items():

@@ -197,6 +197,18 @@ class QuaternionCoordinates:
 
 
 @dataclass(frozen=True, slots=True)
+class FirstOrderState:
+    """`state i' = (U - R*i)/L;`: a variable with a rate of its own, such as the current of a motor.
+
+    The rate is an expression of coordinates, velocities, points, states, inputs and time.
+    """
+
+    name: str
+    rate: Expression
+    initial: Expression = ZERO
+
+
+@dataclass(frozen=True, slots=True)
 class Point:
     """An output point, fixed in a body's link frame (in the fixed frame if body is None).
 
@@ -220,10 +232,11 @@ class Mechanism(RichDisplay):
     """A complete description of a mechanism. Bodies, coordinates and parameters are in the order of the model.
 
     bodies: each has one joint on its base; a base may come later. elements: act on the bodies. inputs: signals that
-    elements may use. unknowns: forces to be found. loops, constraints, contacts: beyond the tree of bodies. impacts:
-    the impact model of contacts. cuts: joints at which loops are to be cut. definitions, quasivelocities: names for
-    expressions. extras: data of robot files beyond rigid bodies (limits, friction, shapes), which the model language
-    does not cover. report: findings of the file reader; it is not part of comparisons.
+    elements may use. states: variables of first-order equations. unknowns: forces to be found. loops, constraints,
+    contacts: beyond the tree of bodies. impacts: the impact model of contacts. cuts: joints at which loops are to be
+    cut. definitions, quasivelocities: names for expressions. extras: data of robot files beyond rigid bodies (limits,
+    friction, shapes), which the model language does not cover. report: findings of the file reader; it is not part of
+    comparisons.
     """
 
     name: str
@@ -243,10 +256,11 @@ class Mechanism(RichDisplay):
     impacts: Impacts = field(default_factory=Impacts)
     unknowns: tuple[Unknown, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    states: tuple[FirstOrderState, ...] = ()
     report: Report = field(default=Report(), compare=False, repr=False)
 
     def __repr__(self) -> str:
-        parts = ("bodies", "coordinates", "parameters", "elements", "loops", "constraints", "contacts")
+        parts = ("bodies", "coordinates", "states", "parameters", "elements", "loops", "constraints", "contacts")
         facts = [f"{len(getattr(self, part))} {part}" for part in parts if getattr(self, part)]
         return f"<Mechanism {self.name}: {', '.join(facts)}>"
 
@@ -287,7 +301,10 @@ class Mechanism(RichDisplay):
                 velocities.extend(coordinate.velocities)
         inputs = tuple(given.name for given in self.inputs if given.value is None)
         integrals = tuple(one.integral for one in self.quasivelocities)
-        return StateLayout(tuple(positions), tuple(velocities), inputs, tuple(quaternions), integrals=integrals)
+        states = tuple(one.name for one in self.states)
+        return StateLayout(
+            tuple(positions), tuple(velocities), inputs, tuple(quaternions), integrals=integrals, states=states
+        )
 
     @property
     def declared(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from kinegraph.model.expressions import RESERVED
 STATEMENTS = (
     "model", "parameters", "coordinates", "quaternion", "gravity", "initial", "output", "accept", "inputs",
     "spring", "damper", "friction", "force", "moment", "potential", "limit", "shape", "armature",
-    "define", "quasivelocity", "unknown", "loop", "constraint", "contact", "impacts", "cut", "platform",
+    "define", "quasivelocity", "unknown", "state", "loop", "constraint", "contact", "impacts", "cut", "platform",
 )  # fmt: skip
 
 #: Maximum length of a name.

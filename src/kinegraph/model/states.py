@@ -1,4 +1,4 @@
-"""The layout of the vectors of a mechanism: q, v, a, tau, p, u, and the state that a simulation integrates.
+"""The layout of the vectors of a mechanism: q, v, z, a, tau, p, u, and the state that a simulation integrates.
 
 The order of all vectors is defined here. The number of velocities is not the number of degrees of freedom:
 constraints remove some of them.
@@ -30,7 +30,7 @@ class StateLayout:
     """The names of all entries, in their order.
 
     positions: q. velocities: v, which is q' for an ordinary coordinate and the angular velocity for a quaternion.
-    inputs: u. quaternions: where in q the four components of each begin.
+    inputs: u. quaternions: where in q the four components of each begin. states: z, of first-order equations.
     multipliers: one for each constraint row. integrals: of quasi-velocities. balances: dissipated and supplied energy.
     """
 
@@ -41,11 +41,17 @@ class StateLayout:
     multipliers: tuple[str, ...] = ()
     integrals: tuple[str, ...] = ()
     balances: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
 
     @cached_property
     def accelerations(self) -> tuple[str, ...]:
         """a, the time derivatives of v."""
         return tuple(name + "'" for name in self.velocities)
+
+    @cached_property
+    def initial(self) -> tuple[str, ...]:
+        """The variables with initial values: q, v and z."""
+        return (*self.positions, *self.velocities, *self.states)
 
     @cached_property
     def forces(self) -> tuple[str, ...]:
@@ -59,8 +65,8 @@ class StateLayout:
 
     @cached_property
     def state(self) -> tuple[str, ...]:
-        """y, the state that a simulation integrates: positions, velocities, integrals, energy balances."""
-        return (*self.positions, *self.velocities, *self.integrals, *self.balances)
+        """y, the state that a simulation integrates: positions, velocities, first-order states, integrals, balances."""
+        return (*self.positions, *self.velocities, *self.states, *self.integrals, *self.balances)
 
     @property
     def position_part(self) -> Segment:
@@ -73,9 +79,14 @@ class StateLayout:
         return self._after(self.position_part, self.velocities)
 
     @property
+    def state_part(self) -> Segment:
+        """The segment of the first-order states z in y."""
+        return self._after(self.velocity_part, self.states)
+
+    @property
     def integral_part(self) -> Segment:
         """The segment of the integrals in y."""
-        return self._after(self.velocity_part, self.integrals)
+        return self._after(self.state_part, self.integrals)
 
     @staticmethod
     def _after(part: Segment, names: tuple[str, ...]) -> Segment:

@@ -61,7 +61,7 @@ def _users_of_coordinates(mechanism: Mechanism) -> tuple[object, ...]:
     transforms = tuple(amounts(one)[0] for body in mechanism.bodies for one in body.transforms)
     coupled = tuple(Name(end) for one in mechanism.loops for end in (one.first, one.second) if isinstance(end, str))
     laws = (mechanism.elements, mechanism.constraints, mechanism.contacts)
-    return transforms, coupled, laws, mechanism.quasivelocities, mechanism.definitions
+    return transforms, coupled, laws, mechanism.quasivelocities, mechanism.definitions, mechanism.states
 
 
 def _owners(mechanism: Mechanism) -> dict[str, str]:

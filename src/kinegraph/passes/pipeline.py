@@ -193,7 +193,7 @@ class Small:
 
     def holds(self, entry: Graph, results: Mapping[str, Graph]) -> bool:
         """Whether the graph is small enough, with another limit where it has rates."""
-        rates = self.with_rates is not None and entry.symbols(Kind.VELOCITY, Kind.ACCELERATION, Kind.INPUT)
+        rates = self.with_rates is not None and entry.symbols(Kind.VELOCITY, Kind.STATE, Kind.ACCELERATION, Kind.INPUT)
         most = self.with_rates if rates and self.with_rates is not None else self.nodes
         return len(entry) <= most
 

@@ -22,6 +22,7 @@ from kinegraph.derive.constraints.projection import MISSED, PROJECTED, projected
 from kinegraph.derive.dynamics.state_rate import (
     Forces,
     balance_names,
+    initial_symbols,
     motion_words,
     rate_jacobian,
     state_names,
@@ -29,6 +30,7 @@ from kinegraph.derive.dynamics.state_rate import (
 )
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.errors import SolveError
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.build import Scalar as GraphScalar
 from kinegraph.graph.interpret import interpret
@@ -43,6 +45,9 @@ from kinegraph.solve.recording import Run
 
 if TYPE_CHECKING:
     from kinegraph.derive.quantities.closed_legs import ClosedLegs
+
+#: Of a mechanism without first-order states.
+NOTHING: Floats = np.zeros(0)
 
 _LARGEST_REDUCED = 4000
 _MOST_INTERPRETED = 5_000_000  # values of nodes that NumPy computes before a compiler would have started
@@ -188,8 +193,8 @@ class Equations(ABC):
         """Rows of q, v and balances (the single output of a graph in these) as rows of y, in y."""
 
     @abstractmethod
-    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
-        """y from q and v at t."""
+    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0, z: Floats = NOTHING) -> Floats:
+        """y from q, v and the first-order states z at t."""
 
     @abstractmethod
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
@@ -221,11 +226,9 @@ class Equations(ABC):
 
     @property
     def velocity_symbols(self) -> tuple[Symbol, ...]:
-        """The symbols of q, v, integrals of quasi-velocities and balances."""
-        positions = (Symbol(Kind.COORDINATE, name) for name in self.mechanism.layout.positions)
-        velocities = (Symbol(Kind.VELOCITY, name) for name in self.mechanism.layout.velocities)
+        """The symbols of q, v, z, integrals of quasi-velocities and balances."""
         further = (*self.mechanism.layout.integrals, *self.balances)
-        return (*positions, *velocities, *(Symbol(Kind.INPUT, name) for name in further))
+        return (*initial_symbols(self.mechanism), *(Symbol(Kind.INPUT, name) for name in further))
 
     @property
     def moving_symbols(self) -> tuple[Symbol, ...]:
@@ -272,7 +275,7 @@ class Equations(ABC):
 
 
 class VelocityForm(Equations):
-    """y = [q, v], and energy balances where forces, elements and prescribed motions change the energy."""
+    """y = [q, v, z], and energy balances where forces, elements and prescribed motions change the energy."""
 
     @property
     def described(self) -> Mechanism:
@@ -354,8 +357,16 @@ class VelocityForm(Equations):
     def carry_states(self, graph: Graph) -> Graph:
         return graph
 
-    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
-        return np.concatenate([q, v, np.zeros(len(self.names) - len(q) - len(v))])
+    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0, z: Floats = NOTHING) -> Floats:
+        begun = self.begun(q, v, z)
+        return np.concatenate([begun, np.zeros(len(self.names) - len(begun))])
+
+    def begun(self, q: Floats, v: Floats, z: Floats) -> Floats:
+        """[q, v, z], with which y begins; SolveError unless z has a value for each state."""
+        if len(z) != len(self.mechanism.states):
+            names = ", ".join(self.mechanism.layout.states)
+            raise SolveError(f"{self.mechanism.name}: the initial values of its states are missing: {names}")
+        return np.concatenate([q, v, z])
 
     def unpack(self, states: Floats, parameters: Floats) -> tuple[Floats, Floats]:
         first, last = len(self.mechanism.layout.positions), len(self.mechanism.layout.velocities)

@@ -24,7 +24,7 @@ from kinegraph.graph.build import Scalar as Node
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.equations import Equations, VelocityForm, by_row, row_values, state_symbols
+from kinegraph.simulate.equations import NOTHING, Equations, VelocityForm, by_row, row_values, state_symbols
 from kinegraph.solve.problem import Closing, Floats, RightHandSide
 
 # Hamilton's equations of mechanisms without loops.
@@ -41,6 +41,11 @@ class MomentumForm(Equations):
             raise SolveError(
                 f"a symplectic method cannot integrate the quasi-velocity {one.name}: use another method, "
                 "e.g. method='dop853'"
+            )
+        if mechanism.states:
+            raise SolveError(
+                f"a symplectic method cannot integrate the first-order state {mechanism.states[0].name}: use another "
+                "method, e.g. method='dop853'"
             )
         if forces.given or depends_on_time(mechanism):
             raise SolveError(
@@ -101,7 +106,7 @@ class MomentumForm(Equations):
         v = dict(zip(symbols, solved, strict=True))
         return moved(graph.outputs, transfer(graph, builder, _replacing(builder, v)))
 
-    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
+    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0, z: Floats = NOTHING) -> Floats:
         row = np.concatenate([q, v, [t], parameters])
         return np.concatenate([q, row_values(self._momenta, state_symbols(self), row[None])["p"][0]])
 

@@ -15,7 +15,7 @@ from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
 from kinegraph.model.constraints import is_constrained
-from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number
+from kinegraph.model.evaluate import Value, initial_positions, initial_states, initial_velocities, number
 from kinegraph.model.expressions import PI, TIME, Expression, Scalar, expressions, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
@@ -92,12 +92,12 @@ def check_rows(intervals: int) -> None:
 
 
 def initial_values(mechanism: Mechanism, given: Mapping[str, Scalar] | ArrayLike | None) -> Mapping[str, Scalar]:
-    """Initial values by name; an array holds all positions, then all velocities."""
+    """Initial values by name; an array holds all positions, then all velocities, then all states."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
         return given
-    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    names = mechanism.layout.initial
     try:
         values = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
@@ -200,7 +200,7 @@ def given_state(
     mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]
 ) -> tuple[Floats, Floats]:
     """q and v as given: values of `state` by name (`q1`, `q1'`, a quasi-velocity), others from the model."""
-    known = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    known = mechanism.layout.initial
     for name in initial:
         if name not in known:
             raise SolveError(f"state: {mechanism.name} has no variable {name!r}\n  {did_you_mean(name, known)}")
@@ -212,6 +212,17 @@ def given_state(
     for start in mechanism.layout.quaternions:
         normalize(mechanism, positions, start)
     return positions, velocities
+
+
+def given_first_order_states(
+    mechanism: Mechanism, initial: Mapping[str, Scalar], parameters: Mapping[str, Value]
+) -> Floats:
+    """z at the start: values of `state` by name, others from the model."""
+    start = zip(mechanism.layout.states, initial_states(mechanism, parameters), strict=True)
+    return np.array(
+        [number(formula(initial[name], name), parameters) if name in initial else value for name, value in start],
+        dtype=float,
+    )
 
 
 class Start(NamedTuple):
@@ -239,7 +250,8 @@ def start_of(
     if not (mechanism.loops or mechanism.constraints):
         return Start(positions, velocities)
     assembler = Assembler(mechanism, parameters)
-    fitting = assembler.assembled(positions, velocities, tuple(initial), t, mechanism.declared).required()
+    held = tuple(name for name in initial if name not in mechanism.layout.states)
+    fitting = assembler.assembled(positions, velocities, held, t, mechanism.declared).required()
     if singular := assembler.singular_rows(fitting.q, t):
         raise SolveError(
             f"{mechanism.name} starts in a singular position: {', '.join(singular)} depends on other "

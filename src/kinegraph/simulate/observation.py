@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import floor, log10
 from types import MappingProxyType
@@ -12,6 +12,7 @@ import numpy as np
 
 from kinegraph.compiler.compile import derive
 from kinegraph.derive.dynamics.state_rate import DISSIPATED, SIGNS, WORK, along_motion, weighted
+from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.interpret import interpret
@@ -55,7 +56,7 @@ _STEADY = 1e-4  # of a level counts as a term [1/s] at states of a run: in stead
 
 @dataclass(frozen=True)
 class Rows:
-    """States of a run: times, positions, velocities by row, and the energy balances by name."""
+    """States of a run: times, positions, velocities and first-order states by row, and the energy balances by name."""
 
     times: Floats
     q: Floats
@@ -63,6 +64,7 @@ class Rows:
     balances: Mapping[str, Floats]
     parameters: Floats
     fitting: tuple[Floats, Floats] | None = None
+    z: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     @property
     def closed(self) -> tuple[Floats, Floats]:
@@ -93,9 +95,9 @@ def observed(equations: Equations, graph: Graph, rows: Rows) -> dict[str, Floats
 
 
 def named(equations: Equations, rows: Rows) -> dict[str, Floats]:
-    """Columns: quasi-velocities, and definitions that are functions of q, v and t alone."""
+    """Columns: quasi-velocities, and definitions that are functions of q, v, z and t alone."""
     mechanism = equations.mechanism
-    known = {*mechanism.layout.positions, *mechanism.layout.velocities, TIME, PI}
+    known = {*mechanism.layout.initial, TIME, PI}
     known |= {parameter.name for parameter in mechanism.parameters}
     wanted = [one for one in named_expressions(mechanism) if names_in(one.value) <= known]
     if not wanted:
@@ -104,8 +106,9 @@ def named(equations: Equations, rows: Rows) -> dict[str, Floats]:
     scope = Names(builder, mechanism, equations.bound)
     graph = builder.graph([Output(one.name, (), (scope.scalar(one.value).index,)) for one in wanted])
     parameters = np.tile(rows.parameters, (len(rows.times), 1))
-    states = np.hstack([rows.q, rows.v, rows.times[:, None], parameters])
-    values = row_values(graph, state_symbols(equations), states)
+    states = np.hstack([rows.q, rows.v, rows.times[:, None], parameters, rows.z])
+    symbols = (*state_symbols(equations), *Variables.STATES.symbols(mechanism))
+    values = row_values(graph, symbols, states)
     return {one.name: np.broadcast_to(values[one.name], rows.times.shape) for one in wanted}
 
 
@@ -175,7 +178,7 @@ def _random_states(mechanism: Mechanism, sampled: tuple[str, ...]) -> dict[str, 
         names = mechanism.layout.positions[start : start + 4]
         length = np.sqrt(sum(values[name] ** 2 for name in names))
         values |= {name: values[name] / length for name in names}
-    values |= {name: random.uniform(-1, 1, 3) for name in sampled}
+    values |= {name: random.uniform(-1, 1, 3) for name in (*sampled, *mechanism.layout.states)}
     return values | {TIME: random.uniform(0, 1, 3)}
 
 
@@ -188,7 +191,7 @@ def _run_states(equations: Equations, rows: Rows) -> dict[str, Floats]:
     times, q, v = (np.concatenate(both) for both in zip(own, states_beside(equations, *own), strict=True))
     values = dict(zip(layout.positions, q.T, strict=True))
     values |= zip(layout.velocities, v.T, strict=True)
-    values |= {name: random.uniform(-1, 1, len(times)) for name in equations.forces.sampled}
+    values |= {name: random.uniform(-1, 1, len(times)) for name in (*equations.forces.sampled, *layout.states)}
     return values | {TIME: times}
 
 
@@ -383,7 +386,7 @@ def error_estimates(run: Solution, second: Solution) -> tuple[ErrorEstimate, ...
     """Positions and velocities of a run compared with a second one, at the times saved in both."""
     times, here, there = np.intersect1d(run.t, second.t, return_indices=True)
     found = []
-    for name in (*run.positions, *run.velocities) if len(times) else ():
+    for name in (*run.positions, *run.velocities, *run.states) if len(times) else ():
         error = float(np.max(np.abs(run[name][here] - second[name][there])))
         found.append(ErrorEstimate(name, error, float(np.max(np.abs(second[name][there])))))
     return tuple(found)

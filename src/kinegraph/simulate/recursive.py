@@ -119,6 +119,8 @@ def _unsuited(mechanism: Mechanism) -> str:
     """Why recursive algorithms cannot run a mechanism; empty if they can."""
     if mechanism.elements:
         return f"{mechanism.name} has elements"
+    if mechanism.states:
+        return f"{mechanism.name} has first-order states"
     if is_constrained(mechanism) and not _is_planar_linkage(mechanism):
         return f"{mechanism.name} has loops or constraints and is not a planar linkage of bars and pins"
     return ""

@@ -35,6 +35,7 @@ from kinegraph.simulate.inputs import (
     check_method,
     check_rows,
     controllers_of,
+    given_first_order_states,
     initial_values,
     is_autonomous,
     read_inputs,
@@ -113,8 +114,8 @@ def simulate(
 
     model: a Mechanism, a path, or a library name.
     method: rk4, dopri5, dop853, symplectic, adams, bdf or ida, or an integrator object.
-    state: initial coordinates (`q1`), velocities (`q1'`) and quasi-velocities; others keep the model's values. Or an
-        array of all positions and velocities.
+    state: initial coordinates (`q1`), velocities (`q1'`), quasi-velocities and first-order states; others keep the
+        model's values. Or an array of all positions, velocities and first-order states.
     parameters: values that replace the model's.
     inputs: forces in joints by coordinate (`q1` or `tau:q1`), and the model's inputs by name. Each is a formula of t
         and the state (`"-0.1*q1'"`), samples (`Sampled`, or a tuple (times, values)), or a Python function
@@ -154,7 +155,8 @@ def simulate(
     if values:
         check_values(mechanism, numbers)
     q, v, note = _start(equations, given, numbers, span[0])
-    packed = equations.pack(q, v, np.zeros(0), span[0])
+    z = given_first_order_states(mechanism, given, numbers)
+    packed = equations.pack(q, v, np.zeros(0), span[0], z)
     chosen = paced_by_events(chosen, equations, event_list, packed, span)
     controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
     solver = with_feedback(solver, controllers, samples, partial(_by_name, equations))
@@ -298,7 +300,8 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         fitting = fitted[0], fitted[1]
         q, v = fitting if drift.closed else (q, v)
     balances = dict(zip(equations.balances, run.states.T[len(run.states.T) - len(equations.balances) :], strict=True))
-    rows = Rows(run.times, q, v, balances, nothing, fitting)
+    z = states[:, mechanism.layout.state_part.slice]
+    rows = Rows(run.times, q, v, balances, nothing, fitting, z)
     own = _own_columns(equations, run, rows)
     observe = recursive_observation if equations.by_loops else observation
     found, integrals = observe(equations, rows)
@@ -322,6 +325,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         simulated=_simulated_model(finished, rtol),
         decision=finished.decision,
         drift=drift_facts(drift, conserved),
+        states=mechanism.layout.states,
     )
 
 
@@ -331,6 +335,7 @@ def _own_columns(equations: Equations, run: Run, rows: Rows) -> dict[str, Floats
     own: dict[str, Floats] = {TIME: run.times}
     own |= zip(layout.positions, rows.q.T, strict=True)
     own |= zip(layout.velocities, rows.v.T, strict=True)
+    own |= zip(layout.states, rows.z.T, strict=True)
     own |= zip(layout.integrals, run.states.T[layout.integral_part.slice], strict=True)
     return own | named(equations, rows)
 

@@ -27,7 +27,12 @@ from kinegraph.model.states import moved_by
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.formulas import formula
-from kinegraph.simulate.inputs import initial_values, starting_state, with_given_inputs
+from kinegraph.simulate.inputs import (
+    given_first_order_states,
+    initial_values,
+    starting_state,
+    with_given_inputs,
+)
 from kinegraph.solve.loops import stepping
 from kinegraph.solve.loops.step import LOOPS_OPEN, NESTED, NOT_A_NUMBER, System, Work
 from kinegraph.solve.loops.stepping import BASE, COUNT, STEP, TIME, Rows
@@ -113,14 +118,15 @@ class _Plan:
         self.values = values
         self.defaults = np.array([float(values[name]) for name in equations.runtime])  # type: ignore[arg-type]
         layout = mechanism.layout
-        self.q, self.v = len(layout.positions), len(layout.velocities)
-        self.names = (*layout.positions, *layout.velocities)
+        self.q, self.v, self.z = layout.position_part.slice, layout.velocity_part.slice, layout.state_part.slice
+        self.names = layout.initial
 
     def start(self, state: Mapping[str, Scalar] | ArrayLike | None, t: float) -> Floats:
         """y where a run begins: loops are closed, quaternions have unit length."""
         given = initial_values(self.mechanism, state)
         q, v = starting_state(self.mechanism, given, self.values, t)  # type: ignore[arg-type]
-        return self.equations.pack(q, v, self.defaults, t)
+        z = given_first_order_states(self.mechanism, given, self.values)  # type: ignore[arg-type]
+        return self.equations.pack(q, v, self.defaults, t, z)
 
     def problem(self, y: Floats, t: float) -> CauchyProblem:
         """Memory for one trajectory is made from it."""
@@ -142,7 +148,7 @@ class _Plan:
         return Work(x, y.copy(), y.copy(), np.zeros((4, size)), none, none, np.zeros(size), problem.projected(), NESTED)
 
     def place(self, name: str) -> int:
-        """Where in the state a coordinate or velocity is."""
+        """Where in the state a coordinate, velocity or first-order state is."""
         if name not in self.names:
             raise SolveError(f"there is no coordinate or velocity {name!r}{did_you_mean(name, list(self.names))}")
         return self.names.index(name)
@@ -179,17 +185,22 @@ class Simulator:
     @property
     def q(self) -> Floats:
         """Positions, in the model's order (a view; use `reset` to change them)."""
-        return _read_only(self._work.y[: self._plan.q])
+        return _read_only(self._work.y[self._plan.q])
 
     @property
     def v(self) -> Floats:
         """Velocities, in the model's order (a view)."""
-        return _read_only(self._work.y[self._plan.q : self._plan.q + self._plan.v])
+        return _read_only(self._work.y[self._plan.v])
+
+    @property
+    def z(self) -> Floats:
+        """First-order states, in the model's order (a view)."""
+        return _read_only(self._work.y[self._plan.z])
 
     @property
     def state(self) -> Floats:
-        """[q, v] (a view)."""
-        return _read_only(self._work.y[: self._plan.q + self._plan.v])
+        """[q, v, z] (a view)."""
+        return _read_only(self._work.y[: self._plan.z.stop])
 
     @property
     def u(self) -> Floats:
@@ -319,17 +330,22 @@ class Simulators:
     @property
     def q(self) -> Floats:
         """Positions, a row for each trajectory (a view)."""
-        return _read_only(self._states[:, : self._plan.q])
+        return _read_only(self._states[:, self._plan.q])
 
     @property
     def v(self) -> Floats:
         """Velocities, a row for each trajectory (a view)."""
-        return _read_only(self._states[:, self._plan.q : self._plan.q + self._plan.v])
+        return _read_only(self._states[:, self._plan.v])
+
+    @property
+    def z(self) -> Floats:
+        """First-order states, a row for each trajectory (a view)."""
+        return _read_only(self._states[:, self._plan.z])
 
     @property
     def state(self) -> Floats:
-        """[q, v], a row for each trajectory (a view)."""
-        return _read_only(self._states[:, : self._plan.q + self._plan.v])
+        """[q, v, z], a row for each trajectory (a view)."""
+        return _read_only(self._states[:, : self._plan.z.stop])
 
     @property
     def u(self) -> Floats:

@@ -14,7 +14,7 @@ from kinegraph.assembly.assemble import Assembler
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.derive.constraints.constraint_rows import ConstraintRow
 from kinegraph.derive.constraints.positions import CLOSED
-from kinegraph.derive.dynamics.state_rate import Forces, state_names, state_rate, with_forces
+from kinegraph.derive.dynamics.state_rate import Forces, initial_symbols, state_names, state_rate, with_forces
 from kinegraph.derive.quantities import dynamics as accelerations
 from kinegraph.derive.quantities import energy as laws_of_time
 from kinegraph.derive.quantities.dynamics import driving_forces, joint_forces
@@ -28,9 +28,9 @@ from kinegraph.graph.build import Scalar as GraphScalar
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import is_constrained
-from kinegraph.model.expressions import Scalar
+from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.simulate.equations import Equations, VelocityForm, largest, reduced, row_values, state_symbols
+from kinegraph.simulate.equations import NOTHING, Equations, VelocityForm, largest, reduced, row_values
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.problem import Floats, RightHandSide
 
@@ -176,24 +176,27 @@ class IndexTwoForm(VelocityForm):
             algebraic=tuple(symbol.name for symbol in self.multipliers),
         )
 
-    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0) -> Floats:
+    def pack(self, q: Floats, v: Floats, parameters: Floats, t: float = 0.0, z: Floats = NOTHING) -> Floats:
         # rounded rows close only as a whole, but these must vanish exactly
         for _ in range(_CLOSING_STEPS if self.rows else 0):
             closer = self.projected_states(np.array([t]), q[None], v[None], parameters)
             q, v = closer.q[0], closer.v[0]
-        first = [*q, *v, *np.zeros(len(self._moving_names) - len(q) - len(v))]
-        multipliers = self._start_multipliers(q, v, parameters, t) if self.rows else np.zeros(0)
+        begun = self.begun(q, v, z)
+        first = [*begun, *np.zeros(len(self._moving_names) - len(begun))]
+        multipliers = self._start_multipliers(begun, parameters, t) if self.rows else np.zeros(0)
         return np.array(self._placed(first, [*multipliers, *np.zeros(len(multipliers))]))
 
-    def _start_multipliers(self, q: Floats, v: Floats, parameters: Floats, t: float) -> Floats:
+    def _start_multipliers(self, begun: Floats, parameters: Floats, t: float) -> Floats:
         derivation = self._derivation
         constrained = derivation.constrained
         found = constrained.system.multipliers(driving_forces(derivation), constrained.gamma)
         graph = derivation.builder.graph([output("lambda", (len(found),), found)])
         graph = reduced(with_forces(self.mechanism, graph, self.bound, self.forces))
         still = [Symbol(Kind.INPUT, name) for name in self.forces.sampled]
-        row = np.concatenate([q, v, [t], parameters, np.zeros(len(still))])
-        return np.asarray(row_values(graph, (*state_symbols(self), *still), row[None])["lambda"][0])
+        given = [Symbol(Kind.TIME, TIME), *(Symbol(Kind.PARAMETER, name) for name in self.runtime)]
+        row = np.concatenate([begun, [t], parameters, np.zeros(len(still))])
+        symbols = (*initial_symbols(self.mechanism), *given, *still)
+        return np.asarray(row_values(graph, symbols, row[None])["lambda"][0])
 
 
 # Baumgarte's stabilization: the rows obey value'' + 2 alpha value' + beta^2 value = 0, so integration errors decay. It

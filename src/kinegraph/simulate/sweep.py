@@ -33,6 +33,7 @@ from kinegraph.simulate.inputs import (
     Input,
     check_inputs,
     check_method,
+    given_first_order_states,
     normalize,
     read_inputs,
     span_of,
@@ -308,7 +309,7 @@ def sweep(
 
 def _varied(mechanism: Mechanism, over: Mapping[str, ArrayLike]) -> dict[str, Floats]:
     """The arrays, checked: known names, equal lengths, finite numbers."""
-    known = (*mechanism.layout.positions, *mechanism.layout.velocities, *(p.name for p in mechanism.parameters))
+    known = (*mechanism.layout.initial, *(p.name for p in mechanism.parameters))
     varied = {name: np.asarray(values, dtype=float) for name, values in over.items()}
     for name, values in varied.items():
         if name not in known:
@@ -336,23 +337,27 @@ def _states(
         here = {name: float(column[row]) for name, column in varied.items()}
         numbers = {**values, **{name: here.pop(name) for name in equations.runtime}}
         given = {**initial, **here} if loops else initial
-        begun = start_of(mechanism, given, parameter_values(mechanism, numbers), t)
+        known = parameter_values(mechanism, numbers)
+        begun = start_of(mechanism, given, known, t)
         note = begun.note if not found else note
-        found.append(np.concatenate([begun.q, begun.v]))
+        found.append(np.concatenate([begun.q, begun.v, given_first_order_states(mechanism, given, known)]))
     table = np.array(found) if changing else np.tile(found[0], (rows, 1))
     layout = mechanism.layout
-    for place, name in enumerate((*layout.positions, *layout.velocities)):
+    for place, name in enumerate(layout.initial):
         if name in varied and not loops:
             table[:, place] = varied[name]
     for start in layout.quaternions:
         normalize(mechanism, table, start)
     parameters = np.array([[varied[name][row] for name in equations.runtime] for row in range(rows)])
-    q, v = table[:, : len(layout.positions)], table[:, len(layout.positions) :]
-    return np.array([equations.pack(*one, t) for one in zip(q, v, parameters, strict=True)]), note
+    q, v, z = (table[:, part.slice] for part in (layout.position_part, layout.velocity_part, layout.state_part))
+    rows_of = zip(q, v, parameters, z, strict=True)
+    return np.array([equations.pack(*one[:3], t, one[3]) for one in rows_of]), note
 
 
 def _starts_by_formula(mechanism: Mechanism) -> bool:
     """Whether any initial value is a formula, which may depend on any parameter."""
+    if any(names(state.initial) for state in mechanism.states):
+        return True
     for coordinate in mechanism.coordinates:
         if isinstance(coordinate, Coordinate):
             written = [coordinate.position, coordinate.velocity]

@@ -67,7 +67,7 @@ class StatisticsFacts(TypedDict):
 
 
 class SolutionFacts(TypedDict):
-    """All facts that are not columns; `drift` is missing in older files."""
+    """All facts that are not columns; `drift` and `states` are missing in older files."""
 
     model: str
     method: str
@@ -79,6 +79,7 @@ class SolutionFacts(TypedDict):
     statistics: StatisticsFacts
     decision: DecisionFacts
     drift: Mapping[str, float | None]
+    states: Sequence[str]
 
 
 # Columns as files: .parquet and .npz with facts beside them, .csv for all other programs.
@@ -217,6 +218,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     drift: `position` and `velocity`, by how much saved states miss loops and constraints; the same `... integrating`,
     before they were taken back onto them; `energy`, relative, None where it is not kept.
     assembled: which declared initial values loops have moved, in words; None if all hold.
+    states: which columns are first-order states.
     """
 
     model: str
@@ -232,6 +234,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     decision: Decision = field(default_factory=lambda: Decision(Execution.NATIVE, forced=True))
     drift: Mapping[str, float | None] = field(default_factory=dict)
     assembled: str | None = None
+    states: tuple[str, ...] = ()
 
     # as a mapping
 
@@ -273,8 +276,9 @@ class Solution(RichDisplay, Mapping[str, Floats]):
         return {name: float(column[-1]) for name, column in self.columns.items()}
 
     def array(self, *names: str) -> Floats:
-        """Columns side by side: rows are times. Without names: all positions and velocities."""
-        chosen = names or (*self.positions, *self.velocities)
+        """Columns side by side: rows are times. Without names: all positions, velocities and first-order
+        states."""
+        chosen = names or (*self.positions, *self.velocities, *self.states)
         return np.column_stack([self[name] for name in chosen])
 
     # files
@@ -304,6 +308,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             statistics=Statistics(**facts["statistics"]),
             decision=Decision.of_facts(facts["decision"]),
             drift=facts.get("drift", {}),
+            states=tuple(facts.get("states", ())),
         )
 
     def _facts(self) -> SolutionFacts:
@@ -322,6 +327,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             "statistics": cast("StatisticsFacts", vars(self.statistics)),
             "decision": self.decision.facts(),
             "drift": dict(self.drift),
+            "states": self.states,
         }  # fmt: skip
 
     # to look at

@@ -69,7 +69,7 @@ def records(model: str) -> list[str]:
 
 
 #: Keywords of statements that declare one name after another.
-_LISTS = ("parameters", "coordinates", "inputs", "initial", "armature", "define", "quasivelocity", "unknown")
+_LISTS = ("parameters", "coordinates", "inputs", "initial", "armature", "define", "quasivelocity", "unknown", "state")
 
 
 def _declarations(statement: str) -> list[str]:

@@ -58,16 +58,16 @@ def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> St
     runtime = plan.runtime_values(varied)
     parameters = np.column_stack(list(runtime.values())) if runtime else np.zeros((rows, 0))
     values = _initial_values(plan, equations, varied, rows)
-    positions = len(plan.mechanism.layout.positions)
+    layout = plan.mechanism.layout
     faults = _impossible(plan, equations, varied)
-    q, v = values[:, :positions], values[:, positions:]
+    q, v, z = (values[:, part.slice] for part in (layout.position_part, layout.velocity_part, layout.state_part))
     for start in plan.mechanism.layout.quaternions:
         faults |= _normalized(q, start)
     if is_constrained(plan.mechanism):
         faults |= _assembled(plan, varied, q, v, faults)
     finite = np.isfinite(values).all(axis=1) & np.isfinite(parameters).all(axis=1)
     faults |= {int(row): "an initial value is not finite" for row in np.flatnonzero(~finite)} | faults
-    states = _packed(equations, q, v, parameters)
+    states = _packed(equations, q, v, z, parameters)
     return Starts(states, parameters, faults)
 
 
@@ -78,7 +78,8 @@ def nominal_note(plan: Plan) -> str | None:
         return None
     varied = dict(zip(plan.samples.names, plan.samples.rows(0, 1).T, strict=True))
     values = _initial_values(plan, plan.equations(), varied, 1)
-    q, v = np.split(values, [len(plan.mechanism.layout.positions)], axis=1)
+    layout = plan.mechanism.layout
+    q, v = values[:, layout.position_part.slice], values[:, layout.velocity_part.slice]
     if any(_normalized(q, start) for start in plan.mechanism.layout.quaternions):
         return None
     try:
@@ -108,9 +109,8 @@ def _inertias(inertia: Inertia) -> tuple[Expression, ...]:
 
 
 def _initial_values(plan: Plan, equations: Equations, varied: Mapping[str, Floats], rows: int) -> Floats:
-    """Positions and velocities, a row for each case."""
-    layout = plan.mechanism.layout
-    known = (*layout.positions, *layout.velocities)
+    """Positions, velocities and first-order states, a row for each case."""
+    known = plan.mechanism.layout.initial
     written = dict(zip(known, _model_values(plan), strict=True)) | dict(plan.initial)
     found = _values(plan, equations, [written[name] for name in known], varied)
     table = np.array(np.broadcast_to(found, (rows, len(known))), dtype=float)
@@ -131,14 +131,14 @@ def _values(plan: Plan, equations: Equations, wanted: Sequence[Expression], vari
 
 
 def _model_values(plan: Plan) -> list[Expression]:
-    """The model's own initial positions, then velocities, as expressions."""
+    """The model's own initial positions, then velocities, then first-order states, as expressions."""
     positions: list[Expression] = []
     velocities: list[Expression] = []
     for one in plan.mechanism.coordinates:
         single = isinstance(one, Coordinate)
         positions += [one.position] if single else list(one.position)  # type: ignore[list-item, arg-type]
         velocities += [one.velocity] if single else list(one.velocity)  # type: ignore[list-item, arg-type]
-    return [*positions, *velocities]
+    return [*positions, *velocities, *(one.initial for one in plan.mechanism.states)]
 
 
 def _normalized(q: Floats, start: int) -> dict[int, str]:
@@ -172,16 +172,18 @@ def _fitting(
     plan: Plan, varied: Mapping[str, Floats], q: Floats, v: Floats, row: int, shared: Assembler | None = None
 ) -> Assembly:
     """The initial state of one case: varied and given values hold first, then those that the model declares."""
-    given = tuple(name for name in (*plan.initial, *varied) if name not in plan.sources.values())
+    others = {*plan.sources.values(), *plan.mechanism.layout.states}
+    given = tuple(name for name in (*plan.initial, *varied) if name not in others)
     numbers = {name: float(column[row]) for name, column in plan.runtime_values(varied).items()}
     assembler = shared or Assembler(plan.mechanism, {**plan.parameters, **numbers})
     return assembler.assembled(q, v, given, plan.span[0], plan.mechanism.declared)
 
 
-def _packed(equations: Equations, q: Floats, v: Floats, parameters: Floats) -> Floats:
-    """States by row; in velocities they are q and v, with zeros for integrals and balances."""
+def _packed(equations: Equations, q: Floats, v: Floats, z: Floats, parameters: Floats) -> Floats:
+    """States by row; in velocities they are q, v and z, with zeros for integrals and balances."""
     if equations.in_velocities is equations:
-        return np.hstack([q, v, np.zeros((len(q), len(equations.names) - q.shape[1] - v.shape[1]))])
+        known = np.hstack([q, v, z])
+        return np.hstack([known, np.zeros((len(q), len(equations.names) - known.shape[1]))])
     return np.array([equations.pack(*row) for row in zip(q, v, parameters, strict=True)])
 
 

@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike
 from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.errors import KinegraphError, StudyError
 from kinegraph.jit.cache import digest
-from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number, parameter_values
+from kinegraph.model.evaluate import (
+    Value,
+    initial_positions,
+    initial_states,
+    initial_velocities,
+    number,
+    parameter_values,
+)
 from kinegraph.model.expressions import TIME, Expression, Name, Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Parameter
 from kinegraph.model.names import did_you_mean, name_fault
@@ -206,7 +213,7 @@ class _Planning:
     def _outcome_table(self, mechanism: Mechanism) -> OutcomeTable:
         settings = self.settings
         layout = mechanism.layout
-        outcomes = dict(settings.outcomes) or default_outcomes((*layout.positions, *layout.velocities))
+        outcomes = dict(settings.outcomes) or default_outcomes(layout.initial)
         events = tuple(event.name for event in self.events)
         return OutcomeTable(outcomes, dict(settings.classes), settings.success, self.names, events)
 
@@ -216,7 +223,7 @@ class _Planning:
         sources: dict[str, str] = {}
         added: list[Parameter] = []
         layout = mechanism.layout
-        state = {*layout.positions, *layout.velocities}
+        state = {*layout.initial}
         own = {parameter.name for parameter in mechanism.parameters}
         acting = {given.name for given in mechanism.inputs} | set(layout.forces)
         for name in self.names:
@@ -274,6 +281,7 @@ class _Planning:
         layout = mechanism.layout
         state = dict(zip(layout.positions, initial_positions(mechanism, values), strict=True))
         state |= zip(layout.velocities, initial_velocities(mechanism, values), strict=True)
+        state |= zip(layout.states, initial_states(mechanism, values), strict=True)
         for name in self.initial:
             if name not in state:
                 raise StudyError(f"state: {mechanism.name} has no variable {name!r}\n  {did_you_mean(name, state)}")

@@ -14,6 +14,7 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.quantities.variables import Variables, depends_on_time
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
+from kinegraph.model.constraints import refuse_states
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.equilibria import (
@@ -298,6 +299,7 @@ def continuation(
     points: the largest number of points of a branch.
     """
     mechanism = mechanism_of(model)
+    refuse_states(mechanism, "continuation")
     require_isolated(mechanism)
     _check_range(over, low, high, points)
     varied = varied_of(mechanism, over)

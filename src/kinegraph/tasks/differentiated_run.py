@@ -17,7 +17,7 @@ from kinegraph.derive.constraints.redundancy import holonomic_rows
 from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.errors import TaskError
 from kinegraph.graph.node import Graph
-from kinegraph.model.constraints import is_constrained
+from kinegraph.model.constraints import is_constrained, refuse_states
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.evaluate import float_values, parameter_values
 from kinegraph.model.expressions import PI, TIME, Expression, Scalar
@@ -356,7 +356,9 @@ def run_request(
     control = Adaptive(*tolerances)
     span = span_of(t0, duration, control)
     settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, progress, span[0])
-    return mechanism_of(model), span, settings
+    mechanism = mechanism_of(model)
+    refuse_states(mechanism, "the derivative of a run")
+    return mechanism, span, settings
 
 
 def differentiated(

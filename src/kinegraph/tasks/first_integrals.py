@@ -28,7 +28,7 @@ from kinegraph.graph.build import Scalar as Node
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
 from kinegraph.graph.proof import prove, relations
-from kinegraph.model.constraints import is_constrained
+from kinegraph.model.constraints import is_constrained, refuse_states
 from kinegraph.model.expressions import TIME, Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.checks.first_integrals import (
@@ -195,6 +195,7 @@ def first_integrals(
     inputs: values of inputs and of forces on coordinates (`tau:q1`) as formulas of time and state; zero by default.
     """
     given = mechanism_of(model)
+    refuse_states(given, "first_integrals")
     forces = _forces(given, inputs or {})
     given = with_given_inputs(given, forces)
     forces.check(given)

@@ -15,6 +15,7 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.files import read_input_text
+from kinegraph.model.constraints import refuse_states
 from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.inputs import Input, check_length, seconds
@@ -243,6 +244,7 @@ def fit(
     TaskError names the unknowns that the motion does not determine.
     """
     mechanism = mechanism_of(model)
+    refuse_states(mechanism, "fit")
     names = variables(mechanism, unknown, "unknown")
     measured = measurements(data)
     beginning = seconds("t0", t0)

@@ -15,7 +15,7 @@ from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.display import RichDisplay
 from kinegraph.errors import AssemblyError, ModelError, TaskError
 from kinegraph.io import parse
-from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop, is_constrained
+from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop, is_constrained, refuse_states
 from kinegraph.model.elements import Damper, Element, Linear, Spring
 from kinegraph.model.expressions import TIME, Expression, Scalar, expression, names
 from kinegraph.model.mechanism import ZERO, Body, Mechanism, Transform
@@ -239,6 +239,7 @@ def follow(
     state: where to start; it selects one of several solutions. By default the model's initial state.
     """
     given_mechanism = mechanism_of(model)
+    refuse_states(given_mechanism, "follow")
     mechanism = driven_along(given_mechanism, path)
     at = np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or np.any(np.diff(at) <= 0):
@@ -394,6 +395,7 @@ def follow_by_spring(
     state: where to start.
     """
     given_mechanism = mechanism_of(model)
+    refuse_states(given_mechanism, "follow_by_spring")
     for name, value in (("stiffness", stiffness), ("damping", 1.0 if damping is None else damping)):
         if not 0 < value < float("inf"):
             raise TaskError(f"{name} is {value!r}: give a positive number")

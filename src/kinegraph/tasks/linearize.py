@@ -12,6 +12,7 @@ import numpy as np
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Quantities, quantities_of
 from kinegraph.derive.constraints.redundancy import moved_positions
+from kinegraph.derive.dynamics.state_rate import STATE_RATES
 from kinegraph.derive.quantities.quantity import Quantity, dependencies
 from kinegraph.derive.quantities.variables import ALL, DISPLACEMENTS, Variables, depends_on_time
 from kinegraph.display import RichDisplay
@@ -43,6 +44,7 @@ from kinegraph.tasks.operating_point import (
     name_index,
     operating_point,
     row_kernel,
+    slope,
 )
 from kinegraph.tasks.tangent_space import (
     Tangent,
@@ -53,9 +55,9 @@ from kinegraph.tasks.tangent_space import (
 )
 
 # `linearize`: x' = A x + B w, y = C x + D w about an equilibrium or a steady motion, from exact derivatives. x contains
-# one displacement per velocity (for a quaternion the rotation about its body axes), then the velocities; with loops and
-# constraints the independent ones of both. w contains the forces on the coordinates and the declared inputs; y contains
-# the requested outputs.
+# one displacement per velocity (for a quaternion the rotation about its body axes), then the velocities, then the
+# first-order states; with loops and constraints the independent displacements and velocities. w contains the forces on
+# the coordinates and the declared inputs; y contains the requested outputs.
 
 #: A motion is steady if accelerations are below this fraction of the largest one that a single force causes.
 STEADY = 1e-7
@@ -116,7 +118,7 @@ def linearize(
 ) -> Linearization:
     """Compute the linear system x' = A x + B w, y = C x + D w about a state.
 
-    state: `q1`, `q1'`, `tau:q1`, inputs, `t`; other values are the model's initial ones.
+    state: `q1`, `q1'`, first-order states, `tau:q1`, inputs, `t`; other values are the model's initial ones.
     outputs: quantities such as `pose:tip`; by default the state itself.
     steady: require an equilibrium or a steady motion. With False, accelerating states are allowed, and the matrices
         hold for one moment if they change with time or along a steady spin.
@@ -142,45 +144,91 @@ def linearized_at(
     refuse_singular(mechanism, point, parameters, "the linear system")
     motion = acceleration_slopes(mechanism, point, parameters)
     refuse_singular_coordinates(mechanism, point, parameters, motion.by_force, "the linear system")
+    own = _state_rate_slopes(mechanism, point, parameters)
     if steady:
         _require_rest(mechanism, motion.accelerations, motion.by_force)
+        own.require_rest(mechanism)
     space = tangent(mechanism, point, parameters)
-    state = _state_derivative(space)
+    state = _state_derivative(space, len(layout.states))
     gains = np.hstack([motion.by_force, motion.by_input])
-    accelerations = np.hstack([motion.by_displacement, motion.by_velocity]) @ state
+    accelerations = np.hstack([motion.by_displacement, motion.by_velocity, motion.by_state]) @ state
     size = len(layout.velocities)
-    rates = np.hstack([_rotating(mechanism, point), np.eye(size)]) @ state
+    rates = np.hstack([_rotating(mechanism, point), np.eye(size), np.zeros((size, len(layout.states)))]) @ state
     displaced, moving = list(space.displaced), list(space.moving)
-    a = np.vstack([rates[displaced], accelerations[moving]])
+    a = np.vstack([rates[displaced], accelerations[moving], own.by_state @ state])
     if not np.isfinite(a).all():
         raise TaskError(f"{mechanism.name}: derivatives are not finite here: choose a nearby state")
-    b = np.vstack([np.zeros((len(displaced), gains.shape[1])), gains[moving]])
+    b = np.vstack([np.zeros((len(displaced), gains.shape[1])), gains[moving], own.by_input])
     names = state_names(mechanism, space)
     observed = _observed(mechanism, point, outputs, parameters, np.hstack([accelerations, gains]), state)
     c, d, seen = observed or (np.eye(len(a)), np.zeros((len(a), b.shape[1])), names)
     return Linearization(a, b, c, d, names, (*layout.forces, *layout.inputs), seen, point)
 
 
-def _state_derivative(space: Tangent) -> Floats:
-    """All displacements and velocities by x."""
-    none = np.zeros((len(space.positions), len(space.moving)))
-    return np.block([[space.positions, none], [space.rotating, space.velocities]])
+@dataclass(frozen=True)
+class _StateRateSlopes:
+    """The rates of first-order states, and their derivatives by (dq, v, z) and by (tau, u)."""
+
+    rates: Floats
+    by_state: Floats
+    by_input: Floats
+
+    def require_rest(self, mechanism: Mechanism) -> None:
+        """TaskError if a first-order state changes."""
+        scale = float(np.max(np.abs(self.by_state), initial=1.0))
+        for name, rate in zip(mechanism.layout.states, self.rates, strict=True):
+            if not abs(rate) <= STEADY * scale:
+                raise TaskError(
+                    f"{mechanism.name}: this state is neither an equilibrium nor a steady motion: {name}' = {rate:.3g}"
+                    f"\n  give the value of {name} at which its rate is zero, as {name}=..., or use steady=False "
+                    "(--anywhere)"
+                )
+
+
+def _state_rate_slopes(
+    mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None
+) -> _StateRateSlopes:
+    layout = mechanism.layout
+    size, count = len(layout.velocities), len(layout.states)
+    if not count:
+        return _StateRateSlopes(np.zeros(0), np.zeros((0, 2 * size)), np.zeros((0, size + len(layout.inputs))))
+    by = ["dq", "v", "z", *(["u"] if layout.inputs else [])]
+    slopes = [slope(STATE_RATES, one) for one in by]
+    found = called(kernel_of(mechanism, [STATE_RATES, *slopes], parameters, point.runtime), point.arguments())
+    inputs = found.get(slope(STATE_RATES, "u"), np.zeros((count, 0)))
+    by_state = np.hstack([found[name] for name in slopes[:3]])
+    return _StateRateSlopes(found[STATE_RATES], by_state, np.hstack([np.zeros((count, size)), inputs]))
+
+
+def _state_derivative(space: Tangent, count: int) -> Floats:
+    """All displacements, velocities and first-order states by x."""
+    size, displaced, moving = len(space.positions), len(space.displaced), len(space.moving)
+    return np.block([
+        [space.positions, np.zeros((size, moving + count))],
+        [space.rotating, space.velocities, np.zeros((size, count))],
+        [np.zeros((count, displaced + moving)), np.eye(count)],
+    ])  # fmt: skip
 
 
 def state_names(mechanism: Mechanism, space: Tangent) -> tuple[str, ...]:
-    """The entries of x: a displacement has its coordinate's name, a rotation that of its angular velocity in d()."""
+    """The entries of x: a displacement has its coordinate's name, a rotation that of its angular velocity in d().
+
+    First-order states come last.
+    """
     layout = mechanism.layout
     own = set(layout.positions)
     displacements = [
         name.removesuffix("'") if name.removesuffix("'") in own else f"d({name})" for name in layout.velocities
     ]
-    return (*(displacements[k] for k in space.displaced), *(layout.velocities[k] for k in space.moving))
+    moving = (layout.velocities[k] for k in space.moving)
+    return (*(displacements[k] for k in space.displaced), *moving, *layout.states)
 
 
 def require_steady(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None = None) -> None:
     """TaskError if a state accelerates."""
     motion = acceleration_slopes(mechanism, point, parameters)
     _require_rest(mechanism, motion.accelerations, motion.by_force)
+    _state_rate_slopes(mechanism, point, parameters).require_rest(mechanism)
 
 
 def _require_rest(mechanism: Mechanism, qdd: Floats, compliance: Floats) -> None:
@@ -224,14 +272,14 @@ def _observed(
 ) -> tuple[Floats, Floats, tuple[str, ...]] | None:
     """C, D and the names of y; None if y is the state itself.
 
-    accelerations: those of all coordinates by x and w. state: all displacements and velocities by x.
+    accelerations: those of all coordinates by x and w. state: all displacements, velocities and states by x.
     """
     if not outputs:
         return None
     layout = mechanism.layout
     size, width = len(layout.velocities), state.shape[1]
     wanted = quantities_of(outputs)
-    widths = {"dq": size, "v": size, "tau": len(layout.forces), "u": len(layout.inputs)}
+    widths = {"dq": size, "v": size, "z": len(layout.states), "tau": len(layout.forces), "u": len(layout.inputs)}
     slopes = [_slope(name, by) for name in wanted for by in (*widths, "a") if _depends(name, by, mechanism)]
     found = called(kernel_of(mechanism, [*wanted, *slopes], parameters, point.runtime), point.arguments())
     rows, names = [], []
@@ -241,7 +289,7 @@ def _observed(
             found.get(_slope(name, by), np.zeros(entries * count)).reshape(entries, count)
             for by, count in widths.items()
         ]
-        row = np.hstack([np.hstack(parts[:2]) @ state, *parts[2:]])
+        row = np.hstack([np.hstack(parts[:3]) @ state, *parts[3:]])
         if _slope(name, "a") in slopes:
             row = row + found[_slope(name, "a")].reshape(entries, size) @ accelerations
         rows.append(row)
@@ -564,7 +612,10 @@ def _rates(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str,
     transforms = [one for body in mechanism.bodies for one in body.transforms]
     turns = [one.angle for one in transforms if isinstance(one, Rotation)]
     others = [one for one in transforms if not isinstance(one, Rotation)]
-    tied = (mechanism.gravity, mechanism.elements, mechanism.loops, mechanism.constraints, mechanism.inputs)
+    tied = (
+        mechanism.gravity, mechanism.elements, mechanism.loops, mechanism.constraints, mechanism.inputs,
+        mechanism.states,
+    )  # fmt: skip
     for formula in turns:
         found |= time_rates(formula, numbers, rotating, angle=True)
     for formula in expressions((*others, *tied)):

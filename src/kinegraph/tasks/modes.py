@@ -137,7 +137,7 @@ def _undamped(
     mechanism: Mechanism, point: OperatingPoint, linear: Linearization, parameters: Mapping[str, Scalar] | None
 ) -> list[Mode] | None:
     """The modes of a symmetric problem; None if it is not symmetric."""
-    if np.any(point.v):
+    if np.any(point.v) or mechanism.states:
         return None
     if is_constrained(mechanism):
         return _undamped_on_constraints(mechanism, point, linear, parameters)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import isfinite
 from typing import TypeAlias
@@ -21,6 +21,7 @@ from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import (
     Value,
     initial_positions,
+    initial_states,
     initial_velocities,
     number,
     parameter_values,
@@ -39,7 +40,10 @@ Floats: TypeAlias = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class OperatingPoint:
-    """One state of a mechanism with its forces and inputs; `given` are parameters that kernels take at run time."""
+    """One state of a mechanism with its forces and inputs; `given` are parameters that kernels take at run time.
+
+    z: the first-order states.
+    """
 
     q: Floats
     v: Floats
@@ -47,6 +51,7 @@ class OperatingPoint:
     u: Floats
     t: float = 0.0
     given: tuple[tuple[str, float], ...] = ()
+    z: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def runtime(self) -> tuple[str, ...]:
@@ -57,7 +62,8 @@ class OperatingPoint:
         """All possible arguments of a kernel, by name."""
         a = np.zeros_like(self.v) if accelerations is None else accelerations
         p = np.array([value for _, value in self.given], dtype=float)
-        return {"q": self.q, "v": self.v, "a": a, "tau": self.tau, "u": self.u, "t": self.t, "p": p}
+        known = {"q": self.q, "v": self.v, "z": self.z, "a": a, "tau": self.tau, "u": self.u}
+        return {**known, "t": self.t, "p": p}
 
     def at(self, q: Floats) -> OperatingPoint:
         """The same with other positions."""
@@ -70,7 +76,7 @@ def operating_point(
     parameters: Mapping[str, Scalar] | None = None,
     guess: bool = False,
 ) -> OperatingPoint:
-    """The model's initial state with the given values instead: `q1`, `q1'`, `tau:q1`, an input's name, `t`.
+    """The model's initial state with the given values instead: `q1`, `q1'`, `tau:q1`, a state, an input's name, `t`.
 
     With loops, values that contradict them are an error. A `guess`, where a search starts, is moved to the nearest
     assembled position.
@@ -82,11 +88,11 @@ def operating_point(
             raise TaskError(f"{mechanism.name} has no variable {name!r}\n  {did_you_mean(name, state)}")
         state[name] = number(formula(value, name), values)
     layout = mechanism.layout
-    q, v, tau, u = (
+    q, v, z, tau, u = (
         np.array([state[name] for name in group], dtype=float)
-        for group in (layout.positions, layout.velocities, layout.forces, layout.inputs)
+        for group in (layout.positions, layout.velocities, layout.states, layout.forces, layout.inputs)
     )
-    point = OperatingPoint(_unit_quaternions(mechanism, q), v, tau, u, state["t"])
+    point = OperatingPoint(_unit_quaternions(mechanism, q), v, tau, u, state["t"], z=z)
     if not is_constrained(mechanism):
         return point
     return fitting(mechanism, point, tuple(at or ()), parameters, mechanism.declared, guess)
@@ -121,6 +127,7 @@ def _starting_values(mechanism: Mechanism, values: Mapping[str, Value]) -> dict[
     layout = mechanism.layout
     state = dict(zip(layout.positions, initial_positions(mechanism, values), strict=True))
     state |= zip(layout.velocities, initial_velocities(mechanism, values), strict=True)
+    state |= zip(layout.states, initial_states(mechanism, values), strict=True)
     return state | dict.fromkeys((*layout.forces, *layout.inputs, "t"), 0.0)
 
 
@@ -247,7 +254,7 @@ VALUE, JACOBIAN, RATE, ACCELERATION = (
 
 
 def slope(quantity: str, by: str) -> str:
-    """The derivative of a quantity by a group of variables: dq, v, tau, u."""
+    """The derivative of a quantity by a group of variables: dq, v, z, tau, u."""
     return f"d({quantity})/d(all:{by})"
 
 
@@ -260,7 +267,8 @@ def force_kernel(
     mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, runtime: tuple[str, ...] = ()
 ) -> Kernel:
     """The forces of the spanning tree without loops and constraints, and their slopes."""
-    by = ["dq", "v", *(["u"] if mechanism.layout.inputs else [])]
+    layout = mechanism.layout
+    by = ["dq", "v", *(["u"] if layout.inputs else []), *(["z"] if layout.states else [])]
     wanted = [FORCE, INERTIA, *(slope(FORCE, item) for item in by)]
     wanted += [parameter_slope(FORCE, name) for name in runtime]
     return kernel_of(_tree(mechanism), wanted, parameters, runtime)

@@ -305,7 +305,7 @@ def reactions_at(
 ) -> tuple[Reaction, ...]:
     """The same for several joints."""
     state = operating_point(mechanism, at, parameters)
-    rows = (part[None] for part in (state.q, state.v, state.tau, state.u))
+    rows = (part[None] for part in (state.q, state.v, state.tau, state.u, state.z))
     states = RunStates(mechanism, parameters, np.array([state.t]), *rows)
     found = tuple(one.single for one in reaction_rows(states, joints, view))
     lost = [one.body for one in found if not np.isfinite([one.force_size, one.moment_size]).all()]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,6 +17,7 @@ from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.build import Scalar as Node
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.model.constraints import refuse_states
 from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.solve.solution import SimulatedModel, Solution
@@ -42,16 +43,19 @@ class RunStates:
     v: Floats
     tau: Floats
     u: Floats
+    z: Floats = field(default_factory=lambda: np.zeros((1, 0)))
 
     @property
     def arguments(self) -> dict[str, Floats | float]:
         """The arguments of kernels, by name."""
-        return {"q": self.q, "v": self.v, "tau": self.tau, "u": self.u, "t": self.times}
+        return {"q": self.q, "v": self.v, "z": self.z, "tau": self.tau, "u": self.u, "t": self.times}
 
 
 def run_states(run: Solution) -> RunStates:
     """The states of a run with the forces and inputs that acted."""
-    layout = run_model(run).mechanism.layout
+    mechanism = run_model(run).mechanism
+    refuse_states(mechanism, "the evaluation of a whole run")
+    layout = mechanism.layout
     q, v = (
         np.reshape([run[name] for name in names], (-1, len(run.t))).T for names in (layout.positions, layout.velocities)
     )

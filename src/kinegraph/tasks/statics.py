@@ -11,6 +11,7 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.axes import Axes
+from kinegraph.model.constraints import refuse_states
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.force_equations import solved
@@ -89,6 +90,7 @@ def statics(
     least_norm: if rest does not determine the forces, choose those with the smallest sum of squares instead of NaN.
     """
     mechanism = with_values(mechanism_of(model), inputs or {})
+    refuse_states(mechanism, "statics")
     _require_positions(mechanism, state or {})
     place = operating_point(mechanism, state, parameters)
     place = replace(place, v=np.zeros_like(place.v))

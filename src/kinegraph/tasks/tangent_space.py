@@ -84,9 +84,9 @@ def solved_columns(jacobian: Floats, names: Sequence[str] = ()) -> tuple[tuple[i
     return tuple(independent), basis
 
 
-# Accelerations and their derivatives by displacements, velocities, forces and inputs. With loops and constraints H a +
-# h(q, v) = tau + J^T lambda, and the accelerations of the rows are zero. The derivatives of a follow by implicit
-# differentiation: no solved quantity is differentiated as a formula.
+# Accelerations and their derivatives by displacements, velocities, forces, inputs and first-order states. With loops
+# and constraints H a + h(q, v) = tau + J^T lambda, and the accelerations of the rows are zero. The derivatives of a
+# follow by implicit differentiation: no solved quantity is differentiated as a formula.
 
 
 @dataclass(frozen=True)
@@ -98,6 +98,7 @@ class AccelerationSlopes:
     by_velocity: Floats
     by_force: Floats
     by_input: Floats
+    by_state: Floats
 
 
 def acceleration_slopes(
@@ -106,12 +107,13 @@ def acceleration_slopes(
     """The accelerations at a state and their derivatives, on trees and with constraints."""
     if is_constrained(mechanism):
         return _constrained(mechanism, point, parameters)
-    by = ["dq", "v", "tau", *(["u"] if mechanism.layout.inputs else [])]
+    layout = mechanism.layout
+    by = ["dq", "v", "tau", *(["u"] if layout.inputs else []), *(["z"] if layout.states else [])]
     names = [slope("qdd", item) for item in by]
     found = called(kernel_of(mechanism, ["qdd", *names], parameters, point.runtime), point.arguments())
-    inputs = found.get(slope("qdd", "u"), np.zeros((len(point.v), 0)))
+    inputs, states = (found.get(slope("qdd", by), np.zeros((len(point.v), 0))) for by in "uz")
     by_displacement, by_velocity, by_force = (found[name] for name in names[:3])
-    return AccelerationSlopes(found["qdd"], by_displacement, by_velocity, by_force, inputs)
+    return AccelerationSlopes(found["qdd"], by_displacement, by_velocity, by_force, inputs, states)
 
 
 def _constrained(
@@ -129,13 +131,13 @@ def _constrained(
     forces, rows = (called(kernel, point.arguments(accelerations)) for kernel in kernels)
     held = np.einsum("r,rij->ij", multipliers, rows[slope(JACOBIAN, "dq")])
     none = np.zeros((len(taken), size))
-    inputs = forces.get(slope(FORCE, "u"), np.zeros((size, 0)))
+    others = (forces.get(slope(FORCE, by), np.zeros((size, 0))) for by in "uz")
     by_displacement = system.solved(held - forces[slope(FORCE, "dq")], -rows[slope(ACCELERATION, "dq")][taken])
     by_velocity = system.solved(-forces[slope(FORCE, "v")], -rows[slope(ACCELERATION, "v")][taken])
     by_force = system.solved(np.eye(size), none)
-    by_input = system.solved(-inputs, np.zeros((len(taken), inputs.shape[1])))
+    by_input, by_state = (system.solved(-one, np.zeros((len(taken), one.shape[1]))) for one in others)
     return AccelerationSlopes(
-        accelerations, by_displacement[:size], by_velocity[:size], by_force[:size], by_input[:size]
+        accelerations, by_displacement[:size], by_velocity[:size], by_force[:size], by_input[:size], by_state[:size]
     )
 
 

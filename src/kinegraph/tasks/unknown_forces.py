@@ -20,7 +20,7 @@ from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph
 from kinegraph.graph.proof import prove
 from kinegraph.jit.kernel import compile_graph
-from kinegraph.model.constraints import is_constrained
+from kinegraph.model.constraints import is_constrained, refuse_states
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
@@ -207,6 +207,7 @@ def unknown_forces(
         `equations` instead of raising an error.
     """
     mechanism = with_values(mechanism_of(model), inputs or {})
+    refuse_states(mechanism, "unknown_forces")
     names = unknown_names(mechanism, unknown)
     require_values(mechanism, names)
     problem = ForceProblem(mechanism, names, parameters, one_of(Formation, method, "method", TaskError))
@@ -369,6 +370,7 @@ def compare_formations(
 ) -> FormationsCompared:
     """Form A X = B by both methods with the same plan; each time is the shortest of several."""
     mechanism = mechanism_of(model)
+    refuse_states(mechanism, "unknown_forces")
     names = unknown_names(mechanism, unknown)
     tree = replace(with_inputs(mechanism, names), loops=(), constraints=())
     plan = derived(request_of(tree, "tau", numeric=True, parameters=parameters)).plan

@@ -77,7 +77,7 @@ def _is_driven(mechanism: Mechanism, rate: Expression) -> bool:
     return not Names(builder, mechanism, {}).scalar(rate, meanings).is_zero
 
 
-# ---- The first-order system: y = [q, v, balances], y' = [N(q) v, qdd(q, v, tau, u, t), powers]
+# ---- The first-order system: y = [q, v, z, balances], y' = [N(q) v, qdd(q, v, z, tau, u, t), z', powers]
 
 #: The balances: energy changes by work - dissipated + supplied. Work is that of joint forces. Elements dissipate and
 #: supply energy; prescribed motions supply energy.
@@ -86,6 +86,9 @@ SIGNS = {WORK: 1, DISSIPATED: -1, SUPPLIED: 1}
 
 #: The quantities whose integrals they are: powers of elements and of prescribed motions.
 POWER, PRESCRIBED_POWER = "power", "prescribed_power"
+
+#: The rates of first-order states.
+STATE_RATES = "state_rates"
 
 
 @dataclass(frozen=True)
@@ -143,7 +146,8 @@ def balance_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str
 def motion_words(mechanism: Mechanism) -> tuple[str, ...]:
     """The quantities from which the rates of the state follow."""
     power = _elements_work(mechanism) or _elements_are_led(mechanism)
-    return ("qdd", *(POWER,) * power, *(PRESCRIBED_POWER,) * has_prescribed_motion(mechanism))
+    rates = (STATE_RATES,) * bool(mechanism.states)
+    return ("qdd", *rates, *(POWER,) * power, *(PRESCRIBED_POWER,) * has_prescribed_motion(mechanism))
 
 
 def _elements_work(mechanism: Mechanism) -> bool:
@@ -157,7 +161,8 @@ def _elements_are_led(mechanism: Mechanism) -> bool:
 
 def _stores(element: Element, mechanism: Mechanism) -> bool:
     """Does an element return all energy that it takes?"""
-    if mentions(element, TIME) or any(mentions(element, given.name) for given in mechanism.inputs):
+    driving = (TIME, *(given.name for given in mechanism.inputs), *mechanism.layout.states)
+    if any(mentions(element, name) for name in driving):
         return False
     if isinstance(element, Spring):
         return not isinstance(element.law, ForceLaw) and not is_steered(element, mechanism)
@@ -167,7 +172,7 @@ def _stores(element: Element, mechanism: Mechanism) -> bool:
 
 
 def state_names(mechanism: Mechanism, forces: Forces = NO_FORCES) -> tuple[str, ...]:
-    """The entries of y: positions, velocities, integrals of quasi-velocities, balances."""
+    """The entries of y: positions, velocities, states, integrals of quasi-velocities, balances."""
     return replace(mechanism.layout, balances=balance_names(mechanism, forces)).state
 
 
@@ -181,7 +186,7 @@ def state_rate(
     """The graph with the output `rate`, from a graph with the outputs of `motion_words`.
 
     balances: the balances at the end of the state, after the integrals of quasi-velocities; None: all that can be
-    nonzero. If empty, the state is only q and v.
+    nonzero. If empty, the state is only q, v and z.
     """
     forces.check(mechanism)
     builder = GraphBuilder()
@@ -190,7 +195,8 @@ def state_rate(
     place = transfer(motion, builder, _replacing(builder, names, given))
     qdd = moved([motion.output("qdd")], place)[0].nodes
     v = [names[name] for name in mechanism.layout.velocities]
-    rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd]
+    own = moved([motion.output(STATE_RATES)], place)[0].nodes if mechanism.states else ()
+    rates = [*(rate.index for rate in position_rates(mechanism, builder, v)), *qdd, *own]
     if balances != ():
         rates.extend(names.scalar(one.value).index for one in mechanism.quasivelocities)
     chosen = balance_names(mechanism, forces) if balances is None else balances
@@ -272,15 +278,21 @@ def _power(mechanism: Mechanism, names: Names, tau: Mapping[str, Scalar]) -> Sca
 
 
 def rate_jacobian(mechanism: Mechanism, rate: Graph) -> Graph:
-    """d(rate)/dy, row by row; entries of y other than coordinates and velocities have no influence."""
+    """d(rate)/dy, row by row; integrals and balances have no influence."""
     builder = GraphBuilder()
     roots = moved(rate.outputs, transfer(rate, builder))[0].nodes
-    symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
-    symbols += [builder.symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
+    symbols = [builder.symbol(*one) for one in initial_symbols(mechanism)]
     rows = jacobian(builder, roots, symbols)
     padding = (builder.zero,) * (len(roots) - len(symbols))
     entries = tuple(entry for row in rows for entry in (*row, *padding))
     return builder.graph([Output("jacobian", (len(roots), len(roots)), entries)])
+
+
+def initial_symbols(mechanism: Mechanism) -> tuple[Symbol, ...]:
+    """The symbols of q, v and z, with which y begins."""
+    layout = mechanism.layout
+    groups = ((Kind.COORDINATE, layout.positions), (Kind.VELOCITY, layout.velocities), (Kind.STATE, layout.states))
+    return tuple(Symbol(kind, name) for kind, names in groups for name in names)
 
 
 def weighted(rate: Graph) -> Graph:
@@ -297,8 +309,7 @@ def along_motion(mechanism: Mechanism, rate: Graph, quantities: Graph) -> Graph:
     builder = GraphBuilder()
     slopes = moved(rate.outputs, transfer(rate, builder))[0].nodes
     outputs = moved(quantities.outputs, transfer(quantities, builder))
-    symbols = [builder.symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
-    symbols += [builder.symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
+    symbols = [builder.symbol(*one) for one in initial_symbols(mechanism)]
     seeds = dict(zip(symbols, slopes, strict=False)) | {builder.symbol(Kind.TIME, "t"): builder.one}
     total = ForwardDerivative(builder, seeds)
     return builder.graph([one._replace(nodes=tuple(total(node) for node in one.nodes)) for one in outputs])

@@ -386,8 +386,8 @@ class Elements:
 
 
 def is_steered(spring: Spring, mechanism: Mechanism) -> bool:
-    """Does a spring use inputs with unknown rates? Then it is a driven force without stored energy."""
-    free = frozenset(mechanism.layout.inputs)
+    """Does a spring use states, or inputs with unknown rates? Then it is a driven force without stored energy."""
+    free = frozenset((*mechanism.layout.inputs, *mechanism.layout.states))
     return any(free & names(item) for item in expressions(spring))
 
 

@@ -27,6 +27,7 @@ DEFINITIONS: dict[str, Definition] = {
     "gravity": dynamics.gravity,
     "bias": dynamics.bias,
     "qdd": dynamics.accelerations,
+    "state_rates": elements.state_rates,
     "energy": energy.energy,
     "momentum": energy.momentum,
     "forces": elements.forces,

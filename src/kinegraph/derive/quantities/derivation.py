@@ -153,6 +153,8 @@ class Derivation:
                 return self.size
             case Extent.BASE_PARAMETERS:
                 return len(self.base_parameters.parameters)
+            case Extent.STATES:
+                return len(self.mechanism.states)
             case Extent.ROWS:
                 return len(constraints.row_names_of(self.mechanism))
             case Extent.LEGS:
@@ -318,6 +320,11 @@ class Derivation:
     def element_forces(self) -> list[Scalar]:
         """The generalized forces of the elements."""
         return self.elements.forces() if self.mechanism.elements else [self.zero] * self.size
+
+    @cached_property
+    def state_rates(self) -> list[Scalar]:
+        """The rates of the first-order states."""
+        return [self.elements.names.scalar(state.rate) for state in self.mechanism.states]
 
     @cached_property
     def armature(self) -> list[Scalar]:

@@ -106,7 +106,7 @@ def _named_group(quantity: Quantity, by: str, mechanism: Mechanism) -> Variables
     names = [name for group in Variables for name in group.names(mechanism)]
     raise DerivationError(
         f"{quantity}: cannot differentiate by {by!r}\n  {_meant(by, names)}"
-        "write q, dq (displacements), v, a, tau, u, p (all parameters), t or the name of one of them"
+        "write q, dq (displacements), v, z (states), a, tau, u, p (all parameters), t or the name of one of them"
     )
 
 
@@ -126,4 +126,5 @@ _SYNONYMS = {
     **dict.fromkeys(("position", "positions", "x"), Variables.POSITIONS),
     **dict.fromkeys(("parameters", "params"), Variables.PARAMETERS),
     **dict.fromkeys(("inputs", "input"), Variables.INPUTS),
+    **dict.fromkeys(("states", "state"), Variables.STATES),
 }

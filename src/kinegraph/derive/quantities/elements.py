@@ -30,6 +30,16 @@ def power(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     return derivation.elements.power()
 
 
+def state_rates(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+    """The rates of the first-order states, which may use all names that elements use."""
+    if not derivation.mechanism.states:
+        raise DerivationError(
+            f"{quantity}: {derivation.mechanism.name} has no first-order states\n"
+            "  declare them, e.g. `state i' = (U - R*i)/L;`"
+        )
+    return derivation.state_rates
+
+
 def structure(derivation: Derivation, quantity: Quantity) -> Square:
     """The structure matrix of one element."""
     element = named_element(quantity, derivation.mechanism)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from kinegraph.derive.dynamics import composite_body, newton_euler
 from kinegraph.derive.dynamics.composite_body import composite_moments
 from kinegraph.derive.dynamics.energy import kinetic_energy, potential_energy, total_momentum
-from kinegraph.derive.dynamics.state_rate import POWER, PRESCRIBED_POWER, motion_words
+from kinegraph.derive.dynamics.state_rate import POWER, PRESCRIBED_POWER, STATE_RATES, motion_words
 from kinegraph.derive.quantities.dynamics import accelerations_of, driving_forces
 from kinegraph.derive.tree.algebra import dot, vector
 from kinegraph.derive.tree.displacements import Motion
@@ -98,6 +98,8 @@ def motion_graph(derivation: Derivation, accelerations: Sequence[Scalar], forces
     """The quantities of `motion_words` for accelerations that are known, and the forces of all rows."""
     led = power_of_prescribed_motion(derivation, accelerations, forces)
     outputs = [output("qdd", (derivation.size,), list(accelerations))]
+    if derivation.mechanism.states:
+        outputs.append(output(STATE_RATES, (len(derivation.state_rates),), derivation.state_rates))
     if POWER in motion_words(derivation.mechanism):
         outputs.append(output(POWER, (2,), derivation.elements.power()))
     if not led.is_zero:

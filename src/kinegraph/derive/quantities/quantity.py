@@ -142,6 +142,8 @@ def dependencies(quantity: Quantity, mechanism: Mechanism) -> tuple[Variables, .
     needed = set(quantity.record.arguments)
     if quantity.record.driven and mechanism.layout.inputs:
         needed.add(Variables.INPUTS)
+    if quantity.record.driven and mechanism.layout.states:
+        needed.add(Variables.STATES)
     if depends_on_time(mechanism):
         needed.add(Variables.TIME)
     return tuple(group for group in Variables if group in needed)
@@ -176,6 +178,6 @@ def check_entries(mechanism: Mechanism, quantities: Iterable[Quantity]) -> None:
 def entries(mechanism: Mechanism, quantity: Quantity) -> int:
     """About how many numbers a quantity is, from the lengths of its indices that grow with the mechanism."""
     size = len(mechanism.layout.velocities)
-    lengths = {Extent.VELOCITIES: size, Extent.BASE_PARAMETERS: size}
+    lengths = {Extent.VELOCITIES: size, Extent.BASE_PARAMETERS: size, Extent.STATES: len(mechanism.layout.states)}
     shape = [lengths.get(one, 1) if isinstance(one, Extent) else one for one in quantity.record.shape]
     return prod([*shape, *(size for name in quantity.by if name in _GROUPS)])

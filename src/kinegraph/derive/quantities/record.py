@@ -13,6 +13,8 @@ class Extent(Enum):
 
     VELOCITIES = "n"
     BASE_PARAMETERS = "b"
+    #: Those of first-order equations.
+    STATES = "s"
     #: One for every row of the loops and constraints.
     ROWS = "m"
     LEGS = "legs"
@@ -90,7 +92,7 @@ class Letter:
 class QuantityRecord:
     """One quantity: everything that other parts of the package need to know of it.
 
-    `arguments` are what it is a function of; inputs join them where elements act
+    `arguments` are what it is a function of; inputs and states join them where elements act
     on it, time where the mechanism depends on time. `entries` are the variables whose names its entries bear,
     `synonyms` other words people use.
     """

@@ -121,6 +121,23 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
 )
 
 
+# First-order equations of motors, valves and controllers.
+
+STATES: tuple[QuantityRecord, ...] = (
+    QuantityRecord(
+        "state_rates",
+        "rates of the first-order states, in the order of the model",
+        arguments=QV,
+        shape=(Extent.STATES,),
+        frame=Frame.NONE,
+        unit="unit of the state / s",
+        letter=Letter("z", dots=1),
+        driven=True,
+        synonyms=("zdot", "zd", "rates", "states"),
+    ),
+)
+
+
 # Energy, momentum, and what elements do to both.
 
 ENERGY: tuple[QuantityRecord, ...] = (
@@ -550,6 +567,7 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
 
 TABLE: tuple[QuantityRecord, ...] = (
     *DYNAMICS,
+    *STATES,
     *ENERGY,
     *CONSTRAINTS,
     *PLATFORMS,

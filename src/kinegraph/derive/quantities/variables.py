@@ -1,4 +1,4 @@
-"""What quantities are functions of: positions, velocities, accelerations, forces, inputs, time, parameters.
+"""What quantities are functions of: positions, velocities, states, accelerations, forces, inputs, time, parameters.
 
 The same words name the arguments of kernels and what derivatives are taken by.
 """
@@ -23,6 +23,8 @@ class Variables(StrEnum):
 
     POSITIONS = "q"
     VELOCITIES = "v"
+    #: Those of first-order equations.
+    STATES = "z"
     ACCELERATIONS = "a"
     FORCES = "tau"
     INPUTS = "u"
@@ -46,6 +48,8 @@ class Variables(StrEnum):
                 return mechanism.layout.positions
             case Variables.VELOCITIES:
                 return mechanism.layout.velocities
+            case Variables.STATES:
+                return mechanism.layout.states
             case Variables.ACCELERATIONS:
                 return mechanism.layout.accelerations
             case Variables.FORCES:
@@ -65,6 +69,7 @@ class Variables(StrEnum):
 _KINDS = {
     Variables.POSITIONS: Kind.COORDINATE,
     Variables.VELOCITIES: Kind.VELOCITY,
+    Variables.STATES: Kind.STATE,
     Variables.ACCELERATIONS: Kind.ACCELERATION,
     Variables.FORCES: Kind.INPUT,
     Variables.INPUTS: Kind.INPUT,
@@ -75,6 +80,7 @@ _KINDS = {
 _MEANINGS = {
     Variables.POSITIONS: "positions",
     Variables.VELOCITIES: "velocities",
+    Variables.STATES: "first-order states",
     Variables.ACCELERATIONS: "accelerations",
     Variables.FORCES: "generalized forces",
     Variables.INPUTS: "inputs",
@@ -84,10 +90,12 @@ _MEANINGS = {
 
 
 def depends_on_time(mechanism: Mechanism) -> bool:
-    """True if a transform, gravity, an input, an element, a loop, a constraint or a contact changes by time alone."""
+    """True if a transform, gravity, an input, an element, a state, a loop, a constraint or a contact changes by time
+    alone."""
     tied = (mechanism.loops, mechanism.constraints, mechanism.contacts)
     placed = (mechanism.gravity, *(body.transforms for body in mechanism.bodies))
-    return any(TIME in names(item) for item in expressions((*placed, *tied, mechanism.inputs, mechanism.elements)))
+    acting = (mechanism.inputs, mechanism.elements, mechanism.states)
+    return any(TIME in names(item) for item in expressions((*placed, *tied, *acting)))
 
 
 def is_single(by: str, mechanism: Mechanism) -> bool:

@@ -36,6 +36,7 @@ class Names:
         # Velocities and inputs become symbols at their first use: the order of symbols decides the order of sums.
         self._kinds = dict.fromkeys(mechanism.layout.velocities, Kind.VELOCITY)
         self._kinds |= dict.fromkeys(mechanism.layout.inputs, Kind.INPUT)
+        self._kinds |= dict.fromkeys(mechanism.layout.states, Kind.STATE)
         self._formulas |= {given.name: given.value for given in mechanism.inputs if given.value is not None}
         self._formulas |= {one.name: one.value for one in named_expressions(mechanism)}
 

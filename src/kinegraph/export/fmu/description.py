@@ -14,8 +14,9 @@ from kinegraph.assembly.assemble import Assembler, Assembly
 from kinegraph.export.fmu.equations import CLOSED, DERIVATIVES, OUTPUTS, FmuEquations, dependencies
 from kinegraph.export.options import ExportOptions, Fmi
 from kinegraph.export.unit import MARK, Units
+from kinegraph.graph.node import Kind
 from kinegraph.model.constraints import is_constrained
-from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, parameter_values
+from kinegraph.model.evaluate import Value, initial_positions, initial_states, initial_velocities, parameter_values
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.states import is_force
 
@@ -119,21 +120,24 @@ def variables(mechanism: Mechanism, system: FmuEquations, options: ExportOptions
 
 def _starts(mechanism: Mechanism, values: Mapping[str, Value], fitting: Assembly | None) -> tuple[float, ...]:
     """The initial state, with loops closed."""
+    states = initial_states(mechanism, values)
     if fitting is None:
-        return (*initial_positions(mechanism, values), *initial_velocities(mechanism, values))
-    return (*fitting.q.tolist(), *fitting.v.tolist())
+        return (*initial_positions(mechanism, values), *initial_velocities(mechanism, values), *states)
+    return (*fitting.q.tolist(), *fitting.v.tolist(), *states)
 
 
 def _derivatives(mechanism: Mechanism, system: FmuEquations, units: Units) -> Iterator[FmuVariable]:
-    """Rates of positions are local variables; those of velocities, the accelerations, are outputs."""
-    names = [f"der({name})" for name in mechanism.layout.positions] + list(mechanism.layout.accelerations)
-    positions = len(mechanism.layout.positions)
+    """Rates of positions and first-order states are local variables; accelerations are outputs."""
+    layout = mechanism.layout
+    names = [*(f"der({name})" for name in layout.positions), *layout.accelerations]
+    names += [f"der({name})" for name in layout.states]
     for index, (name, depends) in enumerate(zip(names, _continuous(system, DERIVATIVES), strict=True)):
-        state, inside = index + 1, index < positions
-        causality = Causality.LOCAL if inside else Causality.OUTPUT
-        unit = _per_second(units.of(mechanism.layout.positions[index])) if inside else units.of(name)
-        words = "rate of a coordinate" if inside else "acceleration"
-        yield FmuVariable(safe_name(name), causality, None, unit, words, state, depends)
+        symbol = system.states[index]
+        moving = symbol.kind is Kind.VELOCITY
+        causality = Causality.OUTPUT if moving else Causality.LOCAL
+        unit = units.of(name) if moving else _per_second(units.of(symbol.name))
+        words = "acceleration" if moving else f"rate of a {symbol.kind.value}"
+        yield FmuVariable(safe_name(name), causality, None, unit, words, index + 1, depends)
 
 
 def _outputs(system: FmuEquations, taken: set[str]) -> Iterator[FmuVariable]:

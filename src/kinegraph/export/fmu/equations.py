@@ -11,7 +11,7 @@ from kinegraph.compiler.request import Quantities, bound_parameters, request_of
 from kinegraph.compiler.stored import chosen, resolve_closure
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED, projection
 from kinegraph.derive.constraints.redundancy import holonomic_rows
-from kinegraph.derive.dynamics.state_rate import Forces, state_rate
+from kinegraph.derive.dynamics.state_rate import STATE_RATES, Forces, initial_symbols, state_rate
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation, constraint_graph
 from kinegraph.errors import KernelError
@@ -65,15 +65,13 @@ def equations(mechanism: Mechanism, options: ExportOptions) -> FmuEquations:
         raise KernelError(f"{mechanism.name} has no coordinates, so there is nothing to simulate")
     bound = _bound(mechanism, options)
     graph = join([_rate(mechanism, bound, options), _observed(mechanism, bound, options)])
-    states = [Symbol(Kind.COORDINATE, name) for name in mechanism.layout.positions]
-    states += [Symbol(Kind.VELOCITY, name) for name in mechanism.layout.velocities]
     closing = _closing(mechanism, bound) if is_constrained(mechanism) else None
     rows, by_position = (None, ()) if closing is None else _rows(mechanism, bound, options)
     graphs = [one for one in (graph, closing, rows) if one is not None]
     used = {symbol.name for one in graphs for symbol in one.symbols(Kind.PARAMETER)}
     return FmuEquations(
         graph,
-        tuple(states),
+        initial_symbols(mechanism),
         tuple(Symbol(Kind.INPUT, name) for name in (*mechanism.layout.forces, *mechanism.layout.inputs)),
         tuple(Symbol(Kind.PARAMETER, one.name) for one in mechanism.parameters if one.name in used),
         (*_ENERGIES, *(f"{point.name}.{axis}" for point in mechanism.points for axis in "xyz")),
@@ -104,10 +102,13 @@ def _rows(
 
 def _closing(mechanism: Mechanism, bound: Mapping[str, Expression]) -> Graph | None:
     graph = projection(Derivation(mechanism, bound, Plan()))
-    state, pivots = graph.output(PROJECTED), graph.output(PIVOTS)
-    if not pivots.nodes:
+    if not graph.output(PIVOTS).nodes:
         return None
-    wanted = Graph(graph.nodes, (state._replace(name=CLOSED), pivots))
+    builder = GraphBuilder()
+    state, pivots = moved([graph.output(PROJECTED), graph.output(PIVOTS)], transfer(graph, builder))
+    others = (builder.symbol(Kind.STATE, name) for name in mechanism.layout.states)  # loops do not depend on them
+    nodes = (*state.nodes, *others)
+    wanted = builder.graph([Output(CLOSED, (len(nodes),), nodes), pivots])
     return reduce(wanted, effort=Effort.QUICK).graph
 
 
@@ -126,9 +127,9 @@ def _chosen(mechanism: Mechanism, wanted: Quantities, bound: Mapping[str, Expres
 
 
 def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
-    accelerations = _chosen(mechanism, "qdd", bound, options)
+    motion = _chosen(mechanism, ["qdd", *[STATE_RATES] * bool(mechanism.states)], bound, options)
     forces = Forces({}, (*mechanism.layout.forces, *mechanism.layout.inputs))
-    rate = state_rate(mechanism, accelerations, bound, forces, balances=())
+    rate = state_rate(mechanism, motion, bound, forces, balances=())
     nodes = rate.output("rate").nodes
     return Graph(rate.nodes, (Output(DERIVATIVES, (len(nodes),), nodes),))
 

@@ -92,6 +92,7 @@ def _model_header(unit: Unit, system: FmuEquations, facts: ModelFacts) -> str:
         f"#define FMU_QUATERNION_SLACK {QUATERNION_SLACK!r}",
         f"#define FMU_ROWS {system.closing_rows}",
         f"#define FMU_START_ROWS {len(system.by_position)}",
+        f"#define FMU_POSITIONS {sum(one.kind is Kind.COORDINATE for one in system.states)}",
         f"#define FMU_VELOCITIES {sum(one.kind is Kind.VELOCITY for one in system.states)}",
         f"#define FMU_CLOSING_SLACK {CLOSING_SLACK!r}",
         f"#define FMU_TOLERANCE {TOLERANCE!r}",
@@ -271,8 +272,7 @@ def _binary(
 
 def _declared(mechanism: Mechanism, known: FmuVariables) -> list[bool]:
     """Which states start as the model declares."""
-    layout = mechanism.layout
-    return [name in known.independent for name in (*layout.positions, *layout.velocities)]
+    return [name in known.independent for name in mechanism.layout.initial]
 
 
 def _quaternions(mechanism: Mechanism) -> list[int]:

@@ -23,6 +23,7 @@ _KINDS = {
     Kind.PARAMETER: "parameters",
     Kind.COORDINATE: "coordinates",
     Kind.VELOCITY: "velocities",
+    Kind.STATE: "first-order states",
     Kind.ACCELERATION: "accelerations",
     Kind.INPUT: "generalized forces",
     Kind.TIME: "time",

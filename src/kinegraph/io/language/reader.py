@@ -29,6 +29,7 @@ from kinegraph.model.mechanism import (
     ZERO,
     Body,
     Coordinate,
+    FirstOrderState,
     Impacts,
     Mechanism,
     Parameter,
@@ -67,6 +68,7 @@ class Reader(ConstraintReader, PlatformReader):
         self._shapes: list[Shape] = []
         self._definitions: list[Definition] = []
         self._quasivelocities: list[QuasiVelocity] = []
+        self._states: list[FirstOrderState] = []
 
     def mechanism(self, default_name: str) -> Mechanism:
         """The mechanism as written, before validation."""
@@ -92,14 +94,16 @@ class Reader(ConstraintReader, PlatformReader):
             impacts=self._impacts or Impacts(),
             unknowns=tuple(self._unknowns),
             cuts=tuple(self._cuts),
+            states=tuple(self._states),
         )
         if self._legs:
             written = platforms.with_legs(written, tuple(self._legs))
         coordinates = tuple(self._with_armature(self._with_initial(one)) for one in written.coordinates)
+        states = tuple(self._started(state) for state in written.states)
         self._check_initial_used(written)
         self._check_armature_used(written)
         bodies = self._with_acceptance(written)
-        return resolved(replace(written, coordinates=coordinates, bodies=bodies), self.places)
+        return resolved(replace(written, coordinates=coordinates, states=states, bodies=bodies), self.places)
 
     @property
     def has_leg_tables(self) -> bool:
@@ -163,7 +167,7 @@ class Reader(ConstraintReader, PlatformReader):
         self.places.mark(self._gravity, self.place(keyword))
 
     def setting(self, children: Children) -> None:
-        """An initial value of a coordinate or velocity, given once."""
+        """An initial value of a coordinate, velocity or state, given once."""
         name, prime, value = children
         key = f"{name}'" if prime else str(name)
         if key in self._initial:
@@ -213,6 +217,11 @@ class Reader(ConstraintReader, PlatformReader):
         """Quasi-velocities as linear forms of velocities."""
         for name, value in children:
             self._quasivelocities.append(self.places.mark(QuasiVelocity(str(name), value), self.place(name)))
+
+    def rate_of(self, children: Children) -> None:
+        """A first-order state and its rate."""
+        name, _, rate = children
+        self._states.append(self.places.mark(FirstOrderState(str(name), as_expression(rate)), self.place(name)))
 
     def clause(self, children: Children) -> Clause:
         """A clause of an element or a contact."""
@@ -312,6 +321,9 @@ class Reader(ConstraintReader, PlatformReader):
             new = replace(coordinate, position=start, velocity=velocities, zeros=(still, x, y, z))
         return self.places.renew(coordinate, new)
 
+    def _started(self, state: FirstOrderState) -> FirstOrderState:
+        return self.places.renew(state, replace(state, initial=self._take(state.name, state.initial)))
+
     def _take(self, key: str, given: Expression) -> Expression:
         """The value of a position or velocity from an `initial` statement, or else from its declaration."""
         if key not in self._initial:
@@ -330,7 +342,11 @@ class Reader(ConstraintReader, PlatformReader):
         for coordinate in written.coordinates:
             own = (coordinate.name, coordinate.name + "'") if isinstance(coordinate, Coordinate) else coordinate.names
             known += own if isinstance(coordinate, Coordinate) else (*own, *coordinate.velocities)
-        remedy = did_you_mean(key, known) or "declare it as a coordinate"
+        states = [state.name for state in written.states]
+        if key.removesuffix("'") in states:
+            remedy = f"its rate follows from the `state` statement: write `initial {key.removesuffix(chr(39))} = ...;`"
+            raise ModelError(f"a state has no initial rate: '{key}'", self.place(token), remedy)
+        remedy = did_you_mean(key, (*known, *states)) or "declare it as a coordinate"
         raise ModelError(f"unknown coordinate or velocity '{key}'", self.place(token), remedy)
 
     def _with_armature(self, coordinate: Coordinate | QuaternionCoordinates) -> Coordinate | QuaternionCoordinates:

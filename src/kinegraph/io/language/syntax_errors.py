@@ -27,6 +27,7 @@ FORMS = {
     "define": "`define gamma = q1 + q2;`",
     "quasivelocity": "`quasivelocity w = q1' + cos(q1)*q2';`",
     "unknown": "`unknown S, R;`",
+    "state": "`state i' = k*q1' - c*i;`",
     "loop": "`loop Pin | revolute | Body: Sx(a) | Other: Sx(b);`",
     "constraint": "`constraint C | tip.x = 0.1*sin(t);`",
     "contact": "`contact Floor | Ball.z >= 0 | restitution(0.8);` (rigid) or " + COMPLIANT + " (compliant)",

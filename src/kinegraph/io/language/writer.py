@@ -40,6 +40,7 @@ from kinegraph.model.mechanism import (
     ZERO,
     Body,
     Coordinate,
+    FirstOrderState,
     Impacts,
     Inertia,
     Mechanism,
@@ -55,9 +56,10 @@ from kinegraph.model.robot_data import FORMS, Extra, Shape, ShapeRole, described
 
 
 def name_statements(mechanism: Mechanism) -> Iterator[str]:
-    """The statements of named expressions and unknown forces."""
+    """The statements of named expressions, first-order states and unknown forces."""
     yield from (f"define {one.name} = {text(one.value)};" for one in mechanism.definitions)
     yield from (f"quasivelocity {one.name} = {text(one.value)};" for one in mechanism.quasivelocities)
+    yield from (f"state {one.name}' = {text(one.rate)};" for one in mechanism.states)
     if mechanism.unknowns:
         yield f"unknown {', '.join(one.name for one in mechanism.unknowns)};"
 
@@ -251,9 +253,9 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     yield from (_coordinate(coordinate) for coordinate in mechanism.coordinates)
     if mechanism.gravity != (ZERO, ZERO, ZERO):
         yield f"gravity {_listed(mechanism.gravity)};"
-    velocities = list(_velocities(mechanism.coordinates))
-    if velocities:
-        yield f"initial {_indented(velocities)};"
+    started = [*_velocities(mechanism.coordinates), *_states(mechanism.states)]
+    if started:
+        yield f"initial {_indented(started)};"
     armatures = list(_armatures(mechanism.coordinates))
     if armatures:
         yield f"armature {_indented(armatures)};"
@@ -305,6 +307,10 @@ def _velocities(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> It
         else:
             pairs = list(zip(coordinate.velocities, coordinate.velocity, strict=True))
         yield from (f"{name} = {text(velocity)}" for name, velocity in pairs if name in coordinate.declared)
+
+
+def _states(states: Iterable[FirstOrderState]) -> Iterator[str]:
+    return (f"{one.name} = {text(one.initial)}" for one in states if one.initial != ZERO)
 
 
 def _armatures(coordinates: Iterable[Coordinate | QuaternionCoordinates]) -> Iterator[str]:

@@ -23,7 +23,7 @@ from kinegraph.io.urdf.joint_chains import (
     steps,
     with_offset,
 )
-from kinegraph.model.constraints import all_constraints, described
+from kinegraph.model.constraints import all_constraints, described, refuse_states
 from kinegraph.model.elements import Damper, Element, Friction, Linear, Span
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expressions import Expression, Name, Scalar, expression, names
@@ -164,6 +164,7 @@ def with_friction(mechanism: Mechanism, values: Mapping[str, Value], stated: Seq
 
     Raises a ModelError for an element that URDF does not support.
     """
+    refuse_states(mechanism, "URDF")
     found = list(stated)
     notes: list[str] = []
     for element in mechanism.elements:

@@ -44,6 +44,7 @@ _KIND_WORDS = {
     "point": "the position",
     "point velocity": "the velocity",
     "unknown": "the unknown force",
+    "state": "the state",
 }
 
 #: Kinds of names that are defined by expressions.
@@ -150,6 +151,9 @@ def _unknown(name: str, site: Site, scope: Scope, place: Place | None) -> ModelE
     usable = [known for known, kind in scope.kinds.items() if kind in site.allowed | {"constant", *DEFINED}]
     if scope.kinds.get(name.removesuffix("'")) in DEFINED:
         return ModelError(f"`{name}`: a defined name has no rate", place, "define the rate as an expression")
+    if scope.kinds.get(name.removesuffix("'")) == "state":
+        remedy = "name the right-hand side with `define`, and use that name here and in the `state` statement"
+        return ModelError(f"`{name}` in {site.what}: the rate of a state cannot be used in expressions", place, remedy)
     said = f"unknown name '{name}' in {site.what}"
     velocity = velocity_meant(name, [known for known, kind in scope.kinds.items() if kind == "coordinate"])
     if velocity:
@@ -222,11 +226,12 @@ def _check_operation(operation: Operation, site: Site) -> None:
 PARAMETERS = frozenset({"parameter"})
 #: Known at all times, independent of the motion.
 GIVEN = PARAMETERS | {"time", "prescribed input"}
-STEERED = GIVEN | {"input"}
+#: Not functions of the positions and time alone, but free to change: no energy is stored with them.
+STEERED = GIVEN | {"input", "state"}
 POSITIONS = GIVEN | {"coordinate", "quaternion coordinate", "point"}
 RATES = POSITIONS | {"velocity", "point velocity"}
 #: Allowed in the formulas of forces.
-ANYTHING = RATES | {"input"}
+ANYTHING = RATES | STEERED
 MOVING = RATES - GIVEN
 VELOCITIES = frozenset({"velocity", "point velocity"})
 UNKNOWN = frozenset({"unknown"})

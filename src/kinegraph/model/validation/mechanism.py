@@ -31,7 +31,7 @@ from kinegraph.model.validation.constraints import (
     definition_sites,
 )
 from kinegraph.model.validation.elements import check_elements, element_sites
-from kinegraph.model.validation.expressions import PARAMETERS, Scope, Site, check_expression
+from kinegraph.model.validation.expressions import ANYTHING, PARAMETERS, Scope, Site, check_expression
 
 MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
 
@@ -163,6 +163,8 @@ def _declarations(mechanism: Mechanism, places: Places) -> Iterator[_Declared]:
                 yield _Declared(name, "velocity", places.of(coordinate, name))
     for given in mechanism.inputs:
         yield _Declared(given.name, "input" if given.value is None else "prescribed input", places.of(given))
+    for state in mechanism.states:
+        yield _Declared(state.name, "state", places.of(state))
     for unknown in mechanism.unknowns:
         yield _Declared(unknown.name, "unknown", places.of(unknown))
     for definition in mechanism.definitions:
@@ -178,7 +180,9 @@ def _declare(mechanism: Mechanism, places: Places) -> Scope:
         _check_name(declared.name, f"the {declared.kind}", declared.place)
         if declared.name in kinds:
             message = f"{declared.name} is declared twice: as {kinds[declared.name]} and as {declared.kind}"
-            remedy = "rename one: parameters, coordinates, velocities, inputs, unknowns and definitions share names"
+            remedy = (
+                "rename one: parameters, coordinates, velocities, states, inputs, unknowns, definitions share names"
+            )
             raise ModelError(message, declared.place, remedy)
         kinds[declared.name] = declared.kind
     kinds |= dict.fromkeys(mechanism.layout.velocities, "velocity")
@@ -268,6 +272,9 @@ def _sites(mechanism: Mechanism, places: Places) -> Iterator[Site]:
     for given in mechanism.inputs:
         if given.value is not None:
             yield Site(given.value, f"the input {given.name}", _AND_TIME, places.of(given), aside=_NAME_IT)
+    for state in mechanism.states:
+        yield Site(state.rate, f"the rate of the state {state.name}", ANYTHING, places.of(state))
+        yield Site(state.initial, f"the initial value of {state.name}", PARAMETERS, places.of(state))
     yield from definition_sites(mechanism, places)
     yield from element_sites(mechanism, places)
     yield from constraint_sites(mechanism, places)

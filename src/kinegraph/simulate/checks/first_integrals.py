@@ -299,7 +299,7 @@ def random_states(mechanism: Mechanism, others: Sequence[str] = ()) -> dict[str,
         group = layout.positions[start : start + 4]
         length = np.sqrt(sum(values[name] ** 2 for name in group))
         values |= {name: values[name] / length for name in group}
-    return values | {name: random.uniform(-1.3, 1.7, count) for name in others}
+    return values | {name: random.uniform(-1.3, 1.7, count) for name in (*layout.states, *others)}
 
 
 def rows(graph: Graph, states: Mapping[str, Floats]) -> Floats:

@@ -18,7 +18,7 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.compile import compile
 from kinegraph.graph.node import Graph, Kind
 from kinegraph.model.constraints import is_constrained
-from kinegraph.model.evaluate import float_values, initial_positions, parameter_values
+from kinegraph.model.evaluate import float_values, initial_positions, initial_states, parameter_values
 from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.equations import row_values
@@ -106,10 +106,11 @@ def singular_coordinates(
     if not can_be_judged(mechanism, q):
         return ()
     inputs = np.zeros(len(mechanism.layout.inputs)) if u is None else u
+    z = np.array(initial_states(mechanism, parameter_values(mechanism, parameters)))
     kernel = compile(mechanism, "qdd", parameters=dict(parameters or {}))
 
     def compliance(rows: Floats) -> Floats:
-        return np.array([_compliance_of(kernel, row, t, inputs) for row in rows])
+        return np.array([_compliance_of(kernel, row, t, inputs, z) for row in rows])
 
     return pivot_measure(mechanism, q, compliance, parameters).singular(q, part)
 
@@ -165,13 +166,14 @@ def coordinate_name(mechanism: Mechanism, index: int) -> str:
     return mechanism.layout.velocities[index].removesuffix("'")
 
 
-def _compliance_of(kernel: Kernel, q: Floats, t: float, u: Floats) -> Floats:
-    """The acceleration of every coordinate under a unit force on it."""
+def _compliance_of(kernel: Kernel, q: Floats, t: float, u: Floats, z: Floats) -> Floats:
+    """The acceleration of every coordinate under a unit force on it; first-order states z do not change it."""
     size = next(len(one.symbols) for one in kernel.arguments if one.name == "tau")
     tau = np.vstack([np.zeros(size), np.eye(size)])
     count = len(tau)
     known: dict[str, Floats | float] = {
-        "q": np.tile(q, (count, 1)), "v": np.zeros((count, size)), "tau": tau, "u": np.tile(u, (count, 1)), "t": t,
+        "q": np.tile(q, (count, 1)), "v": np.zeros((count, size)), "z": np.tile(z, (count, 1)),
+        "tau": tau, "u": np.tile(u, (count, 1)), "t": t,
     }  # fmt: skip
     with np.errstate(all="ignore"):
         rows = kernel.by_name(kernel.batch(**{one.name: known[one.name] for one in kernel.arguments}))["qdd"]

@@ -237,7 +237,7 @@ static double opening(const double *known)
 #define ROUNDED_COLUMN 1e-9
 #define LONGEST_CLOSING_STEP 0.3
 #define START_ROUNDING 1e-3
-enum { FREE_START, DECLARED_START, SET_START, POSITIONS = FMU_STATES - FMU_VELOCITIES };
+enum { FREE_START, DECLARED_START, SET_START, POSITIONS = FMU_POSITIONS };
 
 static int is_quaternion(int position)
 {
