@@ -74,6 +74,7 @@ def measured(case: RobotCase, path: Path, count: int) -> dict[str, object]:
             data.qfrc_applied[:] = u
             mujoco.mj_step(model, data)
 
+    controller, loop = best(lambda: computed_torque(robot, one, step=False)), best(lambda: computed_torque(robot, one))
     rows = {
         "one step from Python, us": (best(ours_alone) * 1e3, best(peer_alone) * 1e3),
         f"{count} robots, one step of each, us": (
@@ -81,7 +82,22 @@ def measured(case: RobotCase, path: Path, count: int) -> dict[str, object]:
             best(peer, 3) / STEPS * 1e6,
         ),
     }
-    return {"robot": case.name, "apart": apart, "rows": rows}
+    return {"robot": case.name, "apart": apart, "rows": rows, "controller, us": controller * 1e3,
+            "loop, us": loop * 1e3}  # fmt: skip
+
+
+def computed_torque(robot: kg.Mechanism, sim: Simulator, step: bool = True) -> None:
+    """A second of a loop of 1 kHz: a controller in Python on our kernel of inverse dynamics, with or without steps."""
+    tau = kg.compile(robot, "tau")
+    sim.reset()
+    aim = sim.q + 0.1
+    for _ in range(1000):
+        q, v = sim.q, sim.v
+        u = tau(q, v, 100.0 * (aim - q) - 20.0 * v)
+        if step:
+            sim.step(u)
+    if step and np.abs(sim.q - aim).max() > 1e-3:
+        raise AssertionError(f"the controller missed its aim by {np.abs(sim.q - aim).max():.1e}")
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -98,6 +114,11 @@ def main(words: Sequence[str] | None = None) -> None:
     print(f"{cpu_model()}, {cores()} cores")
     for one in table:
         print(f"{one['robot']}: ends {one['apart']:.1e} apart after {STEPS} steps of {DT} s")
+        alone, loop = one["controller, us"], one["loop, us"]
+        assert isinstance(alone, float) and isinstance(loop, float)
+        print(
+            f"  1 kHz loop: controller {alone:.2f} us, with steps {loop:.2f} us a period, overhead {loop - alone:.2f}"
+        )
         rows = one["rows"]
         assert isinstance(rows, dict)
         for name, (ours, theirs) in rows.items():

@@ -41,8 +41,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def files(folder: Path) -> list[Path]:
-    """Files of object code; the folder also holds digests of the package's sources."""
-    return sorted(path for path in folder.iterdir() if not path.name.startswith("sources-"))
+    """Files of kernels; the folder also holds digests of the package's sources and code that all kernels share."""
+    return sorted(path for path in folder.iterdir() if not path.name.startswith(("sources-", "builtin-")))
 
 
 def test_the_second_time_code_comes_from_disk(folder: Path) -> None:

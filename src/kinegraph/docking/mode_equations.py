@@ -164,7 +164,7 @@ class HeldForm(ModeForm):
         super().__init__(mechanism, values, forces, runtime)
         self.unknown = tuple(unknown)
         self.constrained = tuple(constrained)
-        given = Forces(forces.formulas, (*forces.sampled, *unknown))
+        given = replace(forces, sampled=(*forces.sampled, *unknown))
         self.released = ModeForm(mechanism, values, given, runtime)
 
     @cached_property

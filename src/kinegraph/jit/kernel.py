@@ -47,6 +47,7 @@ from kinegraph.graph.certificate import WholeProof
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph, Symbol
 from kinegraph.jit import cache as disk
+from kinegraph.jit.builtin_call import BuiltinCall, Signature, call_of_one, call_of_rows
 from kinegraph.jit.cache import digest
 from kinegraph.jit.engine import LoadedCode, Target, assembly, host, object_code, versions
 from kinegraph.jit.parallel import cores, for_blocks
@@ -171,6 +172,15 @@ _FLOAT64 = np.dtype(np.float64)
 _BLOCK_OPERATIONS = 2_000_000
 _FUNCTION_WEIGHT = 20
 
+#: Fewer blocks than this are computed by one thread: to start another takes longer than it saves.
+_WORTH_THREADS = 4
+
+#: Blocks of a large batch: at least so many for each thread, and at most so many times as long as those of a small one.
+_BLOCKS_PER_THREAD, _LONGEST_BLOCK = 4, 16
+
+#: Longer code, of some 10 us, is called through ctypes, which lets other threads run meanwhile.
+_LONGEST_BUILTIN = 50_000
+
 
 class StraightKernel(Kernel):
     """A graph as straight-line machine code, for one state or a batch of states.
@@ -209,6 +219,7 @@ class StraightKernel(Kernel):
         self._address = code.address(SCALAR_ENTRY)
         self._function = _SCALAR(self._address)
         self._workspace = _Workspace(binding, self.output_size)
+        self._builtin: BuiltinCall = self._first_call
         self._batch: _BatchFunction | None = None
         self._batch_lock = threading.Lock()
 
@@ -228,6 +239,28 @@ class StraightKernel(Kernel):
 
     def __call__(self, *values: ArrayLike, **named: ArrayLike) -> Outputs:
         """The outputs for one state: an array, or a dict of arrays by name if there are several outputs."""
+        y = None if named else self._builtin(*values)
+        if y is None:
+            y = self._converted(*values, **named)
+        return y if len(self.outputs) == 1 else self._parts(y)
+
+    def _first_call(self, *values: ArrayLike) -> Doubles | None:
+        """Make the built-in function, if there can be one, and call it."""
+        size = self.operations.total + _FUNCTION_WEIGHT * (self.operations.sin + self.operations.cos)
+        made = call_of_one(self._address, self._signature) if size < _LONGEST_BUILTIN else None
+        self._builtin = made or _needs_conversion
+        found: Doubles | None = self._builtin(*values)
+        return found
+
+    @property
+    def _signature(self) -> Signature:
+        sizes = tuple(len(argument.symbols) for argument in self.arguments)
+        begins = accumulate(sizes, initial=0)
+        turned = tuple(k + q for k, one in zip(begins, self.arguments, strict=False) for q in one.quaternions)
+        return Signature(sizes, self.outputs[0].shape if len(self.outputs) == 1 else (self.output_size,), turned)
+
+    def _converted(self, *values: ArrayLike, **named: ArrayLike) -> Doubles:
+        """The outputs for arguments of any kind, each made an array of doubles or refused; the reference."""
         if named or len(values) != len(self.arguments):
             values = self.arranged(values, named)
         space = self._workspace
@@ -240,10 +273,11 @@ class StraightKernel(Kernel):
                 refuse_zero_quaternions(self.arguments[number], view)
         self._function(space.x_address, space.y_address)
         y = space.y.copy()
-        outputs = self.outputs
-        if len(outputs) == 1:
-            return y if len(outputs[0].shape) == 1 else y.reshape(outputs[0].shape)
-        parts = zip(outputs, _split(y, outputs), strict=True)
+        return y.reshape(self.outputs[0].shape) if len(self.outputs) == 1 else y
+
+    def _parts(self, y: Doubles) -> dict[str, Doubles]:
+        """All outputs, which follow each other, by name."""
+        parts = zip(self.outputs, _split(y, self.outputs), strict=True)
         return {output.name: part.reshape(output.shape) for output, part in parts}
 
     def batch(self, *values: ArrayLike, out: object = None, **named: ArrayLike) -> Outputs:
@@ -255,6 +289,10 @@ class StraightKernel(Kernel):
         out: the result of an earlier call, to be overwritten. Allocating memory for large results takes as long as
         computing them.
         """
+        function = self._batch or self._batch_function()
+        found = None if named else function.builtin(*values) if out is None else function.builtin(*values, out)
+        if found is not None:
+            return found
         if named or len(values) != len(self.arguments):
             values = self.arranged(values, named)
         rows, inputs = batch_rows(self.arguments, values)
@@ -263,8 +301,8 @@ class StraightKernel(Kernel):
         results = result_arrays(shapes, out, arrays)
         strides = (ctypes.c_int64 * len(inputs))(*[one.stride for one in inputs])
         tables = addresses(arrays), strides, addresses(results)
-        function = self._batch_function()
-        for_blocks(lambda first, last: function.call(first, last, *tables), rows, function.block, function.threads)
+        block = function.block_of(rows)
+        for_blocks(lambda first, last: function.call(first, last, *tables), rows, block, function.threads)
         if len(results) == 1:
             return results[0]
         return {output.name: array for output, array in zip(self.outputs, results, strict=True)}
@@ -345,6 +383,23 @@ class _BatchFunction:
         functions = operations.sin + operations.cos + operations.div + operations.sqrt + operations.other
         weight = operations.total + _FUNCTION_WEIGHT * functions + kernel.input_size + kernel.output_size
         self.block = max(_BLOCK_OPERATIONS // max(weight, 1) // kernel.lanes, 1) * kernel.lanes
+        address, single = code.address(BATCH_ENTRY), len(kernel.outputs) == 1
+        made = call_of_rows(address, kernel._signature, self._alone) if single else None
+        self.builtin: BuiltinCall = made or _needs_conversion
+
+    @property
+    def _alone(self) -> int:
+        """So many states are computed sooner by one thread than by several."""
+        return self.block * (_WORTH_THREADS if self.threads > 1 else _LONGEST_BLOCK)
+
+    def block_of(self, rows: int) -> int:
+        """The states of one block: some for each thread, so that all end together."""
+        blocks = min(max(rows // (_BLOCKS_PER_THREAD * self.threads * self.block), 1), _LONGEST_BLOCK)
+        return blocks * self.block
+
+
+def _needs_conversion(*values: ArrayLike) -> None:
+    """In place of a built-in function where there is none."""
 
 
 def _split(y: Doubles, outputs: Sequence[Result]) -> list[Doubles]:

@@ -35,8 +35,8 @@ _PRIMED = re.compile(r"([^\W\d_][\w$]*)'")
 _POINT = re.compile(r"([^\W\d_][\w$]*)\.([xyz])\b")
 _LONGEST = 10_000
 
-#: An entry of a quantity: `forces[2]`, `pose:hand[0,3]`.
-ENTRY = re.compile(r"([^\W\d_][\w$]*(?::[\w$]+)?)\[([\d,\s]+)\]")
+#: An entry of a quantity: `forces[2]`, `pose:hand[0,3]`, `jacobian:hand@base[0,1]`.
+ENTRY = re.compile(r"([^\W\d_][\w$]*(?::[\w$]+(?:@[\w$]+)?)?)\[([\d,\s]+)\]")
 _ENTRY = "entry$"
 
 
@@ -74,7 +74,7 @@ def _respelled(root: Expression) -> Expression:
 
 def _respelled_name(text: str) -> str:
     if text.startswith(_ENTRY):
-        return bytes.fromhex(text.removeprefix(_ENTRY)).decode()
+        return "".join(bytes.fromhex(text.removeprefix(_ENTRY)).decode().split())
     return text.replace(_PRIME, "'").replace(_DOT, ".")
 
 
@@ -105,6 +105,8 @@ class StateNames(Names):
         return [self.scalar(one) for one in formulas]
 
     def __getitem__(self, name: str) -> GraphScalar:
+        if name in self._scalars:
+            return self._scalars[name]
         if found := ENTRY.fullmatch(name):
             return self._entry(found[1], tuple(int(part) for part in found[2].split(",") if part.strip()))
         if "." in name:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from math import isfinite
 from typing import NamedTuple, TypeAlias
 
@@ -19,6 +20,7 @@ from kinegraph.model.evaluate import Value, initial_positions, initial_states, i
 from kinegraph.model.expressions import PI, TIME, Expression, Scalar, expressions, names
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.simulate.array_formulas import JOINTS, joint_formulas, quantities_of
 from kinegraph.simulate.formulas import formula
 from kinegraph.solve.methods.feedback import Samples
 from kinegraph.solve.methods.method import Solver
@@ -134,7 +136,7 @@ def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forc
     """Joint forces and inputs of the model, from what the user gives."""
     formulas: dict[str, Expression] = {}
     sampled: dict[str, Sampled] = {}
-    for called, given in inputs.items():
+    for called, given in each_joint(mechanism, inputs).items():
         name = input_symbol(mechanism, called)
         if name in formulas or name in sampled:
             raise SolveError(f"inputs: {called!r} is given twice, under two names")
@@ -146,14 +148,64 @@ def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forc
             sampled[name] = Sampled(*given)
         else:
             formulas[name] = formula(given)
-    return Forces(formulas, tuple(sampled)), signals(list(sampled.values()))
+    forces = Forces(formulas, tuple(sampled), quantities_of(mechanism, formulas.values()))
+    return forces, signals(list(sampled.values()))
+
+
+def each_joint(mechanism: Mechanism, inputs: Mapping[str, Input]) -> dict[str, Input]:
+    """The inputs with what is given for all joints together (`tau`) divided among them."""
+    together = JOINTS in inputs and JOINTS not in {one.name for one in mechanism.inputs}
+    if not together or mechanism.layout.force(JOINTS):
+        return dict(inputs)
+    given, others = inputs[JOINTS], {name: one for name, one in inputs.items() if name != JOINTS}
+    for name in others:
+        if input_symbol(mechanism, name) in mechanism.layout.forces:
+            raise SolveError(f"inputs: {JOINTS!r} gives the forces of all joints, also that of {name!r}: give one")
+    if isinstance(given, Feedback):
+        controller = ControllerOfJoints(given, mechanism)
+        parts = {name: Feedback(partial(controller, k), given.period) for k, name in enumerate(mechanism.layout.forces)}
+        return {**others, **parts}
+    if not isinstance(given, str):
+        raise SolveError(
+            f"inputs: {JOINTS} is {given!r:.80}: give a formula of arrays, or kg.Feedback(function, period)"
+        )
+    return {**others, **joint_formulas(mechanism, given)}
+
+
+class ControllerOfJoints:
+    """A Python function of arrays: called once for all joints when that of the first is due."""
+
+    def __init__(self, given: Feedback, mechanism: Mechanism) -> None:
+        self._function, self._layout = given.function, mechanism.layout
+        self._forces: Floats = np.zeros(len(mechanism.layout.forces))
+
+    def __call__(self, place: int, time: float, state: Mapping[str, float]) -> float:
+        """The force of a joint."""
+        if place == 0:
+            q, v = (
+                np.array([state[name] for name in part]) for part in (self._layout.positions, self._layout.velocities)
+            )
+            self._forces = self._checked(self._function(time, q, v), time)
+        return float(self._forces[place])
+
+    def _checked(self, returned: object, time: float) -> Floats:
+        count = len(self._layout.forces)
+        try:
+            forces = np.array(returned, dtype=float)
+        except (TypeError, ValueError):
+            forces = np.zeros(0)
+        if forces.shape != (count,) or not np.isfinite(forces).all():
+            message = f"the controller of {JOINTS} returned {returned!r:.80} at t = {time:g}"
+            raise SolveError(f"{message}: return {count} finite numbers, one for each joint")
+        return forces
 
 
 def controllers_of(
     mechanism: Mechanism, inputs: Mapping[str, Input], forces: Forces, signal: Signals
 ) -> tuple[tuple[Feedback, ...], Samples]:
     """The Python functions among the inputs, and memory for their values."""
-    functions = {input_symbol(mechanism, name): one for name, one in inputs.items() if isinstance(one, Feedback)}
+    given = each_joint(mechanism, inputs)
+    functions = {input_symbol(mechanism, name): one for name, one in given.items() if isinstance(one, Feedback)}
     if functions and mechanism.contacts:
         raise SolveError("Python functions as inputs are not supported in runs with contacts: give formulas or samples")
     return tuple(functions.values()), Samples(signal, tuple(forces.sampled.index(name) for name in functions))

@@ -119,7 +119,8 @@ def simulate(
     parameters: values that replace the model's.
     inputs: forces in joints by coordinate (`q1` or `tau:q1`), and the model's inputs by name. Each is a formula of t
         and the state (`"-0.1*q1'"`), samples (`Sampled`, or a tuple (times, values)), or a Python function
-        of time and state that is called at equal intervals (`Feedback(function, period)`).
+        of time and state that is called at equal intervals (`Feedback(function, period)`). `tau` gives the forces of
+        all joints: a formula of arrays with quantities (`"gravity + H @ (9*(1 - q) - 6*v)"`), or a `Feedback`.
     events: `Event` objects, or formulas by name; their zero crossings are recorded.
     times: an array of times to save at, or a number of equal intervals; None saves the integrator's own steps.
     t0: the start time.
@@ -355,4 +356,6 @@ def _momentum_checks(finished: FinishedRun, rows: Rows, rtol: float | None) -> t
 
 def _simulated_model(finished: FinishedRun, rtol: float | None) -> SimulatedModel:
     forces, equations = finished.forces, finished.equations
-    return SimulatedModel(finished.mechanism, equations.bound, rtol, forces.formulas, forces.sampled, finished.signals)
+    return SimulatedModel(
+        finished.mechanism, equations.bound, rtol, forces.formulas, forces.sampled, finished.signals, forces.quantities
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -300,7 +301,7 @@ class AdjointForm(VariationalForm):
     def __init__(self, form: VariationalForm) -> None:
         self._form = form
         further = (*(f"{part}({name})" for part in (_LOW, _HIGH) for name in form.motion_names), _SHARE)
-        forces = Forces(form.forces.formulas, (*form.forces.sampled, *further))
+        forces = replace(form.forces, sampled=(*form.forces.sampled, *further))
         super().__init__(form.mechanism, form.values, forces, form.runtime, (), form.integrands)
 
     @property

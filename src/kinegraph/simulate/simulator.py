@@ -25,9 +25,11 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.states import moved_by
 from kinegraph.model.validation.mechanism import check_values
+from kinegraph.simulate.array_formulas import quantities_of
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.inputs import (
+    each_joint,
     given_first_order_states,
     initial_values,
     starting_state,
@@ -61,7 +63,8 @@ def simulator(
     dt: the step size in seconds, of the classical Runge-Kutta method (order 4).
     state: where it starts, by name or as an array [q, v]; loops are assembled.
     parameters: values that differ from the model's. runtime: names of parameters that may change between steps.
-    inputs: formulas of t and the state that are compiled into the equations, e.g. {"q1": "-0.1*q1'"}.
+    inputs: formulas of t and the state that are compiled into the equations, e.g. {"q1": "-0.1*q1'"}, or for all joints
+        {"tau": "gravity - 5*v"} (see `kinegraph.simulate.array_formulas`).
     controls: what `u` holds, in this order: coordinates (a force or torque) and inputs of the model. By default every
         coordinate without a formula, in the model's order, then every declared input without one.
     count: so many trajectories side by side, each a row of `q`, `v`, `u` and `parameters`, stepped on all cores.
@@ -71,9 +74,10 @@ def simulator(
     _refuse(mechanism)
     if not isfinite(t0):
         raise SolveError(f"t0 is {t0!r}: give a finite time in seconds")
-    given = {input_symbol(mechanism, name): formula(value) for name, value in (inputs or {}).items()}
+    formulas = each_joint(mechanism, inputs or {})
+    given = {input_symbol(mechanism, name): formula(value) for name, value in formulas.items()}  # type: ignore[arg-type]
     symbols = _control_symbols(mechanism, controls, given)
-    forces = Forces(given, symbols)
+    forces = Forces(given, symbols, quantities_of(mechanism, given.values()))
     mechanism = with_given_inputs(mechanism, forces)
     values = {name: formula(value, name) for name, value in (parameters or {}).items()}
     numbers = parameter_values(mechanism, values)
@@ -93,8 +97,12 @@ def simulator(
 
 @dataclass(frozen=True)
 class Snapshot:
-    """State, time, held controls and run-time parameters of a simulator; can be pickled."""
+    """State, time, held controls and run-time parameters of a simulator; can be pickled.
 
+    names: the model, and what the entries of the arrays are called.
+    """
+
+    names: tuple[str, ...]
     t: float
     state: Floats
     u: Floats
@@ -120,6 +128,7 @@ class _Plan:
         layout = mechanism.layout
         self.q, self.v, self.z = layout.position_part.slice, layout.velocity_part.slice, layout.state_part.slice
         self.names = layout.initial
+        self.label = (mechanism.name, *self.names, *controls, *equations.runtime)
 
     def start(self, state: Mapping[str, Scalar] | ArrayLike | None, t: float) -> Floats:
         """y where a run begins: loops are closed, quaternions have unit length."""
@@ -239,13 +248,15 @@ class Simulator:
                 raise _wrong_shape(u, self._plan.controls) from None
         if dt is not None and dt != self._clock[STEP]:
             _change_step(self._clock, dt)
-        ending = self._call(steps)
+        ending = self._call(steps if steps == 1 else _whole(steps))
         if ending:
             raise SolveError(_why(ending, self._plan, self.t))
 
     def step_until(self, t: float, u: ArrayLike | None = None) -> None:
         """Hold the controls up to the time t: whole steps, and one shorter step at the end if they do not fit."""
         left, dt = float(t) - self.t, self.dt
+        if not isfinite(left):
+            raise SolveError(f"step_until({t}): give a finite time in seconds")
         if not left >= -1e-9 * dt:
             raise SolveError(f"step_until({t}): the time is already {self.t}; reset the simulator to go back")
         whole = int(left / dt * (1.0 + 1e-12) + 1e-9)
@@ -263,11 +274,11 @@ class Simulator:
 
     def save(self) -> Snapshot:
         """All that the next steps depend on."""
-        return Snapshot(self.t, self._work.y.copy(), self._u.copy(), self._parameters.copy())
+        return Snapshot(self._plan.label, self.t, self._work.y.copy(), self._u.copy(), self._parameters.copy())
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulator or of one of the same model."""
-        _restore((self._work.y, self._u, self._parameters), snapshot)
+        _restore(self._plan, (self._work.y, self._u, self._parameters), snapshot)
         self._clock[:] = _clock(snapshot.t, self.dt)
 
     def copy(self) -> Self:
@@ -384,6 +395,7 @@ class Simulators:
                 raise _wrong_shape(u, self._plan.controls) from None
         if dt is not None and dt != self._clock[STEP]:
             _change_step(self._clock, dt)
+        steps = _whole(steps)
         blocks, begun = self._blocks, self._clock.copy()
 
         def run(first: int, last: int) -> None:
@@ -425,11 +437,11 @@ class Simulators:
 
     def save(self) -> Snapshot:
         """All that the next steps depend on."""
-        return Snapshot(self.t, self._states.copy(), self._u.copy(), self._parameters.copy())
+        return Snapshot(self._plan.label, self.t, self._states.copy(), self._u.copy(), self._parameters.copy())
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this or of equal simulators."""
-        _restore((self._states, self._u, self._parameters), snapshot)
+        _restore(self._plan, (self._states, self._u, self._parameters), snapshot)
         self._endings[:] = 0
         self._clock[:] = _clock(snapshot.t, self.dt)
 
@@ -467,6 +479,12 @@ def _step_size(dt: object) -> float:
     return float(dt)
 
 
+def _whole(steps: object) -> int:
+    if not (isinstance(steps, int | np.integer) and steps >= 0):
+        raise SolveError(f"steps is {steps!r}: give a whole number of steps, at least 0")
+    return int(steps)
+
+
 def _clock(t: float, dt: float) -> Floats:
     return np.array([t, dt, t, 0.0])
 
@@ -481,9 +499,11 @@ def _wrong_shape(u: ArrayLike, entries: Sequence[str]) -> SolveError:
     return SolveError(f"u has shape {np.shape(u)}: give {wanted}")
 
 
-def _restore(memory: Sequence[Floats], snapshot: Snapshot) -> None:
+def _restore(plan: _Plan, memory: Sequence[Floats], snapshot: Snapshot) -> None:
     parts = snapshot.state, snapshot.u, snapshot.parameters
-    if any(mine.shape != other.shape for mine, other in zip(memory, parts, strict=True)):
+    if snapshot.names != plan.label or any(
+        mine.shape != other.shape for mine, other in zip(memory, parts, strict=True)
+    ):
         raise SolveError("the snapshot is of another model or of another number of trajectories")
     for mine, other in zip(memory, parts, strict=True):
         mine[...] = other

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from math import isfinite
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -147,11 +147,12 @@ class Sampled:
 class Feedback:
     """A controller: a Python function of the time and of the state by name, called every `period` seconds.
 
-    It returns one number, which holds until the next call. Python calls it at the start of a run and then after every
-    period; between two calls runs are as fast as without it.
+    It returns one number, which holds until the next call. Given for all joints (`inputs={"tau": Feedback(...)}`), it
+    is called with the time and the arrays q and v, and returns the forces of all joints. Python calls it at the start
+    of a run and then after every period; between two calls runs are as fast as without it.
     """
 
-    function: Callable[[float, Mapping[str, float]], float]
+    function: Callable[..., Any]
     period: float
 
     def __post_init__(self) -> None:

@@ -17,6 +17,7 @@ from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.extras import Foreign, extra
 from kinegraph.files import written_to
+from kinegraph.graph.node import Graph
 from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.execution import Decision, DecisionFacts, Execution
@@ -198,6 +199,7 @@ class SimulatedModel:
 
     inputs: forces in joints (`tau:q1`) and inputs of the model that were given as formulas.
     sampled: the names of those that were given as samples, in the order of `signals`.
+    quantities: those whose entries the formulas use.
     """
 
     mechanism: Mechanism
@@ -206,6 +208,7 @@ class SimulatedModel:
     inputs: Mapping[str, Expression] = field(default_factory=dict)
     sampled: tuple[str, ...] = ()
     signals: Signals | None = None
+    quantities: Graph | None = None
 
 
 @dataclass(frozen=True)

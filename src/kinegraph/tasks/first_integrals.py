@@ -15,7 +15,7 @@ from kinegraph.compiler.compile import derive
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.constraints.redundancy import row_names_of
-from kinegraph.derive.dynamics.state_rate import Forces, along_motion, state_rate
+from kinegraph.derive.dynamics.state_rate import Forces, along_motion, quantity_entries, state_rate
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.tree.displacements import unit_quaternions
@@ -100,7 +100,7 @@ def constrained_rates(
     mechanism = rows.mechanism
     tree = replace(mechanism, loops=(), constraints=())
     inputs = {name: law for name, law in forces.formulas.items() if name not in mechanism.layout.forces}
-    acting = Forces(inputs, mechanism.layout.forces)
+    acting = Forces(inputs, mechanism.layout.forces, forces.quantities)
     free = along_motion(
         tree, state_rate(tree, derive(tree, "qdd", parameters=bound), bound, acting, balances=()), quantities
     )
@@ -108,6 +108,8 @@ def constrained_rates(
     place = transfer(rows.graph, builder)
     multipliers = [Node(builder, builder.symbol(Kind.INPUT, name)) for name in multiplier_names(mechanism)]
     names = Names(builder, mechanism, bound)
+    if forces.quantities is not None:
+        names.replace(quantity_entries(forces.quantities, names))
     held = {}
     for column, name in enumerate(mechanism.layout.forces):
         total = names.scalar(forces.formulas.get(name, expression(0)))

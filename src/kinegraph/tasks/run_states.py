@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
+from kinegraph.derive.dynamics.state_rate import quantity_entries
 from kinegraph.derive.tree.displacements import position_rates
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import TaskError
@@ -76,6 +77,8 @@ class Driving:
         self.simulated = simulated
         builder = GraphBuilder()
         names = Names(builder, simulated.mechanism, simulated.parameters)
+        if simulated.quantities is not None:
+            names.replace(quantity_entries(simulated.quantities, names))
         outputs = [Output(name, (), (names.scalar(law).index,)) for name, law in simulated.inputs.items()]
         self._formulas = builder.graph(outputs) if outputs else None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from random import Random
 
 from kinegraph.derive.elements.forces import is_steered
@@ -97,10 +98,12 @@ class Forces:
 
     formulas: expressions of the state and time. sampled: inputs whose values are passed at run time. Joint forces that
     are not named are zero; declared inputs without a value must be named.
+    quantities: those whose entries the formulas use (`gravity[0]`, `tip.z`), of positions, velocities and time.
     """
 
     formulas: Mapping[str, Expression]
     sampled: tuple[str, ...] = ()
+    quantities: Graph | None = None
 
     def check(self, mechanism: Mechanism) -> None:
         """DerivationError for an unknown input, or for an input without a value."""
@@ -250,12 +253,42 @@ def with_forces(
 
 def input_meanings(mechanism: Mechanism, names: Names, forces: Forces) -> dict[str, Scalar]:
     """The expression of every input symbol."""
+    if forces.quantities is not None:
+        names.replace(quantity_entries(forces.quantities, names))
     found = {}
     for symbol in (*mechanism.layout.forces, *mechanism.layout.inputs):
         if symbol in forces.sampled:
             found[symbol] = Scalar(names.builder, names.builder.symbol(Kind.INPUT, symbol))
         else:
             found[symbol] = names.scalar(forces.formulas.get(symbol, expression(0)))
+    return found
+
+
+def quantity_entries(quantities: Graph, names: Names) -> dict[str, Scalar]:
+    """The scalars of all entries of quantities, as formulas name them."""
+    meant = (Kind.COORDINATE, Kind.VELOCITY, Kind.PARAMETER)
+
+    def symbol(node: Symbol) -> int:
+        return names[node.name].index if node.kind in meant else names.builder.symbol(node.kind, node.name)
+
+    outputs = moved(quantities.outputs, transfer(quantities, names.builder, symbol))
+    return {
+        name: Scalar(names.builder, output.nodes[place])
+        for output in outputs
+        for name, place in entry_places(output).items()
+    }
+
+
+def entry_places(output: Output) -> dict[str, int]:
+    """Where the entries of a quantity are: `gravity[0]`, `H[0,1]`; of points also `tip.z` and its rate `tip.z'`."""
+    indices = product(*map(range, output.shape))
+    found = {f"{output.name}[{','.join(map(str, index))}]": place for place, index in enumerate(indices)}
+    kind, _, point = output.name.partition(":")
+    for place, axis in enumerate("xyz"):
+        if kind == "pose":
+            found[f"{point}.{axis}"] = 4 * place + 3
+        elif kind == "velocity":
+            found[f"{point}.{axis}'"] = place
     return found
 
 
