@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kinegraph.model.constraints import AnyLoop, Constraint, Contact, Cut, Unknown
     from kinegraph.model.definitions import Definition, QuasiVelocity
     from kinegraph.model.elements import Element, Input
-    from kinegraph.model.robot_data import Extra
+    from kinegraph.model.robot_data import Extra, FileJoint
 
 
 class ImpactLaw(Enum):
@@ -223,7 +223,8 @@ class Mechanism(RichDisplay):
     elements may use. unknowns: forces to be found. loops, constraints, contacts: beyond the tree of bodies. impacts:
     the impact model of contacts. cuts: joints at which loops are to be cut. definitions, quasivelocities: names for
     expressions. extras: data of robot files beyond rigid bodies (limits, friction, shapes), which the model language
-    does not cover. report: findings of the file reader; it is not part of comparisons.
+    does not cover. joints: those of a robot file, for the order of their coordinates in other programs. report:
+    findings of the file reader. Both are not part of comparisons.
     """
 
     name: str
@@ -243,6 +244,7 @@ class Mechanism(RichDisplay):
     impacts: Impacts = field(default_factory=Impacts)
     unknowns: tuple[Unknown, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    joints: tuple[FileJoint, ...] = field(default=(), compare=False, repr=False)
     report: Report = field(default=Report(), compare=False, repr=False)
 
     def __repr__(self) -> str:
