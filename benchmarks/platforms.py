@@ -3,7 +3,7 @@
     python -m benchmarks platforms [--counts]
 
 Six massive legs UPS with Tsai's numbers and axial inertia (1/800). Pinocchio computes by `lcaba` and by
-`constraintDynamics`, with the ring free or carried by a leg, compiled with clang where there is one; MuJoCo by
+`constraintDynamics`, with the platform free or carried by a leg, compiled with clang where there is one; MuJoCo by
 `mj_forward`, which softens the loops. All sides are timed by the processor time of their thread, in short turns. Only
 ratios mean something on a busy machine.
 """
@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.peers.sides.build import Unavailable
 from benchmarks.peers.sides.peer import driver
-from benchmarks.peers.sides.platform_sides import Hexapod, RingState, Side, mujoco_side, pinocchio_sides
+from benchmarks.peers.sides.platform_sides import Hexapod, PlatformState, Side, mujoco_side, pinocchio_sides
 from kinegraph import library
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler import stored
@@ -45,7 +45,7 @@ _BATCH = 128
 _UNREDUCED = 1545 + 1070
 _QUANTITIES = {
     "all accelerations": "qdd",
-    "ring's accelerations alone": "platform_acceleration",
+    "platform's accelerations alone": "platform_acceleration",
     "efforts of the drives (inverse)": "tau",
 }
 
@@ -61,7 +61,7 @@ class Own:
 def main(counts: bool = False) -> None:
     """Measure and print a table."""
     mechanism = hexapod_mechanism()
-    states = ring_states(mechanism)
+    states = platform_states(mechanism)
     own = {title: _own(mechanism, word, states) for title, word in _QUANTITIES.items()}
     peers = _peers(states)
     times = _measured(own, peers)
@@ -69,7 +69,7 @@ def main(counts: bool = False) -> None:
     for title in own:
         call, batch = times[title], times[f"{title}, batched"]
         print(f"  {title:<34} {call:>8.0f} a call {batch:>8.0f} a state in batches ({batch / call:.2f} of a call)")
-    wanted = _ring_accelerations(mechanism, states)
+    wanted = _platform_accelerations(mechanism, states)
     for name, side in peers.items():
         miss = "" if "leg" in name else f"differs by {_difference(side, wanted):.1e}"
         print(f"  {name:<48} {times[name]:>8.0f} a call  {miss}")
@@ -88,14 +88,14 @@ def hexapod_mechanism() -> Mechanism:
 
 def _numbers() -> Hexapod:
     base = [[-2.12, 1.374, 0], [-2.38, 1.224, 0], [-2.38, -1.224, 0], [-2.12, -1.374, 0], [0, -0.15, 0], [0, 0.15, 0]]
-    ring = [[0.17, 0.595], [-0.6, 0.15], [-0.6, -0.15], [0.17, -0.595], [0.43, -0.445], [0.43, 0.445]]
+    platform = [[0.17, 0.595], [-0.6, 0.15], [-0.6, -0.15], [0.17, -0.595], [0.43, -0.445], [0.43, 0.445]]
     thin = 0.00625, 0.00625, 1 / 1600
-    points = np.array([[*point, -0.4] for point in ring])
+    points = np.array([[*point, -0.4] for point in platform])
     return Hexapod(np.array(base), points, (0.1, 0.5, *thin), (0.1, -0.5, *thin), (1.5, 0.0, 0.08, 0.08, 0.08), 9.80665)
 
 
-def ring_states(mechanism: Mechanism) -> list[RingState]:
-    """States of the ring around its start, with legs that reach it."""
+def platform_states(mechanism: Mechanism) -> list[PlatformState]:
+    """States of the platform around its start, with legs that reach it."""
     random = np.random.default_rng(1)
     positions, velocities = compile(mechanism, "leg_positions"), compile(mechanism, "leg_velocities")
     found = []
@@ -108,14 +108,14 @@ def ring_states(mechanism: Mechanism) -> list[RingState]:
         rates = _in_order(len(mechanism.layout.velocities), [*v, *w])
         legs, speeds = np.asarray(positions(q)), np.asarray(velocities(q, rates))
         found.append(
-            RingState(place, e, _rotation(e), v, w, _by_leg(legs), _by_leg(speeds), random.normal(scale=10, size=6))
+            PlatformState(place, e, _rotation(e), v, w, _by_leg(legs), _by_leg(speeds), random.normal(scale=10, size=6))
         )
     return found
 
 
-def _in_order(size: int, ring: list[float]) -> Floats:
+def _in_order(size: int, platform: list[float]) -> Floats:
     found = np.zeros(size)
-    found[6 : 6 + len(ring)] = ring
+    found[6 : 6 + len(platform)] = platform
     return found
 
 
@@ -130,9 +130,9 @@ def _rotation(e: Floats) -> Floats:
     return np.array(np.eye(3) + 2 * w * skew + 2 * skew @ skew)
 
 
-def _row(one: RingState, word: str) -> tuple[Floats, Floats, Floats]:
-    def legs(values: Floats, ring: list[float]) -> Floats:
-        return np.array([*values[:, 2], *ring, *values[:, :2].ravel()])
+def _row(one: PlatformState, word: str) -> tuple[Floats, Floats, Floats]:
+    def legs(values: Floats, platform: list[float]) -> Floats:
+        return np.array([*values[:, 2], *platform, *values[:, :2].ravel()])
 
     q = legs(one.legs, [*one.position, *one.quaternion])
     v = legs(one.rates, [*one.velocity, *one.spin])
@@ -143,7 +143,7 @@ def _row(one: RingState, word: str) -> tuple[Floats, Floats, Floats]:
     return q, v, third
 
 
-def _own(mechanism: Mechanism, word: str, states: list[RingState]) -> Own:
+def _own(mechanism: Mechanism, word: str, states: list[PlatformState]) -> Own:
     kernel = compile(mechanism, word)
     return Own(_call_timer(kernel, [_row(one, word) for one in states]), _batch_timer(kernel, word, states))
 
@@ -160,7 +160,7 @@ def _call_timer(kernel: Kernel, rows: list[tuple[Floats, Floats, Floats]]) -> Ca
     return timed
 
 
-def _batch_timer(kernel: Kernel, word: str, states: list[RingState]) -> Callable[[], float]:
+def _batch_timer(kernel: Kernel, word: str, states: list[PlatformState]) -> Callable[[], float]:
     """The batch code itself, results into arrays that exist already."""
     columns = zip(*(_row(states[k % _STATES], word) for k in range(_BATCH)), strict=True)
     inputs = [np.array(column) for column in columns]
@@ -177,7 +177,7 @@ def _batch_timer(kernel: Kernel, word: str, states: list[RingState]) -> Callable
     return timed
 
 
-def _peers(states: list[RingState]) -> dict[str, Side]:
+def _peers(states: list[PlatformState]) -> dict[str, Side]:
     found: dict[str, Side] = {}
     try:
         found |= pinocchio_sides(_numbers(), states)
@@ -200,24 +200,24 @@ def _measured(own: dict[str, Own], peers: dict[str, Side]) -> dict[str, float]:
     return least
 
 
-def _ring_accelerations(mechanism: Mechanism, states: list[RingState]) -> Floats:
+def _platform_accelerations(mechanism: Mechanism, states: list[PlatformState]) -> Floats:
     kernel = compile(mechanism, "platform_acceleration")
     return np.array([np.asarray(kernel(*_row(one, "platform_acceleration"))) for one in states])
 
 
 def _difference(side: Side, wanted: Floats) -> float:
-    found = np.array([side.ring(k) for k in range(len(wanted))])
+    found = np.array([side.platform(k) for k in range(len(wanted))])
     return float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted)))
 
 
 def _print_counts(mechanism: Mechanism, counts: bool) -> None:
-    """Operations of the ring's and of all accelerations; with `counts` by the normal effort too, in some minutes."""
+    """Operations of the platform's and of all accelerations; with `counts` by the normal effort too (minutes)."""
     for effort in (Effort.QUICK, Effort.NORMAL) if counts else (Effort.QUICK,):
         for title, word in list(_QUANTITIES.items())[:2]:
             request = request_of(mechanism, word, numeric=True, effort=effort)
             _print_count(f"{title}, forces on all coordinates, effort {effort.value}", stored.reduced(request).graph)
             _print_count(f"{title}, drives alone, effort {effort.value}", _driven(mechanism, request, effort))
-    print(f"  {_UNREDUCED}: the ring's accelerations by H_k of 3 x 6 written out plainly, 1545 mul and 1070 add")
+    print(f"  {_UNREDUCED}: the platform's accelerations by H_k of 3 x 6 written out plainly, 1545 mul and 1070 add")
 
 
 def _print_count(title: str, graph: Graph) -> None:

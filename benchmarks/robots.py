@@ -3,7 +3,7 @@
     pip install "kinegraph[bench]"
     python -m benchmarks robots [--states 100] [--base fixed|floating|both] [--json FILE] [NAME ...]
 
-Both read the same file with the angles as written (right angles are not recognised here, for Pinocchio keeps 1.5708).
+Both read the same file with the angles as written (right angles are not recognized here, for Pinocchio keeps 1.5708).
 Conventions are brought together exactly: Pinocchio's quaternion has its scalar part last, and the velocity of a
 floating base stands in the base's own axes, ours in the fixed ones. Most of Pinocchio's algorithms refuse mimic joints,
 so it keeps them as joints of their own, and the coupling q_mimic = multiplier q + offset, read from the file once more,

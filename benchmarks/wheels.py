@@ -91,7 +91,7 @@ def parted(path: Path, package: str) -> tuple[Path, str]:
 
 
 def kind_of(path: Path) -> ModelFormat | None:
-    """The format of a file, by its root element; None for what is no model."""
+    """The format of a file, by its root element; None if it is not a model."""
     try:
         return format_by_root(read_xml(path))
     except KinegraphError:

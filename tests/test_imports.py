@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "arrays": set(),  # types of NumPy arrays
     "garbage_collection": set(),  # pauses Python's collector
     "lazy_imports": {"garbage_collection"},
-    "files": {"errors"},  # reading the files of strangers
+    "files": {"errors"},  # reading files that users give
     "interrupt": {"errors"},
     "seeds": {"errors"},  # what a user's seed may be
     "extras": {"errors"},  # packages that only some users have

@@ -26,14 +26,14 @@ const result = await build({
   minify: true,
   format: "esm",
   target: ["chrome110", "firefox110", "safari16"],
-  legalComments: "none", // the licence is written out in full below
+  legalComments: "none", // the license is written out in full below
   write: false,
 });
 
-const licence = readFileSync(join(here, "node_modules", "three", "LICENSE"), "utf8").trim();
+const license = readFileSync(join(here, "node_modules", "three", "LICENSE"), "utf8").trim();
 for (const file of result.outputFiles) {
   const script = file.path.endsWith(".js");
   const banner = `/* Kinegraph page, built from web/ by make web; sources ${digest()} */\n`;
-  const legal = script ? `/*! Contains three.js\n${licence}\n*/\n` : "";
+  const legal = script ? `/*! Contains three.js\n${license}\n*/\n` : "";
   writeFileSync(file.path, banner + legal + file.text.trim() + "\n");
 }

@@ -80,7 +80,7 @@ class MuJoCoDockings:
         shifts = [one for one in body.transforms if isinstance(one, Shift)]
         position = [float(number(starts[one.distance.text], self.values)) for one in shifts]  # type: ignore[attr-defined]
         inertia = body.inertia
-        centre = [0.0, 0.0, sum(self._number(one.distance) for one in inertia.central if isinstance(one, Shift))]
+        center = [0.0, 0.0, sum(self._number(one.distance) for one in inertia.central if isinstance(one, Shift))]
         moments = [self._number(one) for one in (inertia.Jx, inertia.Jy, inertia.Jz)]
         sites = "".join(
             f'<site name="{one.name}" pos="{_text(self._point(one.position))}"/>'
@@ -90,7 +90,7 @@ class MuJoCoDockings:
         shapes = "".join(self._shapes(body.name))
         return (
             f'<body name="{body.name}" pos="{_text(position)}"><freejoint name="{body.name}"/><inertial '
-            f'pos="{_text(centre)}" mass="{self._number(inertia.mass)}" diaginertia="{_text(moments)}"/>'
+            f'pos="{_text(center)}" mass="{self._number(inertia.mass)}" diaginertia="{_text(moments)}"/>'
             f"{sites}{shapes}</body>"
         )
 

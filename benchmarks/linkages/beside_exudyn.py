@@ -31,11 +31,11 @@ TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11)
 
 @dataclass(frozen=True)
 class Bar:
-    """A planar body: mass, moment, its centre and angle at the start."""
+    """A planar body: mass, moment, its center and angle at the start."""
 
     mass: float
     moment: float
-    centre: tuple[float, float]
+    center: tuple[float, float]
     angle: float
 
 
@@ -144,7 +144,7 @@ def _build(system: Foreign, linkage: Linkage) -> list[int]:
 
     bodies, nodes = [system.AddObject(items.ObjectGround())], []
     for bar in linkage.bars:
-        nodes.append(system.AddNode(items.NodeRigidBody2D(referenceCoordinates=[*bar.centre, bar.angle])))
+        nodes.append(system.AddNode(items.NodeRigidBody2D(referenceCoordinates=[*bar.center, bar.angle])))
         body = items.ObjectRigidBody2D(mass=bar.mass, inertia=bar.moment, nodeNumber=nodes[-1])
         bodies.append(system.AddObject(body))
         marker = system.AddMarker(items.MarkerBodyPosition(bodyNumber=bodies[-1], localPosition=[0, 0, 0]))

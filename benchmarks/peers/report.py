@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PEERS = ("CasADi C", "CasADi world", "Pinocchio", "MuJoCo")
 BATCHED_PEERS = PEERS[:3]
-_COLOURS = {
+_COLORS = {
     "CasADi C": "#d98e04",
     "CasADi world": "#ecc94b",
     "Pinocchio": "#2b6cb0",
@@ -105,21 +105,21 @@ def print_tables(results: Results, console: Console) -> None:
     for row in rows(results):
         if row.robot != before and before:
             table.add_section()
-        table.add_row(row.robot if row.robot != before else "", row.quantity, *(_coloured(c) for c in row.cells))
+        table.add_row(row.robot if row.robot != before else "", row.quantity, *(_colored(c) for c in row.cells))
         before = row.robot
     console.print(table)
     second = Table(*FIRST_HEADINGS, title="From the file to the first result")
     for line in first_rows(results):
-        second.add_row(*(_coloured(cell) for cell in line))
+        second.add_row(*(_colored(cell) for cell in line))
     console.print(second)
     for robot in results.robots:
         for peer, reason in robot.missing.items():
             console.print(f"{robot.name}: {peer} did not take part: {reason}", markup=False)
 
 
-def _coloured(cell: str) -> str:
-    colour = "green" if "✓" in cell else "red" if "✗" in cell else ""
-    return f"[{colour}]{cell}[/{colour}]" if colour else cell
+def _colored(cell: str) -> str:
+    color = "green" if "✓" in cell else "red" if "✗" in cell else ""
+    return f"[{color}]{cell}[/{color}]" if color else cell
 
 
 def note(results: Results) -> str:
@@ -261,9 +261,9 @@ def _draw_quantity(axis: Axes, results: Results, quantity: str) -> None:
             heights.append(value)
             if (target := one.target_calls.get(peer)) is not None:
                 axis.plot([place - width / 2, place + width / 2], [target, target], color="black", linewidth=1.2)
-        bars = axis.bar(places, heights, width, color=_COLOURS[peer], label=peer)
+        bars = axis.bar(places, heights, width, color=_COLORS[peer], label=peer)
         axis.bar_label(bars, fmt="%.1f", fontsize=6)
-    axis.axhline(1, color="grey", linewidth=0.6)
+    axis.axhline(1, color="gray", linewidth=0.6)
     axis.set_yscale("log")
     axis.set_ylim(0.3, 200)
     axis.set_yticks([1, 2, 5, 10, 50], ["1x", "2x", "5x", "10x", "50x"], fontsize=7)

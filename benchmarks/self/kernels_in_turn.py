@@ -3,12 +3,14 @@
 Every copy compiles in processes of its own, as `kg.compile` does it at quick effort; then each runs a short burst in
 turn, many times, and the shortest one counts. So all see the same machine, and a difference of a few per cent shows.
 Each copy has several processes, for where the system puts their memory is chance. The instructions of the machine
-code are no chance: times that differ where these do not are noise, or another order of the same instructions.
+code do not vary: times that differ where these do not are noise, or another order of the same instructions.
+`--code` times nothing and compares the machine code itself, instruction by instruction, on however busy a machine.
 """
 
 from __future__ import annotations
 
 import argparse
+import difflib
 import json
 import os
 import subprocess
@@ -17,7 +19,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -66,7 +68,17 @@ class Worker:
         )
 
     def times_of(self, *words: str) -> list[float]:
-        """The worker's answer to a request."""
+        """The worker's numbers for a request."""
+        found: list[float] = self._answer(*words)
+        return found
+
+    def code_of(self, model: str, quantities: str) -> list[str]:
+        """The machine code of a kernel, for one state and for batches."""
+        self._answer("compile", model, quantities)
+        found: list[str] = self._answer("code")
+        return found
+
+    def _answer(self, *words: str) -> Any:
         answer = _pipe(self.process.stdout)
         request = _pipe(self.process.stdin)
         request.write(json.dumps(words) + "\n")
@@ -74,8 +86,7 @@ class Worker:
         line = answer.readline()
         if not line:
             raise RuntimeError(f"the process for {' '.join(words)} ended with code {self.process.wait()}")
-        found: list[float] = json.loads(line)
-        return found
+        return json.loads(line)
 
     def close(self) -> None:
         """End the process."""
@@ -129,6 +140,38 @@ def table(found: Sequence[Comparison]) -> Table:
     return printed
 
 
+@dataclass(frozen=True)
+class CodeDifference:
+    """Instructions before and after, and how many of them are not the same, in their order."""
+
+    before: int
+    after: int
+    different: int
+
+    @classmethod
+    def of(cls, before: str, after: str) -> CodeDifference:
+        """The difference of two texts of machine code."""
+        old, new = before.split("\n"), after.split("\n")
+        if old == new:
+            return cls(len(old), len(new), 0)
+        blocks = difflib.SequenceMatcher(None, old, new, autojunk=False).get_matching_blocks()
+        return cls(len(old), len(new), max(len(old), len(new)) - sum(block.size for block in blocks))
+
+    def __str__(self) -> str:
+        told = "same code" if self.different == 0 else f"{self.different} differ"
+        return f"{self.before} -> {self.after}, {told}"
+
+
+def code_table(copies: Sequence[Worker], cases: Sequence[tuple[str, str]]) -> Table:
+    """The machine code of the last copy beside that of the first, for every case."""
+    printed = Table("model", "quantities", "instructions of a call", "of batches", box=None, pad_edge=False)
+    for model, quantities in cases:
+        after, *_, before = (worker.code_of(model, quantities) for worker in copies)
+        found = (CodeDifference.of(old, new) for old, new in zip(before, after, strict=True))
+        printed.add_row(model, quantities, *map(str, found))
+    return printed
+
+
 def main(words: Sequence[str] | None = None) -> None:
     """Compare this source with another."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -136,6 +179,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--source", type=Path, required=True, help="a folder with another kinegraph, the one before")
     parser.add_argument("--rounds", type=int, default=300, help="bursts of each process; the shortest one counts")
     parser.add_argument("--processes", type=int, default=3, help="of each copy of the source")
+    parser.add_argument("--code", action="store_true", help="compare machine code instead of times")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(words)
     chosen = [case for case in CASES if not options.models or case[0] in options.models]
@@ -146,6 +190,9 @@ def main(words: Sequence[str] | None = None) -> None:
             for number, source in enumerate(sources)
         ]
         try:
+            if options.code:
+                Console(width=180).print(code_table([first for first, *_ in copies], chosen))
+                return
             found = [compared(copies, *case, options.rounds) for case in chosen]
         finally:
             for worker in (one for workers in copies for one in workers):

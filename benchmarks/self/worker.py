@@ -109,6 +109,11 @@ class Timed:
         call, batch = (instructions(code.assembly(batched)) for batched in (False, True))
         return operations.mul, operations.add, call, batch
 
+    def code(self) -> list[str]:
+        """The machine code for one state and for batches, without comments, directives and the numbers of labels."""
+        kernel = cast(Straight, self.kernel)
+        return [plain(kernel.assembly(batched)) for batched in (False, True)]
+
     def burst(self) -> tuple[float, float]:
         """Nanoseconds per call and per state of a batch."""
         shapes = CALLS, STATES - 1, self.x.shape[1], self.y.shape[1]
@@ -126,6 +131,12 @@ def instructions(assembly: str) -> int:
     return len(re.findall(r"^\s+[a-z]", assembly, re.MULTILINE))
 
 
+def plain(assembly: str) -> str:
+    """The instructions of machine code with their operands, one a line; names of labels become `L`."""
+    lines = re.findall(r"^\s+[a-z].*$", assembly, re.MULTILINE)
+    return "\n".join(re.sub(r"\.L\w+", "L", " ".join(line.split("#")[0].split())) for line in lines)
+
+
 def main() -> None:
     """Answer line by line until there are no more."""
     caller = Caller()
@@ -135,6 +146,8 @@ def main() -> None:
         if word == "compile":
             timed = Timed(caller, *arguments)
             print(json.dumps(timed.sizes()), flush=True)
+        elif timed is not None and word == "code":
+            print(json.dumps(timed.code()), flush=True)
         elif timed is not None:
             print(json.dumps(timed.burst()), flush=True)
 

@@ -156,19 +156,19 @@ def _constants(mechanism: Mechanism, example: Example) -> str:
     )
 
 
-def _special(diagram: Path, labelled: Path) -> list[tuple[str, float]]:
-    """Special points by their labels in the diagram; their values, to more digits, from the labelled solutions."""
+def _special(diagram: Path, labeled: Path) -> list[tuple[str, float]]:
+    """Special points by their labels in the diagram; their values, to more digits, from the labeled solutions."""
     kinds: dict[int, int] = {}
     for line in diagram.read_text().splitlines():
         words = line.split()
         if words and words[0] != "0" and int(words[3]):
             kinds[int(words[3])] = abs(int(words[2])) % 10
-    values = _parameters(labelled.read_text().splitlines())
+    values = _parameters(labeled.read_text().splitlines())
     return [(_KINDS[kind], values[label]) for label, kind in kinds.items() if kind in _KINDS]
 
 
 def _parameters(lines: list[str]) -> dict[int, float]:
-    """The first parameter of every labelled solution of fort.8."""
+    """The first parameter of every labeled solution of fort.8."""
     found, place = {}, 0
     while place < len(lines):
         head = lines[place].split()

@@ -59,7 +59,7 @@ def _crane(path: Path) -> None:
     page.savefig(path)
 
 
-def _bars(axis: Axes, s: float, colour: str) -> None:
+def _bars(axis: Axes, s: float, color: str) -> None:
     """The crane at one length of its rack, bar by bar."""
     poses = compile("crane", [f"pose:{name}" for name in (*_BARS, "Load", "Weight")])(np.array([s]))
     ends: dict[str, list[tuple[float, float]]] = {
@@ -68,11 +68,11 @@ def _bars(axis: Axes, s: float, colour: str) -> None:
     }  # fmt: skip
     for name, points in ends.items():
         line = np.array([_place(poses[f"pose:{name}"], point) for point in points])
-        axis.plot(*line.T, color=colour, linewidth=2.0, linestyle="-")
+        axis.plot(*line.T, color=color, linewidth=2.0, linestyle="-")
     rocker, weight = poses["pose:Rocker"][:2, 3], poses["pose:Weight"][:2, 3]
-    axis.plot(*np.array([rocker, weight]).T, color=colour, linewidth=2.0, linestyle="-")
-    axis.plot(*weight, "s", color=colour, markersize=7)
-    axis.plot(*poses["pose:Load"][:2, 3], "v", color=colour, markersize=7)
+    axis.plot(*np.array([rocker, weight]).T, color=color, linewidth=2.0, linestyle="-")
+    axis.plot(*weight, "s", color=color, markersize=7)
+    axis.plot(*poses["pose:Load"][:2, 3], "v", color=color, markersize=7)
 
 
 def _place(pose: Floats, point: tuple[float, float]) -> Floats:

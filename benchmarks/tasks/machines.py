@@ -54,14 +54,14 @@ class DrawingFigures:
 
 @dataclass(frozen=True)
 class CraneFigures:
-    """Travel of the load in metres; largest relative differences of the rack force between ways and models."""
+    """Travel of the load in meters; largest relative differences of the rack force between ways and models."""
 
     sideways: float
     height: float
     ways: float
     models: float
-    synthesised_sideways: float
-    synthesised_height: float
+    synthesized_sideways: float
+    synthesized_height: float
     dimensions: dict[str, float]
 
 
@@ -149,7 +149,7 @@ def main() -> None:
     print(f"crane: load {found.sideways:.4f} m sideways, {found.height:.4f} m of height")
     print(f"  rack force, old and new way differ by {found.ways:.1e}, triangles and linkage by {found.models:.1e}")
     dimensions = ", ".join(f"{name} = {value:.4f}" for name, value in found.dimensions.items())
-    print(f"  by synthesis {found.synthesised_sideways:.4f} m, {found.synthesised_height:.4f} m: {dimensions}")
+    print(f"  by synthesis {found.synthesized_sideways:.4f} m, {found.synthesized_height:.4f} m: {dimensions}")
     for arm in arms:
         print(f"{arm.model}: a run under the exact torques stays within {arm.drawn_again:.1e} m of the curve")
         for one in arm.springs:

@@ -181,7 +181,7 @@ def test_eval_shapes(run):
     assert "C[2]" in run("eval double-pendulum -q C").out
 
 
-def test_eval_normalises_quaternions(run):
+def test_eval_normalizes_quaternions(run):
     one, two = (data(run(f"eval heavy-top -q gravity --json --state e0={n},e1={n}")) for n in (1, 2))
     assert one["gravity"] == pytest.approx(two["gravity"], abs=1e-13)
     huge = data(run("eval heavy-top -q gravity --json --state e0=1e160,e1=1e160"))
@@ -307,7 +307,7 @@ def test_check_of_a_long_chain_shows_its_beginning(run, tmp_path):
 
 
 def test_eval_says_what_has_no_value(run, tmp_path):
-    """A mass in polar coordinates: at the centre nothing resists a turn."""
+    """A mass in polar coordinates: at the center nothing resists a turn."""
     file = tmp_path / "polar.kg"
     file.write_text("coordinates q, r; A | Rz(q), Sx(r) | m(1);")
     found = run(f"eval {file} -q H,qdd --state q=1,r=0,tau:q=1")

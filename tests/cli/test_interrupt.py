@@ -1,4 +1,4 @@
-"""Ctrl-C at every kind of work: one line, exit code 130, what there is stays. No clock decides when it is pressed."""
+"""Ctrl-C at every kind of work: one line, exit code 130, partial results saved. No clock decides when it is pressed."""
 
 import json
 import os

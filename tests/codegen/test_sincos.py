@@ -62,7 +62,7 @@ RANGES = {
     "small": GENERATOR.uniform(-4, 4, 4000),
     "to a million": GENERATOR.uniform(-1e6, 1e6, 4000),
     "near multiples of a right angle": GENERATOR.integers(1, 636_000, 3000) * (math.pi / 2),
-    "neighbours of pi": np.array([math.pi, math.nextafter(math.pi, 4), math.nextafter(math.pi, 3), 355.0, 710.0]),
+    "neighbors of pi": np.array([math.pi, math.nextafter(math.pi, 4), math.nextafter(math.pi, 3), 355.0, 710.0]),
     "all sizes": np.exp(GENERATOR.uniform(-700, 13.8, 2000)),
 }
 
@@ -89,7 +89,7 @@ def test_the_double_nearest_to_a_multiple_of_a_right_angle() -> None:
 
 
 @pytest.mark.parametrize("fused", [True, False])
-def test_a_huge_angle_does_not_disturb_its_neighbours(fused: bool) -> None:
+def test_a_huge_angle_does_not_disturb_its_neighbors(fused: bool) -> None:
     x = np.array([0.5, 1e300, -2.0, math.inf])
     sines, cosines = sincos(x, fused)
     np.testing.assert_allclose(sines[:3], np.sin(x[:3]), rtol=4e-16)

@@ -37,7 +37,7 @@ def _no_ring(call: Callable[[], object]) -> str:
 
 
 def _no_platform(call: Callable[[], object]) -> str:
-    """What is said of a mechanism that is no platform."""
+    """The error for a mechanism that is not a platform."""
     with pytest.raises(TaskError, match="is not a platform") as refused:
         call()
     return str(refused.value)

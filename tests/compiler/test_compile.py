@@ -125,7 +125,7 @@ def test_plans_of_all_kinds_are_read_as_they_were_written() -> None:
     changed = set()
     for _ in range(60):
         assert Derived.read(Derived("key", plan, graph).dump()) == Derived("key", plan, graph)
-        plan = search.neighbour(plan, chance)
+        plan = search.neighbor(plan, chance)
         changed |= {one.name for one in fields(plan) if getattr(plan, one.name)}
     assert changed >= {"in_parent_frame", "origin_shifts", "euler", "propagated", "axial_moments"}
 

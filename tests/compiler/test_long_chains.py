@@ -35,7 +35,7 @@ def test_sharing_takes_a_time_that_grows_with_the_bodies() -> None:
     assert work[1] < 3.5 * work[0]
 
 
-def test_long_chains_are_never_factorised() -> None:
+def test_long_chains_are_never_factorized() -> None:
     for bodies, wanted in ((20, ForwardMethod.FACTORIZE), (80, ForwardMethod.ARTICULATED)):
         search = PlanSearch(kg.load(f"pendulum-{bodies}"), parse_list("qdd"), {})
         assert search._first_plan.forward is wanted

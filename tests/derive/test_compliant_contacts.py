@@ -113,7 +113,7 @@ def _product(p: Floats, q: Floats) -> Floats:
     return np.concatenate([[p[0] * q[0] - p[1:] @ q[1:]], p[0] * q[1:] + q[0] * p[1:] + np.cross(p[1:], q[1:])])
 
 
-def test_two_segments_are_nearest_where_a_minimiser_finds_it() -> None:
+def test_two_segments_are_nearest_where_a_minimizer_finds_it() -> None:
     """The depth from the stored energy k d^(5/2) 2/5."""
     for seed in range(20):
         q, v = state(seed)
@@ -130,11 +130,11 @@ def test_two_segments_are_nearest_where_a_minimiser_finds_it() -> None:
         assert at("capsule-capsule", q, 0 * v)["energy"][1] == pytest.approx(1000 * depth**2.5 * 0.4, rel=1e-7)
 
 
-def _sampled(shapes: str, points: Floats, centre: tuple[float, float, float], radii: float, bodies: str) -> None:
+def _sampled(shapes: str, points: Floats, center: tuple[float, float, float], radii: float, bodies: str) -> None:
     """The depth of a sphere in a shape given by many points, against the depth from the stored energy."""
     for seed in range(12):
         q, v = state(seed)
-        own = placed(q, bodies[0], centre)
+        own = placed(q, bodies[0], center)
         others = placed(q, bodies[1], points)
         depth = radii - np.linalg.norm(others - own, axis=1).min()
         assert at(shapes, q, 0 * v)["energy"][1] == pytest.approx(1000 * depth**2.5 * 0.4, rel=2e-4)

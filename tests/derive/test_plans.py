@@ -72,8 +72,8 @@ def test_plans_of_one_search_give_the_graphs_of_single_derivations(seed: int, wo
 
     one, chance = search(), Random(seed)
     plans = [Plan(), *PLANS[1:4], Plan(regroup=False, in_parent_frame=frozenset()), Plan()]
-    if one.has_neighbours:
-        plans += [one.neighbour(plan, chance) for plan in plans]
+    if one.has_neighbors:
+        plans += [one.neighbor(plan, chance) for plan in plans]
     for plan in plans:
         assert one.derived(plan) == search().derived(plan)
         assert one.candidate(plan) == search().candidate(plan)

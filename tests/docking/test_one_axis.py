@@ -15,7 +15,7 @@ from kinegraph.docking.result import DockingRun, Outcome
 from kinegraph.errors import SolveError
 from tests.docking.one_axis import TEXT, mechanism
 
-COMMON = 0.1 * 810 / 3310  # the velocity of the centre of mass
+COMMON = 0.1 * 810 / 3310  # the velocity of the center of mass
 
 
 def described(**limits: float) -> Docking:

@@ -19,7 +19,7 @@ PRIVATE = {
     "gauge", "swirl", "condensed", "soil", "prevail", "accounts", "subjects",
 }  # fmt: skip
 
-#: Names that stay: words of file formats, of results that are saved, and of English where they are no terms.
+#: Names that stay: words of file formats, of results that are saved, and of English where they are not terms.
 ALLOWED = {
     "SLIDE",  # what MJCF calls a prismatic joint
     "TOUCH", "touches",  # the event of a docking, and its times in results

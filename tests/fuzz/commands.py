@@ -117,7 +117,7 @@ def _commands() -> tuple[tuple[tuple[str, ...], tuple[Any, ...]], ...]:
 
 
 def make_command(chance: Random) -> str:
-    """A command with its arguments and up to four options; one in fifty is no command."""
+    """A command with its arguments and up to four options; one in fifty is not a command."""
     path, parameters = chance.choice(_commands())
     words = list(path)
     arguments = [p for p in parameters if p.param_type_name == "argument"]

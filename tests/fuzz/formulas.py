@@ -197,7 +197,7 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def run_minimize(text: str, depth: Depth) -> None:
-    """Minimise expressions of SymPy; what SymPy itself cannot make is no case."""
+    """Minimize expressions of SymPy; cases that SymPy itself cannot build are skipped."""
     names = {**vars(sympy), "f": sympy.Function("f")}
     names |= {name: sympy.Symbol(name) for name in ("x", "y", "z", "x_1")}
     try:

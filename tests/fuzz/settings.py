@@ -77,7 +77,7 @@ PARAMETERS = (
     ("json", '{"parameters": {"l": "2*pi"}}'),
     ("toml", 'l = 0.5\n[parameters]\nl = "1/3"\n'),
     ("csv", "name,value,unit\nl,1e-3,m\n# l,2\n"),
-    ("txt", "l = 2*3 # metres\n"),
+    ("txt", "l = 2*3 # meters\n"),
 )
 
 PORT = "latches=3 radius=0.66 root=0.54 tip=0.4 height=0.2 edge=0.01 mass=2e4 center=-1 closing=0.08 ahead=0.2"
@@ -199,7 +199,7 @@ def _store() -> Store:
 
 @contextmanager
 def _file(name: str, text: str) -> Iterator[Path]:
-    """A file in a folder of its own; the characters U+DC80 to U+DCFF are single bytes that are no text."""
+    """A file in a folder of its own; the characters U+DC80 to U+DCFF are single bytes that are not text."""
     with TemporaryDirectory() as folder:
         path = Path(folder) / name
         path.write_bytes(text.encode("utf-8", "surrogateescape"))

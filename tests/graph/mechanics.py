@@ -65,7 +65,7 @@ def newton_euler(axes: Sequence[int]) -> Graph:
     zero = mass[0].number(0)
     units = [[mass[0].number(int(row == axis)) for row in range(3)] for axis in range(3)]
     arms = [symbols(Kind.PARAMETER, f"l{k}", 3) for k in range(n)]
-    centres = [symbols(Kind.PARAMETER, f"c{k}", 3) for k in range(n)]
+    centers = [symbols(Kind.PARAMETER, f"c{k}", 3) for k in range(n)]
     inertias = [symbols(Kind.PARAMETER, f"J{k}", 3) for k in range(n)]
 
     w, dw, acceleration = [zero] * 3, [zero] * 3, [zero, zero, mass[0].symbol(Kind.PARAMETER, "g")]
@@ -80,8 +80,8 @@ def newton_euler(axes: Sequence[int]) -> Graph:
         dw = add(add(apply(inward, dw), [a[k] * x for x in e]), cross(w, spin))
         w = add(w, spin)
         acceleration = apply(inward, acceleration)
-        centre = add(acceleration, add(cross(dw, centres[k]), cross(w, cross(w, centres[k]))))
-        forces.append([mass[k] * x for x in centre])
+        center = add(acceleration, add(cross(dw, centers[k]), cross(w, cross(w, centers[k]))))
+        forces.append([mass[k] * x for x in center])
         spun = [j * x for j, x in zip(inertias[k], w, strict=True)]
         moments.append(add([j * x for j, x in zip(inertias[k], dw, strict=True)], cross(w, spun)))
         acceleration = add(acceleration, add(cross(dw, arms[k]), cross(w, cross(w, arms[k]))))
@@ -89,7 +89,7 @@ def newton_euler(axes: Sequence[int]) -> Graph:
     torques: list[Scalar] = []
     force, moment = [zero] * 3, [zero] * 3
     for k in reversed(range(n)):
-        moment = add(add(moments[k], moment), add(cross(centres[k], forces[k]), cross(arms[k], force)))
+        moment = add(add(moments[k], moment), add(cross(centers[k], forces[k]), cross(arms[k], force)))
         force = add(forces[k], force)
         torques.insert(0, moment[axes[k]])
         force, moment = apply(frames[k], force), apply(frames[k], moment)

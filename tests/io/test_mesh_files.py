@@ -1,4 +1,4 @@
-"""Mesh files: what they hold, and what is no mesh."""
+"""Mesh files: what they hold, and files that are not meshes."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from kinegraph.model.expressions import Expression, Name, expression
 from tests.cli.run import ENVIRONMENT
 
 
-class Colour(Enum):
+class Color(Enum):
     RED = 1
     GREEN = 2
 
@@ -58,7 +58,7 @@ DIFFERENT = [
     0.0, -0.0, 1.0, 1.5, float("inf"), float("-inf"), float("nan"), 5e-324,
     True, False, None, "", "1", "None", "a", "ab", "\ud800", b"", b"a",
     Fraction(1), Fraction(1, 3), Fraction(-1, 3), Decimal("1"), Decimal("1.0"), Decimal("-0"),
-    Colour.RED, Colour.GREEN, Taste.RED,
+    Color.RED, Color.GREEN, Taste.RED,
     (), (0,), (0, 0), ((0,),), ((0,), 0), (0, (0,)), [], [0], ["a", "b"], ["ab"], ["a", "b", ""], ["", "ab"],
     frozenset(), frozenset({0}), frozenset({0, 1}), frozenset({(0, 1)}),
     {}, {0: 1}, {1: 0}, {"a": 1, "b": 2}, {"a": 2, "b": 1}, {"a": {"b": 2}}, {"a": ("b", 2)},

@@ -11,7 +11,7 @@ from kinegraph.cli.count import known_values, reduce_with_account
 from kinegraph.graph.interpret import interpret
 from kinegraph.model import initial_positions, initial_velocities, parameter_values
 from kinegraph.recursive.systems import RecursiveSystem
-from tests.large.test_reference import rbdl_tree
+from tests.recursive.test_reference import rbdl_tree
 
 RBDL = json.loads((Path(__file__).parents[1] / "data" / "rbdl_small_trees.json").read_text())
 

@@ -190,7 +190,7 @@ def bridges(seed: int) -> Mechanism:
 
 
 def constrained(seed: int) -> Mechanism:
-    """A tree with gears, rods, equations that time leads, and rolling: constraints that are no joints."""
+    """A tree with gears, rods, time-dependent equations, and rolling: constraints that are not joints."""
     random = Random(f"constrained {seed}")
     bare = _started(random_tree(seed, 4, (Joint.REVOLUTE, Joint.PRISMATIC, Joint.UNIVERSAL), parameters=False), seed)
     state = initial_state(bare)

@@ -79,7 +79,7 @@ def _spanned(mechanism: Mechanism, random: Random, base: str | None) -> Descript
         edges = [free, *(edge for edge in edges if not edge.free)]
     if any(_coordinates_of(edge) & needed for edge in left):
         raise CannotBeSpanned(mechanism.name)  # other joints or elements use coordinates that would be left out
-    # Joints that must stay joints of the tree come first: those that are no loop, and whose coordinates are used.
+    # Joints that must stay joints of the tree come first: those that close no loop, and whose coordinates are used.
     edges.sort(key=lambda edge: not (edge.free or edge.joint is None or bool(_coordinates_of(edge) & needed)))
     tree, closing = _tree(edges)
     for edge in closing:

@@ -71,7 +71,7 @@ def test_errors_name_the_place_and_the_remedy(model, place, words):
         "A || m(1), Jx(1), Jy(2), Jz(3);",  # a thin plate meets the inequality with equality
         "A || Jx(0.1), Jy(0.2), Jz(0.3);",
         "A || m(1), Jx(1), Jy(1), Jz(3); accept inertia A;",
-        "parameters m1; A || m1, Jx(-m1);",  # no value, no judgement
+        "parameters m1; A || m1, Jx(-m1);",  # no value, no judgment
         "parameters a = 2*b, b = 1; A || m(a);",
         "gravity 0, 0, -9.81*sin(t); A || m(1);",
         "coordinates q; A | Rx(q + t) | m(1); B | Q(1, 0, 0, 1) | Q(1, 1, 0, 0), m(1);",

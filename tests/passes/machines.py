@@ -54,7 +54,7 @@ def arm_6r() -> Graph:
     orientations = zero_pose(data)
     frame = [[zero + (1 if i == j else 0) for j in range(3)] for i in range(3)]
     point = [zero, zero, zero]
-    axes, points, masses, centres, tensors = [], [], [], [], []
+    axes, points, masses, centers, tensors = [], [], [], [], []
     run = None
     for i in range(n):
         before = np.eye(3, dtype=int) if i == 0 else orientations[i - 1]
@@ -69,10 +69,10 @@ def arm_6r() -> Graph:
         run = (place, angle, start)
         if i:
             step = orientations[i - 1] @ np.array([_exact(v) for v in data["r_i_next"][i - 1]])
-            point = [p - x for p, x in zip(centres[i - 1], apply(frame, step), strict=True)]
+            point = [p - x for p, x in zip(centers[i - 1], apply(frame, step), strict=True)]
         frame = multiply(start, rotation(place, angle))
         own = orientations[i] @ np.array([_exact(v) for v in data["r_ii"][i]])
-        centres.append([p + x for p, x in zip(point, apply(frame, own), strict=True)])
+        centers.append([p + x for p, x in zip(point, apply(frame, own), strict=True)])
         axes.append([row[place] * int(axis0[place]) for row in frame])
         points.append(point)
         masses.append(_exact(data["mass"][i]))
@@ -80,15 +80,15 @@ def arm_6r() -> Graph:
         pseudo = [sum(moments) / 2 - m for m in moments]
         columns = [apply(frame, orientations[i][:, c]) for c in range(3)]
         tensors.append([[_tensor(columns, pseudo, zero, r, s) for s in range(3)] for r in range(3)])
-    return _assemble(builder, zero, axes, points, masses, centres, tensors)
+    return _assemble(builder, zero, axes, points, masses, centers, tensors)
 
 
-def _assemble(builder, zero, axes, points, masses, centres, tensors) -> Graph:
+def _assemble(builder, zero, axes, points, masses, centers, tensors) -> Graph:
     n = len(axes)
     first, second = [None] * n, [None] * n
     for k in range(n):
-        first[k] = [sum((masses[j] * (centres[j][r] - points[k][r]) for j in range(k, n)), zero) for r in range(3)]
-        second[k] = [[_second(zero, tensors, masses, centres, points[k], k, r, s) for s in range(3)] for r in range(3)]
+        first[k] = [sum((masses[j] * (centers[j][r] - points[k][r]) for j in range(k, n)), zero) for r in range(3)]
+        second[k] = [[_second(zero, tensors, masses, centers, points[k], k, r, s) for s in range(3)] for r in range(3)]
     force = [cross(axes[k], first[k]) for k in range(n)]
     gravity = [zero, zero, zero - Fraction("9.81")]
 
@@ -120,10 +120,10 @@ def _tensor(columns, pseudo, zero, r, s):
     return sum((columns[c][r] * columns[c][s] * pseudo[c] for c in range(3)), zero)
 
 
-def _second(zero, tensors, masses, centres, origin, k, r, s):
+def _second(zero, tensors, masses, centers, origin, k, r, s):
     total = zero
     for j in range(k, len(masses)):
-        x = [c - o for c, o in zip(centres[j], origin, strict=True)]
+        x = [c - o for c, o in zip(centers[j], origin, strict=True)]
         total = total + tensors[j][r][s] + masses[j] * x[r] * x[s]
     return total
 

@@ -1,4 +1,4 @@
-"""By parts: the part is independent, what is put back is what was taken out, and directions are recognised."""
+"""By parts: the part is independent, what is put back is what was taken out, and directions are recognized."""
 
 from __future__ import annotations
 

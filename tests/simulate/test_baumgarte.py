@@ -1,4 +1,4 @@
-"""Baumgarte's stabilisation: rows decay as they should, gains come from the step, and drift is reported as it is."""
+"""Baumgarte's stabilization: rows decay as they should, gains come from the step, and drift is reported as it is."""
 
 import numpy as np
 import pytest

@@ -42,7 +42,7 @@ def test_a_symmetric_docking_stays_symmetric() -> None:
     assert latches(found).min() < 0.015
 
 
-def test_guides_centre_the_ring() -> None:
+def test_guides_center_the_ring() -> None:
     found = run(0.04)
     assert latches(found).min() < 0.015
     assert abs((found["bx"] - found["rx"])[-1]) < 0.04

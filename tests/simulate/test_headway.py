@@ -13,7 +13,7 @@ from kinegraph.solve.recording import Status
 
 
 def relay(force: float) -> kg.Mechanism:
-    """A body that slides towards the origin along the line on which its force jumps."""
+    """A body that slides toward the origin along the line on which its force jumps."""
     body = "model relay; coordinates x = 1; initial x' = -1; Box | Sx(x) | m(1);"
     return kg.parse(f"{body} force f | value(-{force}*sign(x' + x)), on(x);")
 

@@ -1,4 +1,4 @@
-"""IDA on the stabilised index-2 form: the same motion as by projection, with multipliers as unknowns of their own."""
+"""IDA on the stabilized index-2 form: the same motion as by projection, with multipliers as unknowns of their own."""
 
 import numpy as np
 import pytest

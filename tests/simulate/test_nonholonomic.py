@@ -23,7 +23,7 @@ def test_sleigh_on_a_blade():
 
 
 def test_rolling_disc():
-    """Velocity of the centre: r (w1 e3 - w3 e1), with w1 = -lean', w3 = psi' sin(lean) + phi'."""
+    """Velocity of the center: r (w1 e3 - w3 e1), with w1 = -lean', w3 = psi' sin(lean) + phi'."""
     wanted = reference("nonholonomic_rolling_disc")["run"]
     mechanism = kg.load("rolling-disc")
     w1, w2, w3 = wanted["initial"]["omega"]
@@ -38,7 +38,7 @@ def test_rolling_disc():
     assert np.ptp(found["energy"]) < 1e-8
 
 
-def test_a_blade_below_the_centre_draws_a_circle():
+def test_a_blade_below_the_center_draws_a_circle():
     """With a = 0 speed and turn are constant: radius v / w."""
     run = kg.simulate("knife-edge", 3, parameters={"a": 0}, times=30, rtol=1e-11, atol=1e-12, native=False)
     radius = 0.8 / 1.7

@@ -43,7 +43,7 @@ def test_a_run_goes_on_beyond_a_stretched_crank(mechanism, monkeypatch, grid):
 
 def test_sweeps_go_on_beyond_a_stretched_crank(mechanism):
     options = {"inputs": {"A_theta": 5}, "native": False, "times": 2, "progress": False, "method": "dopri5"}
-    options["control"] = Adaptive(1e-8, max_steps=200)  # the closed form crawls towards the line
+    options["control"] = Adaptive(1e-8, max_steps=200)  # the closed form crawls toward the line
     found = kg.sweep(mechanism, 0.45, over={"z'": [0.1]}, **options)
     assert found.statuses == (Status.FINISHED,)
     alone = kg.simulate(mechanism, 0.45, state={"z'": 0.1}, **options)

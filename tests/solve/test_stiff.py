@@ -11,7 +11,7 @@ from kinegraph.simulate.equations import VelocityForm
 
 
 def test_stiff_limits_cost_at_most_three_times_the_soft_ones() -> None:
-    """Evaluations and factorised Jacobians are counted, for a busy machine must not fail a test; see `bench stiff`."""
+    """Evaluations and factorized Jacobians are counted, for a busy machine must not fail a test; see `bench stiff`."""
     soft, stiff = measure(1e3, repeats=1), measure(1e8, repeats=1)
     assert stiff.steps < 3 * soft.steps
     assert stiff.evaluations < 3 * soft.evaluations

@@ -1,4 +1,4 @@
-"""Cases side by side in vector lanes: what a case gives depends on neither its lane nor its neighbours."""
+"""Cases side by side in vector lanes: what a case gives depends on neither its lane nor its neighbors."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def equal(one, other):
 
 @pytest.mark.parametrize(("first", "last"), [(0, 1), (5, 6), (3, 20), (30, 38)])
 def test_any_cases_again_bit_for_bit(whole, first, last):
-    """Another lane, other neighbours, idle lanes beside it."""
+    """Another lane, other neighbors, idle lanes beside it."""
     assert equal(bits(table(asked(), first, last)), bits(whole, slice(first, last)))
 
 

@@ -25,7 +25,7 @@ class RandomBody:
     axis: int
     revolute: bool
     mass: float
-    centre: np.ndarray
+    center: np.ndarray
     inertia: np.ndarray
 
 
@@ -62,11 +62,11 @@ def _record(k, body):
     base = f"~B{body.base}" if body.base >= 0 else ""
     shifts = ", ".join(f"S{n}({v!r})" for n, v in zip("xyz", body.shift.tolist(), strict=True))
     joint = f"{'R' if body.revolute else 'S'}{'xyz'[body.axis]}(q{k})"
-    centre = ", ".join(f"S{n}({v!r})" for n, v in zip("xyz", body.centre.tolist(), strict=True))
+    center = ", ".join(f"S{n}({v!r})" for n, v in zip("xyz", body.center.tolist(), strict=True))
     entries = {"x": (0, 0), "y": (1, 1), "z": (2, 2), "xy": (0, 1), "yz": (1, 2), "xz": (0, 2)}
     signs = {word: 1 if len(word) == 1 else -1 for word in entries}  # Jxy is the integral of x y
     moments = ", ".join(f"J{word}({signs[word] * float(body.inertia[at])!r})" for word, at in entries.items())
-    return f"B{k}{base} | {shifts}, R{'xyz'[angle_axis]}({angle!r}), {joint} | {centre}, m({body.mass!r}), {moments};"
+    return f"B{k}{base} | {shifts}, R{'xyz'[angle_axis]}({angle!r}), {joint} | {center}, m({body.mass!r}), {moments};"
 
 
 def random_tree(seed, linkage=False):
@@ -199,27 +199,27 @@ def reactions(linkage):
         right[row : row + 3] = np.cross(base_w, np.cross(base_w, arm)) + 2 * np.cross(base_w, slide)
         row += 3
         # Newton: m (a + alpha x c + w x (w x c)) = m g + F_k - sum over children of F
-        centre = turns[k] @ body.centre
+        center = turns[k] @ body.center
         spin = turns[k] @ body.inertia @ turns[k].T
         children = [j for j in range(count) if bodies[j].base == k]
-        block(k, 3, body.mass * np.eye(3)), block(k, 0, -body.mass * skew(centre))
+        block(k, 3, body.mass * np.eye(3)), block(k, 0, -body.mass * skew(center))
         block(k, 7, -np.eye(3))
         for j in children:
             block(j, 7, np.eye(3))
-        right[row : row + 3] = body.mass * (GRAVITY - np.cross(w, np.cross(w, centre)))
+        right[row : row + 3] = body.mass * (GRAVITY - np.cross(w, np.cross(w, center)))
         newton = row
         row += 3
-        # Euler about the centre of mass
+        # Euler about the center of mass
         block(k, 0, spin)
-        block(k, 10, -np.eye(3)), block(k, 7, -skew(points[k] - places[k] - centre))
+        block(k, 10, -np.eye(3)), block(k, 7, -skew(points[k] - places[k] - center))
         for j in children:
-            block(j, 10, np.eye(3)), block(j, 7, skew(points[j] - places[k] - centre))
+            block(j, 10, np.eye(3)), block(j, 7, skew(points[j] - places[k] - center))
         right[row : row + 3] = -np.cross(w, spin @ w)
         if linkage.ball:
             for (end, point), sign in zip(linkage.ball, (1, -1), strict=True):
                 if end == k:  # the ball pulls the first body with its force, the second against it
                     matrix[newton : newton + 3, -3:] -= sign * np.eye(3)
-                    matrix[row : row + 3, -3:] -= sign * skew(turns[k] @ point - centre)
+                    matrix[row : row + 3, -3:] -= sign * skew(turns[k] @ point - center)
         row += 3
         matrix[row, at(k, 10 if body.revolute else 7)] = axes[k]
         right[row] = linkage.tau[k]

@@ -36,7 +36,7 @@ def test_a_pendulum_bob():
     found = kg.point_motion(bob, ("Bob", (0, 0, -2)), {"q": 0, "q'": 3})
     np.testing.assert_allclose(found.place, [0, 0, -2], atol=1e-15)
     np.testing.assert_allclose(found.velocity, [-6, 0, 0], atol=1e-14)
-    np.testing.assert_allclose(found.acceleration, [0, 0, 18], atol=1e-13)  # towards the pin
+    np.testing.assert_allclose(found.acceleration, [0, 0, 18], atol=1e-13)  # toward the pin
     np.testing.assert_allclose(found.angular_velocity, [0, 3, 0], atol=1e-15)
     assert "Bob(0, 0, -2)" in str(found)
 

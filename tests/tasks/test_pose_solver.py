@@ -10,7 +10,7 @@ from kinegraph.tasks.pose_solver import pose_solver
 from tests.tasks.reference import reference
 from tests.tasks.test_inverse_kinematics import PUMA
 
-#: The first three joints of arms with a spherical wrist: neighbours that meet or are parallel, in front or behind.
+#: The first three joints of arms with a spherical wrist: neighbors that meet or are parallel, in front or behind.
 FRONTS = {
     "meeting first": "A | Rz(q1) |; B~A | Rx(q2) | ; C~B | Sz(0.5), Sx(0.1), Rx(0.4), Ry(q3) |;",
     "parallel last": "A | Rz(q1) |; B~A | Sx(0.2), Sz(0.3), Ry(q2) |; C~B | Sz(0.5), Sy(0.1), Ry(q3) |;",

@@ -39,7 +39,7 @@ def test_the_bundle_can_stand_in_a_page() -> None:
     assert "</script" not in script and "<!--" not in script and "</style" not in style
 
 
-def test_licences_of_bundled_libraries_are_kept() -> None:
+def test_licenses_of_bundled_libraries_are_kept() -> None:
     lock = json.loads((WEB / "package-lock.json").read_text())
     shipped = [name for name, package in lock["packages"].items() if name and not package.get("dev")]
     assert shipped == ["node_modules/three"]

@@ -1,4 +1,4 @@
-"""Collada meshes: units and nodes are honoured, what is no mesh is not drawn, and readers say what is not drawn."""
+"""Collada meshes: units and nodes are honored, what is no mesh is not drawn, and readers say what is not drawn."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ LINES = '<lines count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 
 
 
 @pytest.mark.parametrize("faces", [TRIANGLES, POLYGON, TRIANGLES + LINES])
-def test_a_square_of_one_metre_half_a_metre_up(tmp_path: Path, faces: str) -> None:
+def test_a_square_of_one_meter_half_a_meter_up(tmp_path: Path, faces: str) -> None:
     path = tmp_path / "square.dae"
     path.write_text(DOCUMENT.format(faces=faces))
     mesh = read_mesh(path)

@@ -171,12 +171,12 @@ def test_labels_do_not_overlap(panda_on_stage):
 
 
 @on_stage
-def test_neighbours_have_different_colours(panda_on_stage):
-    colours = panda_on_stage.run("kinegraph.colours()")
+def test_neighbors_have_different_colors(panda_on_stage):
+    colors = panda_on_stage.run("kinegraph.colors()")
     bodies = [body.name for body in kg.load(PANDA).bodies]
     for body in kg.load(PANDA).bodies[2:]:
-        assert colours[bodies.index(body.name)] != colours[bodies.index(body.base)]
-    assert len(set(colours)) >= 7
+        assert colors[bodies.index(body.name)] != colors[bodies.index(body.base)]
+    assert len(set(colors)) >= 7
 
 
 @on_stage

@@ -92,7 +92,7 @@ def test_dollars_in_names_are_no_formulas() -> None:
 
 
 def test_energies_are_drawn_from_the_start_of_a_far_potential() -> None:
-    """A pendulum a kilometre up: without this all curves are flat lines."""
+    """A pendulum a kilometer up: without this all curves are flat lines."""
     high = kg.parse("model high; coordinates q = 1; gravity 0,0,-9.81; A | Sz(1000), Ry(q) | Sz(-1), m(1);")
     panel = figure(simulate(high, 1, times=50)).axes[2]
     assert "potential relative to" in panel.get_ylabel()

@@ -5,7 +5,7 @@ Run it by `make bitcode`, which installs the versions the files are made with.
 
 import os
 
-# No optimisation here: it happens once, in `finish`, for no processor in particular.
+# No optimization here: it happens once, in `finish`, for no processor in particular.
 os.environ |= {"NUMBA_OPT": "0", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
 os.environ |= {"NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""}
 

@@ -1,4 +1,4 @@
-"""Raw modules -> bitcode that depends on no machine and no Python: cleaned as text, optimised once, stripped."""
+"""Raw modules -> bitcode that depends on no machine and no Python: cleaned as text, optimized once, stripped."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ def finished(modules, symbols, counted):
         if not item.is_declaration and item.name not in symbols:
             item.linkage = "internal"
     module.verify()
-    _optimise(module)
+    _optimize(module)
     _strip(module)
     _check_imports(module)
     return llvm.parse_assembly(_without_names(str(module))).as_bitcode()
@@ -62,7 +62,7 @@ def _machine():
     return target.create_target_machine(cpu="", features="", opt=3, reloc="pic", codemodel="small", jit=True)
 
 
-def _optimise(module):
+def _optimize(module):
     options = llvm.create_pipeline_tuning_options(3)
     options.loop_vectorization = options.slp_vectorization = options.loop_interleaving = False
     options.loop_unrolling = True

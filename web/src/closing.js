@@ -3,7 +3,7 @@
 const CLOSED = 1e-9;
 const NEWTON_STEPS = 12;
 const DAMPING = 1e-12;
-// A slider moves in steps this long (radians, metres), so that the mechanism stays on its branch.
+// A slider moves in steps this long (radians, meters), so that the mechanism stays on its branch.
 const STRIDE = 0.05;
 const SHORTEST = 1e-4;
 
@@ -20,7 +20,7 @@ export class Closing {
     Object.assign(this, { nodes, rows, jacobian, known: new Float64Array(nodes.length) });
   }
 
-  // Move values[held] towards a value, in place; returns how far it came: the value itself where the loops close there.
+  // Move values[held] toward a value, in place; returns how far it came: the value itself where the loops close there.
   move(values, held, wanted) {
     let stride = STRIDE;
     while (values[held] !== wanted) {

@@ -2,7 +2,7 @@
 
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
 const LAYERS = {
-  ellipsoids: "Ellipsoids", centres: "Centres of mass", joints: "Joints", supports: "Supports", elements: "Springs, dampers",
+  ellipsoids: "Ellipsoids", centers: "Centers of mass", joints: "Joints", supports: "Supports", elements: "Springs, dampers",
   forces: "Forces", axes: "Axes",
 };
 

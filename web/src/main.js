@@ -27,7 +27,7 @@ bindTheme((name) => {
   for (const plot of plots) plot.draw();
 });
 bindDigits();
-if (stage) bindOptions(stage, data, mostTravelled());
+if (stage) bindOptions(stage, data, mostTraveled());
 if (!data.chain) bindTransport(clock, motion);
 clock.onChange(() => {
   stage?.show(clock.time);
@@ -56,15 +56,15 @@ function makeStage() {
   }
 }
 
-// The body whose centre of mass goes the longest way; -1 if none moves.
-function mostTravelled() {
+// The body whose center of mass goes the longest way; -1 if none moves.
+function mostTraveled() {
   let best = [1e-9, -1];
   const step = Math.max(1, Math.floor(motion.times.length / 200));
   data.bodies.forEach((body, index) => {
     let way = 0;
     let before = null;
     for (let k = 0; k < motion.times.length; k += step) {
-      const here = motion.point(body.link, body.centre.slice(0, 3), motion.times[k]);
+      const here = motion.point(body.link, body.center.slice(0, 3), motion.times[k]);
       if (before) way += here.distanceTo(before);
       before = here;
     }
@@ -87,6 +87,6 @@ window.kinegraph = {
   clock, pose, times: data.times, webgl: stage !== null, cursors: () => plots.map((plot) => plot.cursorX ?? null),
   drawn: (link) => stage?.assembly.links[link].position.toArray() ?? null,
   axes: () => plots.map(({ xLabel, yLabel }) => [xLabel, yLabel]),
-  colours: () => stage?.assembly.colours.map((colour) => colour.getHexString()),
+  colors: () => stage?.assembly.colors.map((color) => color.getHexString()),
   layers: () => Object.fromEntries(Object.entries(stage?.assembly.layers ?? {}).map(([name, objects]) => [name, objects.map((one) => one.visible)])),
 };

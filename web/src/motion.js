@@ -15,7 +15,7 @@ export class Motion {
     this.numbers = data.motion;
   }
 
-  // The last saved moment not after a time, and how far the time is towards the next.
+  // The last saved moment not after a time, and how far the time is toward the next.
   locate(time) {
     const times = this.times;
     let low = 0;

@@ -1,5 +1,5 @@
 // A small plot: curves on one canvas, the time cursor on another above it.
-import { CURVES } from "./scene/colours.js";
+import { CURVES } from "./scene/colors.js";
 
 const MARGIN = { left: 52, right: 10, top: 20, bottom: 24 };
 const DASHES = [[], [5, 3], [1.5, 2.5]];
@@ -43,14 +43,14 @@ export class Plot {
     context.clearRect(0, 0, width, height);
     if (this.timed) {
       this.cursorX = this.x(this.clock.time);
-      context.strokeStyle = this.#colour("--cursor");
+      context.strokeStyle = this.#color("--cursor");
       context.lineWidth = 1;
       line(context, [this.cursorX, MARGIN.top], [this.cursorX, height - MARGIN.bottom]);
     }
     const { frame, share } = this.motion.locate(this.clock.time);
     const value = (array) => array[frame] + (share > 0 ? share * (array[frame + 1] - array[frame]) : 0);
     this.#visible().forEach(([curve, index]) => {
-      context.fillStyle = this.#curveColour(index);
+      context.fillStyle = this.#curveColor(index);
       context.beginPath();
       context.arc(this.x(this.timed ? this.clock.time : value(curve.x)), this.y(value(curve.y)), this.timed ? 2.6 : 4, 0, 7);
       context.fill();
@@ -143,10 +143,10 @@ export class Plot {
     context.clearRect(0, 0, width, height);
     context.font = `11px ${this.theme.getPropertyValue("--sans")}`;
     context.lineWidth = 1;
-    context.strokeStyle = this.#colour("--rule");
-    context.fillStyle = this.#colour("--quiet");
+    context.strokeStyle = this.#color("--rule");
+    context.fillStyle = this.#color("--quiet");
     const bottom = height - MARGIN.bottom;
-    const labelled = context.measureText(this.xLabel).width || -14;
+    const labeled = context.measureText(this.xLabel).width || -14;
     const across = ticks(...this.range.x, Math.max(2, Math.floor(this.width / 70)));
     const upward = ticks(...this.range.y, Math.max(2, Math.floor(this.height / 24)));
     context.textAlign = "right";
@@ -159,14 +159,14 @@ export class Plot {
     context.textBaseline = "top";
     for (const value of across.values) {
       line(context, [this.x(value), MARGIN.top], [this.x(value), bottom]);
-      const near = this.x(value) > width - MARGIN.right - labelled - 14;
+      const near = this.x(value) > width - MARGIN.right - labeled - 14;
       if (!near) context.fillText(across.text(value), this.x(value), bottom + 6);
     }
     context.setLineDash([2, 3]);
-    context.strokeStyle = this.#colour("--quiet");
+    context.strokeStyle = this.#color("--quiet");
     for (const time of this.events) line(context, [this.x(time), MARGIN.top], [this.x(time), bottom]);
     context.setLineDash([]);
-    context.fillStyle = this.#colour("--ink");
+    context.fillStyle = this.#color("--ink");
     context.textAlign = "right";
     context.fillText(this.xLabel, width - MARGIN.right, bottom + 6);
     context.textAlign = "left";
@@ -182,7 +182,7 @@ export class Plot {
     context.lineWidth = 1.5;
     context.lineJoin = "round";
     for (const [curve, index] of this.#visible()) {
-      context.strokeStyle = this.#curveColour(index);
+      context.strokeStyle = this.#curveColor(index);
       context.setLineDash(DASHES[Math.floor(index / CURVES.light.length) % DASHES.length]);
       context.beginPath();
       for (let k = 0; k < curve.x.length; k++) context.lineTo(this.x(curve.x[k]), this.y(curve.y[k]));
@@ -193,16 +193,16 @@ export class Plot {
 
   #swatches() {
     this.keys.forEach(({ swatch }, index) => {
-      swatch.style.backgroundColor = this.#curveColour(index);
+      swatch.style.backgroundColor = this.#curveColor(index);
     });
   }
 
-  #curveColour(index) {
+  #curveColor(index) {
     const palette = CURVES[document.documentElement.dataset.theme];
     return palette[index % palette.length];
   }
 
-  #colour(name) {
+  #color(name) {
     return this.theme.getPropertyValue(name);
   }
 

@@ -147,7 +147,7 @@ class PinocchioRobot:
         return found
 
     def _momentum(self, qp: np.ndarray, vp: np.ndarray) -> np.ndarray:
-        """Linear momentum, and angular momentum about the fixed origin (Pinocchio's is about the centre of mass)."""
+        """Linear momentum, and angular momentum about the fixed origin (Pinocchio's is about the center of mass)."""
         central = pin.computeCentroidalMomentum(self.model, self.data, qp, vp)
         return np.concatenate([central.linear, central.angular + np.cross(self.data.com[0], central.linear)])
 

@@ -19,10 +19,10 @@ _PROXIMAL = {"constraintDynamics": 0.0, "lcaba": 1e-8}
 
 @dataclass(frozen=True)
 class Hexapod:
-    """The numbers of a platform: joints, and mass, height of the centre of mass and moments of each part."""
+    """The numbers of a platform: joints, and mass, height of the center of mass and moments of each part."""
 
     base: Floats
-    ring: Floats
+    platform: Floats
     lower: tuple[float, float, float, float, float]
     upper: tuple[float, float, float, float, float]
     own: tuple[float, float, float, float, float]
@@ -30,8 +30,8 @@ class Hexapod:
 
 
 @dataclass(frozen=True)
-class RingState:
-    """A state: the ring's pose and motion, the legs' alpha, beta and length, their rates, the drives' efforts."""
+class PlatformState:
+    """A state: the platform's pose and motion, the legs' alpha, beta and length, their rates, the drives' efforts."""
 
     position: Floats
     quaternion: Floats
@@ -45,14 +45,14 @@ class RingState:
 
 @dataclass(frozen=True)
 class Side:
-    """One program: nanoseconds of a call, and the ring's six accelerations for a state (by index)."""
+    """One program: nanoseconds of a call, and the platform's six accelerations for a state (by index)."""
 
     nanoseconds: Callable[[int], float]
-    ring: Callable[[int], Floats]
+    platform: Callable[[int], Floats]
 
 
-def pinocchio_sides(hexapod: Hexapod, states: list[RingState]) -> dict[str, Side]:
-    """Both algorithms, with the ring free and with the ring carried by its first leg."""
+def pinocchio_sides(hexapod: Hexapod, states: list[PlatformState]) -> dict[str, Side]:
+    """Both algorithms, with the platform free and with the platform carried by its first leg."""
     options = ("-O3", "-march=native", *pinocchio_options())
     library = shared_library("pinocchio_platforms.cpp", cpp_compiler(), options)
     pointer, integer = ctypes.c_void_p, ctypes.c_int
@@ -64,16 +64,16 @@ def pinocchio_sides(hexapod: Hexapod, states: list[RingState]) -> dict[str, Side
     found = {}
     for algorithm, term in _PROXIMAL.items():
         for loaded in (False, True):
-            name = f"Pinocchio {algorithm}, ring {'on a leg' if loaded else 'free'}"
+            name = f"Pinocchio {algorithm}, platform {'on a leg' if loaded else 'free'}"
             found[name] = _pinocchio(library, hexapod, states, algorithm == "lcaba", loaded, term)
     return found
 
 
 def _pinocchio(
-    library: ctypes.CDLL, hexapod: Hexapod, states: list[RingState], articulated: bool, loaded: bool, term: float
+    library: ctypes.CDLL, hexapod: Hexapod, states: list[PlatformState], articulated: bool, loaded: bool, term: float
 ) -> Side:
     parts = (*hexapod.lower, *hexapod.upper, *hexapod.own, hexapod.gravity)
-    numbers = np.concatenate([hexapod.base.ravel(), hexapod.ring.ravel(), parts])
+    numbers = np.concatenate([hexapod.base.ravel(), hexapod.platform.ravel(), parts])
     handle = library.platform_open(numbers.ctypes.data, int(loaded), term, 1)
     rows = np.ascontiguousarray([_row_with_load(one) if loaded else _free_row(one) for one in states])
 
@@ -81,26 +81,26 @@ def _pinocchio(
         took = library.platform_seconds(handle, int(articulated), rows.ctypes.data, len(rows) - 1, calls)
         return 1e9 * float(took) / calls
 
-    def ring(index: int) -> Floats:
+    def platform(index: int) -> Floats:
         result = np.zeros(24)
         library.platform_result(handle, int(articulated), rows[index].ctypes.data, result.ctypes.data)
         one = states[index]
         linear = result[:3] + np.cross(one.spin, one.rotation.T @ one.velocity)
         return np.concatenate([one.rotation @ linear, result[3:6]])
 
-    return Side(nanoseconds, ring)
+    return Side(nanoseconds, platform)
 
 
-def _free_row(one: RingState) -> Floats:
-    """The ring first: position and quaternion with its scalar last, velocities in its own axes."""
+def _free_row(one: PlatformState) -> Floats:
+    """The platform first: position and quaternion with its scalar last, velocities in its own axes."""
     e0, *e = one.quaternion
     v = [*(one.rotation.T @ one.velocity), *one.spin, *one.rates.ravel()]
     tau = np.concatenate([np.zeros(6), _drives(one.efforts).ravel()])
     return np.concatenate([one.position, e, [e0], one.legs.ravel(), v, tau])
 
 
-def _row_with_load(one: RingState) -> Floats:
-    """The first leg, the ring by its rotation on it, the other legs."""
+def _row_with_load(one: PlatformState) -> Floats:
+    """The first leg, the platform by its rotation on it, the other legs."""
     alpha, beta, _ = one.legs[0]
     leg = _turn(0, alpha) @ _turn(1, beta)
     leg_spin = np.array([one.rates[0, 0] * np.cos(beta), one.rates[0, 1], one.rates[0, 0] * np.sin(beta)])
@@ -134,7 +134,7 @@ def _quaternion(m: Floats) -> Floats:
     return np.array([e0, *v])
 
 
-def mujoco_side(hexapod: Hexapod, states: list[RingState]) -> Side:
+def mujoco_side(hexapod: Hexapod, states: list[PlatformState]) -> Side:
     """`mj_forward` with `connect` constraints, which give way."""
     import mujoco
 
@@ -147,17 +147,17 @@ def mujoco_side(hexapod: Hexapod, states: list[RingState]) -> Side:
         took = library.mujoco_forward(model._address, data._address, rows.ctypes.data, len(rows) - 1, calls, 1)
         return 1e9 * float(took) / calls
 
-    return Side(nanoseconds, lambda index: _mujoco_ring(mujoco, model, data, rows[index]))
+    return Side(nanoseconds, lambda index: _mujoco_platform(mujoco, model, data, rows[index]))
 
 
-def _mujoco_ring(mujoco: Foreign, model: Foreign, data: Foreign, row: Floats) -> Floats:
+def _mujoco_platform(mujoco: Foreign, model: Foreign, data: Foreign, row: Floats) -> Floats:
     q, v, tau = np.split(row, [model.nq, model.nq + model.nv])
     data.qpos[:], data.qvel[:], data.qfrc_applied[:] = q, v, tau
     mujoco.mj_forward(model, data)
     return np.array(data.qacc[:6])
 
 
-def _mujoco_row(one: RingState) -> Floats:
+def _mujoco_row(one: PlatformState) -> Floats:
     v = [*one.velocity, *one.spin, *one.rates.ravel()]
     tau = np.concatenate([np.zeros(6), _drives(one.efforts).ravel()])
     return np.concatenate([one.position, one.quaternion, one.legs.ravel(), v, tau])
@@ -179,10 +179,10 @@ def _mjcf(hexapod: Hexapod) -> str:
             f'<body name="upper{k}"><joint type="slide" axis="0 0 1"/>{inertial(hexapod.upper)}'
             f'<site name="tip{k}"/></body></body>'
         )
-        ties += f'<connect site1="tip{k}" site2="ring{k}" solimp="0.9999 0.9999 0.001" solref="0.004 1"/>'
-    sites = "".join(f'<site name="ring{k}" pos="{place(point)}"/>' for k, point in enumerate(hexapod.ring))
+        ties += f'<connect site1="tip{k}" site2="platform{k}" solimp="0.9999 0.9999 0.001" solref="0.004 1"/>'
+    sites = "".join(f'<site name="platform{k}" pos="{place(point)}"/>' for k, point in enumerate(hexapod.platform))
     return (
         f'<mujoco><option gravity="0 0 {-hexapod.gravity}"/><compiler angle="radian" boundinertia="1e-9"/><worldbody>'
-        f'<body name="ring"><freejoint/>{inertial(hexapod.own)}{sites}</body>{legs}</worldbody>'
+        f'<body name="platform"><freejoint/>{inertial(hexapod.own)}{sites}</body>{legs}</worldbody>'
         f"<equality>{ties}</equality></mujoco>"
     )

@@ -152,6 +152,7 @@ ELSEWHERE = {
 RENAMED_OPTIONS = {
     "--at": "--state",
     "--within": "--bounds",
+    "--ring-tilt": "--platform-tilt",
     "--points": "--times",
     "--steps": "--times",
     "--trajectories": "--times",

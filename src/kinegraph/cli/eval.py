@@ -183,7 +183,7 @@ def _assembled(assembler: assembly.Assembler, state: State, held: tuple[str, ...
 
 
 def state_of(mechanism: Mechanism, given: Mapping[str, str], parameters: Mapping[str, Value]) -> State:
-    """A value for everything that moves, by name; quaternions are normalised."""
+    """A value for everything that moves, by name; quaternions are normalized."""
     layout = mechanism.layout
     state = dict(zip(layout.positions, initial_positions(mechanism, parameters), strict=True))
     state |= zip(layout.velocities, initial_velocities(mechanism, parameters), strict=True)

@@ -303,7 +303,8 @@ PlatformStateOption = Annotated[
     list[str] | None, typer.Option("--state", metavar="NAME=VALUE", help="Other coordinates of the platform.")
 ]
 PlatformTiltOption = Annotated[
-    float | None, typer.Option("--ring-tilt", help="Largest tilt of a leg in its joint on the platform, in degrees.")
+    float | None,
+    typer.Option("--platform-tilt", help="Largest tilt of a leg at its platform joint, in degrees."),
 ]
 DrivesOption = Annotated[
     list[str] | None,
@@ -319,7 +320,7 @@ def run_workspace(
     points: Annotated[int, typer.Option("--points", min=2, help="Number of values of each coordinate.")] = 41,
     stroke: Annotated[str, typer.Option("--stroke", metavar="FROM:TO", help="Limits of all drives.")] = "",
     tilt: Annotated[float | None, typer.Option("--tilt", help="Largest tilt of a leg at the base, in degrees.")] = None,
-    ring_tilt: PlatformTiltOption = None,
+    platform_tilt: PlatformTiltOption = None,
     radius: Annotated[float, typer.Option("--radius", help="Radius of the legs, which must not touch.")] = 0.0,
     least: Annotated[float, typer.Option("--least", help="Least distance from singular poses, 0 to 1.")] = 0.0,
     drives: DrivesOption = None,
@@ -341,7 +342,7 @@ def run_workspace(
         state=numbers_by_name(state or (), "--state"),
         stroke=ranges([f"stroke={stroke}"], "--stroke")["stroke"] if stroke else None,
         tilt=None if tilt is None else math.radians(tilt),
-        ring_tilt=None if ring_tilt is None else math.radians(ring_tilt),
+        platform_tilt=None if platform_tilt is None else math.radians(platform_tilt),
         radius=radius,
         least=least,
         points=points,
@@ -358,12 +359,12 @@ def _show_poses(source: ModelSource, drives: list[str], json: bool) -> None:
 
     found = platform_poses(source.mechanism(), numbers_by_name(drives, "--drives"))
     if not found:
-        raise TaskError("no pose of the ring was found for these drives: legs of these lengths may not fit together")
+        raise TaskError("no platform pose was found for these drives: legs of these lengths may not fit together")
     if json:
         print_json(found.to_dict())
         return
-    rows = [(*(f"{x:.8g}" for x in one.ring.values()), str(one.hits)) for one in found]
-    show_table((*found[0].ring, "found"), rows)
+    rows = [(*(f"{x:.8g}" for x in one.coordinates.values()), str(one.hits)) for one in found]
+    show_table((*found[0].coordinates, "found"), rows)
     if found.paths is not None:
         ends = ", ".join(f"{count} {word.replace('_', ' ')}" for word, count in asdict(found.paths).items() if count)
         typer.echo(f"{'all isolated poses' if found.complete else 'there may be more'}; paths: {ends}")

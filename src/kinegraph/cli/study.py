@@ -87,7 +87,7 @@ def planned(
 
 
 def pairs(texts: list[str] | None, option: str) -> dict[str, str]:
-    """`name=formula`, one for every time the option is given: formulas may hold commas and comparisons."""
+    """`name=formula`, one for each use of the option: formulas may hold commas and comparisons."""
     found: dict[str, str] = {}
     for text in texts or ():
         name, equals, value = (part.strip() for part in text.partition("="))

@@ -21,7 +21,7 @@ from kinegraph.graph.count import Operations
 
 
 def refuse_zero_quaternions(argument: Argument, array: NDArray[np.generic]) -> None:
-    """A quaternion of zeros (of one state, or in a row of many) is no orientation, though formulas give it one."""
+    """A quaternion of zeros (of one state, or in a row of many) is not an orientation, though formulas give it one."""
     for start in argument.quaternions:
         scalar_parts = array[..., start]
         if np.count_nonzero(scalar_parts) == scalar_parts.size:  # nearly always; the quickest way NumPy has to know

@@ -189,7 +189,7 @@ class Derivations:
 
     def _first_plan(self, plan: Plan) -> Plan:
         """Every link in its own frame, nothing regrouped; by the same algorithms, but loops by multipliers (in the
-        coordinates of closed forms, if the plan has these: that they fulfil the loops is proved beside it).
+        coordinates of closed forms, if the plan has these: that they fulfill the loops is proved beside it).
 
         Long loops, for which that takes too long, in segments of single bars.
         """

@@ -139,7 +139,7 @@ def read(source: str | Path, options: ReadOptions) -> Mechanism:
 
 
 def _read(source: str | Path, options: ReadOptions) -> Mechanism:
-    kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognised(source)
+    kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognized(source)
     if kind is not ModelFormat.URDF and options.floating:
         raise ModelError(f"{source}: only a URDF's base can be set free when it is read", remedy="leave floating out")
     if root is None and options.package_roots:
@@ -200,7 +200,7 @@ def _in_library(source: str | Path) -> bool:
     return not os.path.lexists(source) or Path(source).is_dir()
 
 
-def _recognised(source: str | Path) -> tuple[ModelFormat, Element | None]:
+def _recognized(source: str | Path) -> tuple[ModelFormat, Element | None]:
     """The format of a file, and its root element if it holds XML."""
     if not holds_xml(source):
         return format_by_name(source), None

@@ -46,7 +46,7 @@ class PlanSelection:
 
     def winner(self, plans: PlanSearch, start: Candidate, seed: int, interrupt: Interrupt) -> Candidate:
         """The plan whose graph the searches leave the fewest operations of; the cheapest as derived if none is."""
-        if not plans.has_neighbours or len(start.graph) > self.largest:
+        if not plans.has_neighbors or len(start.graph) > self.largest:
             return start
         if can_be_written_out(start.graph):
             return start  # written out, the outputs are the same by every plan
@@ -70,7 +70,7 @@ def best_of_near_ties(plans: PlanSearch, cheapest: Candidate) -> Candidate:
     if len(cheapest.graph) > SMALL:
         return cheapest
     ties = plans.near(cheapest, NEARLY)
-    return min(ties, key=_left_by_greedy_passes) if len(ties) > 1 and plans.has_neighbours else cheapest
+    return min(ties, key=_left_by_greedy_passes) if len(ties) > 1 and plans.has_neighbors else cheapest
 
 
 def _left_by_greedy_passes(candidate: Candidate) -> tuple[int, int]:
@@ -120,7 +120,7 @@ class _Run:
         for _ in range(self.selection.derived * self.selection.judged):
             if self.interrupt.requested or self._progress >= begun + 0.5:
                 return
-            found = self.plans.candidate(self.plans.neighbour(present.plan, self.chance))
+            found = self.plans.candidate(self.plans.neighbor(present.plan, self.chance))
             if found.cost[0] > self.start.cost[0] * (1 + self.selection.margin):
                 continue
             worse = self.value(found) - value

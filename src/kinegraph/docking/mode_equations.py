@@ -221,11 +221,11 @@ class _Rows:
         along = self._along(self.free)
         self.opening = [along(node) for node in self.missed]
         self.growing = [along(node) for node in self.opening]
-        self.factorised = self._factorised()
+        self.factorized = self._factorized()
 
     def motion(self) -> Graph:
         """All rates, with the forces that enforce the rows; and these forces."""
-        forces = self.factorised.solve([-one for one in self._scalars(self.growing)])
+        forces = self.factorized.solve([-one for one in self._scalars(self.growing)])
         rate = [Node(self.builder, node) for node in self.free]
         for force, column in zip(forces, self.columns, strict=True):
             rate = [one + force * Node(self.builder, part) for one, part in zip(rate, column, strict=True)]
@@ -233,13 +233,13 @@ class _Rows:
 
     def closing(self) -> Graph:
         """The state after one step onto the rows, pivots, and the impulses along the rows that change velocities."""
-        impulses = self.factorised.solve([-one for one in self._scalars(self.opening)])
-        moves = self._of_masses(self.factorised.solve([-one for one in self._scalars(self.missed)]))
+        impulses = self.factorized.solve([-one for one in self._scalars(self.opening)])
+        moves = self._of_masses(self.factorized.solve([-one for one in self._scalars(self.missed)]))
         q = position_rates(self.form.mechanism, self.builder, moves)
         state = self._scalars(self.symbols)
         steps = [*q, *self._of_masses(impulses)]
         taken = [one + step for one, step in zip(state, steps, strict=False)] + state[len(steps) :]
-        pivots = [self.factorised.pivots[k] / self.matrix[k][k] for k in range(len(self.matrix))]
+        pivots = [self.factorized.pivots[k] / self.matrix[k][k] for k in range(len(self.matrix))]
         taken, others = self._legs(taken)
         parts = {STATE: taken, PIVOTS: [*others, *pivots], IMPULSES: impulses}
         return self.builder.graph([_output(name, part) for name, part in parts.items()])
@@ -278,7 +278,7 @@ class _Rows:
         seeds = dict(zip(self.symbols, rates, strict=True))
         return ForwardDerivative(self.builder, seeds | {self.builder.symbol(Kind.TIME, TIME): self.builder.one})
 
-    def _factorised(self) -> Factorized:
+    def _factorized(self) -> Factorized:
         """S: the acceleration of every row by a force along another."""
         part = slice(self.positions, self.positions + self.velocities)
         columns = []

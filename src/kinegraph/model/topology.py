@@ -182,7 +182,7 @@ class Chains:
 
 @dataclass(frozen=True)
 class SpanningTree:
-    """The joint of each body towards the fixed frame, and the cut joints."""
+    """The joint of each body toward the fixed frame, and the cut joints."""
 
     inward: Mapping[str, Edge]  # by body, parents first
     cut: tuple[Edge, ...]

@@ -39,7 +39,7 @@ class Annealing:
 
 @dataclass(frozen=True)
 class Budget:
-    """How long a search goes on: work counts changed terms with their neighbours, the same on every machine.
+    """How long a search goes on: work counts changed terms with their neighbors, the same on every machine.
 
     It ends early, with the best it has, once an interrupt is requested; Ctrl-C is such a request.
     """
@@ -103,7 +103,7 @@ def running_time(operations: Operations) -> int:
 
 
 def rank(operations: Operations) -> tuple[int, int]:
-    """What is minimised: multiplications and additions, then the rest."""
+    """What is minimized: multiplications and additions, then the rest."""
     o = operations
     return o.total, o.div + o.sqrt + o.sin + o.cos + o.other
 

@@ -54,7 +54,7 @@ _OPTION = re.compile(r"\s*(\w+)\s*=\s*(true|false|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)
 
 
 def read_passes(text: str) -> tuple[Pass, ...]:
-    """The passes a text names, in its order; GraphError says what is wrong and what there is."""
+    """The passes a text names, in its order; GraphError says what is wrong and names the passes."""
     found: list[Pass] = []
     place = 0
     while place < len(text.rstrip()):

@@ -20,7 +20,7 @@ from kinegraph.passes.effort import Pass, PassSequence
 from kinegraph.passes.expand import Expand
 from kinegraph.passes.factoring.convert import to_graph, to_system
 from kinegraph.passes.factoring.extract import LONG, tidy
-from kinegraph.passes.factoring.polynomials import ONE, ZERO, Key, Normal, System, normalised
+from kinegraph.passes.factoring.polynomials import ONE, ZERO, Key, Normal, System, normalized
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 
 # Identical expressions (Rackovic, Alg. 3.2): sums that are equal up to a number are computed once.
@@ -50,7 +50,7 @@ def _merge(system: System) -> bool:
         terms = system.expressions[literal]
         if not terms or _is_multiple(system, terms):
             continue
-        key, scale = normalised(system, terms)
+        key, scale = normalized(system, terms)
         first, own = known.setdefault(key, (literal, scale))
         ratio = system.coefficients.divide(scale, own)
         if first == literal or ratio is None:
@@ -124,7 +124,7 @@ def _extract(system: System, divisor: tuple[int, ...]) -> None:
     known: dict[Normal, tuple[int, int]] = {}
     for literal, terms in system.expressions.items():
         if len(terms) > 1:
-            key, scale = normalised(system, terms)
+            key, scale = normalized(system, terms)
             known.setdefault(key, (literal, scale))
     factor = divisor[0] if len(divisor) == 1 else _product(system, divisor, holders)
     for literal, monomials in holders.items():
@@ -144,7 +144,7 @@ def _extract(system: System, divisor: tuple[int, ...]) -> None:
 
 def _quotient(system: System, terms: dict[int, int], known: dict[Normal, tuple[int, int]]) -> tuple[int, int]:
     """The expression of these terms and the number to multiply it by: equal up to a number are one (Alg. 3.2)."""
-    key, scale = normalised(system, terms)
+    key, scale = normalized(system, terms)
     literal, own = known.get(key, (-1, ONE))
     ratio = system.coefficients.divide(scale, own) if literal >= 0 else None
     if ratio is not None:
@@ -167,7 +167,7 @@ def _product(system: System, divisor: tuple[int, ...], holders: dict[int, list[i
     return literal
 
 
-# Factorisation into products (Rackovic, Alg. 3.4 and 3.5): Y = (sum of rows)(sum of columns) + rest.
+# Factorization into products (Rackovic, Alg. 3.4 and 3.5): Y = (sum of rows)(sum of columns) + rest.
 #
 # A two-by-two block is a two-term divisor that occurs twice in one expression: exponents with e1 + e4 = e2 + e3 and
 # coefficients with k1 k4 = k2 k3. Blocks grow to 2 x n by further occurrences and to m x n by further rows.
@@ -372,7 +372,7 @@ class ByParts:
 
 # The steps of Rackovic's dissertation one after the other, with the counts after each (its Tables 3.3 and 3.4).
 #
-# Four cases: the whole model at once or by parts, without or with factorisation into products before monomials are
+# Four cases: the whole model at once or by parts, without or with factorization into products before monomials are
 # extracted. Analytic expressions are reduced by sin^2 + cos^2 = 1 while they are formed, equal expressions are one from
 # the start, and identities are chosen by what they save: the rest is the dissertation's.
 

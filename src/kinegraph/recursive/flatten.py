@@ -16,11 +16,22 @@ from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.differentiate import ForwardDerivative, gradient
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
-from kinegraph.model.constraints import refuse_constraints
+from kinegraph.model.constraints import Loop, refuse_constraints
 from kinegraph.model.evaluate import Value, float_values, number, parameter_values
 from kinegraph.model.expressions import PI, TIME, Call, Compound, Expression, Name, Number, Operation, names, postorder
 from kinegraph.model.expressions import Scalar as ModelScalar
-from kinegraph.model.mechanism import ZERO, Body, Coordinate, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
+from kinegraph.model.mechanism import (
+    ZERO,
+    Body,
+    Coordinate,
+    Inertia,
+    Mechanism,
+    Quaternion,
+    Rotation,
+    Shift,
+    Transform,
+    amounts,
+)
 from kinegraph.recursive import entries
 from kinegraph.recursive.arrays import (
     AXIS,
@@ -89,6 +100,12 @@ def vanishes(value: float | Scalar) -> bool:
 
 
 # Expressions as linear forms with numeric coefficients, where they are linear.
+
+
+def moves_with_time(loop: Loop) -> bool:
+    """Does explicit time move a frame of this loop on its body? Recursive algorithms take fixed frames only."""
+    transforms = (*loop.first.transforms, *loop.second.transforms)
+    return any(TIME in names(amount) for transform in transforms for amount in amounts(transform))
 
 
 @dataclass(slots=True)
@@ -330,7 +347,7 @@ class _Step:
 
 @dataclass(frozen=True, slots=True)
 class _RigidBody:
-    """Mass and moments as the model states them, along the axes of a frame in the centre of mass."""
+    """Mass and moments as the model states them, along the axes of a frame in the center of mass."""
 
     frame: Frame
     mass: float
@@ -526,13 +543,13 @@ def _mass_properties(rigid: Sequence[_RigidBody], steps: int, numbers: Numbers) 
     step = _integers(body.frame.step for body in rigid)
     m = numbers.array([body.mass for body in rigid])
     turn = numbers.array([body.frame.turn for body in rigid]).reshape(-1, 3, 3)
-    centre = numbers.array([body.frame.origin for body in rigid]).reshape(-1, 3)
+    center = numbers.array([body.frame.origin for body in rigid]).reshape(-1, 3)
     Jx, Jy, Jz, Jxy, Jyz, Jxz = numbers.array([body.moments for body in rigid]).reshape(-1, 6).T
     central = np.array([[Jx, -Jxy, -Jxz], [-Jxy, Jy, -Jyz], [-Jxz, -Jyz, Jz]]).transpose(2, 0, 1)
-    square = np.einsum("bi,bi->b", centre, centre)[:, None, None] * np.eye(3, dtype=int)
-    steiner = m[:, None, None] * (square - centre[:, :, None] * centre[:, None, :])
+    square = np.einsum("bi,bi->b", center, center)[:, None, None] * np.eye(3, dtype=int)
+    steiner = m[:, None, None] * (square - center[:, :, None] * center[:, None, :])
     np.add.at(mass, step, m)
-    np.add.at(moment, step, m[:, None] * centre)
+    np.add.at(moment, step, m[:, None] * center)
     np.add.at(inertia, step, turn @ central @ turn.transpose(0, 2, 1) + steiner)
     return moment, inertia.reshape(steps, 9)[:, [0, 4, 8, 1, 5, 2]], mass
 

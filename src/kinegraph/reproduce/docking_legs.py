@@ -128,7 +128,7 @@ def chain_of(leg: RecognizedLeg, tree: Tree, names: Names) -> Chain:
     coordinates = {names[name].index: name for name in leg.coordinates}
     own = [_name(link, coordinates) for link in used]
     on_leg, on_ring = leg.loop.joint.axes or (Axis.X, Axis.Y)
-    universal = leg.type.universal_at_ring
+    universal = leg.type.universal_at_platform
     return Chain(
         tuple(_segment(link, name, names) for link, name in zip(used, own, strict=True)),
         array(end.position),

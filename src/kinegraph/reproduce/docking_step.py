@@ -102,8 +102,8 @@ def with_legs(kind: LegType) -> Mechanism:
 def state_of(mechanism: Mechanism, place: dict[str, float], motion: tuple[float, ...]) -> State:
     """The state of a ring with this pose and velocity: v, then the angular velocity in its own axes."""
     platform = platform_of(mechanism)
-    assert platform is not None and platform.ring.quaternion is not None
-    ring, turn, own = platform.ring, platform.ring.quaternion, platform.ring.velocities
+    assert platform is not None and platform.moving.quaternion is not None
+    ring, turn, own = platform.moving, platform.moving.quaternion, platform.moving.velocities
     names = mechanism.layout.velocities
     q, v = _ring_at(mechanism, ring.position, turn.names, place), np.zeros(len(names))
     given = set(ring.coordinates)
@@ -154,7 +154,7 @@ class Step:
 
     def __init__(self, mechanism: Mechanism, complete: bool = True) -> None:
         platform = platform_of(mechanism)
-        assert platform is not None and platform.ring.quaternion is not None
+        assert platform is not None and platform.moving.quaternion is not None
         self.mechanism, self.platform = mechanism, platform
         self.builder = GraphBuilder()
         self.names = Names(self.builder, mechanism, bound_parameters(mechanism, True, {}))
@@ -170,15 +170,15 @@ class Step:
     @cached_property
     def ring(self) -> Ring:
         """The ring, with contact forces on it."""
-        motion = free_motion(self.platform.ring, self.names)
-        moments = self.tree.links[self.tree.bodies[self.platform.ring.body.name].link].moments
+        motion = free_motion(self.platform.moving, self.names)
+        moments = self.tree.links[self.tree.bodies[self.platform.moving.body.name].link].moments
         assert all(item.is_zero for item in moments.first), "the document takes the ring's center of mass as its origin"
         second = moments.second
         trace = second.xx + second.yy + second.zz
         inertia = array([[trace * int(i == j) - second.entry(i, j) for j in range(3)] for i in range(3)])
-        assert self.platform.ring.quaternion is not None
-        force = array([self.names[force_on(name)] for name in self.platform.ring.position])
-        moment = array([self.names[force_on(name)] for name in self.platform.ring.quaternion.velocities])
+        assert self.platform.moving.quaternion is not None
+        force = array([self.names[force_on(name)] for name in self.platform.moving.position])
+        moment = array([self.names[force_on(name)] for name in self.platform.moving.quaternion.velocities])
         return Ring(motion, array(motion.rotation), array(motion.spin), moments.mass, inertia, force, moment)
 
     @cached_property
@@ -355,7 +355,7 @@ class TwoSpacecraft:
         assert platform is not None
         legs = PlatformLegs(self.mechanism, platform)
         ends = []
-        for letter, place in (("c", _STAND), ("r", legs.on_ring[0])):
+        for letter, place in (("c", _STAND), ("r", legs.on_platform[0])):
             (p, turn), (v, spin) = self._pose(letter), self._of(letter, self.v)
             ends.append((p + turn @ place, v + np.cross(spin, turn @ place)))
         line, rate = ends[1][0] - ends[0][0], ends[1][1] - ends[0][1]

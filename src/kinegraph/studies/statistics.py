@@ -253,9 +253,9 @@ def sobol_indices(samples: Samples, outcome: str, values: Floats, confidence: fl
         )
     axes = samples.axes
     rank = rank_correlations(samples.cube(0, samples.cases), values)
-    analyse = extra("SALib.analyze.sobol", "Sobol indices").analyze
+    analyze = extra("SALib.analyze.sobol", "Sobol indices").analyze
     with _undisturbed():
-        found = analyse(
+        found = analyze(
             _problem(axes), values, calc_second_order=False, conf_level=confidence, print_to_console=False, seed=0
         )  # fmt: skip
     return Sensitivity(
@@ -273,9 +273,9 @@ def first_order_indices(
     unknown = np.full(len(names), np.nan)
     if good.sum() < _FEWEST_FOR_INDICES or not np.ptp(values[good]) > 0:
         return Sensitivity(outcome, tuple(names), "too few different values", rank, *[unknown] * 4)
-    analyse = extra("SALib.analyze.rbd_fast", "sensitivity indices").analyze
+    analyze = extra("SALib.analyze.rbd_fast", "sensitivity indices").analyze
     with _undisturbed():
-        found = analyse(
+        found = analyze(
             _problem(names), inputs[good], values[good], conf_level=confidence, print_to_console=False, seed=0
         )  # fmt: skip
     return Sensitivity(

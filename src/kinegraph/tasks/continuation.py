@@ -25,7 +25,7 @@ from kinegraph.tasks.equilibria import (
     searched,
     steady_equations,
 )
-from kinegraph.tasks.linearize import linearised_at, period_of, real_and_imaginary
+from kinegraph.tasks.linearize import linearized_at, period_of, real_and_imaginary
 from kinegraph.tasks.operating_point import Floats, named_values, operating_point
 from kinegraph.tasks.steady.balance import Balance, SteadyCircling, Varied, resting_matrix, varied_of
 from kinegraph.tasks.steady.bifurcations import Kind, Special, special_points
@@ -419,7 +419,7 @@ class _Family:
         try:
             if isinstance(self.equations, SteadyCircling):
                 return resting_matrix(self.equations, point)[0]
-            return linearised_at(self.mechanism, point, parameters=self.parameters, steady=False).A
+            return linearized_at(self.mechanism, point, parameters=self.parameters, steady=False).A
         except TaskError:
             return None
 

@@ -21,7 +21,7 @@ from kinegraph.tasks.linearize import (
     Floquet,
     Linearization,
     floquet,
-    linearised_at,
+    linearized_at,
     period_of,
     real_and_imaginary,
 )
@@ -473,7 +473,7 @@ def _described(
 ) -> Equilibrium:
     point = equations.at(unknowns)
     if isinstance(equations, Balance):
-        linear = linearised_at(mechanism, point, parameters=parameters)
+        linear = linearized_at(mechanism, point, parameters=parameters)
         if depends_on_time(mechanism):
             return _in_time(mechanism, point, linear, parameters)
         return Equilibrium(point.q, linear.eigenvalues, point.v)

@@ -123,13 +123,13 @@ def linearize(
     """
     mechanism = mechanism_of(model)
     point = operating_point(mechanism, state, parameters)
-    found = linearised_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
+    found = linearized_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
     if steady:
         require_constant(mechanism, point, parameters)
     return found
 
 
-def linearised_at(
+def linearized_at(
     mechanism: Mechanism,
     point: OperatingPoint,
     *,
@@ -498,7 +498,7 @@ class _Course:
 
     def at(self, seconds: float) -> Linearization:
         """The linear system after so many seconds."""
-        return linearised_at(self.mechanism, self._later(seconds), parameters=self.parameters, steady=False)
+        return linearized_at(self.mechanism, self._later(seconds), parameters=self.parameters, steady=False)
 
     def stays(self, times: Iterable[float]) -> bool:
         """Whether the linear system at these times equals the initial one; TaskError as for `repeats`."""
@@ -514,7 +514,7 @@ class _Course:
         point = self._later(seconds)
         try:
             self._require_closed(point)
-            return linearised_at(self.mechanism, point, parameters=self.parameters)
+            return linearized_at(self.mechanism, point, parameters=self.parameters)
         except TaskError as trouble:
             if not seconds:
                 raise

@@ -18,7 +18,7 @@ from kinegraph.tasks.linearize import (
     Linearization,
     exponents_of,
     floquet,
-    linearised_at,
+    linearized_at,
     period_of,
     real_and_imaginary,
 )
@@ -123,7 +123,7 @@ def modes(
 
 def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping[str, Scalar] | None = None) -> Modes:
     """Like modes, at a known point."""
-    linear = linearised_at(mechanism, point, parameters=parameters)
+    linear = linearized_at(mechanism, point, parameters=parameters)
     size = len(tangent(mechanism, point, parameters).displaced)
     period = period_of(mechanism, point, parameters)
     if period is not None:

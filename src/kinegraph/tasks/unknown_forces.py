@@ -104,7 +104,7 @@ class UnknownForces(RichDisplay):
     determinate: by unknown, true if it is determined at all times. residual: the largest residual of all equations,
     which the unknowns cannot provide. near_singular: times at or next to which A is singular or nearly so.
     crossings: pairs of times between which it becomes singular, where forces grow without bound. A, B: the
-    equations, one for every coordinate in `equations`: of a tree all, with loops independent ones, prescribed ones
+    equations, one per coordinate in `equations`: of a tree all, with loops independent ones, prescribed ones
     first. errors: standard errors of the values; acceleration_errors: those of the accelerations of measured
     coordinates by name; None and empty if the motion is known exactly. problem: the mechanism with its unknowns and
     prescribed motions.

@@ -63,7 +63,7 @@ def _far_level(solution: Solution) -> float:
 # Plots of a solution: coordinates, velocities, energies and the phase plane, as PNG or SVG.
 
 # the colors of Okabe and Ito: distinguishable by everyone, also in print
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#000000")
 _STYLE: dict[str, object] = {
     "font.family": "sans-serif", "font.size": 9.0, "axes.titlesize": 10.0, "axes.titleweight": "bold",
     "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
@@ -100,7 +100,7 @@ def styled() -> AbstractContextManager[None]:
     import matplotlib
     from cycler import cycler
 
-    style: Foreign = {**_STYLE, "axes.prop_cycle": cycler(linestyle=("-", "--")) * cycler(color=COLOURS)}
+    style: Foreign = {**_STYLE, "axes.prop_cycle": cycler(linestyle=("-", "--")) * cycler(color=COLORS)}
     found: AbstractContextManager[None] = matplotlib.rc_context(style)
     return found
 

@@ -17,7 +17,7 @@ from kinegraph.errors import MissingPackageError, StudyError
 from kinegraph.studies.results import Study
 from kinegraph.studies.statistics import Estimate, explained_variance, rank_correlations, total_indices
 from kinegraph.studies.storage import write_whole
-from kinegraph.view.plot import COLOURS, picture_path, styled, written
+from kinegraph.view.plot import COLORS, picture_path, styled, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -81,12 +81,12 @@ def histograms(study: Study, names: Sequence[str] = ()) -> Figure:
         if not len(finite):
             panel.text(0.5, 0.5, "no values", ha="center", transform=panel.transAxes)
             continue
-        panel.hist(finite, bins=min(60, max(8, int(np.sqrt(len(finite))))), color=COLOURS[5], edgecolor="white", lw=0.4)
+        panel.hist(finite, bins=min(60, max(8, int(np.sqrt(len(finite))))), color=COLORS[5], edgecolor="white", lw=0.4)
         for level in (0.05, 0.95):
-            panel.axvline(float(np.quantile(finite, level)), color=COLOURS[6], ls=":", lw=1)
+            panel.axvline(float(np.quantile(finite, level)), color=COLORS[6], ls=":", lw=1)
         nominal = float(study[name][0]) if study["case"][0] == 0 else np.nan
         if np.isfinite(nominal):
-            panel.axvline(nominal, color=COLOURS[1], lw=1.2)
+            panel.axvline(nominal, color=COLORS[1], lw=1.2)
         panel.set_ylabel("cases")
     page.supxlabel("orange: nominal case; dotted: 5 and 95 % quantiles", x=0.01, ha="left", fontsize=7.5)
     return page
@@ -103,14 +103,14 @@ def _colors(study: Study, rows: NDArray[np.int64]) -> tuple[list[str], dict[str,
         known = _class_colors(study)
         return [known[str(one)] for one in study.drawn["class"][rows]], known
     if "success" in study.columns:
-        known = {"success": COLOURS[0], "no success": COLOURS[1]}
-        return [COLOURS[0] if one else COLOURS[1] for one in study.drawn["success"][rows]], known
-    return [COLOURS[0]] * len(rows), {}
+        known = {"success": COLORS[0], "no success": COLORS[1]}
+        return [COLORS[0] if one else COLORS[1] for one in study.drawn["success"][rows]], known
+    return [COLORS[0]] * len(rows), {}
 
 
 def _class_colors(study: Study) -> dict[str, str]:
     """A color for every class, the same in all figures."""
-    return {name: COLOURS[place % len(COLOURS)] for place, name in enumerate(study.classes())}
+    return {name: COLORS[place % len(COLORS)] for place, name in enumerate(study.classes())}
 
 
 def scatter(study: Study, names: Sequence[str] = ()) -> Figure:
@@ -188,7 +188,7 @@ def corner(study: Study, names: Sequence[str] = ()) -> Figure:
             panel.set_visible(j <= i)
             if i == j:
                 values = study.values(across)
-                panel.hist(values[np.isfinite(values)], bins=24, color=COLOURS[5])
+                panel.hist(values[np.isfinite(values)], bins=24, color=COLORS[5])
                 panel.set_yticks([])
             elif j < i:
                 panel.scatter(study.values(across)[rows], study.values(down)[rows], s=2, c=colors, lw=0, alpha=0.5)

@@ -15,8 +15,8 @@ def ring(left: int, right: int, axis: str = "z", seed: int = 1) -> Mechanism:
 
     def bar(name: str, base: str, shift: str, angle: str, length: float) -> str:
         mass, inertia = random.uniform(0.5, 2, 2).round(2)
-        centre = f"S{along}({length / 2:.3f}), S{across}({random.uniform(-0.1, 0.1):.3f})"
-        return f"{name}{base} | {shift}R{axis}({angle}) | {centre}, m({mass}), J{axis}({inertia / 10:.3f});"
+        center = f"S{along}({length / 2:.3f}), S{across}({random.uniform(-0.1, 0.1):.3f})"
+        return f"{name}{base} | {shift}R{axis}({angle}) | {center}, m({mass}), J{axis}({inertia / 10:.3f});"
 
     lines, names, total = [], [], 0.0
     ends: list[str] = []

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.errors import AssemblyError, DerivationError, ModelError
+from kinegraph.errors import AssemblyError, DerivationError, KernelError, ModelError
 
 POINT = "coordinates x, y; A | Sx(x), Sy(y) | m(1); "
 
@@ -48,11 +48,78 @@ def test_contradicting_velocities():
 
 
 def test_rows_that_agree_at_first_are_seen_to_part():
-    """The second row repeats the first at the initial state only; its residual as a redundant row is reported."""
-    parting = kg.parse(POINT + "constraint one | x' = 1; constraint two | x' = 1 + t^2;")
-    run = kg.simulate(parting, 1, times=10, native=False)
+    """The second row repeats the first for two seconds; its residual as a redundant row is reported."""
+    parting = kg.parse(POINT + "constraint one | x' = 1; constraint two | x' = 1 + max(0, t - 2)^2;")
+    run = kg.simulate(parting, 3, times=10, native=False)
     assert run.drift["velocity"] == pytest.approx(1, abs=1e-9)
     assert not all(check.passed for check in run.checks)
+
+
+#: A planar four-bar with room for a motion of the coupler or of its pin.
+FOUR_BAR = """coordinates a = 0.5, b = -1.8, c = -2.6; gravity 0, -9.81, 0; A | Rz(a) | Sx(1), m(1), Jz(0.1);
+B~A | Sx(1), Rz(b)%s | Sx(0.5), m(1), Jz(0.1); C | Sx(2), Rz(c) | Sx(0.5), m(1), Jz(0.1);
+loop pin | revolute | B: Sx(1)%s | C: Sx(1);%s"""
+#: Motions that the loop cannot follow: of the body, of the frame, and further constraints. The row that opens.
+OPENING = [
+    (", Sz(0.1*t)", "", "", "pin.z"),
+    ("", ", Sz(0.1*t)", "", "pin.z"),
+    ("", ", Sz(0.1*t^2)", "", "pin.z"),
+    ("", ", Sz(max(0, t - 0.2))", "", "pin.z"),
+    ("", ", Rx(0.1*t)", "", "pin.turn_x"),
+    ("", "", "loop again | spherical | B: Sx(1) | C: Sx(1 + 0.1*t^2);", "again"),
+    ("", "", "constraint one | a = 0.5 + 0.1*t; constraint two | 2*a = 1 + 0.2*t + t^3;", "two"),
+]
+
+
+@pytest.mark.parametrize(("body", "frame", "more", "row"), OPENING)
+def test_rows_that_time_opens_are_refused(body, frame, more, row):
+    """A row that restricts nothing at t = 0 was left out, and accelerations of a loop that cannot close came out."""
+    with pytest.raises(DerivationError, match=rf"{row}\S* cannot hold as time passes: .* at t = "):
+        kg.compile(kg.parse(FOUR_BAR % (body, frame, more)), "qdd")
+
+
+def test_recursion_refuses_rows_that_time_opens():
+    with pytest.raises(DerivationError, match=r"pin\.z cannot hold as time passes"):
+        kg.compile(kg.parse(FOUR_BAR % (", Sz(0.1*t)", "", "")), "qdd", loops=True)
+    with pytest.raises(KernelError, match="frames of the loop pin that move with time"):
+        kg.compile(kg.parse(FOUR_BAR % ("", ", Sx(0.1*t)", "")), "qdd", loops=True)
+
+
+@pytest.mark.parametrize("body", ["", ", Sz(0.1*t), Sz(-0.1*t)"])
+def test_motions_that_the_loop_follows_are_kept(body):
+    mechanism = kg.parse(FOUR_BAR % (body, ", Sx(0.1*t^2)", "loop again | spherical | C: Sx(1) | B: Sx(1 + 0.1*t^2);"))
+    run = kg.simulate(mechanism, 0.3, native=False)
+    assert run.status.name == "FINISHED" and run.drift["position"] < 1e-12
+
+
+TWICE = r"pin\.x, pin\.y, again\.x, again\.y are redundant or contradictory"
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_a_point_at_two_places_is_no_failed_proof(loops):
+    mechanism = kg.parse(FOUR_BAR % ("", "", "loop again | spherical | B: Sx(1) | C: Sx(1.1);"))
+    with pytest.raises(DerivationError, match=TWICE):
+        kg.compile(mechanism, "qdd", loops=loops)
+
+
+def test_a_point_at_a_second_place_without_values():
+    mechanism = kg.parse("parameters l; " + FOUR_BAR % ("", "", "loop again | spherical | B: Sx(1) | C: Sx(l);"))
+    with pytest.raises(DerivationError, match=TWICE):
+        kg.derive(mechanism, "qdd")
+
+
+@pytest.mark.parametrize("joint", ["spherical", "revolute"])
+def test_a_stretched_start_leaves_out_no_row(joint):
+    """The row along the bars is empty in the only position of this chain, not elsewhere."""
+    chain = kg.parse(
+        "coordinates a, b, c; gravity 0, -9.81, 0; A | Rz(a) | Sx(0.5), m(1), Jz(0.1);"
+        "B~A | Sx(1), Rz(b) | Sx(0.5), m(1), Jz(0.1); C~B | Sx(1), Rz(c) | Sx(0.5), m(1), Jz(0.1);"
+        f"loop pin | {joint} | C: Sx(1) | Sx(3);"
+    )
+    kernel, none = kg.compile(chain, "qdd"), np.zeros(3)
+    assert np.isnan(kernel(none, none, none)).all()
+    beside = np.array([0.3, -0.5, 0.4])
+    np.testing.assert_allclose(kernel(beside, none, none), kg.compile(chain, "qdd", loops=True)(beside, none, none))
 
 
 def test_a_cut_that_leaves_a_massless_body_free():

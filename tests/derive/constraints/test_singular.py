@@ -14,7 +14,7 @@ from kinegraph.graph.interpret import interpret
 from tests.cli.run import data, runner
 
 FLAT = -1.5707963267948966
-#: A four-bar whose crank cannot turn round: in its dead centre coupler and rocker are in line.
+#: A four-bar whose crank cannot turn round: in its dead center coupler and rocker are in line.
 TRIPLE_ROCKER = """parameters a = 1, b = 0.6, c = 0.6, d = 1.6;
 coordinates crank = 0.6, coupler = -0.3, rocker = 2; gravity 0, -9.81, 0;
 Crank | Rz(crank) | Sx(a/2), m(1), Jz(0.1); Coupler~Crank | Sx(a), Rz(coupler - crank) | Sx(b/2), m(2), Jz(0.1);
@@ -66,7 +66,7 @@ def test_a_fixed_step_onto_a_singular_position_ends_the_run():
     assert run.ending.component == "the constraint pin1.x" and run.ending.time == pytest.approx(-FLAT / 2)
 
 
-def test_dead_centres_choose_other_independent_coordinates(tmp_path, capsys):
+def test_dead_centers_choose_other_independent_coordinates(tmp_path, capsys):
     """Forces for rest, by virtual work on the coordinate that is independent there; other torques are zero."""
     a, d, line = 1, 1.6, 1.2
     crank = acos((a * a + d * d - line * line) / (2 * a * d))

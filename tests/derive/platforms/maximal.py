@@ -170,7 +170,7 @@ class Maximal:
         rows.level(second, ORIGIN, first, X, 3 * k + 1)
         rows.level(second, ORIGIN, first, Y, 3 * k + 1)
         rows.meet(0, joint, second, ORIGIN, 3 * k + 2)
-        if leg.type.universal_at_ring:
+        if leg.type.universal_at_platform:
             rows.square(second, X, 0, across, 3 * k + 2)
 
     def solve(self, velocity: Floats, spin_body: Floats, efforts: Floats) -> Result:

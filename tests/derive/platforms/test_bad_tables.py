@@ -104,11 +104,11 @@ def test_joints_may_be_shared() -> None:
     assert len(mechanism.loops) == 3
 
 
-def test_drives_that_never_hold_the_ring() -> None:
+def test_drives_that_never_hold_the_platform() -> None:
     """Two similar hexagons: accelerations are computed, drive forces are refused with a message."""
     mechanism = kg.parse(table(rows=" ".join(HEXAGON)))
     assert kg.derive(mechanism, "qdd").outputs
-    with pytest.raises(DerivationError, match="A, B, C, D, E, F hold the ring in no pose") as caught:
+    with pytest.raises(DerivationError, match="A, B, C, D, E, F hold the platform in no pose") as caught:
         kg.derive(mechanism, "tau")
     assert "move some of the joints" in str(caught.value)
     assert kg.derive(mechanism, "platform_forces").outputs
@@ -126,7 +126,7 @@ DRIVES = dict.fromkeys(("A_l", "B_l", "C_l", "D_l", "E_l", "F_l"), 1.3)
 
 
 @cache
-def in_metres() -> PlatformPoses:
+def in_meters() -> PlatformPoses:
     return kg.platform_poses("stewart", DRIVES)
 
 
@@ -140,10 +140,10 @@ def test_poses_do_not_depend_on_the_unit_of_length(unit: float) -> None:
     text = library.text("stewart")
     scaled = re.sub(r"(S[xyz]\()([-\d.]+)(?=\))", in_units, text)
     scaled = re.sub(r"([xz] = )([-\d.]+)", in_units, scaled)
-    plain = in_metres()
+    plain = in_meters()
     found = kg.platform_poses(kg.parse(scaled, "scaled.kg"), {name: unit * value for name, value in DRIVES.items()})
     assert found.complete and found.paths == plain.paths
-    places = [np.array([[pose.ring[name] for name in "xyz"] for pose in one]) for one in (plain, found)]
+    places = [np.array([[pose.coordinates[name] for name in "xyz"] for pose in one]) for one in (plain, found)]
     apart = np.linalg.norm(places[1][:, None] / unit - places[0], axis=2)
     assert np.max(np.min(apart, axis=0)) < 1e-9 and np.max(np.min(apart, axis=1)) < 1e-9
 

@@ -32,7 +32,7 @@ def spacecraft() -> Mechanism:
     ring = builder.body("Ring", None, pose, part(model["ring"]))
     x, y, z = craft["mount_r"]
     mount = (Sx(x), Sy(y), Sz(z), *turns(craft["mount_R"]))
-    legs = [LegRow(one.name, (*mount, *one.at_base), one.at_ring, bus.name) for one in rows(model)]
+    legs = [LegRow(one.name, (*mount, *one.at_base), one.at_platform, bus.name) for one in rows(model)]
     builder.platform("UPS", ring, legs, part(model["lower"]), part(model["upper"]))
     push = [builder.input(f"f{axis}") for axis in "xyz"]
     builder.point_force("strike", at(ring, reference["struck_point_in_ring_axes"]), push)

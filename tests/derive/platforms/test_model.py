@@ -165,7 +165,7 @@ def test_a_ring_out_of_reach_is_named() -> None:
     )
     with pytest.raises(KinegraphError, match="the leg A cannot reach the platform"):
         kg.assemble(mechanism, {"z": 3})
-    with pytest.raises(KinegraphError, match="is no platform"):
+    with pytest.raises(KinegraphError, match="is not a platform"):
         kg.derive("four-bar", "base_reaction")
 
 

@@ -129,7 +129,7 @@ def bodies_alone(mechanism: Mechanism, graph: Graph) -> Graph:
     derivation = Derivation(mechanism, {}, Plan())
     platform = derivation.platform
     assert platform is not None and platform.platform.base is not None
-    names = (*platform.platform.ring.velocities, *platform.platform.base.velocities)
+    names = (*platform.platform.moving.velocities, *platform.platform.base.velocities)
     wanted = [graph.outputs[0].nodes[mechanism.layout.velocities.index(name)] for name in names]
     found = in_platform_coordinates(graph, wanted, platform.dynamics)
     return derivation.builder.graph([Output("bodies", (12,), tuple(one.index for one in found))])

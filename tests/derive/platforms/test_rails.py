@@ -104,7 +104,7 @@ def ring_and_rails(mechanism: Mechanism, graph: Graph) -> Graph:
     derivation = Derivation(mechanism, {}, Plan())
     assert derivation.platform is not None
     assert isinstance(derivation.platform.dynamics, RailPlatform)
-    names = [*derivation.platform.platform.ring.velocities, "s'"]
+    names = [*derivation.platform.platform.moving.velocities, "s'"]
     wanted = [graph.outputs[0].nodes[mechanism.layout.velocities.index(name)] for name in names]
     found = in_platform_coordinates(graph, wanted, derivation.platform.dynamics)
     return derivation.builder.graph([Output("some", (7,), tuple(one.index for one in found))])

@@ -55,8 +55,8 @@ def test_limits_name_the_leg() -> None:
     assert sum(found.limits().values()) == np.sum(outside) and (Verdict.STROKE, "A") in found.limits()
     assert "(" in str(found).splitlines()[2]
     # Turned about its own z, the ring leans against legs that hardly lean against the base.
-    turned = kg.workspace("stewart", {"e3": (0.0, 0.2, 3)}, ring_tilt=0.3)
-    assert turned.verdict.tolist() == [Verdict.INSIDE, Verdict.INSIDE, Verdict.RING_TILT]
+    turned = kg.workspace("stewart", {"e3": (0.0, 0.2, 3)}, platform_tilt=0.3)
+    assert turned.verdict.tolist() == [Verdict.INSIDE, Verdict.INSIDE, Verdict.PLATFORM_TILT]
     angle = 2 * np.arctan(0.2)
     assert not kg.workspace("stewart", {"e3": (0.0, 0.2, 3)}, tilt=angle).verdict.any()
     assert kg.workspace("stewart", {"x": (-1.6, -1.4, 3)}, radius=0.2).at_fault.min() >= 0
@@ -86,7 +86,7 @@ def test_all_poses_for_given_drives() -> None:
     assert 2 <= len(found) <= 40 and len(found) % 2 == 0
     by_newton = kg.platform_poses(mechanism, drives, starts=200)
     assert 0 < len(by_newton) <= len(found) and not by_newton.complete
-    rings = np.array([list(one.ring.values()) for one in found])
+    rings = np.array([list(one.coordinates.values()) for one in found])
     assert np.min(np.max(np.abs(rings - q[6:13]), axis=1)) < 1e-8
     heights = rings[:, 2:3] + [[-0.4]] * rotated_z(rings[:, 3:])
     assert np.sum(heights > 0) == np.sum(heights < 0)  # the base's plane is a mirror

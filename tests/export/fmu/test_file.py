@@ -45,7 +45,7 @@ def test_sources_compile_without_a_warning(fmu: Maker, fmi: Fmi, model: str, pre
 
 
 def test_two_models_in_one_program(fmu: Maker, tmp_path: Path) -> None:
-    """Statically linked, with sanitizers that find leaks, undefined behaviour and writing out of bounds."""
+    """Statically linked, with sanitizers that find leaks, undefined behavior and writing out of bounds."""
     require("gcc")
     checks = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
     (tmp_path / "nothing.c").write_text("int main(void) { return 0; }")

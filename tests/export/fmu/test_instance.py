@@ -133,7 +133,7 @@ def test_instances_do_not_interfere(host: Callable[..., Host], fmu: Maker, fmi: 
 
 
 @needs_compiler
-def test_the_tolerance_is_honoured(host: Callable[..., Host]) -> None:
+def test_the_tolerance_is_honored(host: Callable[..., Host]) -> None:
     mechanism = kg.load("double-pendulum")
     expected = kg.simulate(mechanism, 2.0, times=1, rtol=1e-12, progress=False)
     errors = []

@@ -81,7 +81,7 @@ def test_a_closed_contact_does_not_step_over_a_bump():
 
 
 def random_balls(seed: int) -> tuple[str, float]:
-    """Balls that fly towards each other, past a peg and over a wavy floor, and how long."""
+    """Balls that fly toward each other, past a peg and over a wavy floor, and how long."""
     random = np.random.default_rng(seed)
     count, speed, far = int(random.integers(2, 4)), 10.0 ** random.uniform(-1, 3), random.uniform(1, 5)
     angles = random.uniform(0, 6.28) + np.arange(count) * 2 * np.pi / count + random.uniform(-0.3, 0.3, count)

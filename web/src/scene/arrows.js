@@ -1,6 +1,6 @@
 // Forces as straight arrows, moments as arrows round their axis; long ones are strong ones.
 import { ConeGeometry, CylinderGeometry, Group, TorusGeometry, Vector3 } from "three";
-import { FORCE, MOMENT } from "./colours.js";
+import { FORCE, MOMENT } from "./colors.js";
 import { Y, solid } from "./solids.js";
 
 const LONGEST = 0.5; // of the size of the mechanism, for the strongest force

@@ -2,12 +2,12 @@
 import { Box3, Color, Group, Sphere, Vector3 } from "three";
 import { matrixOf } from "../motion.js";
 import { Arrows } from "./arrows.js";
-import { bodyColours, fixedColour } from "./colours.js";
+import { bodyColors, fixedColor } from "./colors.js";
 import { connection, inJoint } from "./elements.js";
 import * as shapes from "./shapes.js";
 import { bracket, plate, railEnds, wall } from "./supports.js";
 
-const PALE = new Color("#d8dce1"); // a shape without a colour of its own is paler than a bar
+const PALE = new Color("#d8dce1"); // a shape without a color of its own is paler than a bar
 const JOINTS = ["revolute", "prismatic", "spherical"];
 const IN_JOINTS = ["torsion", "brake"];
 const ARROWS = ["force", "moment"];
@@ -19,7 +19,7 @@ export class Assembly {
   constructor(data, motion, up) {
     Object.assign(this, { data, motion, up });
     this.root = new Group();
-    this.layers = { ellipsoids: [], centres: [], joints: [], elements: [], forces: [], supports: [], axes: [] };
+    this.layers = { ellipsoids: [], centers: [], joints: [], elements: [], forces: [], supports: [], axes: [] };
     this.links = Array.from({ length: data.links + 1 }, () => new Group());
     this.connections = [];
     this.root.add(...this.links);
@@ -28,7 +28,7 @@ export class Assembly {
     this.#build();
     const telling = !this.shaped && !this.layers.ellipsoids.some((one) => one.userData.ghost && Math.max(...one.scale) > HUGE * this.size);
     this.visible = {
-      ellipsoids: telling, centres: !this.shaped, joints: true, elements: true, forces: true, supports: true, axes: false,
+      ellipsoids: telling, centers: !this.shaped, joints: true, elements: true, forces: true, supports: true, axes: false,
     };
     for (const [name, visible] of Object.entries(this.visible)) this.setLayer(name, visible);
   }
@@ -69,9 +69,9 @@ export class Assembly {
 
   #build() {
     const { data } = this;
-    const colours = bodyColours(data.bodies);
-    this.colours = colours;
-    for (const part of data.parts) this.#draw(part, colours[part.body] ?? fixedColour());
+    const colors = bodyColors(data.bodies);
+    this.colors = colors;
+    for (const part of data.parts) this.#draw(part, colors[part.body] ?? fixedColor());
     const covered = new Set(data.parts.filter((part) => part.sizes).map((part) => part.link));
     const barred = new Set(data.parts.filter((part) => part.kind === "bar").map((part) => part.body));
     const alone = data.bodies.filter((body) => body.mass > 0 && body.link > 0).length === 1;
@@ -79,7 +79,7 @@ export class Assembly {
     data.bodies.forEach((body, index) => {
       const drawn = covered.has(body.link);
       const opacity = drawn || barred.has(index) ? SEE_THROUGH : alone ? 1 : BODILY;
-      this.#mass(body, colours[index], heaviest, opacity, drawn);
+      this.#mass(body, colors[index], heaviest, opacity, drawn);
     });
     this.#base(data.parts.filter((part) => part.kind === "bar" && part.link === 0));
     this.arrows = new Arrows(data.parts.filter((part) => ARROWS.includes(part.kind)), this.motion, this.size);
@@ -89,14 +89,14 @@ export class Assembly {
     }
   }
 
-  #draw(part, colour) {
+  #draw(part, color) {
     const { data, size } = this;
     if (part.ends) this.#connect(part);
-    else if (part.kind === "bar") this.#add(part.link, shapes.bar(part, colour, size));
+    else if (part.kind === "bar") this.#add(part.link, shapes.bar(part, color, size));
     else if (JOINTS.includes(part.kind)) this.#joint(part);
     else if (IN_JOINTS.includes(part.kind)) this.#layer("elements", part.link, inJoint(part, size));
     else if (part.kind === "plane") this.#wall(part);
-    else if (part.sizes) this.#add(part.link, shapes.shape(part, data.meshes, colour.clone().lerp(PALE, 0.55)));
+    else if (part.sizes) this.#add(part.link, shapes.shape(part, data.meshes, color.clone().lerp(PALE, 0.55)));
   }
 
   #joint(part) {
@@ -113,7 +113,7 @@ export class Assembly {
     let sum = 0;
     for (const body of this.data.bodies) {
       if (body.link !== part.moves) continue;
-      sum += this.motion.point(body.link, body.centre.slice(0, 3), time).sub(from).dot(this.up);
+      sum += this.motion.point(body.link, body.center.slice(0, 3), time).sub(from).dot(this.up);
     }
     return sum < -0.02 * this.size ? this.up : this.up.clone().negate();
   }
@@ -125,8 +125,8 @@ export class Assembly {
     const height = (end) => new Vector3(...end).dot(this.up);
     const lowest = ends.reduce((best, end) => (height(end) < height(best) ? end : best));
     const time = this.motion.times[0];
-    const centres = this.data.bodies.map((body) => this.motion.point(body.link, body.centre.slice(0, 3), time));
-    if (centres.every((centre) => centre.dot(this.up) >= height(lowest) - 0.02 * this.size)) {
+    const centers = this.data.bodies.map((body) => this.motion.point(body.link, body.center.slice(0, 3), time));
+    if (centers.every((center) => center.dot(this.up) >= height(lowest) - 0.02 * this.size)) {
       this.#layer("supports", 0, plate(lowest, this.up, this.size));
     }
   }
@@ -137,19 +137,19 @@ export class Assembly {
     else this.#layer("supports", 0, wall(part, this.size));
   }
 
-  // A body's mass: its ellipsoid, and a mark at its centre; a ball for a point mass.
-  #mass(body, colour, heaviest, opacity, drawn) {
+  // A body's mass: its ellipsoid, and a mark at its center; a ball for a point mass.
+  #mass(body, color, heaviest, opacity, drawn) {
     const { size } = this;
     const share = Math.cbrt(body.mass / heaviest);
     if (body.ellipsoid && Math.max(...body.ellipsoid) > 0) {
-      const shell = placed(shapes.ellipsoid(body.ellipsoid, colour, opacity), body.centre);
+      const shell = placed(shapes.ellipsoid(body.ellipsoid, color, opacity), body.center);
       shell.userData.ghost = opacity === SEE_THROUGH;
       this.#layer("ellipsoids", body.link, shell);
       if (opacity < 1) {
-        this.#layer("centres", body.link, placed(shapes.centre(0.026 * size * Math.max(share, 0.6)), body.centre));
+        this.#layer("centers", body.link, placed(shapes.center(0.026 * size * Math.max(share, 0.6)), body.center));
       }
     } else if (body.mass > 0 && !drawn) {
-      this.#add(body.link, placed(shapes.bob(0.085 * size * Math.max(share, 0.45), colour), body.centre));
+      this.#add(body.link, placed(shapes.bob(0.085 * size * Math.max(share, 0.45), color), body.center));
     }
     this.#layer("axes", body.link, placed(shapes.axes(size), body.place));
   }
@@ -222,7 +222,7 @@ function extent(data, motion) {
     const half = barred.has(body.link) ? 0 : Math.max(0, ...(body.ellipsoid ?? []));
     for (const sign of [-1, 1]) {
       for (let k = 0; k < 3; k++) {
-        const local = body.centre.slice(0, 3);
+        const local = body.center.slice(0, 3);
         local[k] += sign * half;
         put(body.link, local);
       }

@@ -48,9 +48,9 @@ function spring(size, length) {
 }
 
 // A housing on the first point and a rod on the second that goes into it.
-function telescope(size, length, colour) {
+function telescope(size, length, color) {
   const radius = 0.026 * size;
-  const housing = solid(new CylinderGeometry(radius, radius, 0.55 * length, 24), colour);
+  const housing = solid(new CylinderGeometry(radius, radius, 0.55 * length, 24), color);
   const rod = solid(new CylinderGeometry(0.42 * radius, 0.42 * radius, 1, 16), STEEL, { metalness: 0.35 });
   const group = new Group().add(housing, rod);
   const stretch = (now) => {

@@ -1,4 +1,4 @@
-// Names of bodies on the stage: each beside its centre of mass, none over another.
+// Names of bodies on the stage: each beside its center of mass, none over another.
 
 const GAPS = [[8, -22], [8, 6], [-8, -22], [-8, 6], [26, -44], [26, 26], [-26, -44], [-26, 26], [50, -70], [50, 50], [-50, -70], [-50, 50]];
 const ROOM = 3; // pixels between two labels

@@ -1,4 +1,4 @@
-// Geometry of bodies: bars, joints, ellipsoids, centres of mass, and the shapes a model gives.
+// Geometry of bodies: bars, joints, ellipsoids, centers of mass, and the shapes a model gives.
 import {
   BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry, DoubleSide, Group, Mesh,
   SphereGeometry, Vector3,
@@ -8,11 +8,11 @@ import { float32, uint32 } from "../data.js";
 import { matrixOf } from "../motion.js";
 import { AXES, Y, between, material, solid } from "./solids.js";
 
-export function bar(part, colour, size) {
+export function bar(part, color, size) {
   const [from, to] = [new Vector3(...part.from), new Vector3(...part.to)];
   const length = from.distanceTo(to);
   const radius = Math.min(Math.max(0.085 * length, 0.012 * size), 0.03 * size, 0.45 * length);
-  return between(solid(new CapsuleGeometry(radius, length, 6, 20), colour), from, to);
+  return between(solid(new CapsuleGeometry(radius, length, 6, 20), color), from, to);
 }
 
 export function joint(part, size) {
@@ -36,41 +36,41 @@ export function joint(part, size) {
   return group;
 }
 
-// The eight octants in two tones, as centres of mass are marked on drawings; a turning body is seen to turn.
+// The eight octants in two tones, as centers of mass are marked on drawings; a turning body is seen to turn.
 function octants(geometry, light, dark) {
   const plain = geometry.toNonIndexed();
   const where = plain.attributes.position;
-  const colours = new Float32Array(where.count * 3);
+  const colors = new Float32Array(where.count * 3);
   for (let corner = 0; corner < where.count; corner += 3) {
     const sum = [0, 1, 2].map((k) => [0, 1, 2].reduce((s, c) => s + where.getComponent(corner + c, k), 0) > 0);
-    const colour = sum.filter(Boolean).length % 2 ? light : dark;
-    for (let c = 0; c < 3; c++) colour.toArray(colours, 3 * (corner + c));
+    const color = sum.filter(Boolean).length % 2 ? light : dark;
+    for (let c = 0; c < 3; c++) color.toArray(colors, 3 * (corner + c));
   }
-  plain.setAttribute("color", new BufferAttribute(colours, 3));
+  plain.setAttribute("color", new BufferAttribute(colors, 3));
   return plain;
 }
 
-export function centre(radius) {
+export function center(radius) {
   const ball = octants(new SphereGeometry(radius, 24, 16), new Color("#f4f4f4"), new Color("#1d2126"));
   return solid(ball, "#ffffff", { vertexColors: true, roughness: 0.4 });
 }
 
-export function bob(radius, colour) {
-  return solid(new SphereGeometry(radius, 36, 24), colour);
+export function bob(radius, color) {
+  return solid(new SphereGeometry(radius, 36, 24), color);
 }
 
 // The ellipsoid of a body's inertia: solid where nothing else shows the body, otherwise one looks through it.
-export function ellipsoid(halves, colour, opacity) {
+export function ellipsoid(halves, color, opacity) {
   const most = Math.max(...halves);
   const lengths = halves.map((half) => Math.max(half, 0.035 * most));
   if (opacity < 1) {
     const look = { transparent: true, opacity, depthWrite: false };
-    const ghost = new Mesh(new SphereGeometry(1, 40, 28), material(colour, look));
+    const ghost = new Mesh(new SphereGeometry(1, 40, 28), material(color, look));
     ghost.scale.set(...lengths);
     return ghost;
   }
-  const light = new Color(colour).offsetHSL(0, -0.05, 0.16);
-  const body = solid(octants(new SphereGeometry(1, 64, 40), new Color(colour), light), "#ffffff", { vertexColors: true });
+  const light = new Color(color).offsetHSL(0, -0.05, 0.16);
+  const body = solid(octants(new SphereGeometry(1, 64, 40), new Color(color), light), "#ffffff", { vertexColors: true });
   body.scale.set(...lengths);
   return body;
 }
@@ -78,9 +78,9 @@ export function ellipsoid(halves, colour, opacity) {
 // A triad of body axes: x red, y green, z blue.
 export function axes(size) {
   const group = new Group();
-  ["#c8443c", "#3c9a52", "#3b6fd0"].forEach((colour, k) => {
+  ["#c8443c", "#3c9a52", "#3b6fd0"].forEach((color, k) => {
     const tip = AXES[k].clone().multiplyScalar(0.16 * size);
-    group.add(between(solid(new CylinderGeometry(0.006 * size, 0.006 * size, 0.16 * size, 10), colour), new Vector3(), tip));
+    group.add(between(solid(new CylinderGeometry(0.006 * size, 0.006 * size, 0.16 * size, 10), color), new Vector3(), tip));
   });
   return group;
 }
@@ -101,10 +101,10 @@ const FORMS = {
 };
 
 // A shape of the model: a form by its sizes, or a mesh.
-export function shape(part, meshes, colour) {
-  const [red, green, blue, opacity] = part.colour ?? [];
-  const paint = part.colour ? new Color().setRGB(red, green, blue, "srgb") : colour;
-  const clear = part.colour && opacity < 1 ? { transparent: true, opacity: Math.max(opacity, 0.05) } : {};
+export function shape(part, meshes, color) {
+  const [red, green, blue, opacity] = part.color ?? [];
+  const paint = part.color ? new Color().setRGB(red, green, blue, "srgb") : color;
+  const clear = part.color && opacity < 1 ? { transparent: true, opacity: Math.max(opacity, 0.05) } : {};
   let geometry = FORMS[part.kind]?.(part.sizes);
   if (!geometry) {
     geometry = toCreasedNormals(triangles(meshes[part.mesh]).scale(...part.sizes), Math.PI / 5);

@@ -4,12 +4,12 @@ import { Mesh, MeshStandardMaterial, Vector3 } from "three";
 export const AXES = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)];
 export const Y = AXES[1];
 
-export function material(colour, more = {}) {
-  return new MeshStandardMaterial({ color: colour, roughness: 0.5, metalness: 0.05, ...more });
+export function material(color, more = {}) {
+  return new MeshStandardMaterial({ color, roughness: 0.5, metalness: 0.05, ...more });
 }
 
-export function solid(geometry, colour, more) {
-  const mesh = new Mesh(geometry, material(colour, more));
+export function solid(geometry, color, more) {
+  const mesh = new Mesh(geometry, material(color, more));
   mesh.castShadow = true;
   mesh.receiveShadow = true;
   return mesh;

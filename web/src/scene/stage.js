@@ -61,25 +61,25 @@ export class Stage {
     const theme = THEMES[name];
     this.scene.background = new Color(theme.background);
     this.ground?.setTheme(theme);
-    this.trailColour = theme.trail;
+    this.trailColor = theme.trail;
     if (this.trail) this.trail.material.color.set(theme.trail);
     this.changed = true;
   }
 
   setLayer(name, visible) {
-    if (name === "labels") this.labelled = visible;
+    if (name === "labels") this.labeled = visible;
     else if (name === "ground") for (const object of this.ground.objects) object.visible = visible;
     else this.assembly.setLayer(name, visible);
     this.show(this.time);
   }
 
-  // The path of a body's centre of mass up to now; null for none.
+  // The path of a body's center of mass up to now; null for none.
   setTrail(body) {
     if (this.trail) this.scene.remove(this.trail);
     this.trail = null;
     if (body && this.motion.times.length > 1) {
-      const points = Array.from(this.motion.times, (time) => this.centre(body, time).toArray()).flat();
-      const material = new LineMaterial({ color: this.trailColour, linewidth: 2, transparent: true, opacity: 0.75 });
+      const points = Array.from(this.motion.times, (time) => this.center(body, time).toArray()).flat();
+      const material = new LineMaterial({ color: this.trailColor, linewidth: 2, transparent: true, opacity: 0.75 });
       this.trail = new Line2(new LineGeometry().setPositions(points), material);
       this.trail.frustumCulled = false;
       this.scene.add(this.trail);
@@ -92,19 +92,19 @@ export class Stage {
     return this.sphere.radius > 5 * this.assembly.size;
   }
 
-  // The camera goes with a body's centre of mass; null for none.
+  // The camera goes with a body's center of mass; null for none.
   follow(body) {
     this.followed = body;
-    this.followedAt = body ? this.centre(body, this.time) : null;
+    this.followedAt = body ? this.center(body, this.time) : null;
   }
 
-  centre(body, time) {
-    return this.motion.point(body.link, body.centre.slice(0, 3), time);
+  center(body, time) {
+    return this.motion.point(body.link, body.center.slice(0, 3), time);
   }
 
   home() {
     const { camera, controls, sphere, up } = this;
-    const box = this.followed ? around(this.centre(this.followed, this.time), 1.6 * this.assembly.size) : this.box;
+    const box = this.followed ? around(this.center(this.followed, this.time), 1.6 * this.assembly.size) : this.box;
     const middle = box.getCenter(new Vector3());
     const direction = viewDirection(box, up);
     camera.position.copy(middle).add(direction);
@@ -175,10 +175,10 @@ export class Stage {
   }
 
   #placeLabels() {
-    if (!this.labelled) return this.labels.hide();
+    if (!this.labeled) return this.labels.hide();
     const { clientWidth: width, clientHeight: height } = this.element;
     const anchors = this.data.bodies.map((body) => {
-      const at = this.centre(body, this.time).project(this.camera);
+      const at = this.center(body, this.time).project(this.camera);
       if (Math.abs(at.x) > 1 || Math.abs(at.y) > 1 || at.z > 1) return null;
       return { x: ((at.x + 1) / 2) * width, y: ((1 - at.y) / 2) * height, depth: at.z };
     });
@@ -193,7 +193,7 @@ export class Stage {
   }
 
   #moveWith(time) {
-    const now = this.centre(this.followed, time);
+    const now = this.center(this.followed, time);
     const step = now.clone().sub(this.followedAt);
     this.camera.position.add(step);
     this.controls.target.add(step);

@@ -1,4 +1,4 @@
-// A platform of six legs UPS in Pinocchio: the ring free and tied by six 3-D contacts, or carried by its first leg.
+// A platform of six legs UPS in Pinocchio: the platform free and tied by six 3-D contacts, or carried by its first leg.
 #include <ctime>
 #include <memory>
 #include <string>
@@ -23,7 +23,7 @@ struct Platform {
     pin::ProximalSettings settings;
 };
 
-// mass, height of the centre of mass, three central moments
+// mass, height of the center of mass, three central moments
 static pin::Inertia part(const double *p) {
     const Eigen::Matrix3d inertia = Eigen::Vector3d(p[2], p[3], p[4]).asDiagonal();
     return pin::Inertia(p[0], Eigen::Vector3d(0, 0, p[1]), inertia);
@@ -50,20 +50,20 @@ static double seconds() {
 
 extern "C" {
 
-// numbers: six base points, six ring points, lower part, upper part, ring (five numbers each), gravity
+// numbers: six base points, six platform points, lower part, upper part, platform (five numbers each), gravity
 void *platform_open(const double *numbers, int carried, double mu, int iterations) {
     auto *self = new Platform;
-    const double *base = numbers, *ring = numbers + 18, *lower = numbers + 36, *upper = lower + 5, *own = upper + 5;
+    const double *base = numbers, *platform = numbers + 18, *lower = numbers + 36, *upper = lower + 5, *own = upper + 5;
     self->model.gravity.linear() = Eigen::Vector3d(0, 0, -own[5]);
     const pin::SE3 none = pin::SE3::Identity();
-    auto at = [&](int k) { return pin::SE3(Eigen::Matrix3d::Identity(), Eigen::Map<const Eigen::Vector3d>(ring + 3 * k)); };
+    auto at = [&](int k) { return pin::SE3(Eigen::Matrix3d::Identity(), Eigen::Map<const Eigen::Vector3d>(platform + 3 * k)); };
     pin::JointIndex body = 0, first = 0;
     if (carried) {
         first = leg(self->model, 0, base, lower, upper);
-        body = self->model.addJoint(first, pin::JointModelSpherical(), none, "ring");
+        body = self->model.addJoint(first, pin::JointModelSpherical(), none, "platform");
         self->model.appendBodyToJoint(body, part(own), at(0).inverse());
     } else {
-        body = self->model.addJoint(0, pin::JointModelFreeFlyer(), none, "ring");
+        body = self->model.addJoint(0, pin::JointModelFreeFlyer(), none, "platform");
         self->model.appendBodyToJoint(body, part(own), none);
     }
     for (int k = carried ? 1 : 0; k < 6; ++k) {

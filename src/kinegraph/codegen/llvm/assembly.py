@@ -148,7 +148,7 @@ def hexadecimal(value: float) -> str:
     return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
 
 
-# Functions of the graph that are no arithmetic: intrinsics, selections, and the C library's lane by lane.
+# Functions of the graph that are not arithmetic: intrinsics, selections, and the C library's lane by lane.
 
 #: Functions taken from the C library, with their arities.
 LIBRARY_FUNCTIONS = {

@@ -81,7 +81,7 @@ def covering_starts(wanted: Iterable[int], size: int, width: int) -> list[int]:
 
 
 def consecutive(writer: Writer, lanes: Lanes, first: str, second: str, start: int, width: int) -> str:
-    """`width` neighbouring entries of two vectors laid side by side."""
+    """`width` neighboring entries of two vectors laid side by side."""
     mask = _mask(range(start, start + width))
     return writer.define(f"shufflevector {lanes.type} {first}, {lanes.type} {second}, {mask}")
 
@@ -156,7 +156,7 @@ _AHEAD = 2 * LINE
 
 
 class LongRows:
-    """Functions `@write<number>_<phase>(y, rows...)`, one for every place in a line where a block may begin.
+    """Functions `@write<number>_<phase>(y, rows...)`, one per place in a line where a block may begin.
 
     A loop transposes tile after tile; a table says which vectors at y are its columns. What a tile gives for a row is
     stored when the next tile is known, shifted to the lines; the ends of a row are stored as they are. Rows that do
@@ -235,7 +235,7 @@ class LongRows:
     def _store_shifted(
         self, writer: Writer, column: str, before: Sequence[str], after: Sequence[str], shifts: Sequence[int]
     ) -> None:
-        """Store of two neighbouring vectors, the first at `column`, what begins `shifts` doubles later."""
+        """Store of two neighboring vectors, the first at `column`, what begins `shifts` doubles later."""
         for row, one, other, shift in zip(self.rows, before, after, shifts, strict=True):
             vector = consecutive(writer, self.lanes, one, other, shift, self.lanes.count)
             address = writer.element(writer.element(row, column), shift)

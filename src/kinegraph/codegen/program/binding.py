@@ -147,9 +147,9 @@ def _inputs(graph: Graph, positions: Mapping[Symbol, int], values: Mapping[str, 
     return inputs
 
 
-# The last step of derivatives of accelerations: many right-hand sides of one factorised linear system.
+# The last step of derivatives of accelerations: many right-hand sides of one factorized linear system.
 #
-# H = L^T D L has been factorised and the right-hand sides computed by straight code; solving for a hundred columns by
+# H = L^T D L has been factorized and the right-hand sides computed by straight code; solving for a hundred columns by
 # straight code would be most of it. As loops over the columns it is short, and runs in the lanes of vectors.
 
 

@@ -280,7 +280,7 @@ class _SideBySide(Lowering):
         return (sign * aligned, self.values[self.classes.first(index)]) if aligned else (sign, self._joined(lanes))
 
     def _number(self, index: int) -> int:
-        """The value of a node that is no lane; inputs are loaded where they are first needed."""
+        """The value of a node that is not a lane; inputs are loaded where they are first needed."""
         if index in self.binding.inputs and index not in self.values:
             self.values[index] = self.emit(Op.INPUT, detail=self.binding.inputs[index])
         return self.value(index)

@@ -9,6 +9,7 @@ from functools import cached_property
 
 from kinegraph.derive.constraints.constraint_rows import ConstraintEquations, ConstraintRow
 from kinegraph.derive.constraints.partitioning import LeastSquares, Partition, PartitionedSystem
+from kinegraph.derive.constraints.passing_time import OpenRow
 from kinegraph.derive.constraints.redundancy import Analysis, Cluster, entries_at
 from kinegraph.derive.dynamics.composite_body import Square
 from kinegraph.derive.dynamics.inertia_factorization import Factorized
@@ -29,7 +30,17 @@ def contradicting(rows: Sequence[str]) -> DerivationError:
     """Rows that depend on each other in a mechanism that cannot be assembled."""
     return DerivationError(
         f"the constraints {', '.join(rows)} are redundant or contradictory\n"
-        "  redundant ones are removed if the mechanism can be assembled: check the constraints and the initial values"
+        "  redundant ones are removed if the mechanism can be assembled: check the constraints and the initial values, "
+        "and give values of all parameters"
+    )
+
+
+def opens_in_time(row: OpenRow) -> DerivationError:
+    """A row that its loop or constraint cannot keep as time passes."""
+    missed = f"its rate is {row.missed:.3g}" if row.by_velocity else f"it misses {row.missed:.3g}"
+    return DerivationError(
+        f"{row.name} cannot hold as time passes: {missed} at t = {row.time:g}, and no coordinate can change that\n"
+        "  let explicit time move frames only where coordinates can follow, or choose a joint that leaves this free"
     )
 
 
@@ -306,7 +317,11 @@ class ConstrainedDynamics:
 
     @cached_property
     def taken(self) -> list[ConstraintRow]:
-        """The active rows."""
+        """The active rows; DerivationError if other rows do not follow from them."""
+        if self.analysis.open_row is not None:
+            raise opens_in_time(self.analysis.open_row)
+        if self.analysis.unresolved:
+            raise contradicting([self.rows[k].name for k in self.places])
         return [self._chosen[k][0].row if k in self._chosen else self.rows[k] for k in self.places]
 
     @cached_property

@@ -12,7 +12,6 @@ import numpy.typing as npt
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.codegen.program.interpreted import InterpretedKernel
 from kinegraph.derive.constraints.conditions import (
-    NOTHING,
     Conditions,
     Floats,
     RowRank,
@@ -21,6 +20,7 @@ from kinegraph.derive.constraints.conditions import (
     row_rank,
     usual_lengths,
 )
+from kinegraph.derive.constraints.passing_time import OpenRow, Sample, open_row, states_in_time
 from kinegraph.derive.constraints.positions import CLOSED, RANK_TOLERANCE, ROUNDED, assembled_positions, closed_beside
 from kinegraph.errors import KinegraphError
 from kinegraph.graph.node import Graph, Kind, Symbol
@@ -66,13 +66,14 @@ class Cluster:
         return tuple(places[k] for k in chosen_rows(scaled, self.rank))
 
 
-def changing_rows(conditions: Conditions, states: Sequence[Floats], rank: RowRank) -> tuple[Cluster, ...]:
-    """The clusters of rows that are chosen by position. states: closed states. rank: of the first state."""
+def changing_rows(samples: Sequence[Sample], rank: RowRank) -> tuple[Cluster, ...]:
+    """The clusters of rows that are chosen by position. samples: closed states. rank: of the independent rows."""
     if not rank.redundant or not rank.independent:
         return ()
-    whole = [conditions.jacobian(q) for q in states]
-    found = tuple(_clusters(whole, rank, conditions.names))
-    if found and rank.mobility == 1 and _suffice_everywhere(conditions, states[0], rank, found[0].weights):
+    conditions, start = samples[0]
+    found = tuple(_clusters([at.jacobian(q) for at, q in samples], rank, conditions.names))
+    stands = all(at is conditions for at, _ in samples)
+    if found and stands and rank.mobility == 1 and _suffice_everywhere(conditions, start, rank, found[0].weights):
         return ()
     return found
 
@@ -143,13 +144,16 @@ def _suffice_everywhere(conditions: Conditions, start: Floats, rank: RowRank, we
 # ---- Redundant rows and dependent coordinates
 #
 # A graph does not show that a row is redundant only because the mechanism is assembled (Bricard's linkage). So the rows
-# are evaluated at the assembled initial state and at closed states around it. A row is redundant if it depends on
-# earlier rows at all of them. Without values of parameters, or if the initial state cannot be assembled, no row is
-# redundant.
+# are evaluated at the assembled initial state, at closed states around it and, if rows depend on time, at later times.
+# A row is redundant if it depends on earlier rows at all of them. If a mechanism cannot leave a singular position, a
+# row is redundant if it depends on earlier rows also where loops are open. Without values of parameters, or if the
+# initial state cannot be assembled, no row is redundant: rows that depend on others everywhere are unresolved.
 
 _SAMPLES = 4
 #: Distances of the states (radians, levers: `Conditions.measured`); the second if the mechanism cannot move so far.
 _ASIDE, _LITTLE = 0.15, 0.01
+#: Distances of open positions, and the largest value of an empty row that is satisfied there.
+_ANYWHERE, _SATISFIED = 1.2, 1e-12
 
 
 @dataclass(frozen=True)
@@ -169,6 +173,10 @@ class Analysis:
     residual: float = 0.0
     #: Are redundant rows combinations of others only up to rounded numbers?
     rounded: bool = False
+    #: A redundant row that explicit time opens.
+    open_row: OpenRow | None = None
+    #: Rows that depend on others at all positions, if it is not known whether they agree.
+    unresolved: tuple[str, ...] = ()
 
     def dependent_of(self, velocities: Sequence[str]) -> tuple[int, ...]:
         """The indices of the dependent velocities."""
@@ -193,55 +201,99 @@ def analyzed(
     rows: RowsOf,
 ) -> Analysis:
     """The analysis of a mechanism. rows: derives the graph with `value`, `jacobian` and `rate` of all rows."""
+    graph = rows(mechanism, bound)
     try:
         values = float_values(parameter_values(mechanism, dict(bound)))
     except KinegraphError:
-        return Analysis()
-    graph = rows(mechanism, bound)
+        return _without_values(mechanism, graph)
     conditions = numeric_conditions(mechanism, graph, values)
     start = np.array(initial_positions(mechanism, parameter_values(mechanism, dict(bound))), dtype=float)
     states, moves = _assembled_states(conditions, start)
     if not states:
-        return Analysis()
+        return Analysis(unresolved=_unresolved_rows(conditions, start))
     if not moves:
-        return Analysis(_empty_rows(conditions, states[0]))
+        return Analysis(frozenset(conditions.names[k] for k in _rank_anywhere(conditions, states[0]).redundant))
+    samples = [(conditions, q) for q in states]
+    first_open = None
+    if graph.symbols(Kind.TIME):
+        place, rank = _best(samples)
+        later = states_in_time(lambda t: numeric_conditions(mechanism, graph, values, t), states[place], rank)
+        first_open = open_row(later, rank)
+        samples += [(one.conditions, one.q) for one in later[1:]] if first_open is None else []
     measured = conditions.measured(states[0])
     missed = np.abs(measured.value(states[0]))
-    found = _summary(conditions, states, mechanism.layout.velocities)
+    found = _summary(samples, mechanism.layout.velocities)
     return replace(
         found,
         residual=float((missed * measured.row_sizes).max(initial=0.0)),
-        rounded=bool(np.any(missed > CLOSED)) or _is_rounded(conditions, states, found),
+        rounded=bool(np.any(missed > CLOSED)) or _is_rounded(samples, found),
+        open_row=first_open,
     )
 
 
-def _is_rounded(conditions: Conditions, states: list[Floats], found: Analysis) -> bool:
+def _without_values(mechanism: Mechanism, graph: Graph) -> Analysis:
+    """The analysis with random values of parameters."""
+    random = np.random.default_rng(3)
+    values = {symbol.name: float(random.uniform(0.5, 1.3)) for symbol in graph.symbols(Kind.PARAMETER)}
+    conditions = numeric_conditions(mechanism, graph, values)
+    q = np.ones(len(mechanism.layout.positions))
+    for start in mechanism.layout.quaternions:
+        q[start : start + 4] = 0.5
+    return Analysis(unresolved=_unresolved_rows(conditions, q))
+
+
+def _unresolved_rows(conditions: Conditions, q: Floats) -> tuple[str, ...]:
+    """Rows that depend on others also where loops are open; not those that are satisfied everywhere."""
+    redundant = _rank_anywhere(conditions, q).redundant
+    places = [conditions.measured(one) for one in _anywhere(conditions, q)]
+    largest = np.max(
+        [
+            np.maximum(np.abs(at.value(one)), np.abs(at.jacobian(one)).max(axis=1, initial=0.0))
+            for at, one in zip(places, _anywhere(conditions, q), strict=True)
+        ],
+        axis=0,
+    )
+    return tuple(conditions.names[k] for k in redundant if largest[k] > _SATISFIED)
+
+
+def _rank_anywhere(conditions: Conditions, q: Floats) -> RowRank:
+    """The largest rank of the rows at positions around this one, where loops may be open."""
+    ranks = [row_rank(conditions.measured(one).jacobian(one), conditions.names) for one in _anywhere(conditions, q)]
+    return max(ranks, key=lambda rank: len(rank.independent))
+
+
+def _anywhere(conditions: Conditions, q: Floats) -> list[Floats]:
+    random = np.random.default_rng(13)
+    lengths = conditions.measured(q).sizes
+    return [conditions.moved(q, lengths * random.uniform(-_ANYWHERE, _ANYWHERE, len(lengths))) for _ in range(2)]
+
+
+def _is_rounded(samples: Sequence[Sample], found: Analysis) -> bool:
     """Do redundant rows differ from combinations of others by more than the rounding of the computation?"""
-    sizes = [np.linalg.svd(conditions.measured(q).jacobian(q), compute_uv=False) for q in states]
-    count = len(conditions.names) - len(found.redundant)
+    sizes = [np.linalg.svd(at.measured(q).jacobian(q), compute_uv=False) for at, q in samples]
+    count = len(samples[0][0].names) - len(found.redundant)
     return any(one[count] > RANK_TOLERANCE * one[0] for one in sizes if count < len(one))
 
 
-def _summary(conditions: Conditions, states: list[Floats], velocities: Sequence[str]) -> Analysis:
-    whole = [conditions.jacobian(q) for q in states]
-    measured = [conditions.measured(q).jacobian(q) for q in states]
-    ranks = [row_rank(one, conditions.names) for one in measured]
+def _best(samples: Sequence[Sample]) -> tuple[int, RowRank]:
+    """The first sample with the largest rank, and its rank."""
+    ranks = [row_rank(at.measured(q).jacobian(q), at.names) for at, q in samples]
     best = max(ranks, key=lambda rank: len(rank.independent))
-    first, rows = ranks.index(best), list(best.independent)
-    dependent = tuple(velocities[column] for column in dependent_columns(measured[first][rows]))
+    return ranks.index(best), best
+
+
+def _summary(samples: Sequence[Sample], velocities: Sequence[str]) -> Analysis:
+    first, best = _best(samples)
+    conditions, q = samples[first]
+    rows = list(best.independent)
+    dependent = tuple(velocities[column] for column in dependent_columns(conditions.measured(q).jacobian(q)[rows]))
     independent = [conditions.names[k] for k in rows]
-    sample = tuple((one, tuple(map(float, row))) for one, row in zip(independent, whole[first][rows], strict=True))
+    entries = conditions.jacobian(q)[rows]
+    sample = tuple((one, tuple(map(float, row))) for one, row in zip(independent, entries, strict=True))
     return Analysis(
         frozenset(conditions.names[k] for k in best.redundant), dependent, best.mobility, sample,
-        changing_rows(conditions, states, best), tuple(map(float, states[first])),
+        changing_rows(samples, best), tuple(map(float, q)),
     )  # fmt: skip
-
-
-def _empty_rows(conditions: Conditions, q: Floats) -> frozenset[str]:
-    """Rows that restrict no velocity: the only known ones if a mechanism cannot leave a singular position."""
-    lengths = np.linalg.norm(conditions.measured(q).jacobian(q), axis=1)
-    least = NOTHING * float(np.max(lengths, initial=0.0))
-    return frozenset(name for name, length in zip(conditions.names, lengths, strict=True) if length <= least)
 
 
 def _assembled_states(conditions: Conditions, start: Floats) -> tuple[list[Floats], bool]:

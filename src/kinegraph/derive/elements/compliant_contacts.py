@@ -71,13 +71,13 @@ class ShapeDistances:
         """The nearest places of two shapes in the order of `_rank`."""
         match first, second:
             case ((Sphere() | Capsule()), Plane()):
-                for centre in map(self.points.anchored, anchors_of(first)):
-                    yield self._on_plane(centre, self.names.scalar(first.radius), second)
+                for center in map(self.points.anchored, anchors_of(first)):
+                    yield self._on_plane(center, self.names.scalar(first.radius), second)
             case Cylinder(), Plane():
                 yield from self._rims_on_plane(first, second)
             case Torus(), Plane():
-                axis, centre = self._direction(first.normal, first.center.of), self.points.anchored(first.center)
-                lowest = self._lowest(centre, axis, self.names.scalar(first.ring), second)
+                axis, center = self._direction(first.normal, first.center.of), self.points.anchored(first.center)
+                lowest = self._lowest(center, axis, self.names.scalar(first.ring), second)
                 yield self._on_plane(lowest, self.names.scalar(first.radius), second)
             case Sphere(), Torus() | Arc():
                 yield self._on_ring(self.points.anchored(first.center), self.names.scalar(first.radius), second)
@@ -92,22 +92,22 @@ class ShapeDistances:
         """The deepest point of each end's rim."""
         along, square = self.points.segment(cylinder.first, cylinder.second)
         axis, zero = times(square.apply("sqrt").reciprocal(), along), square.number(0)
-        for centre in map(self.points.anchored, anchors_of(cylinder)):
-            yield self._on_plane(self._lowest(centre, axis, self.names.scalar(cylinder.radius), plane), zero, plane)
+        for center in map(self.points.anchored, anchors_of(cylinder)):
+            yield self._on_plane(self._lowest(center, axis, self.names.scalar(cylinder.radius), plane), zero, plane)
 
-    def _lowest(self, centre: Vector, axis: Vector, radius: Scalar, plane: Plane) -> Vector:
+    def _lowest(self, center: Vector, axis: Vector, radius: Scalar, plane: Plane) -> Vector:
         """The point of a circle nearest to a plane; its center if both are parallel."""
         normal = self._direction(plane.normal, plane.point.of)
         across = minus(normal, times(dot(normal, axis), axis))
         length = (dot(across, across) + _TINY).apply("sqrt")
-        return minus(centre, times(radius / length, across))
+        return minus(center, times(radius / length, across))
 
-    def _on_cylinder(self, centre: Vector, radius: Scalar, cylinder: Cylinder) -> Nearest:
+    def _on_cylinder(self, center: Vector, radius: Scalar, cylinder: Cylinder) -> Nearest:
         """Outside: the distance from the rim, side or end. Inside: the nearer of side and end."""
         along, square = self.points.segment(cylinder.first, cylinder.second)
         length = square.apply("sqrt")
         axis = times(length.reciprocal(), along)
-        away = minus(centre, self.points.anchored(cylinder.first))
+        away = minus(center, self.points.anchored(cylinder.first))
         height = dot(away, axis)
         across = minus(away, times(height, axis))
         distance = (dot(across, across) + _TINY).apply("sqrt")
@@ -118,24 +118,24 @@ class ShapeDistances:
         side, end, depth = _mixed(beside, above)
         normal = plus(times(side / distance, across), times(end * upwards, axis))
         gap = depth - radius
-        return Nearest(gap, minus(centre, times(radius + gap * Fraction(1, 2), normal)), normal)
+        return Nearest(gap, minus(center, times(radius + gap * Fraction(1, 2), normal)), normal)
 
-    def _on_plane(self, centre: Vector, radius: Scalar, plane: Plane) -> Nearest:
+    def _on_plane(self, center: Vector, radius: Scalar, plane: Plane) -> Nearest:
         normal = self._direction(plane.normal, plane.point.of)
-        height = dot(normal, minus(centre, self.points.anchored(plane.point)))
+        height = dot(normal, minus(center, self.points.anchored(plane.point)))
         gap = height - radius
-        return Nearest(gap, minus(centre, times(radius + gap * Fraction(1, 2), normal)), normal)
+        return Nearest(gap, minus(center, times(radius + gap * Fraction(1, 2), normal)), normal)
 
-    def _on_ring(self, centre: Vector, radius: Scalar, ring: Torus | Arc) -> Nearest:
-        """The nearest point of the circle lies in the plane of its axis and the centre, or is an end of the arc."""
+    def _on_ring(self, center: Vector, radius: Scalar, ring: Torus | Arc) -> Nearest:
+        """The nearest point of the circle lies in the plane of its axis and the center, or is an end of the arc."""
         axis, middle = self._direction(ring.normal, ring.center.of), self.points.anchored(ring.center)
-        away = minus(centre, middle)
+        away = minus(center, middle)
         across = minus(away, times(dot(axis, away), axis))
         outwards = times(dot(across, across).apply("sqrt").reciprocal(), across)
         if isinstance(ring, Arc):
             outwards = self._within(ring, axis, outwards)
         on_circle = plus(middle, times(self.names.scalar(ring.ring), outwards))
-        return self._of_points(centre, on_circle, radius, self.names.scalar(ring.radius))
+        return self._of_points(center, on_circle, radius, self.names.scalar(ring.radius))
 
     def _within(self, arc: Arc, axis: Vector, outwards: Vector) -> Vector:
         """A direction in the plane of an arc, or that of the end it lies nearer to."""

@@ -287,7 +287,7 @@ def leg_numbers(leg: RecognizedLeg, tree: Tree, joint: BaseJoint, names: Names, 
         base=joint.position if not joint.moves else zero_vector(zero),
         base_axis=column(joint.rotation, 2 if leg.type.has_crank else 0),
         platform_point=minus(place.position, origin),
-        platform_axis=column(place.rotation, 1) if leg.type.universal_at_ring else zero_vector(zero),
+        platform_axis=column(place.rotation, 1) if leg.type.universal_at_platform else zero_vector(zero),
         lower=lower,
         upper=upper,
         armature=tree.armature.get(leg.drive + "'", zero),
@@ -306,7 +306,7 @@ def plane_of_joints(platform: Platform, tree: Tree) -> Vector:
 
 def platform_part(platform: Platform, tree: Tree, origin: Vector, masses: list[tuple[Scalar, Vector]]) -> RigidPart:
     """The platform about `origin`, with the point masses of its legs."""
-    moments = tree.links[tree.bodies[platform.ring.body.name].link].moments
+    moments = tree.links[tree.bodies[platform.moving.body.name].link].moments
     back = minus(zero_vector(tree.like), origin)
     return part_of(joined([moments.shifted(back), *_points(masses)]))
 

@@ -533,7 +533,7 @@ class SwingingLeg(Leg):
     def rates(self) -> tuple[Scalar, ...]:
         one, two, _ = self.at_base.relative_spin
         found = *self._driven_rates(one * self.at_base.axes.inverse_cosine), self._beta(two)
-        return (*found, self.at_platform.spin[2] - self.at_base.spin[2]) if self.kind.universal_at_ring else found
+        return (*found, self.at_platform.spin[2] - self.at_base.spin[2]) if self.kind.universal_at_platform else found
 
     def accelerations(self, acceleration: JointAcceleration) -> tuple[Scalar, ...]:
         end, swing = self._end_acceleration(acceleration), self.at_base
@@ -542,7 +542,7 @@ class SwingingLeg(Leg):
         one, two, _ = swing.relative_spin
         alpha = (first + one * two * swing.axes.tangent) * swing.axes.inverse_cosine
         found = *self._driven_accelerations(acceleration, alpha), self._beta(second)
-        if not self.kind.universal_at_ring:
+        if not self.kind.universal_at_platform:
             return found
         spun = self.at_platform.curl(self.at_platform.axes.into(end), acceleration.platform)
         return (*found, spun.change[2] - curl.change[2])

@@ -200,7 +200,7 @@ class PlatformDynamics(PlatformState):
         return equation_matrix(self.part, inertia)
 
     def _platform_names(self) -> list[str]:
-        return [*self.platform.ring.position, *["the platform's rotation"] * 3]
+        return [*self.platform.moving.position, *["the platform's rotation"] * 3]
 
     def _trial_loads(self, forces: Sequence[Scalar]) -> list[tuple[LegLoad, Vector]]:
         """The loads of legs in the trial motion."""
@@ -212,7 +212,7 @@ class PlatformDynamics(PlatformState):
 
     def _on_platform(self, forces: Sequence[Scalar]) -> tuple[Vector, Vector]:
         """Force, and moment about the reference point, of gravity and forces on the platform, in platform axes."""
-        force, torque = self._on_body(self.platform.ring, self.platform_motion, forces)
+        force, torque = self._on_body(self.platform.moving, self.platform_motion, forces)
         force = self.platform_motion.into(plus(force, times(self.part.mass, self.frame_gravity)))
         first = plus(self.part.first, times(self.part.mass, self.origin))
         weight = cross(first, self.platform_motion.into(self.frame_gravity))
@@ -236,7 +236,7 @@ class PlatformDynamics(PlatformState):
         return found
 
     def _of_bodies(self, motion: PlatformAccelerations) -> dict[str, Scalar]:
-        return dict(zip(self.platform.ring.velocities, self._platform_out(motion), strict=True))
+        return dict(zip(self.platform.moving.velocities, self._platform_out(motion), strict=True))
 
     def platform_acceleration(self, forces: Sequence[Scalar]) -> list[Scalar]:
         """The six accelerations of the platform: of its position, then of its rotation."""
@@ -253,7 +253,7 @@ class PlatformDynamics(PlatformState):
     def given_motion(self, accelerations: Sequence[Scalar]) -> PlatformAccelerations:
         """The result of `motion` for given accelerations of the coordinates of platform and base."""
         return PlatformAccelerations(
-            *self._of_body(self.platform.ring, self.platform_motion, self.origin, accelerations)
+            *self._of_body(self.platform.moving, self.platform_motion, self.origin, accelerations)
         )
 
     def _of_body(

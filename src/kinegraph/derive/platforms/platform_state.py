@@ -84,7 +84,7 @@ class PlatformState:
     @cached_property
     def platform_motion(self) -> FreeMotion:
         """Pose and velocity of the platform."""
-        return free_motion(self.platform.ring, self.names)
+        return free_motion(self.platform.moving, self.names)
 
     @cached_property
     def base(self) -> PlatformBase:

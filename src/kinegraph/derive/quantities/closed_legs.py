@@ -20,7 +20,7 @@ from kinegraph.model.platforms.recognition import Platform
 if TYPE_CHECKING:
     from kinegraph.derive.quantities.derivation import Derivation
 
-#: As many as a ring has degrees of freedom.
+#: As many as a platform has degrees of freedom.
 _DRIVES = 6
 
 
@@ -49,7 +49,7 @@ class ClosedLegs:
 
     @cached_property
     def elements(self) -> list[Scalar]:
-        """The forces of elements on all coordinates, in the ring's coordinates alone."""
+        """The forces of elements on all coordinates, in the platform's coordinates alone."""
         if not self.derivation.mechanism.elements:
             return [self.derivation.zero] * self.derivation.size
         return without_leg_coordinates(self.derivation.element_forces, self.dynamics)
@@ -63,12 +63,12 @@ class ClosedLegs:
 
     @cached_property
     def motion(self) -> PlatformAccelerations:
-        """The accelerations of ring and base under these forces."""
+        """The accelerations of platform and base under these forces."""
         return self.dynamics.motion(self.forces)
 
     @property
     def is_driven(self) -> bool:
-        """Whether the drives determine the ring's motion: one drive for each of its degrees of freedom."""
+        """Whether the drives determine the platform's motion: one drive for each of its degrees of freedom."""
         return len(self.platform.legs) == _DRIVES
 
     def accelerations(self) -> list[Scalar]:
@@ -77,7 +77,7 @@ class ClosedLegs:
         return [found[name] for name in self.derivation.mechanism.layout.velocities]
 
     def _of_others(self) -> dict[str, Scalar]:
-        """The accelerations of what moves beside ring, base and legs: trees of their own."""
+        """The accelerations of what moves beside platform, base and legs: trees of their own."""
         derivation, names = self.derivation, self.derivation.mechanism.layout.velocities
         if not self.platform.others:
             return {}
@@ -98,16 +98,16 @@ class ClosedLegs:
         builder, mechanism = self.derivation.builder, self.derivation.mechanism
         if never_holds(mechanism, self.platform):
             raise DerivationError(
-                f"tau: the drives of {', '.join(leg.name for leg in self.platform.legs)} hold the ring in no pose: the "
-                "lines of these legs depend on each other everywhere, as between two like hexagons\n"
-                "  move some of the joints on base or ring; qdd and all else are computed for such platforms, too"
+                f"tau: the drives of {', '.join(leg.name for leg in self.platform.legs)} hold the platform in no pose: "
+                "the lines of these legs depend on each other everywhere, as between two like hexagons\n"
+                "  move some of the joints on base or platform; qdd and all else are computed for such platforms, too"
             )
         given = [Scalar(builder, builder.symbol(*one)) for one in Variables.ACCELERATIONS.symbols(mechanism)]
         found = self.dynamics.efforts(given, self.elements) | self._on_others()
         return [found.get(name, self.derivation.zero) for name in mechanism.layout.velocities]
 
     def _on_others(self) -> dict[str, Scalar]:
-        """The forces that what moves beside ring, base and legs takes."""
+        """The forces that what moves beside platform, base and legs takes."""
         if not self.platform.others:
             return {}
         derivation, names = self.derivation, self.derivation.mechanism.layout.velocities

@@ -144,7 +144,7 @@ class Derivation:
         return output(str(quantity), self.shape(quantity), DEFINITIONS[quantity.name](self, quantity))
 
     def shape(self, quantity: Quantity) -> tuple[int, ...]:
-        """The shape of a quantity that is no derivative."""
+        """The shape of a quantity that is not a derivative."""
         return tuple(self._extent(extent, quantity) for extent in quantity.record.shape)
 
     def _extent(self, extent: Extent | int, quantity: Quantity) -> int:
@@ -326,7 +326,7 @@ class Derivation:
 
     @cached_property
     def closed_form(self) -> ClosedForm:
-        """The closed formulas need true centres of mass, so nothing is regrouped."""
+        """The closed formulas need true centers of mass, so nothing is regrouped."""
         return ClosedForm(self.described_tree)
 
     @cached_property

@@ -43,7 +43,7 @@ def momentum(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     return [*linear, *angular]
 
 
-# The power of what moves a mechanism by laws of time, which no force of the model says.
+# The power of prescribed motions, which no force of the model accounts for.
 #
 # An elementary displacement p(q, t) is moved by the force f along it, and what of its rate is due to time alone costs
 # f p_t. A row of constraints r(q, t) = 0 that exerts lambda supplies - lambda r_t, gravity g(t) of the first moment s
@@ -59,7 +59,7 @@ RowForce: TypeAlias = "tuple[ConstraintRow, Scalar]"
 
 
 def prescribed_power(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
-    """What laws of time supply while given forces act."""
+    """The power that prescribed motions supply while given forces act."""
     accelerations, platform = accelerations_of(derivation), derivation.platform
     if platform is not None:
         rates = platform.dynamics.leg_rates()

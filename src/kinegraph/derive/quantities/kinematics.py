@@ -156,7 +156,7 @@ def _moved_to_frame(derivation: Derivation, quantity: Quantity, found: list[Scal
     return _in_axes(derivation, quantity, [*plus(linear, cross(angular, origin)), *angular])
 
 
-# Axes of joints and vectors from joints to centres of mass: Rackovic's e_i and r_ji.
+# Axes of joints and vectors from joints to centers of mass: Rackovic's e_i and r_ji.
 
 
 def axis(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
@@ -168,16 +168,16 @@ def axis(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 
 
 def arm(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
-    """The vector from the point where a joint sits to the centre of mass of a body."""
+    """The vector from the point where a joint sits to the center of mass of a body."""
     layout = derivation.described_layout
     view = kinematics.seen_from(layout, derivation.frame(quantity, layout.tree))
     joint, _, body = quantity.of.partition(":")
     if body not in layout.tree.bodies:
         raise DerivationError(f"{quantity}: there is no body {body!r}\n  {did_you_mean(body, layout.tree.bodies)}")
     place = layout.tree.bodies[body]
-    centre = center_of_mass(place, derivation.mechanism.body(body), derivation.names)
+    center = center_of_mass(place, derivation.mechanism.body(body), derivation.names)
     link = _joint(derivation, quantity, joint).link
-    return list(minus(kinematics.position(layout, view, centre), view.origins[link]))
+    return list(minus(kinematics.position(layout, view, center), view.origins[link]))
 
 
 def _joint(derivation: Derivation, quantity: Quantity, name: str) -> Column:

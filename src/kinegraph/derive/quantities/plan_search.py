@@ -50,7 +50,7 @@ MULTIPLIERS = 40
 _LONG_SEGMENTS = (3, 4)
 _LONGEST_SEGMENT = 5
 
-#: A factorisation takes operations as the squares of the depths of all bodies; beyond this sum it is not tried.
+#: A factorization takes operations as the squares of the depths of all bodies; beyond this sum it is not tried.
 _DEEP = 50_000
 
 
@@ -250,7 +250,7 @@ class PlanSearch:
 
     @property
     def _is_deep(self) -> bool:
-        """Whether a factorisation of the inertia matrix would be far longer than articulated bodies."""
+        """Whether a factorization of the inertia matrix would be far longer than articulated bodies."""
         if is_constrained(self.mechanism):
             return False
         return sum(depth**2 for depth in _depths(self.mechanism)) > _DEEP
@@ -311,14 +311,14 @@ class PlanSearch:
                 found.setdefault(one.graph.nodes, one)
         return list(found.values())
 
-    def neighbour(self, plan: Plan, chance: random.Random) -> Plan:
+    def neighbor(self, plan: Plan, chance: random.Random) -> Plan:
         """Another plan: one to three choices of single links changed."""
         for _ in range(chance.choice((1, 1, 1, 2, 3))):
             plan = chance.choice(self._changes)(plan, chance.choice(self._revolute_links))
         return plan
 
     @property
-    def has_neighbours(self) -> bool:
+    def has_neighbors(self) -> bool:
         """Are there choices of single links, and is a plan judged by all that is wanted?"""
         whole = self._judged == tuple(self.quantities) and not self.bars and not self.has_closed_legs
         return whole and bool(self._revolute_links)

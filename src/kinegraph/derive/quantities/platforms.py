@@ -14,25 +14,25 @@ if TYPE_CHECKING:
 
 
 def platform_acceleration(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
-    """The six of the ring alone."""
+    """The six of the platform alone."""
     legs = _legs(derivation, quantity)
     return legs.dynamics.platform_acceleration(legs.forces)
 
 
 def leg_positions(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
-    """All coordinates that are not the ring's, in the order of q, from the ring's pose."""
+    """All coordinates that are not the platform's, in the order of q, from the platform's pose."""
     found = _legs(derivation, quantity).dynamics.leg_positions()
     return [found[name] for name in derivation.mechanism.layout.positions if name in found]
 
 
 def leg_velocities(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
-    """Their rates, from the ring's velocity."""
+    """Their rates, from the platform's velocity."""
     found = _legs(derivation, quantity).dynamics.leg_rates()
     return [found[name] for name in derivation.mechanism.layout.velocities if name in found]
 
 
 def platform_forces(derivation: Derivation, quantity: Quantity) -> list[list[Scalar]]:
-    """Force and moment of each leg on the ring."""
+    """Force and moment of each leg on the platform."""
     legs = _legs(derivation, quantity)
     return legs.dynamics.on_platform(legs.motion, legs.forces)
 
@@ -52,7 +52,7 @@ def base_reaction(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 def _legs(derivation: Derivation, quantity: Quantity) -> ClosedLegs:
     if derivation.platform is None:
         raise DerivationError(
-            f"{quantity}: {derivation.mechanism.name} is no platform: a free ring on legs UPS, SPU, UCU, RUS or RSU "
+            f"{quantity}: {derivation.mechanism.name} is not a platform: a free body on legs UPS, SPU, UCU, RUS or RSU "
             "that stand on the fixed frame, on carriages that slide on it, or on one free body\n"
             "  see docs/platforms.md; reactions of any mechanism: kg.reactions"
         )

@@ -90,7 +90,7 @@ def parse_list(text: str) -> tuple[Quantity, ...]:
 
 
 def _fault(quantity: Quantity, colon: bool, at: bool) -> str:
-    """What is wrong with a word that is no derivative; nothing if it can be asked for."""
+    """What is wrong with a word that is not a derivative; empty if it names a quantity."""
     record = RECORDS.get(quantity.name)
     if record is None:
         return "unknown"

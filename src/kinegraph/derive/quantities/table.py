@@ -169,7 +169,7 @@ ENERGY: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "prescribed_power",
-        "power supplied by what drives transforms, gravity and constraints along laws of time",
+        "power supplied by the prescribed motion of transforms, gravity and constraints",
         arguments=(*QV, Variables.FORCES),
         shape=(1,),
         frame=Frame.NONE,
@@ -410,7 +410,7 @@ CONSTRAINTS: tuple[QuantityRecord, ...] = (
 PLATFORMS: tuple[QuantityRecord, ...] = (
     QuantityRecord(
         "platform_acceleration",
-        "accelerations of a platform's ring alone: of its position, then of its rotation",
+        "accelerations of a platform alone: of its position, then of its rotation",
         arguments=(*QV, Variables.FORCES),
         shape=(6,),
         frame=Frame.COORDINATES,
@@ -422,7 +422,7 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "leg_positions",
-        "coordinates of a platform's legs from the poses of ring and base alone, in the order of q",
+        "coordinates of a platform's legs from the poses of platform and base alone, in the order of q",
         arguments=Q,
         shape=(Extent.LEG_COORDINATES,),
         frame=Frame.COORDINATES,
@@ -434,7 +434,7 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "leg_velocities",
-        "rates of the coordinates of a platform's legs from the motion of ring and base alone, in the order of v",
+        "rates of the coordinates of a platform's legs from the motion of platform and base alone, in the order of v",
         arguments=QV,
         shape=(Extent.LEG_COORDINATES,),
         frame=Frame.COORDINATES,
@@ -446,7 +446,7 @@ PLATFORMS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "platform_forces",
-        "force and moment that each leg of a platform exerts on the ring at its joint there",
+        "force and moment that each leg of a platform exerts on the platform at its joint there",
         arguments=(*QV, Variables.FORCES),
         shape=(Extent.LEGS, 6),
         frame=Frame.FIXED,
@@ -630,7 +630,7 @@ KINEMATICS: tuple[QuantityRecord, ...] = (
     ),
     QuantityRecord(
         "arm",
-        "vector from a joint to a body's centre of mass",
+        "vector from a joint to a body's center of mass",
         arguments=Q,
         shape=(3,),
         frame=Frame.FIXED,

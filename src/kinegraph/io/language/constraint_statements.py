@@ -230,7 +230,7 @@ _DRIVE_WORDS = {
     "damping": (1, 1), "stiffness": (1, 1), "rest": (1, 1), "coulomb": (1, 1), "width": (1, 1), "limit": (1, 1),
     "screw": (1, 4), "stroke": (2, 2), "stop": (1, 1), "effort": (1, 1),
 }  # fmt: skip
-_EXAMPLE = "`platform UPS | Ring | Sz(0.2), m(4) | Sz(-0.2), m(2) | damping(300) | A: Sx(0.6) > Sx(0.4) | ...;`"
+_EXAMPLE = "`platform UPS | Plate | Sz(0.2), m(4) | Sz(-0.2), m(2) | damping(300) | A: Sx(0.6) > Sx(0.4) | ...;`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ class _Row:
     name: Token
     base: Token | None
     at_base: Sequence[Item]
-    at_ring: Sequence[Item]
+    at_platform: Sequence[Item]
 
 
 class PlatformReader(ExpressionReader):
@@ -252,23 +252,23 @@ class PlatformReader(ExpressionReader):
 
     def leg(self, children: Children) -> _Row:
         """One leg: its name and its two ends."""
-        name, base, at_base, at_ring = children
-        return _Row(name, base, at_base, at_ring)
+        name, base, at_base, at_platform = children
+        return _Row(name, base, at_base, at_platform)
 
     def platform(self, children: Children) -> None:
         """A platform on legs of one kind."""
-        item, ring, first, second, clauses, *rows = children
+        item, platform, first, second, clauses, *rows = children
         try:
             kind = leg_type(item.word)
         except ModelError as error:
             raise error.at(item.place) from None
         lower, upper = (read_inertia(part, self.places)[0] for part in (first, second))
-        table = LegKind(kind, str(ring), lower, upper, tuple(item.arguments or ()), read_drive(clauses or ()))
+        table = LegKind(kind, str(platform), lower, upper, tuple(item.arguments or ()), read_drive(clauses or ()))
         self._legs.append((table, tuple(self._row(row) for row in rows)))
 
     def _row(self, row: _Row) -> LegRow:
-        base, ring = (read_transforms(items, self.places) for items in (row.at_base, row.at_ring))
-        made = LegRow(str(row.name), base, ring, None if row.base is None else str(row.base))
+        base, platform = (read_transforms(items, self.places) for items in (row.at_base, row.at_platform))
+        made = LegRow(str(row.name), base, platform, None if row.base is None else str(row.base))
         return self.places.mark(made, self.place(row.name))
 
 

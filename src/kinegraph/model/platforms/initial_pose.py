@@ -38,8 +38,8 @@ def fitted(mechanism: Mechanism) -> Mechanism:
 
 def _check_joint_places(legs: Sequence[RecognizedLeg], mechanism: Mechanism, at: Mapping[str, Value]) -> None:
     ends = [frames_of_joints(mechanism, leg, at) for leg in legs]
-    base, ring = (np.array([end[k][:3, 3] for end in ends]) for k in range(2))
-    check_places([leg.name for leg in legs], base, ring)
+    base, platform = (np.array([end[k][:3, 3] for end in ends]) for k in range(2))
+    check_places([leg.name for leg in legs], base, platform)
 
 
 def frames_of_joints(mechanism: Mechanism, leg: RecognizedLeg, at: Mapping[str, Value]) -> tuple[Floats, Floats]:
@@ -56,12 +56,12 @@ def _started(coordinate: Coordinate, found: Mapping[str, float]) -> Coordinate:
 
 def leg_start(mechanism: Mechanism, leg: RecognizedLeg, at: Mapping[str, Value]) -> dict[str, float]:
     """The coordinates of a leg that reach the platform, all others given; an error if there are none."""
-    base, ring = frames_of_joints(mechanism, leg, at)
-    d = base[:3, :3].T @ (ring[:3, 3] - base[:3, 3])
+    base, end = frames_of_joints(mechanism, leg, at)
+    d = base[:3, :3].T @ (end[:3, 3] - base[:3, 3])
     if np.linalg.norm(d) < _COINCIDENT:
         message = f"the leg {leg.name} has no direction: its joints on base and platform coincide"
         raise ModelError(message, remedy="change the initial position of the platform, or move one of the two joints")
-    across = base[:3, :3].T @ ring[:3, 1]
+    across = base[:3, :3].T @ end[:3, 1]
     if not leg.type.has_crank:
         _check_axis(leg, d, np.array([1.0, 0.0, 0.0]), "first axis of its joint on the base, x of that frame")
         if leg.twist:
@@ -144,7 +144,7 @@ def never_holds(mechanism: Mechanism, platform: Platform) -> bool:
     start = dict(zip(mechanism.layout.positions, initial_positions(mechanism, values), strict=True))
     random, ratios = np.random.default_rng(0), []
     for _ in range(_POSES):
-        moved = {name: start[name] + _AWAY * random.uniform(-1, 1) for name in platform.ring.coordinates}
+        moved = {name: start[name] + _AWAY * random.uniform(-1, 1) for name in platform.moving.coordinates}
         lines = _lines(mechanism, platform.legs, {**values, "t": 0.0, **start, **moved})
         if lines is not None:
             found = np.linalg.svd(lines, compute_uv=False)
@@ -156,7 +156,7 @@ def _lines(mechanism: Mechanism, legs: Sequence[RecognizedLeg], at: Mapping[str,
     """Directions and moments of the lines of the legs; None if a leg does not reach the platform."""
     rows = []
     for leg in legs:
-        base, ring = frames_of_joints(mechanism, leg, at)
+        base, end = frames_of_joints(mechanism, leg, at)
         foot = base[:3, 3]
         if leg.type.has_crank:
             try:
@@ -165,6 +165,6 @@ def _lines(mechanism: Mechanism, legs: Sequence[RecognizedLeg], at: Mapping[str,
                 return None
             crank = number(leg.lengths[0], at)
             foot = foot + crank * (base[:3, :3] @ np.array([np.cos(angle), np.sin(angle), 0.0]))
-        along = (ring[:3, 3] - foot) / np.linalg.norm(ring[:3, 3] - foot)
-        rows.append([*along, *np.cross(ring[:3, 3], along)])
+        along = (end[:3, 3] - foot) / np.linalg.norm(end[:3, 3] - foot)
+        rows.append([*along, *np.cross(end[:3, 3], along)])
     return np.array(rows)

@@ -37,7 +37,7 @@ class LegType(Enum):
         return self in (LegType.RUS, LegType.RSU)
 
     @property
-    def universal_at_ring(self) -> bool:
+    def universal_at_platform(self) -> bool:
         """Whether the joint at the platform is universal; otherwise it is spherical."""
         return self in (LegType.SPU, LegType.UCU, LegType.RSU)
 
@@ -108,10 +108,10 @@ class Drive:
 
 @dataclass(frozen=True, slots=True)
 class LegKind:
-    """The common data of the legs of a table: type, platform (`ring`), inertia of both parts, lengths, drive."""
+    """The common data of the legs of a table: type, platform, inertia of both parts, lengths, drive."""
 
     type: LegType
-    ring: str
+    platform: str
     first: Inertia = field(default_factory=Inertia)
     second: Inertia = field(default_factory=Inertia)
     lengths: tuple[Expression, ...] = ()
@@ -128,7 +128,7 @@ class LegRow:
 
     name: str
     at_base: tuple[Transform, ...]
-    at_ring: tuple[Transform, ...]
+    at_platform: tuple[Transform, ...]
     base: str | None = None
 
 
@@ -230,16 +230,16 @@ def _check_screw(leg: str, screw: Screw, values: Mapping[str, Value]) -> None:
 # numeric positions of the joints
 
 
-def check_places(names_of_legs: Sequence[str], base: Floats, ring: Floats) -> None:
+def check_places(names_of_legs: Sequence[str], base: Floats, platform: Floats) -> None:
     """Raise a ModelError for coincident legs, and for six joints on one line; rows are points in fixed axes."""
-    size = float(max(np.max(np.ptp(base, axis=0)), np.max(np.ptp(ring, axis=0)), 1e-300))
+    size = float(max(np.max(np.ptp(base, axis=0)), np.max(np.ptp(platform, axis=0)), 1e-300))
     for j, k in combinations(range(len(base)), 2):
-        if max(np.linalg.norm(base[j] - base[k]), np.linalg.norm(ring[j] - ring[k])) < _NEAR * size:
+        if max(np.linalg.norm(base[j] - base[k]), np.linalg.norm(platform[j] - platform[k])) < _NEAR * size:
             message = f"the legs {names_of_legs[j]} and {names_of_legs[k]} coincide: their joints have equal positions"
             raise ModelError(message, remedy=f"move a joint of {names_of_legs[k]}, or remove that leg")
     if len(base) < _LEGS:
         return
-    for what, points in (("base", base), ("platform", ring)):
+    for what, points in (("base", base), ("platform", platform)):
         if np.linalg.svd(points - np.mean(points, axis=0), compute_uv=False)[1] < _NEAR * size:
             message = f"the joints of the legs {', '.join(names_of_legs)} on the {what} are collinear"
             raise ModelError(message, remedy="move some of them: the drives cannot prevent a rotation about this line")
@@ -265,8 +265,8 @@ class Leg:
 def written_out(kind: LegKind, row: LegRow) -> Leg:
     """The coordinates, bodies, loop and elements of one leg; their names begin with the leg's name."""
     _check_lengths(kind, row)
-    if row.base == kind.ring:
-        message = f"the leg {row.name} has the platform {kind.ring} as its base"
+    if row.base == kind.platform:
+        message = f"the leg {row.name} has the platform {kind.platform} as its base"
         raise ModelError(message, remedy=f"name another base, `{row.name}~Base: ...`, or none for the fixed frame")
     drive = kind.drive
     armature = ZERO if drive.screw is None else drive.screw.inertia * _turns(drive) ** expression(2)
@@ -333,11 +333,11 @@ def _crank_and_rod(kind: LegKind, row: LegRow) -> tuple[Body, Body]:
 
 def _loop(kind: LegKind, row: LegRow, last: Body) -> Loop:
     end: tuple[Transform, ...] = (Shift(_X, kind.lengths[1]),) if kind.type.has_crank else ()
-    if not kind.type.universal_at_ring:
+    if not kind.type.universal_at_platform:
         joint = Joint(JointType.SPHERICAL)
     else:
         joint = Joint(JointType.UNIVERSAL, (_Y if kind.type.has_crank else _X, _Y))
-    return Loop(_name(row, "joint"), joint, Frame(last.name, end), Frame(kind.ring, row.at_ring))
+    return Loop(_name(row, "joint"), joint, Frame(last.name, end), Frame(kind.platform, row.at_platform))
 
 
 # forces in the driven joint

@@ -174,13 +174,13 @@ class RecognizedLeg:
 
 @dataclass(frozen=True)
 class Platform:
-    """A platform (`ring`) on legs, covered by closed forms.
+    """A platform (`moving`) on legs, covered by closed forms.
 
     base: the free body that carries all legs; None for the fixed frame. others: the velocities of other trees, which
     only elements connect to the platform, base and legs. carriages: slide on rails of the fixed frame and carry legs.
     """
 
-    ring: FreeBody
+    moving: FreeBody
     legs: tuple[RecognizedLeg, ...]
     base: FreeBody | None = None
     others: tuple[str, ...] = ()
@@ -193,20 +193,20 @@ def platform_of(mechanism: Mechanism) -> Platform | None:
     legs = legs_of(mechanism)
     if not legs or len(legs) != len(mechanism.loops) or mechanism.constraints or mechanism.contacts:
         return None
-    rings = {carrier(mechanism, leg.loop.second.body) for leg in legs}
+    platforms = {carrier(mechanism, leg.loop.second.body) for leg in legs}
     carriages = _carriages(mechanism, legs)
     bases = {leg.carrier for leg in legs} - {one.body.name for one in carriages}
     bases = bases or {None}
-    if len(rings) != 1 or len(bases) != 1 or rings == bases or (carriages and bases != {None}):
+    if len(platforms) != 1 or len(bases) != 1 or platforms == bases or (carriages and bases != {None}):
         return None
-    ring, base = (_free(mechanism, *names) for names in (rings, bases))
-    if ring is None or (base is None and bases != {None}):
+    moving, base = (_free(mechanism, *names) for names in (platforms, bases))
+    if moving is None or (base is None and bases != {None}):
         return None
-    own = {*ring.velocities, *(base.velocities if base else ())}
+    own = {*moving.velocities, *(base.velocities if base else ())}
     own |= {f"{name}'" for leg in legs for name in leg.coordinates}
     own |= {name for one in carriages for name in one.velocities}
     others = tuple(name for name in mechanism.layout.velocities if name not in own)
-    platform = Platform(ring, legs, base, others, carriages)
+    platform = Platform(moving, legs, base, others, carriages)
     return platform if _covered(mechanism, platform) else None
 
 
@@ -244,7 +244,7 @@ def _covered(mechanism: Mechanism, platform: Platform) -> bool:
     allowed |= {name for one in platform.carriages for name in one.velocities}
     if any(amount != ZERO and name not in allowed for name, amount in stated):
         return False
-    frees = {platform.ring.body.name, *((platform.base.body.name,) if platform.base else ())}
+    frees = {platform.moving.body.name, *((platform.base.body.name,) if platform.base else ())}
     legs = {body.name for leg in platform.legs for body in (leg.first, leg.second)}
     own = frees | legs | {one.body.name for one in platform.carriages}
     others = [body for body in mechanism.bodies if body.name not in own]
@@ -254,7 +254,7 @@ def _covered(mechanism: Mechanism, platform: Platform) -> bool:
 
 def _positions(platform: Platform) -> set[str]:
     """The coordinates of platform, base, carriages and legs."""
-    parts = (platform.ring, platform.base, *platform.legs, *platform.carriages)
+    parts = (platform.moving, platform.base, *platform.legs, *platform.carriages)
     return {name for part in parts if part is not None for name in part.coordinates}
 
 
@@ -297,7 +297,7 @@ def _prismatic(first: Body, second: Body, loop: Loop, moving: frozenset[str]) ->
     if turns is None or shift is None or len(shift) != len(second.transforms) or loop.first.transforms:
         return None
     kind = _PRISMATIC.get((len(turns) == 3, len(shift) == 2, loop.type))
-    if kind is None or (kind.universal_at_ring and loop.joint.axes != (Axis.X, Axis.Y)):
+    if kind is None or (kind.universal_at_platform and loop.joint.axes != (Axis.X, Axis.Y)):
         return None
     at_base = first.transforms[: len(first.transforms) - len(turns)]
     twist = turns[2] if len(turns) == 3 else shift[0] if len(shift) == 2 else None

@@ -44,7 +44,7 @@ def expressions_inside(m: Memory, literal: int, n: int) -> int:
 
 
 @compiled
-def neighbours(m: Memory, literal: int) -> int:
+def neighbors(m: Memory, literal: int) -> int:
     """Expressions used beside, inside or around this one go to LIST_TWO; returns how many."""
     m[STAMP] += 1
     m[literal_row(m, literal) + MARK] = m[STAMP]
@@ -81,7 +81,7 @@ def destroy(m: Memory) -> None:
         if m[STATUS] != FINE:
             return
         if m[literal_row(m, target) + KIND] and inlined_size(m, target) <= m[LARGEST]:
-            n = neighbours(m, target)
+            n = neighbors(m, target)
             inline_expression(m, target)
             if n == 0:
                 return

@@ -129,7 +129,7 @@ class CoefficientTable:
         key = (first, second)
         known = self.normals.get(key)
         if known is None:
-            known = self.normals[key] = self._normalise(self.values[first], self.values[second])
+            known = self.normals[key] = self._normalize(self.values[first], self.values[second])
         return known
 
     def divide(self, value: int, divisor: int) -> int | None:
@@ -153,7 +153,7 @@ class CoefficientTable:
             return self.intern(_divided(value, (), divisor[0][1]))
         return None
 
-    def _normalise(self, first: Static, second: Static) -> tuple[int, int, int]:
+    def _normalize(self, first: Static, second: Static) -> tuple[int, int, int]:
         ratio = _ratio(first, second)
         if ratio is not None:
             return ONE, self.number(ratio), self.intern(first)
@@ -301,7 +301,7 @@ class System:
     # literals and expressions
 
     def leaf(self) -> int:
-        """A new literal that is no expression."""
+        """A new literal that is not an expression."""
         self._next += 1
         return self._next - 1
 
@@ -489,7 +489,7 @@ class System:
 Normal: TypeAlias = tuple[tuple[int, int], ...]
 
 
-def normalised(system: System, terms: Mapping[int, int]) -> tuple[Normal, int]:
+def normalized(system: System, terms: Mapping[int, int]) -> tuple[Normal, int]:
     """The same terms for all multiples of a sum, and what this one is a multiple by."""
     table = system.coefficients
     ordered = sorted(terms.items())

@@ -10,7 +10,8 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from kinegraph.derive.constraints.constrained_dynamics import contradicting
+from kinegraph.derive.constraints.constrained_dynamics import contradicting, opens_in_time
+from kinegraph.derive.constraints.passing_time import LATEST, OpenRow
 from kinegraph.derive.constraints.positions import ROUNDED
 from kinegraph.errors import KernelError
 from kinegraph.jit.bitcode import compiled
@@ -93,6 +94,7 @@ class ChainSystem:
     ) -> None:
         self.layout = mechanism.layout
         self.exchange: Exchange = exchange or Serial()
+        rows = loop_rows(mechanism)
         flat = flattened_tree(mechanism, parameters)
         if flat.nonlinear is not None:
             raise KernelError(
@@ -113,9 +115,9 @@ class ChainSystem:
         self.ends, self.place = ends_of([*frames, *pulled])
         self._pulled = np.array(self.place[len(frames) :], dtype=np.int64).reshape(-1, 2)
         self._stabilized = stabilized or Stabilized()
-        self._take(loop_rows(mechanism))
-        taken, idle, missed = self._independent()
-        self._require_consistent(taken, idle, missed, mechanism, parameters)
+        self._take(rows)
+        taken, idle = self._independent()
+        self._require_consistent(taken, idle, mechanism, parameters)
         self._take([self._rows_given[k] for k in taken])
 
     def _take(self, rows: Sequence[RowOfLoop]) -> None:
@@ -134,48 +136,55 @@ class ChainSystem:
         self.work = work_of(len(self.tree.link), len(self.layout.velocities), self.directions.end.size)
         self._rows_given = rows
 
-    def _independent(self) -> tuple[list[int], list[int], Floats]:
-        """The rows that restrict the motion at states around zero; idle rows, which restrict nothing; what they miss.
+    def _independent(self) -> tuple[list[int], list[int]]:
+        """The rows that restrict the motion at states around zero; and idle rows, which restrict nothing.
 
         The third row of a planar loop is idle, and so are those that keep the axes of its pins parallel.
         """
-        random = np.random.default_rng(5)
-        none = np.zeros(len(self.layout.velocities))
         taken: list[int] = []
-        missed, moved = np.zeros(len(self._rows_given)), np.zeros(len(self._rows_given), dtype=bool)
-        for _ in range(2):
-            missed, matrix = self._rows_at(random.uniform(-1, 1, len(self.layout.positions)), none)
+        moved = np.zeros(len(self._rows_given), dtype=bool)
+        for q in self._anywhere(2):
+            matrix = self._rows_at(q, 0.0)[1]
             moved |= _moved_rows(matrix)
             found = _independent_rows(matrix)
             taken = found if len(found) > len(taken) else taken
-        return taken, np.flatnonzero(~moved).tolist(), missed
+        return taken, np.flatnonzero(~moved).tolist()
+
+    def _anywhere(self, count: int) -> Floats:
+        return np.random.default_rng(5).uniform(-1, 1, (count, len(self.layout.positions)))
 
     def _require_consistent(
-        self, taken: Sequence[int], idle: Sequence[int], missed: Floats,
+        self, taken: Sequence[int], idle: Sequence[int],
         mechanism: Mechanism, parameters: Mapping[str, Scalar] | None,
     ) -> None:  # fmt: skip
         """DerivationError if a row that is left out does not hold.
 
-        What an idle row misses is the same everywhere. Other rows are judged as in derived graphs: they may be left out
-        if the mechanism can be assembled.
+        What an idle row misses is the same everywhere, and changes with time alone. Other rows are judged as in derived
+        graphs: they may be left out if the mechanism can be assembled.
         """
         extent = self._extent()
-        sizes = [extent if row.kind == COINCIDE else 1.0 for row in self._rows_given]
-        wrong = [k for k in idle if not abs(missed[k]) <= ROUNDED * sizes[k]]
+        sizes = np.array([extent if row.kind == COINCIDE else 1.0 for row in self._rows_given])
+        (q,) = self._anywhere(1)
+        for t in (0.0, LATEST):
+            missed = self._rows_at(q, t)[0]
+            wrong = [k for k in idle if not abs(missed[k]) <= ROUNDED * sizes[k]]
+            if wrong and t > 0.0:
+                raise opens_in_time(OpenRow(self._rows_given[wrong[0]].name, t, float(abs(missed[wrong[0]]))))
+            if wrong:
+                raise contradicting([self._rows_given[k].name for k in sorted({*taken, *wrong})])
         others = sorted({*range(len(sizes))} - {*taken} - {*idle})
-        if not wrong and others and not _can_be_assembled(mechanism, parameters):
-            wrong = others
-        if wrong:
-            raise contradicting([self._rows_given[k].name for k in sorted({*taken, *wrong})])
+        if others and not _can_be_assembled(mechanism, parameters):
+            raise contradicting([self._rows_given[k].name for k in sorted({*taken, *others})])
 
     def _extent(self) -> float:
         """The longest shift between joints, or from a joint to an end: what the gaps of loops are compared with."""
         shifts = np.abs(self.tree.constant[:, OFFSET : OFFSET + 3])
         return float(max(shifts.max(initial=0.0), np.abs(self.ends.point).max(initial=0.0))) or 1.0
 
-    def _rows_at(self, q: Floats, v: Floats) -> tuple[Floats, Floats]:
-        """What the rows miss, and S, without gravity."""
-        motion, total = self._reduced(q, v, v, 0.0, (0.0, 0.0, 0.0))
+    def _rows_at(self, q: Floats, t: float) -> tuple[Floats, Floats]:
+        """What the rows miss at a time, and S, at rest and without gravity."""
+        none = np.zeros(len(self.layout.velocities))
+        motion, total = self._reduced(q, none, none, t, (0.0, 0.0, 0.0))
         _, found, matrix = entries.closed(self.closing, self.directions, motion, total.compliance, total.free)
         return found[:, 2], matrix
 
@@ -348,7 +357,10 @@ def _can_be_assembled(mechanism: Mechanism, parameters: Mapping[str, Scalar] | N
     from kinegraph.derive.quantities.derivation import constraint_graph
 
     bound = {name: expression(value, name) for name, value in (parameters or {}).items()}
-    return analyzed(mechanism, tuple(sorted(bound.items())), constraint_graph).mobility is not None
+    analysis = analyzed(mechanism, tuple(sorted(bound.items())), constraint_graph)
+    if analysis.open_row is not None:
+        raise opens_in_time(analysis.open_row)
+    return analysis.mobility is not None
 
 
 def _moved_rows(matrix: Floats) -> npt.NDArray[np.bool_]:
@@ -398,7 +410,7 @@ def integrated(
 ) -> Finished:
     """Runge-Kutta's method of order four with `step`; `force` gives the generalized forces at a time.
 
-    What the loops miss fades away by Baumgarte's stabilisation, if the system has one.
+    What the loops miss fades away by Baumgarte's stabilization, if the system has one.
     """
     if system.layout.quaternions:
         raise KernelError("runs over chains take plain coordinates, no quaternions")

@@ -23,7 +23,7 @@ from kinegraph.recursive.chains.sweeps import (
     Ends,
     Part,
 )
-from kinegraph.recursive.flatten import FlatMechanism, Frame
+from kinegraph.recursive.flatten import FlatMechanism, Frame, moves_with_time
 
 
 @dataclass(frozen=True)
@@ -131,6 +131,8 @@ def loop_rows(mechanism: Mechanism) -> list[RowOfLoop]:
     for number, loop in enumerate(mechanism.loops):
         if not isinstance(loop, Loop):
             raise _unsupported(f"the coupling {loop.name}")
+        if moves_with_time(loop):
+            raise _unsupported(f"frames of the loop {loop.name} that move with time")
         found += _rows(loop, number)
     return found
 

@@ -14,7 +14,7 @@ from scipy.sparse.linalg import spsolve
 from kinegraph.recursive.arrays import Floats, Integers
 from kinegraph.recursive.linkages.pins import Linkage, LinkageSystem
 
-#: Loops that miss by no more (metres) count as closed.
+#: Loops that miss by no more (meters) count as closed.
 CLOSED = 1e-10
 _STEPS = 60
 _LARGEST_TURN = 0.3

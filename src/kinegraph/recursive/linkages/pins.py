@@ -13,9 +13,9 @@ from kinegraph.jit.marks import callback, doubles_at, inlined, integers_at, loop
 from kinegraph.recursive.arrays import Floats, Integers
 from kinegraph.recursive.c_interface import Addressed, Tables, joined
 
-# Columns of Linkage.bar: 1/m, 1/G with G the central moment of inertia, centre of mass in the bar's axes, origin in the
+# Columns of Linkage.bar: 1/m, 1/G with G the central moment of inertia, center of mass in the bar's axes, origin in the
 # axes of the bar it stands on, angle against that bar while all coordinates are zero
-LIGHT, TURNS, CENTRE, ORIGIN, ANGLE, BAR = 0, 1, 2, 4, 6, 7
+LIGHT, TURNS, CENTER, ORIGIN, ANGLE, BAR = 0, 1, 2, 4, 6, 7
 # Columns of Linkage.pin: the bars it joins, -1 for the ground
 ONE, OTHER = 0, 1
 # Columns of Linkage.order: the pin, and the first of its entries
@@ -35,7 +35,7 @@ class Linkage(NamedTuple):
     bar: Floats  #: (bars, 7)
     base: Integers  #: the bar each stands on, -1 for the ground
     pin: Integers  #: (pins, 2)
-    place: Floats  #: (pins, 4): from both bars' centres of mass (or the ground's origin) to the pin, in their axes
+    place: Floats  #: (pins, 4): from both bars' centers of mass (or the ground's origin) to the pin, in their axes
     order: Integers  #: (pins + 1, 2)
     other: Integers
     target: Integers
@@ -55,7 +55,7 @@ class Linkage(NamedTuple):
 # Compiled recursions over bars and pins: accelerations, and the projection of states onto the loops.
 #
 # Every bar is free but for the forces at its pins, each of which moves its ends by f/m + p (p.f)/G, p the way from the
-# centre of mass turned by a right angle. What the pins miss without forces is the right side: free accelerations, or
+# center of mass turned by a right angle. What the pins miss without forces is the right side: free accelerations, or
 # what loops miss by position and velocity. After all pins of the tree J H^-1 J^T of the multiplier form is left.
 
 # Columns of the memory of a bar: angle and rate, cosine and sine, its origin and the velocity of that, and what
@@ -71,7 +71,7 @@ def accelerations(linkage: Linkage, q: Floats, v: Floats, tau: Floats, result: F
     bars = _moved(linkage, q, v)
     arms = _arms(linkage, bars)
     moment = _moments(linkage, tau)
-    blocks, diagonal = _factorised(linkage, arms, pivots)
+    blocks, diagonal = _factorized(linkage, arms, pivots)
     force = np.empty((len(linkage.pin), 2))
     for p in range(len(linkage.pin)):
         x, y = _free(linkage, bars, arms, moment, p, ONE)
@@ -101,7 +101,7 @@ def projected_states(
     (four numbers each: by position, by velocity)."""
     bars = _moved(linkage, q, v)
     arms = _arms(linkage, bars)
-    blocks, diagonal = _factorised(linkage, arms, pivots)
+    blocks, diagonal = _factorized(linkage, arms, pivots)
     first = len(linkage.bar)
     for p in range(first, len(linkage.pin)):
         _miss(linkage, bars, p, missed, 4 * (p - first))
@@ -157,7 +157,7 @@ def _moved(linkage: Linkage, q: Floats, v: Floats) -> Floats:
 
 @part
 def _arms(linkage: Linkage, bars: Floats) -> Floats:
-    """From the centres of mass of both bars to every pin, in the axes of the ground."""
+    """From the centers of mass of both bars to every pin, in the axes of the ground."""
     arms = np.empty((len(linkage.pin), 4))
     for p in range(len(linkage.pin)):
         for side in range(2):
@@ -193,7 +193,7 @@ def _miss(linkage: Linkage, bars: Floats, p: int, missed: Floats, at: int) -> No
             missed[at] += sign * x
             missed[at + 1] += sign * y
             continue
-        x, y = x + linkage.bar[k, CENTRE], y + linkage.bar[k, CENTRE + 1]
+        x, y = x + linkage.bar[k, CENTER], y + linkage.bar[k, CENTER + 1]
         x, y = bars[k, _COS] * x - bars[k, _SIN] * y, bars[k, _SIN] * x + bars[k, _COS] * y
         missed[at] += sign * bars[k, _PLACE]
         missed[at + 1] += sign * bars[k, _PLACE + 1]
@@ -273,7 +273,7 @@ def _stated(linkage: Linkage, arms: Floats) -> tuple[Floats, Floats]:
 
 
 @part
-def _factorised(linkage: Linkage, arms: Floats, pivots: Floats) -> tuple[Floats, Floats]:
+def _factorized(linkage: Linkage, arms: Floats, pivots: Floats) -> tuple[Floats, Floats]:
     """Eliminate pin by pin: the blocks as they were when their pin went, and the inverses on the diagonal."""
     blocks, diagonal = _stated(linkage, arms)
     count, first, at = len(linkage.pin), len(linkage.bar), 0

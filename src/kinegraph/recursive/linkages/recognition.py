@@ -25,12 +25,12 @@ from kinegraph.recursive.arrays import (
     Floats,
     Integers,
 )
-from kinegraph.recursive.flatten import FlatMechanism, Frame, flattened_tree
+from kinegraph.recursive.flatten import FlatMechanism, Frame, flattened_tree, moves_with_time
 from kinegraph.recursive.forward import elimination
 from kinegraph.recursive.linkages.pins import (
     ANGLE,
     BAR,
-    CENTRE,
+    CENTER,
     LIGHT,
     ORIGIN,
     SINGULAR,
@@ -56,7 +56,7 @@ def elimination_order(pins: Sequence[tuple[int, int]], bars: int) -> Order:
     for number, ends in enumerate(pins):
         for bar in set(ends) - {-1}:
             on_bar[bar].append(number)
-    beside = _neighbours(on_bar, len(pins))
+    beside = _neighbors(on_bar, len(pins))
     sequence, later = _least_degree(beside, bars)
     rank = {pin: k for k, pin in enumerate(sequence)}
     entry: dict[tuple[int, int], int] = {}
@@ -77,7 +77,7 @@ def elimination_order(pins: Sequence[tuple[int, int]], bars: int) -> Order:
     )
 
 
-def _neighbours(on_bar: Sequence[Sequence[int]], count: int) -> list[set[int]]:
+def _neighbors(on_bar: Sequence[Sequence[int]], count: int) -> list[set[int]]:
     """The pins that share a bar with each pin."""
     beside: list[set[int]] = [set() for _ in range(count)]
     for own in on_bar:
@@ -89,7 +89,7 @@ def _neighbours(on_bar: Sequence[Sequence[int]], count: int) -> list[set[int]]:
 
 
 def _least_degree(beside: list[set[int]], bars: int) -> tuple[list[int], list[list[int]]]:
-    """The order, and by pin its neighbours at the time it goes, in that order."""
+    """The order, and by pin its neighbors at the time it goes, in that order."""
     waiting = [(pin >= bars, len(others), pin) for pin, others in enumerate(beside)]
     heapq.heapify(waiting)
     sequence: list[int] = []
@@ -123,6 +123,8 @@ def planar_linkage(
     if mechanism.quasivelocities or mechanism.layout.quaternions:
         return None
     loops = [loop for loop in mechanism.loops if isinstance(loop, Loop)]
+    if any(moves_with_time(loop) for loop in loops):
+        return None
     flat = flattened_tree(mechanism, parameters)
     if len(loops) < len(mechanism.loops) or not _turn_in_plane(flat, len(mechanism.layout.velocities)):
         return None
@@ -198,12 +200,12 @@ def _linkage(flat: FlatMechanism, axis: int, ends: Sequence[Sequence[Frame]]) ->
 def pin_places(
     bar: Floats, pins: Sequence[tuple[int, int]] | Integers, ends: Sequence[Sequence[Frame]], axis: int
 ) -> Floats:
-    """From the centres of mass of both bars to every pin, in their axes; the pins that close loops come last."""
-    centre = np.vstack([bar[:, CENTRE : CENTRE + 2], np.zeros((1, 2))])  # the last is the ground's, -1
+    """From the centers of mass of both bars to every pin, in their axes; the pins that close loops come last."""
+    center = np.vstack([bar[:, CENTER : CENTER + 2], np.zeros((1, 2))])  # the last is the ground's, -1
     one, other = np.array(pins, dtype=np.int64).T
     points = np.array([[end.origin[k] for end in pair for k in FOLLOWING[axis]] for pair in ends])
     own = np.hstack([np.zeros((len(bar), 2)), bar[:, ORIGIN : ORIGIN + 2]])
-    apart: Floats = np.vstack([own, points]) - np.hstack([centre[one], centre[other]])
+    apart: Floats = np.vstack([own, points]) - np.hstack([center[one], center[other]])
     return apart
 
 
@@ -214,10 +216,10 @@ def bars_of(flat: FlatMechanism, axis: int) -> Floats:
     bar = np.zeros((len(fixed), BAR))
     with np.errstate(all="ignore"):
         mass = fixed[:, MASS]
-        centre = fixed[:, [MOMENT + u, MOMENT + v]] / mass[:, None]
+        center = fixed[:, [MOMENT + u, MOMENT + v]] / mass[:, None]
         bar[:, LIGHT] = 1 / mass
-        bar[:, TURNS] = 1 / (fixed[:, INERTIA + axis] - mass * np.sum(centre * centre, axis=1))
-    bar[:, CENTRE : CENTRE + 2] = centre
+        bar[:, TURNS] = 1 / (fixed[:, INERTIA + axis] - mass * np.sum(center * center, axis=1))
+    bar[:, CENTER : CENTER + 2] = center
     bar[:, ORIGIN : ORIGIN + 2] = fixed[:, [OFFSET + u, OFFSET + v]]
     turn = np.arctan2(fixed[:, PLACEMENT + 3 * v + u], fixed[:, PLACEMENT + 4 * u])
     bar[:, ANGLE] = turn + flat.linear.constant[1:]

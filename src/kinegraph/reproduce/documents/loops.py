@@ -48,7 +48,7 @@ def _same_accelerations(model: str, name: str, q: Floats, v: Floats) -> Entry:
     return held(name, "2", text, len(system.chains.parts) == 2 and difference < 1e-10)
 
 
-def stabilised() -> tuple[Entry, ...]:
+def stabilized() -> tuple[Entry, ...]:
     """Equation (6): the gap of the cut joint, a vector in fixed axes, obeys phi'' + 2 alpha phi' + beta^2 phi = 0."""
     mechanism = load(_CRANK)
     q, v = Assembler(mechanism).start({})
@@ -176,7 +176,7 @@ LOOPS = Document(
             "Equations (6) and (7): stabilization",
             "The state is displaced from the loop by a millimeter, alpha = 5 and beta = 7.",
             "kinegraph simulate spatial-slider-crank --for 1 --baumgarte 5,7",
-            stabilised,
+            stabilized,
         ),
         Chapter(
             "Table 1: the slider-crank",

@@ -116,7 +116,7 @@ def _contact_mode(
     closed: float, held: float, sticks: float, watched: float, margin: float, slip_margin: float, *drag: float,
     count: int,
 ) -> ContactMode:  # fmt: skip
-    """The mode of one contact. A contact that sticks by its own force has no drag."""
+    """The mode of one contact. A contact that sticks by friction alone has no drag."""
     acts = closed and not sticks
     return ContactMode(
         bool(closed), bool(held), bool(sticks), drag[:count] if acts else (), Watched(int(watched)), margin, slip_margin

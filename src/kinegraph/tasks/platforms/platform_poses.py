@@ -48,14 +48,15 @@ class Distances:
     """Parameters of six distances: points on the base and on the platform, one row each, and a.a + b.b - L^2."""
 
     base: Complex
-    ring: Complex
+    platform: Complex
     rest: Complex
 
     def forms(self) -> Complex:
         """The six quadratic forms: (6, 8, 8)."""
         found = 4 * _OF_G + self.rest[:, None, None] * _OF_E
-        found = found + np.einsum("ki,ixy->kxy", self.base, _OF_BASE) + np.einsum("ki,ixy->kxy", self.ring, _OF_RING)
-        return np.asarray(found + np.einsum("ki,kj,ijxy->kxy", self.base, self.ring, _OF_BOTH))
+        found = found + np.einsum("ki,ixy->kxy", self.base, _OF_BASE)
+        found = found + np.einsum("ki,ixy->kxy", self.platform, _OF_PLATFORM)
+        return np.asarray(found + np.einsum("ki,kj,ijxy->kxy", self.base, self.platform, _OF_BOTH))
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def path_between(first: Distances, last: Distances) -> ParameterPath:
 
 
 def _parts(one: Distances) -> tuple[Complex, Complex, Complex]:
-    return one.base, one.ring, one.rest
+    return one.base, one.platform, one.rest
 
 
 # the equations
@@ -122,21 +123,21 @@ def _tensors() -> tuple[Floats, ...]:
     of_g, of_e, study = np.zeros((8, 8)), np.zeros((8, 8)), np.zeros((8, 8))
     of_g[4:, 4:] = of_e[:4, :4] = unit
     study[:4, 4:] = study[4:, :4] = unit / 2
-    base, ring, both = np.zeros((3, 8, 8)), np.zeros((3, 8, 8)), np.zeros((3, 3, 8, 8))
+    base, platform, both = np.zeros((3, 8, 8)), np.zeros((3, 8, 8)), np.zeros((3, 3, 8, 8))
     for i in range(4):
         for j in range(4):
             for_base = -4 * _product(unit[j], _conjugate(unit[i]))[1:]
-            for_ring = 4 * _product(_conjugate(unit[i]), unit[j])[1:]
+            for_platform = 4 * _product(_conjugate(unit[i]), unit[j])[1:]
             base[:, i, 4 + j] = base[:, 4 + j, i] = for_base / 2
-            ring[:, i, 4 + j] = ring[:, 4 + j, i] = for_ring / 2
+            platform[:, i, 4 + j] = platform[:, 4 + j, i] = for_platform / 2
             for k in range(3):
                 turned = _product(_product(unit[i], unit[k + 1]), _conjugate(unit[j]))[1:]
                 both[:, k, i, j] -= turned
                 both[:, k, j, i] -= turned
-    return of_g, of_e, study, base, ring, both
+    return of_g, of_e, study, base, platform, both
 
 
-_OF_G, _OF_E, _STUDY, _OF_BASE, _OF_RING, _OF_BOTH = _tensors()
+_OF_G, _OF_E, _STUDY, _OF_BASE, _OF_PLATFORM, _OF_BOTH = _tensors()
 
 
 def _system(forms: Complex, x: Complex, plane: Complex) -> tuple[Complex, Complex]:
@@ -255,9 +256,9 @@ def generic() -> Generic:
     """The stored generic platform: `monodromy_solutions(1)`."""
     text = files("kinegraph.tasks.platforms").joinpath("generic_platform.json").read_text(encoding="utf-8")
     data = json.loads(text)
-    shapes = {"base": (6, 3), "ring": (6, 3), "rest": (6,), "plane": (8,), "poses": (MOST_POSES, 8)}
+    shapes = {"base": (6, 3), "platform": (6, 3), "rest": (6,), "plane": (8,), "poses": (MOST_POSES, 8)}
     read = {name: (np.array(data[name]) @ [1, 1j]).reshape(shape) for name, shape in shapes.items()}
-    return Generic(Distances(read["base"], read["ring"], read["rest"]), read["plane"], read["poses"])
+    return Generic(Distances(read["base"], read["platform"], read["rest"]), read["plane"], read["poses"])
 
 
 def monodromy_solutions(seed: int, most: int = MOST_POSES) -> Generic:
@@ -290,9 +291,9 @@ def _seeded(random: np.random.Generator) -> tuple[Distances, Complex, Complex]:
     e, g, some = _complex(random, 4), _complex(random, 4), _other(random)
     g = g - (e @ g) / (e @ e) * e
     x, plane = np.concatenate([e, g]), _complex(random, 8)
-    bare = Distances(some.base, some.ring, np.zeros(6, dtype=complex))
+    bare = Distances(some.base, some.platform, np.zeros(6, dtype=complex))
     rest = -np.einsum("kxy,x,y->k", bare.forms(), x, x) / (e @ e)
-    return Distances(some.base, some.ring, rest), plane, x / (x @ plane)
+    return Distances(some.base, some.platform, rest), plane, x / (x @ plane)
 
 
 def distinct(rows: Sequence[Complex]) -> Complex:
@@ -327,7 +328,7 @@ _BEYOND = (0.5, 0.01)
 class PlatformPose:
     """A pose of the platform: its coordinates by name, the remaining drive residuals, and how often it was found."""
 
-    ring: Mapping[str, float]
+    coordinates: Mapping[str, float]
     residual: float
     hits: int
 
@@ -373,7 +374,7 @@ class PlatformPoses(Sequence[PlatformPose]):
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""
-        poses = [{"ring": dict(one.ring), "residual": one.residual, "hits": one.hits} for one in self.poses]
+        poses = [asdict(one) | {"coordinates": dict(one.coordinates)} for one in self.poses]
         return {"poses": poses, "complete": self.complete, "paths": None if self.paths is None else asdict(self.paths)}
 
 
@@ -391,7 +392,7 @@ def platform_poses(
     for name in drives:
         if name not in names:
             raise TaskError(f"{name} is not a drive of {found.name}\n  {did_you_mean(name, names)}")
-    if platform.ring.quaternion is None:
+    if platform.moving.quaternion is None:
         raise TaskError(
             f"{found.name}: finding all poses needs a platform with a quaternion; describe its rotation by one"
         )
@@ -436,7 +437,7 @@ def _by_paths(legs: PlatformLegs, wanted: Floats) -> PlatformPoses:
 def _beyond(ends: Ends, distances: Distances) -> npt.NDArray[np.bool_]:
     """Whether the platform would be too far away: a real pose has e.e / x.x = 1 / (1 + p.p / 4), and p is within
     reach."""
-    sides = [np.linalg.norm(one.real, axis=1) for one in (distances.base, distances.ring)]
+    sides = [np.linalg.norm(one.real, axis=1) for one in (distances.base, distances.platform)]
     lengths = np.sqrt(np.maximum(sides[0] ** 2 + sides[1] ** 2 - distances.rest.real, 0.0))
     reach = float(np.min(sides[0] + sides[1] + lengths))
     square = np.abs(np.sum(ends.x[:, :4] ** 2, axis=1)) / np.linalg.norm(ends.x, axis=1) ** 2
@@ -454,7 +455,7 @@ def _distances(legs: PlatformLegs, wanted: Floats) -> tuple[Distances, float]:
             base[k] += crank * (legs.bases[k, :3, :3] @ turn)
             lengths[k] = rod
     scale = legs.size
-    a, b, c = base / scale, legs.on_ring / scale, lengths / scale
+    a, b, c = base / scale, legs.on_platform / scale, lengths / scale
     rest = np.sum(a * a, axis=1) + np.sum(b * b, axis=1) - c * c
     return Distances(a.astype(complex), b.astype(complex), rest.astype(complex)), scale
 
@@ -472,8 +473,8 @@ def _polished(legs: PlatformLegs, x: Floats, scale: float, wanted: Floats) -> Fl
     e, g = x[:, :4], x[:, 4:]
     square = np.sum(e * e, axis=1, keepdims=True)
     place = g[:, 1:] * e[:, :1] - g[:, :1] * e[:, 1:] - np.cross(g[:, 1:], e[:, 1:])
-    q[:, legs.ring_places[:3]] = 2 * scale * place / square
-    q[:, legs.ring_places[3:]] = e / np.sqrt(square)
+    q[:, legs.platform_places[:3]] = 2 * scale * place / square
+    q[:, legs.platform_places[3:]] = e / np.sqrt(square)
     missed = _missed(legs, q, wanted)
     for _ in range(_POLISH if len(q) else 0):
         moved = _improved(legs, q, wanted)
@@ -500,9 +501,9 @@ def _starts(legs: PlatformLegs, wanted: Floats, count: int, seed: int) -> Floats
     """Random positions around the joints on the base, random rotations; the start of the model first."""
     random = generator(seed)
     center = np.mean(legs.bases[:, :3, 3], axis=0)
-    reach = float(np.max(np.linalg.norm(legs.ring_points(legs.start[None])[0] - center, axis=1)))
+    reach = float(np.max(np.linalg.norm(legs.platform_points(legs.start[None])[0] - center, axis=1)))
     q = np.tile(legs.start, (count, 1))
-    places = legs.ring_places
+    places = legs.platform_places
     q[1:, places[:3]] = center + random.uniform(-1.2 * reach, 1.2 * reach, (count - 1, 3))
     e = random.normal(size=(count - 1, 4))
     q[1:, places[3:]] = e / np.linalg.norm(e, axis=1, keepdims=True)
@@ -530,7 +531,7 @@ def _improved(legs: PlatformLegs, q: Floats, wanted: Floats) -> Floats:
 
 def _moved(legs: PlatformLegs, q: Floats, step: Floats) -> Floats:
     """The platform displaced and rotated about its own axes."""
-    places = legs.ring_places
+    places = legs.platform_places
     found = q.copy()
     found[:, places[:3]] += step[:, :3]
     w, x, y, z = q[:, places[3:]].T
@@ -545,18 +546,18 @@ def _sorted_out(legs: PlatformLegs, q: Floats, wanted: Floats) -> list[PlatformP
     miss = np.max(np.abs(legs.drives(q) - wanted), axis=1)
     closed = _missed(legs, q, wanted) < _CLOSED
     unit = np.array([*[legs.size] * 3, 1, 1, 1, 1])
-    names = [legs.mechanism.layout.positions[place] for place in legs.ring_places]
+    names = [legs.mechanism.layout.positions[place] for place in legs.platform_places]
     retained: list[Floats] = []
     hits: list[int] = []
     misses: list[float] = []
     for row, residual in zip(q[closed], miss[closed], strict=True):
-        ring = row[legs.ring_places]
-        ring[3:] *= np.sign(ring[3 + int(np.argmax(np.abs(ring[3:])))])
-        same = [k for k, one in enumerate(retained) if np.max(np.abs(one - ring) / unit) < _SAME]
+        platform = row[legs.platform_places]
+        platform[3:] *= np.sign(platform[3 + int(np.argmax(np.abs(platform[3:])))])
+        same = [k for k, one in enumerate(retained) if np.max(np.abs(one - platform) / unit) < _SAME]
         if same:
             hits[same[0]] += 1
         else:
-            retained.append(ring)
+            retained.append(platform)
             hits.append(1)
             misses.append(float(residual))
     order = sorted(range(len(retained)), key=lambda k: -hits[k])

@@ -59,19 +59,19 @@ class PlatformLegs:
         """The initial positions; for the base of the legs those that are given."""
         found = np.array(initial_positions(self.mechanism, self.values))
         for name, value in self.at.items():
-            if name not in self.platform.ring.coordinates:
+            if name not in self.platform.moving.coordinates:
                 found[self.mechanism.layout.positions.index(name)] = value
         return found
 
     @cached_property
-    def ring_places(self) -> list[int]:
+    def platform_places(self) -> list[int]:
         """The indices of the platform's coordinates in q."""
-        return [self.mechanism.layout.positions.index(name) for name in self.platform.ring.coordinates]
+        return [self.mechanism.layout.positions.index(name) for name in self.platform.moving.coordinates]
 
     @cached_property
-    def ring_velocities(self) -> list[int]:
+    def platform_velocities(self) -> list[int]:
         """The indices of the platform's six velocities in v."""
-        return [self.mechanism.layout.velocities.index(name) for name in self.platform.ring.velocities]
+        return [self.mechanism.layout.velocities.index(name) for name in self.platform.moving.velocities]
 
     @cached_property
     def _order(self) -> list[str]:
@@ -102,7 +102,7 @@ class PlatformLegs:
     def jacobian(self, q: Floats) -> Floats:
         """Rates of the drives by the platform's velocities: (rows, legs, 6)."""
         columns = []
-        for index in self.ring_velocities:
+        for index in self.platform_velocities:
             v = np.zeros((len(q), len(self.mechanism.layout.velocities)))
             v[:, index] = 1
             columns.append(np.asarray(self._rates.batch(q, v, **self._time(self._rates)))[:, self._drives])
@@ -116,12 +116,12 @@ class PlatformLegs:
     @cached_property
     def size(self) -> float:
         """The characteristic length: the mean distance of the platform joints from the platform origin."""
-        return float(np.mean(np.linalg.norm(self.on_ring, axis=1)))
+        return float(np.mean(np.linalg.norm(self.on_platform, axis=1)))
 
     @cached_property
-    def on_ring(self) -> Floats:
+    def on_platform(self) -> Floats:
         """The joints on the platform, in its axes."""
-        back = np.linalg.inv(self._pose(self.platform.ring.body.name))
+        back = np.linalg.inv(self._pose(self.platform.moving.body.name))
         ends = [leg.loop.second for leg in self.platform.legs]
         return np.array([(back @ self._pose(end.body) @ pose(end.transforms, self.values))[:3, 3] for end in ends])
 
@@ -138,26 +138,26 @@ class PlatformLegs:
         """The frames of the joints on the base, which stays at its initial position: (legs, 4, 4)."""
         return np.array([self._pose(leg.first.base) @ pose(leg.at_base, self.values) for leg in self.platform.legs])
 
-    def _ring_poses(self, q: Floats) -> Floats:
+    def _platform_poses(self, q: Floats) -> Floats:
         found = []
         for row in q:
             at: dict[str, Value] = {**self.values, **dict(zip(self.mechanism.layout.positions, row, strict=True))}
-            found.append(pose(self.platform.ring.body.transforms, at))
+            found.append(pose(self.platform.moving.body.transforms, at))
         return np.array(found)
 
-    def ring_turns(self, q: Floats) -> Floats:
+    def platform_turns(self, q: Floats) -> Floats:
         """The rotation matrices from platform axes to fixed axes: (rows, 3, 3)."""
-        return self._ring_poses(q)[:, :3, :3]
+        return self._platform_poses(q)[:, :3, :3]
 
-    def ring_points(self, q: Floats) -> Floats:
+    def platform_points(self, q: Floats) -> Floats:
         """The joints on the platform in fixed axes: (rows, legs, 3)."""
-        poses = self._ring_poses(q)
-        return np.asarray(np.einsum("pij,kj->pki", poses[:, :3, :3], self.on_ring) + poses[:, None, :3, 3])
+        poses = self._platform_poses(q)
+        return np.asarray(np.einsum("pij,kj->pki", poses[:, :3, :3], self.on_platform) + poses[:, None, :3, 3])
 
     def lacking(self, q: Floats) -> Floats:
         """The length by which each leg fails to reach the platform, not positive if it reaches: (rows, legs)."""
         found = np.full((len(q), len(self.platform.legs)), -np.inf)
-        ends = self.ring_points(q)
+        ends = self.platform_points(q)
         for k, leg in enumerate(self.platform.legs):
             if leg.type.has_crank:
                 crank, rod = (number(one, self.values) for one in leg.lengths)
@@ -168,7 +168,7 @@ class PlatformLegs:
 
     def segments(self, q: Floats) -> tuple[Floats, Floats]:
         """Both ends of the last part of every leg: (rows, legs, 3) each."""
-        ends = self.ring_points(q)
+        ends = self.platform_points(q)
         starts = np.broadcast_to(self.bases[:, :3, 3], ends.shape).copy()
         angles = self.drives(q)
         for k, leg in enumerate(self.platform.legs):
@@ -197,7 +197,7 @@ class Verdict(IntEnum):
     TILT = 3
     COLLISION = 4
     SINGULAR = 5
-    RING_TILT = 6
+    PLATFORM_TILT = 6
 
     @property
     def meaning(self) -> str:
@@ -210,7 +210,7 @@ _MEANINGS = {
     Verdict.OUT_OF_REACH: "a leg cannot reach",
     Verdict.STROKE: "a drive exceeds its stroke",
     Verdict.TILT: "a joint on the base exceeds its angle",
-    Verdict.RING_TILT: "a joint on the platform exceeds its angle",
+    Verdict.PLATFORM_TILT: "a joint on the platform exceeds its angle",
     Verdict.COLLISION: "legs collide",
     Verdict.SINGULAR: "too close to a singular pose",
 }
@@ -287,7 +287,7 @@ def workspace(
     state: Mapping[str, float] | None = None,
     stroke: tuple[float, float] | None = None,
     tilt: float | None = None,
-    ring_tilt: float | None = None,
+    platform_tilt: float | None = None,
     radius: float = 0.0,
     least: float = 0.0,
     points: int = 41,
@@ -295,8 +295,8 @@ def workspace(
     """Compute where a platform can be, over one to three of its coordinates.
 
     over: from, to and optionally the number of values of each coordinate. state: its other coordinates.
-    stroke: limits of all drives. tilt, ring_tilt: the largest tilt of a leg from its initial direction, in radians, in
-        its joints on base and platform. radius: of the legs, which must not touch.
+    stroke: limits of all drives. tilt, platform_tilt: the largest tilt of a leg from its initial direction, in radians,
+        in its joints on base and platform. radius: of the legs, which must not touch.
     least: the smallest distance from singular poses. points: number of values of each coordinate by default.
     If a pose exceeds several limits, the result names the first of these, and the leg that exceeds it most.
     """
@@ -317,8 +317,8 @@ def workspace(
         judged.by_leg(np.maximum(stroke[0] - drives, drives - stroke[1]), Verdict.STROKE)
     if tilt is not None:
         judged.by_leg(_lean(legs, q, False) - tilt, Verdict.TILT)
-    if ring_tilt is not None:
-        judged.by_leg(_lean(legs, q, True) - ring_tilt, Verdict.RING_TILT)
+    if platform_tilt is not None:
+        judged.by_leg(_lean(legs, q, True) - platform_tilt, Verdict.PLATFORM_TILT)
     if radius > 0:
         judged.by_leg(2 * radius - _clearances(legs, q), Verdict.COLLISION)
     judged.by_leg((least - dexterity)[:, None], Verdict.SINGULAR, of_legs=False)
@@ -347,7 +347,7 @@ class _Judged:
 def _axes(
     legs: PlatformLegs, over: Mapping[str, tuple[float, float] | tuple[float, float, int]], points: int
 ) -> dict[str, Floats]:
-    known = [legs.mechanism.layout.positions[place] for place in legs.ring_places]
+    known = [legs.mechanism.layout.positions[place] for place in legs.platform_places]
     if not 1 <= len(over) <= 3:
         raise TaskError(f"a workspace needs one to three coordinates of the platform, not {len(over)}")
     found = {}
@@ -401,13 +401,13 @@ def _directions(legs: PlatformLegs, q: Floats) -> Floats:
     return np.asarray(lines / np.linalg.norm(lines, axis=2, keepdims=True))
 
 
-def _lean(legs: PlatformLegs, q: Floats, from_ring: bool) -> Floats:
+def _lean(legs: PlatformLegs, q: Floats, from_platform: bool) -> Floats:
     """The angle of each leg from its initial direction, seen from the base or the platform."""
     beginning = PlatformLegs(legs.mechanism, legs.platform)  # of the model, wherever the base is now
     start = _of_unit_length(legs, beginning.start[None].copy())
     first, now = _directions(beginning, start), _directions(legs, q)
-    if from_ring:
-        first, now = (np.einsum("pij,pki->pkj", legs.ring_turns(at), one) for at, one in ((start, first), (q, now)))
+    if from_platform:
+        first, now = (np.einsum("pij,pki->pkj", legs.platform_turns(at), one) for at, one in ((start, first), (q, now)))
     return np.asarray(np.arccos(np.clip(np.sum(now * first, axis=2), -1, 1)))
 
 

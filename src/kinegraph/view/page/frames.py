@@ -28,7 +28,7 @@ from kinegraph.solve.problem import Floats
 # links; bodies, joints, centers of mass and shapes are drawn at their frames.
 
 #: No body can have such a name: names in models contain letters, digits, _ and $ only.
-_STEP, _CENTRE, _SHAPE, _POINT, _LOOP = "#step", "#centre", "#shape", "#point", "#loop"
+_STEP, _CENTER, _SHAPE, _POINT, _LOOP = "#step", "#center", "#shape", "#point", "#loop"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Frames:
 
     def center(self, body: Body) -> FrameOnLink:
         """The central frame of a body's inertia."""
-        return self._places[body.name + _CENTRE]
+        return self._places[body.name + _CENTER]
 
     def shape(self, number: int) -> FrameOnLink:
         """The frame of the shape that is the extra of this number."""
@@ -211,7 +211,7 @@ def _dissected(mechanism: Mechanism) -> Mechanism:
             bodies.append(Body(_step_name(body, number), base, (transform,)))
             base = _step_name(body, number)
         bodies.append(Body(body.name, base, body.transforms[-1:]))
-        bodies.append(Body(body.name + _CENTRE, body.name, body.inertia.central))
+        bodies.append(Body(body.name + _CENTER, body.name, body.inertia.central))
     for number, point in enumerate(mechanism.points):
         shifts: tuple[Transform, ...] = tuple(map(Shift, Axis, point.position))
         bodies.append(Body(f"{_POINT}{number}", point.body, shifts))

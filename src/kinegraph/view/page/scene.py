@@ -175,7 +175,7 @@ class Drawer:
         sizes = [number(size, self.values) for size in shape.sizes]
         part: Part = {
             "kind": shape.kind.value, "link": found.link, "place": found.numbers, "sizes": sizes,
-            "colour": shape.color, "body": self.order.get(shape.body or "", -1),
+            "color": shape.color, "body": self.order.get(shape.body or "", -1),
         }  # fmt: skip
         if shape.kind is ShapeKind.MESH:
             part["mesh"] = self._mesh(shape.file)
@@ -303,7 +303,7 @@ class Scene:
             center = FrameOnLink(center.link, center.rotation @ found[0], center.position)
         base = [one.name for one in self.mechanism.bodies].index(body.base) if body.base is not None else -1
         return {
-            "name": body.name, "base": base, "link": place.link, "place": place.numbers, "centre": center.numbers,
+            "name": body.name, "base": base, "link": place.link, "place": place.numbers, "center": center.numbers,
             "mass": number(body.inertia.mass, self.values), "ellipsoid": found[1] if found else None,
         }  # fmt: skip
 

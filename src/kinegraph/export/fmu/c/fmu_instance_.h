@@ -140,7 +140,7 @@ static double length_of(const double *e)
 }
 
 /* Give all quaternions of a state unit length. */
-static void normalise(double *states)
+static void normalize(double *states)
 {
     int i, k;
     for (i = 0; i < FMU_QUATERNIONS; i++) {
@@ -182,7 +182,7 @@ static int settle(double *known)
     int i, step, regular;
     for (step = 0; step < MOST_CLOSING_STEPS; step++) {
         double change = 0.0;
-        normalise(known + FIRST_STATE);
+        normalize(known + FIRST_STATE);
         MODEL(closed)(known, closed, pivots);
         for (i = 0; i < FMU_STATES; i++) {
             const double state = known[FIRST_STATE + i], moved = fabs(closed[i] - state)/(1.0 + fabs(state));
@@ -202,7 +202,7 @@ static int settle(double *known)
     }
     return 0;
 #else
-    normalise(known + FIRST_STATE);
+    normalize(known + FIRST_STATE);
     return 1;
 #endif
 }
@@ -290,7 +290,7 @@ static void displace(double *states, const double *d)
             states[position++] += d[i++];
         }
     }
-    normalise(states);
+    normalize(states);
 }
 
 /* The column that follows next, and in which row most of it is left; none is left if that is zero. */
@@ -682,7 +682,7 @@ static int exit_initialization(Instance *instance)
     if (require(instance, INITIALIZATION, "initialization cannot be left before it is entered")) {
         return STATUS_ERROR;
     }
-    normalise(instance->state.known + FIRST_STATE);
+    normalize(instance->state.known + FIRST_STATE);
     forget_unknowns(instance);
     if (!all_finite(instance->state.known, KNOWNS)) {
         return refuse(instance, "a start value is not finite, or the four numbers of a quaternion are all zero");

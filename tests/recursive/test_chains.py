@@ -120,7 +120,7 @@ def test_ranks_give_the_serial_numbers() -> None:
     root = Path(__file__).parents[2]
     paths = os.pathsep.join([str(root), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [launcher, "-n", "2", sys.executable, "-m", "tests.large.ranks_case"],
+        [launcher, "-n", "2", sys.executable, "-m", "tests.recursive.ranks_case"],
         env={**os.environ, "PYTHONPATH": paths},
         capture_output=True,
         text=True,

@@ -8,7 +8,7 @@ from mpi4py import MPI
 import kinegraph as kg
 from kinegraph.recursive.chains.dynamics import ChainSystem, Stabilized, integrated
 from kinegraph.recursive.chains.exchange import Ranks
-from tests.large.chains_case import PLATFORM, state
+from tests.recursive.chains_case import PLATFORM, state
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-// Colours: every body differs from its neighbours, curves are Okabe and Ito's, told apart by everyone.
+// Colors: every body differs from its neighbors, curves are Okabe and Ito's, told apart by everyone.
 import { Color } from "three";
 
 const BODIES = ["#3f78b5", "#d9803a", "#4b9b78", "#a5709c", "#c4a03c", "#5aa4c8", "#b5605a", "#7f8f46"];
@@ -12,8 +12,8 @@ export const CURVES = {
   dark: ["#56b4e9", "#f0883e", "#2ebf91", "#dd8fbd", "#e6b13a", "#8fd0f5", "#a8a8a8", "#f0f0f0"],
 };
 
-// One colour per body: the next one in turn that neither the base nor a body on the same base has; what is fixed is grey.
-export function bodyColours(bodies) {
+// One color per body: the next one in turn that neither the base nor a body on the same base has; what is fixed is gray.
+export function bodyColors(bodies) {
   const chosen = [];
   let next = 0;
   bodies.forEach((body, index) => {
@@ -26,4 +26,4 @@ export function bodyColours(bodies) {
   return chosen.map((place) => new Color(place === null ? FIXED : BODIES[place]));
 }
 
-export const fixedColour = () => new Color(FIXED);
+export const fixedColor = () => new Color(FIXED);

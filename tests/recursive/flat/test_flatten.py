@@ -82,7 +82,7 @@ def test_products_of_inertia_enter_with_a_minus_sign():
 
 
 def rewritten(root):
-    """The same displacement, written so that it is not recognised as linear."""
+    """The same displacement, written so that it is not recognized as linear."""
     return root + 0 * Call("sin", (root,))
 
 

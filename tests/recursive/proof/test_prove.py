@@ -19,8 +19,8 @@ from kinegraph.recursive.proof.point import PointOfMechanism, Stated
 from kinegraph.recursive.proof.prove import INSTEAD
 from kinegraph.recursive.systems import ClosedSystem, RecursiveSystem
 from tests.derive.constraints.planar_loops import ring
-from tests.large.chains_case import TRUSS
 from tests.mechanisms import PLAIN_JOINTS, random_tree
+from tests.recursive.chains_case import TRUSS
 
 EVERYTHING = ("tau", "qdd", "energy")
 

@@ -1,4 +1,4 @@
-"""Runs of mechanisms that laws of time drive: energy is what forces, elements and laws supplied, impacts included."""
+"""Runs with prescribed motions: energy is what forces, elements and prescribed motions supplied, impacts included."""
 
 from __future__ import annotations
 

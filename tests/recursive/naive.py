@@ -58,7 +58,7 @@ def energy(mechanism: Mechanism, q: Floats, v: Floats, t: float) -> tuple[float,
 
 
 def second_moments(inertia: Inertia, parameters: dict[str, Value]) -> Floats:
-    """Sum of m x x' about the centre of mass."""
+    """Sum of m x x' about the center of mass."""
     names = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
     x, y, z, xy, yz, xz = (number(getattr(inertia, name), parameters) for name in names)
     return np.array([[(y + z - x) / 2, xy, xz], [xy, (z + x - y) / 2, yz], [xz, yz, (x + y - z) / 2]])
