@@ -43,6 +43,7 @@ _MODULES = {
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
     "stepping": "Robots stepped from outside, one and thousands at once, beside MuJoCo.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
+    "robot-calls": "The calls of Pinocchio and MuJoCo used most, beside `kg.robot`: do they agree?",
     "study": "Studies: cases a second beside a plain SciPy loop; --dask: the overhead of a cluster.",
     "sizes": "Lines of modules and functions, modules of folders, of this source or others (--source).",
     "walk": "Functions, modules, depth and hops of everyday requests, of this source or others (--source).",
@@ -54,6 +55,7 @@ _MODULES = {
 }
 #: The modules of benchmarks that are not named as their file.
 _ROOMS = {
+    "robot-calls": "benchmarks.robot_calls",
     "unknown-forces": "benchmarks.tasks.unknown_forces",
     "kidym-rule": "kinegraph.reproduce.kidym_native_code",
     "ik": "benchmarks.tasks.inverse_kinematics",

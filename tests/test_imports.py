@@ -64,9 +64,10 @@ ALLOWED |= {
     "docking": BASE | {"simulate", "tasks", "studies"},
     "view": BASE | {"store", "simulate", "tasks", "studies", "docking"},
     "reproduce": BASE | {"simulate", "store", "tasks", "docking"},
-    "__init__": BASE | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "docking"},
+    "robot": BASE | {"simulate", "tasks", "view"},
+    "__init__": BASE | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking"},
     "cli": BASE
-    | {"store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "reproduce"}
+    | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "reproduce"}
     | {"__init__"},
     "__main__": {"cli"},
 }

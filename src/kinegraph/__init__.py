@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from kinegraph.notation.text import formula
     from kinegraph.passes.effort import Effort
     from kinegraph.passes.pipeline import reduce
+    from kinegraph.robot.joint_order import order
+    from kinegraph.robot.robot import robot
     from kinegraph.simulate.run import simulate
     from kinegraph.simulate.simulator import simulator
     from kinegraph.simulate.sweep import sweep
@@ -81,6 +83,9 @@ _HOMES = {
     # Code: a kernel to call, or source code of another language.
     "compile": "kinegraph.compiler.compile",
     "export": "kinegraph.export.write",
+    # Robots: the everyday object, and the order of coordinates in other programs.
+    "robot": "kinegraph.robot.robot",
+    "order": "kinegraph.robot.joint_order",
     # Motion: runs, with events and controllers.
     "simulate": "kinegraph.simulate.run",
     "sweep": "kinegraph.simulate.sweep",
@@ -142,6 +147,9 @@ __all__ = [  # noqa: RUF022 - grouped by purpose
     # Code: a kernel to call, or source code of another language.
     "compile",
     "export",
+    # Robots: the everyday object, and the order of coordinates in other programs.
+    "robot",
+    "order",
     # Motion: runs, with events and controllers.
     "simulate",
     "sweep",

@@ -9,7 +9,7 @@ import numpy as np
 import kinegraph as kg
 from kinegraph.derive.quantities.quantity import Quantity, dependencies
 from kinegraph.derive.quantities.record import Extent, QuantityRecord, Subject
-from kinegraph.derive.quantities.table import TABLE
+from kinegraph.derive.quantities.table import CENTROIDAL, TABLE
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.elements import CompliantContact
@@ -64,6 +64,8 @@ def words_of(record: QuantityRecord, mechanism: Mechanism) -> Iterator[str]:
         return
     if record.of_platforms != (platform_of(mechanism) is not None):
         return  # others are derived of platforms as of all closed loops
+    if record in CENTROIDAL and not mechanism.coordinates:
+        return  # nothing that moves has mass
     for subject in _subjects(record.subject, mechanism):
         yield f"{record.name}:{subject}" if subject else record.name
     if record.any_frame:

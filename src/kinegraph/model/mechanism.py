@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kinegraph.model.constraints import AnyLoop, Constraint, Contact, Cut, Unknown
     from kinegraph.model.definitions import Definition, QuasiVelocity
     from kinegraph.model.elements import Element, Input
-    from kinegraph.model.robot_data import Extra
+    from kinegraph.model.robot_data import Extra, FileJoint
 
 
 class ImpactLaw(Enum):
@@ -235,8 +235,8 @@ class Mechanism(RichDisplay):
     elements may use. states: variables of first-order equations. unknowns: forces to be found. loops, constraints,
     contacts: beyond the tree of bodies. impacts: the impact model of contacts. cuts: joints at which loops are to be
     cut. definitions, quasivelocities: names for expressions. extras: data of robot files beyond rigid bodies (limits,
-    friction, shapes), which the model language does not cover. report: findings of the file reader; it is not part of
-    comparisons.
+    friction, shapes), which the model language does not cover. joints: those of a robot file, for the order of their
+    coordinates in other programs. report: findings of the file reader. Both are not part of comparisons.
     """
 
     name: str
@@ -257,6 +257,7 @@ class Mechanism(RichDisplay):
     unknowns: tuple[Unknown, ...] = ()
     cuts: tuple[Cut, ...] = ()
     states: tuple[FirstOrderState, ...] = ()
+    joints: tuple[FileJoint, ...] = field(default=(), compare=False, repr=False)
     report: Report = field(default=Report(), compare=False, repr=False)
 
     def __repr__(self) -> str:

@@ -12,7 +12,7 @@ from math import inf
 from kinegraph.model.elements import Damper, Friction, Limit, Target
 from kinegraph.model.evaluate import Value, number
 from kinegraph.model.expressions import Expression, Name, names, text
-from kinegraph.model.mechanism import ZERO, Mechanism, QuaternionCoordinates, Transform
+from kinegraph.model.mechanism import ZERO, Coordinate, Mechanism, QuaternionCoordinates, Transform
 from kinegraph.model.report import Finding, FindingKind, Report
 
 # The equations of motion do not use these records; elements, solvers and the viewer do. The `displacement` of a joint
@@ -71,6 +71,45 @@ class JointArmature:
     joint: str
     displacement: tuple[Expression, ...]
     inertia: Expression
+
+
+class FileJointKind(Enum):
+    """The kinds of joints of robot files that have coordinates."""
+
+    REVOLUTE = "revolute"
+    CONTINUOUS = "continuous"
+    PRISMATIC = "prismatic"
+    BALL = "ball"
+    FREE = "free"
+    PLANAR = "planar"
+
+
+@dataclass(frozen=True, slots=True)
+class FileJoint:
+    """A joint of a robot file that has coordinates of its own, under its name in the file.
+
+    file, mujoco, pinocchio: its place in the file, and in the order of these programs when they read the same file.
+    """
+
+    name: str
+    kind: FileJointKind
+    positions: tuple[str, ...]
+    velocities: tuple[str, ...]
+    file: int
+    mujoco: int
+    pinocchio: int
+
+
+def file_joint(
+    name: str,
+    kind: FileJointKind,
+    coordinates: tuple[Coordinate | QuaternionCoordinates, ...],
+    places: tuple[int, int, int],
+) -> FileJoint:
+    """A joint with these coordinates; places: in the file, in MuJoCo, in Pinocchio."""
+    positions = [one for c in coordinates for one in ((c.name,) if isinstance(c, Coordinate) else c.names)]
+    velocities = [one for c in coordinates for one in ((c.name + "'",) if isinstance(c, Coordinate) else c.velocities)]
+    return FileJoint(name, kind, tuple(positions), tuple(velocities), *places)
 
 
 class ShapeKind(Enum):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from kinegraph.derive.quantities import constraints, dynamics, elements, energy, kinematics, platforms
+from kinegraph.derive.quantities import centroidal, constraints, dynamics, elements, energy, kinematics, platforms
 
 if TYPE_CHECKING:
     from kinegraph.derive.quantities.derivation import Derivation
@@ -33,6 +33,14 @@ DEFINITIONS: dict[str, Definition] = {
     "forces": elements.forces,
     "power": elements.power,
     "prescribed_power": energy.prescribed_power,
+    "com": centroidal.com,
+    "com_jacobian": centroidal.com_jacobian,
+    "com_velocity": centroidal.com_velocity,
+    "com_acceleration": centroidal.com_acceleration,
+    "com_bias": centroidal.com_bias,
+    "centroidal_momentum": centroidal.centroidal_momentum,
+    "centroidal_matrix": centroidal.centroidal_matrix,
+    "centroidal_bias": centroidal.centroidal_bias,
     "constraints": constraints.values,
     "constraint_jacobian": constraints.jacobian,
     "constraint_rates": constraints.rates,
@@ -55,6 +63,13 @@ DEFINITIONS: dict[str, Definition] = {
     "jacobian": kinematics.jacobian,
     "velocity": kinematics.velocity,
     "acceleration": kinematics.acceleration,
+    "acceleration_bias": kinematics.acceleration_bias,
+    "jacobian_rate": kinematics.jacobian_rate,
+    "spatial_velocity": kinematics.spatial_velocity,
+    "spatial_acceleration": kinematics.spatial_acceleration,
+    "spatial_jacobian": kinematics.spatial_jacobian,
+    "spatial_jacobian_rate": kinematics.spatial_jacobian_rate,
+    "operational_mobility": dynamics.operational_mobility,
     "axis": kinematics.axis,
     "arm": kinematics.arm,
     "structure": elements.structure,

@@ -17,7 +17,9 @@ from kinegraph.derive.dynamics.derivatives import (
 )
 from kinegraph.derive.dynamics.inertia_factorization import LinearSystem
 from kinegraph.derive.plan import ForwardMethod, InertiaMethod
+from kinegraph.derive.quantities import kinematics
 from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables
+from kinegraph.derive.tree.algebra import sum_of_products
 from kinegraph.derive.tree.displacements import Motion
 from kinegraph.derive.tree.expressions import output
 from kinegraph.graph.build import Scalar
@@ -208,6 +210,29 @@ def _ends_in_linear_system(derivation: Derivation, by: str) -> bool:
 def _forces_along_motion(derivation: Derivation, by: str) -> Square:
     motion = derivation.motion(velocities=True, accelerations=accelerations_of(derivation))
     return force_derivative(derivation, by, motion)
+
+
+def operational_mobility(derivation: Derivation, quantity: Quantity) -> Square:
+    """J H^-1 J^T: how a wrench at a point accelerates it and its body; with constraints, as far as these allow."""
+    rows = kinematics.jacobian(derivation, quantity)
+    if not derivation.size:
+        return [[derivation.zero] * 6 for _ in range(6)]
+    if derivation.is_constrained:
+        moved = _accelerated_by(derivation, rows)
+        return [[sum_of_products(left, right) for right in rows] for left in moved]
+    factors = derivation.factorized
+    upper = [factors.solve_upper(row) for row in rows]
+    return [[factors.weighted(upper[min(i, j)], upper[max(i, j)]) for j in range(6)] for i in range(6)]
+
+
+def _accelerated_by(derivation: Derivation, rows: Square) -> Square:
+    """Rows times d(qdd)/d(tau), which is the inverse of H on what the constraints allow."""
+    builder, accelerations = derivation.builder, accelerations_of(derivation)
+    columns = []
+    for symbol in _force_symbols(derivation):
+        along = ForwardDerivative(builder, {symbol.index: builder.one})
+        columns.append([Scalar(builder, along(item.index)) for item in accelerations])
+    return [[sum_of_products(row, column) for column in columns] for row in rows]
 
 
 def solves(derivation: Derivation, quantity: Quantity) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
-from kinegraph.derive.dynamics.composite_body import Column, Square
+from kinegraph.derive.dynamics.composite_body import Column, Screw, Square
 from kinegraph.derive.tree import kinematics
-from kinegraph.derive.tree.algebra import dot, minus, plus, vector
+from kinegraph.derive.tree.algebra import cross, dot, minus, plus, vector, zero_vector
 from kinegraph.derive.tree.displacements import position_rates
 from kinegraph.derive.tree.links import center_of_mass
 from kinegraph.errors import DerivationError
@@ -51,23 +51,47 @@ def velocity(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 
 def acceleration(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """The acceleration of a point above the angular acceleration of its body: velocities differentiated by time."""
+    return _in_axes(derivation, quantity, by_time(derivation, _velocity(derivation, quantity), accelerations=True))
+
+
+def acceleration_bias(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+    """The acceleration of a point above the angular acceleration of its body while all accelerations a are zero."""
+    return _in_axes(derivation, quantity, by_time(derivation, _velocity(derivation, quantity)))
+
+
+def jacobian_rate(derivation: Derivation, quantity: Quantity) -> Square:
+    """The derivative of the entries of a Jacobian by time."""
+    return _rows_by_time(derivation, jacobian(derivation, quantity))
+
+
+def by_time(derivation: Derivation, scalars: Iterable[Scalar], accelerations: bool = False) -> list[Scalar]:
+    """Derivatives by time; unless `accelerations` are asked for, velocities do not change."""
     builder, mechanism = derivation.builder, derivation.mechanism
-    motion = derivation.motion(velocities=True, accelerations=True)
+    motion = derivation.motion(velocities=True, accelerations=accelerations)
     rates = position_rates(mechanism, builder, motion.velocities)
     seeds = {builder.symbol(Kind.TIME, TIME): builder.one}
     for name, rate in zip(mechanism.layout.positions, rates, strict=True):
         seeds[builder.symbol(Kind.COORDINATE, name)] = rate.index
-    for v, a in zip(motion.velocities, motion.accelerations, strict=True):
-        seeds[v.index] = a.index
-    by_time = ForwardDerivative(builder, seeds)
-    found = [Scalar(builder, by_time(item.index)) for item in _velocity(derivation, quantity)]
-    return _in_axes(derivation, quantity, found)
+    if accelerations:
+        seeds |= {v.index: a.index for v, a in zip(motion.velocities, motion.accelerations, strict=True)}
+    along = ForwardDerivative(builder, seeds)
+    return [Scalar(builder, along(item.index)) for item in scalars]
+
+
+def _rows_by_time(derivation: Derivation, rows: Square) -> Square:
+    return [by_time(derivation, row) for row in rows]
 
 
 def _velocity(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """In fixed axes: what every joint before the point adds, also those that time moves."""
     view = kinematics.seen_from(derivation.layout, kinematics.fixed_frame(derivation.zero))
-    screws = kinematics.point_screws(derivation.layout, view, derivation.place(quantity, quantity.of))
+    return _driven(
+        derivation, kinematics.point_screws(derivation.layout, view, derivation.place(quantity, quantity.of))
+    )
+
+
+def _driven(derivation: Derivation, screws: dict[Column, Screw]) -> list[Scalar]:
+    """The sum of screws, each at the rate of its joint."""
     rates = derivation.motion(velocities=True).rates
     found = [derivation.zero] * 6
     for column, screw in screws.items():
@@ -85,6 +109,51 @@ def _in_axes(derivation: Derivation, quantity: Quantity, found: list[Scalar]) ->
     x, y, z = (vector([row[k] for row in matrix[:3]]) for k in range(3))
     parts = vector(found[:3]), vector(found[3:])
     return [dot(axis, part) for part in parts for axis in (x, y, z)]
+
+
+# Spatial vectors (twists): of the point of the body that is at the origin of the frame they are given in, so that they
+# change from frame to frame as Featherstone's motion vectors do.
+
+
+def spatial_jacobian(derivation: Derivation, quantity: Quantity) -> Square:
+    """The 6 x n matrix from v to the spatial velocity of a body."""
+    view = kinematics.seen_from(derivation.layout, derivation.frame(quantity))
+    place = derivation.place(quantity, quantity.of)
+    screws = kinematics.screws_at(derivation.layout, view, place.link, zero_vector(derivation.zero))
+    return kinematics.jacobian(screws, derivation.at_rest.columns, derivation.size, derivation.zero)
+
+
+def spatial_jacobian_rate(derivation: Derivation, quantity: Quantity) -> Square:
+    """The derivative of the entries of a spatial Jacobian by time."""
+    return _rows_by_time(derivation, spatial_jacobian(derivation, quantity))
+
+
+def spatial_velocity(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+    """The spatial velocity of a body against the fixed frame."""
+    return _moved_to_frame(derivation, quantity, _twist(derivation, quantity))
+
+
+def spatial_acceleration(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+    """The spatial acceleration of a body: its spatial velocity differentiated in the fixed frame."""
+    found = by_time(derivation, _twist(derivation, quantity), accelerations=True)
+    return _moved_to_frame(derivation, quantity, found)
+
+
+def _twist(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
+    """The spatial velocity in the fixed frame."""
+    view = kinematics.seen_from(derivation.layout, kinematics.fixed_frame(derivation.zero))
+    link = derivation.place(quantity, quantity.of).link
+    return _driven(derivation, kinematics.screws_at(derivation.layout, view, link, zero_vector(derivation.zero)))
+
+
+def _moved_to_frame(derivation: Derivation, quantity: Quantity, found: list[Scalar]) -> list[Scalar]:
+    """A spatial vector of the fixed frame at the origin of another one, along its axes."""
+    if not quantity.frame:
+        return found
+    view = kinematics.seen_from(derivation.layout, kinematics.fixed_frame(derivation.zero))
+    origin = kinematics.position(derivation.layout, view, derivation.frame(quantity))
+    linear, angular = vector(found[:3]), vector(found[3:])
+    return _in_axes(derivation, quantity, [*plus(linear, cross(angular, origin)), *angular])
 
 
 # Axes of joints and vectors from joints to centers of mass: Rackovic's e_i and r_ji.

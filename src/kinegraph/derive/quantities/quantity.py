@@ -26,8 +26,10 @@ _LONGEST_PRINTED = 80
 
 #: Everything that can be asked for, as it is written.
 WORDS = (*(record.word for record in TABLE), "d(X)/d(Y)")
-#: What is said to be known; few mechanisms are platforms.
-_USUAL = (*(record.word for record in TABLE if not record.of_platforms), "d(X)/d(Y)")
+#: Variants of other quantities, by how their names begin or end.
+_VARIANT = re.compile(r"spatial_|com_|.*_(bias|rate)$")
+#: What a message lists: few mechanisms are platforms, and docs/quantities.md lists the variants.
+_USUAL = (*(one.word for one in TABLE if not one.of_platforms and not _VARIANT.match(one.name)), "d(X)/d(Y)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,8 @@ def _fault(quantity: Quantity, colon: bool, at: bool) -> str:
 def _unknown(text: str, name: str) -> str:
     """The message for a word that is none, with what was probably meant."""
     meant = _derivative_meant(text) or _record_meant(name)
-    return f"unknown quantity {_short(text)}\n  {meant or 'available: ' + ', '.join(_USUAL)}"
+    usual = f"available: {', '.join(_USUAL)}; docs/quantities.md lists all"
+    return f"unknown quantity {_short(text)}\n  {meant or usual}"
 
 
 def _short(text: str) -> str:

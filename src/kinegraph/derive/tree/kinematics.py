@@ -83,9 +83,13 @@ def position(layout: FrameAssignment, view: View, place: Placement) -> Vector:
 def point_screws(layout: FrameAssignment, view: View, place: Placement) -> dict[Column, Screw]:
     """For every joint component between the fixed frame and the point's link: velocity of the point and angular
     velocity for a unit rate, in the viewer's axes."""
-    target = position(layout, view, place)
+    return screws_at(layout, view, place.link, position(layout, view, place))
+
+
+def screws_at(layout: FrameAssignment, view: View, link: int, target: Vector) -> dict[Column, Screw]:
+    """The same for the point of a link that is at `target`, in the viewer's frame."""
     found: dict[Column, Screw] = {}
-    index = place.link
+    index = link
     while index > 0:
         lever = minus(target, view.origins[index])
         for component, (angular, linear) in enumerate(joint_screws(layout, view, index)):

@@ -40,8 +40,15 @@ from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Poin
 from kinegraph.model.names import STATEMENTS, model_name_from
 from kinegraph.model.poses import pose
 from kinegraph.model.report import FindingKind, Places
-from kinegraph.model.robot_data import Extra, Shape, ShapeKind, ShapeRole
+from kinegraph.model.robot_data import Extra, FileJointKind, Shape, ShapeKind, ShapeRole, file_joint
 from kinegraph.model.validation.mechanism import validate
+
+_KINDS = {
+    MjcfJointKind.HINGE: FileJointKind.REVOLUTE,
+    MjcfJointKind.SLIDE: FileJointKind.PRISMATIC,
+    MjcfJointKind.BALL: FileJointKind.BALL,
+    MjcfJointKind.FREE: FileJointKind.FREE,
+}
 
 
 class BodyNames:
@@ -165,7 +172,11 @@ class MjcfRobotBuilder:
             self.settings.gravity,
             tuple(self._points),
         )
-        full = replace(bare, extras=(*self._joint_records(bare), *self._shapes))
+        joints = (  # MuJoCo and Pinocchio keep the order of the file
+            file_joint(joint.name, _KINDS[joint.kind], motion.coordinates, (place, place, place))
+            for place, (joint, motion) in enumerate(self._motions)
+        )
+        full = replace(bare, extras=(*self._joint_records(bare), *self._shapes), joints=tuple(joints))
         mechanism = self._with_equality(full, equalities)
         validate(mechanism, self.places)
         report_massless(mechanism, self.findings)

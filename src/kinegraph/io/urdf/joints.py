@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -86,6 +86,18 @@ class UrdfTree:
     def ordered_joints(self) -> list[UrdfJoint]:
         """Joints in the order of their child links."""
         return [self.joint_to[link] for link in self.order[1:]]
+
+    def preorder(self, key: Callable[[UrdfJoint], object]) -> list[UrdfJoint]:
+        """Joints depth first, those of each link sorted by a key."""
+        behind: dict[str, list[UrdfJoint]] = {}
+        for joint in sorted(self.joint_to.values(), key=key, reverse=True):  # type: ignore[arg-type]
+            behind.setdefault(joint.parent, []).append(joint)
+        found: list[UrdfJoint] = []
+        waiting = list(behind.get(self.root, ()))
+        while waiting:
+            found.append(waiting.pop())
+            waiting += behind.get(found[-1].child, ())
+        return found
 
 
 def read_tree(root: Element, findings: Findings) -> UrdfTree:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -15,14 +16,30 @@ from kinegraph.io.robot.joint_motion import AnyCoordinate, JointMotion, NameTabl
 from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_out, missing, report_words, understood
 from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml
-from kinegraph.io.urdf.joints import UrdfJoint, UrdfJointReader, UrdfTree, read_extras, read_loops, read_tree
+from kinegraph.io.urdf.joints import (
+    UrdfJoint,
+    UrdfJointKind,
+    UrdfJointReader,
+    UrdfTree,
+    read_extras,
+    read_loops,
+    read_tree,
+)
 from kinegraph.io.urdf.links import UrdfShapeReader, origin_of, read_inertia
 from kinegraph.model.expressions import Expression, expression
 from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.model.names import STATEMENTS, model_name_from
 from kinegraph.model.report import FindingKind, Places
-from kinegraph.model.robot_data import Extra
+from kinegraph.model.robot_data import Extra, FileJoint, FileJointKind, file_joint
 from kinegraph.model.validation.mechanism import validate
+
+_KINDS = {
+    UrdfJointKind.REVOLUTE: FileJointKind.REVOLUTE,
+    UrdfJointKind.CONTINUOUS: FileJointKind.CONTINUOUS,
+    UrdfJointKind.PRISMATIC: FileJointKind.PRISMATIC,
+    UrdfJointKind.FLOATING: FileJointKind.FREE,
+    UrdfJointKind.PLANAR: FileJointKind.PLANAR,
+}
 
 #: The name of the joint of a floating root link.
 FLOATING_BASE = "base"
@@ -45,6 +62,8 @@ class UrdfRobotBuilder:
         self._coordinates: list[AnyCoordinate] = []
         self._extras: list[Extra] = []
         self._joint_of: dict[str, str] = {}
+        self._floating: tuple[AnyCoordinate, ...] = ()
+        self._own_coordinates: dict[UrdfJoint, tuple[AnyCoordinate, ...]] = {}
 
     def robot(self, base: Base, gravity: tuple[Expression, Expression, Expression], loops: bool = True) -> Robot:
         """The robot, validated; with its loops if `loops` is set."""
@@ -58,6 +77,7 @@ class UrdfRobotBuilder:
             (),
             gravity,
             extras=tuple(self._extras),
+            joints=tuple(self._file_joints()),
         )
         if loops:
             bare = replace(bare, loops=read_loops(self._root, self.tree, self.links, self.angle_reader))
@@ -70,13 +90,33 @@ class UrdfRobotBuilder:
         links = {self.links[link]: link for link in self.tree.order}
         return Robot(replace(bare, report=self.angle_reader.findings.report()), links, self._joint_of)
 
+    def _file_joints(self) -> Iterator[FileJoint]:
+        """The joints with their places in three orders.
+
+        MuJoCo follows the order of the links in the file; Pinocchio that of the joints' names, as urdfdom does.
+        """
+        if self._floating:
+            yield file_joint(FLOATING_BASE, FileJointKind.FREE, self._floating, (-1, -1, -1))
+        tree, links = self.tree, list(self.tree.links)
+        in_file = {name: place for place, name in enumerate(tree.joints)}
+        mujoco, pinocchio = (
+            {joint.name: place for place, joint in enumerate(tree.preorder(key))}
+            for key in (lambda joint: links.index(joint.child), lambda joint: joint.name.encode())
+        )
+        for joint in tree.ordered_joints:
+            name, own = joint.name, self._own_coordinates.get(joint)
+            if own:
+                yield file_joint(name, _KINDS[joint.kind], own, (in_file[name], mujoco[name], pinocchio[name]))
+
     def _add_root(self, base: Base) -> None:
         motion = free(self.joints.names, FLOATING_BASE) if base is Base.FLOATING else JointMotion()
+        self._floating = motion.coordinates
         self._enter_coordinates(motion, FLOATING_BASE, self.tree.links[self.tree.root])
         self._add_link(self.tree.root, Body(self.links[self.tree.root], None, motion.transforms))
 
     def _add(self, joint: UrdfJoint) -> None:
         motion = self.joints.motion(joint)
+        self._own_coordinates[joint] = motion.coordinates
         self._enter_coordinates(motion, joint.name, joint.element)
         self._extras.extend(read_extras(joint, motion))
         placed = origin_of(joint.element, self.angle_reader, f"the joint {joint.name}")
