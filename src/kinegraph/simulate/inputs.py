@@ -17,8 +17,9 @@ from kinegraph.errors import SolveError
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import Value, initial_positions, initial_velocities, number
 from kinegraph.model.expressions import PI, TIME, Expression, Scalar, expressions, names
-from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.robot_data import actuator_inputs, named_state
 from kinegraph.simulate.formulas import formula
 from kinegraph.solve.methods.feedback import Samples
 from kinegraph.solve.methods.method import Solver
@@ -92,9 +93,11 @@ def check_rows(intervals: int) -> None:
 
 
 def initial_values(mechanism: Mechanism, given: Mapping[str, Scalar] | ArrayLike | None) -> Mapping[str, Scalar]:
-    """Initial values by name; an array holds all positions, then all velocities."""
+    """Initial values by name; an array holds all positions, then all velocities; a string names a keyframe."""
     if given is None:
         return {}
+    if isinstance(given, str):
+        return named_state(mechanism, given)
     if isinstance(given, Mapping):
         return given
     names = (*mechanism.layout.positions, *mechanism.layout.velocities)
@@ -146,6 +149,9 @@ def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forc
             sampled[name] = Sampled(*given)
         else:
             formulas[name] = formula(given)
+    for name in actuator_inputs(mechanism):  # a robot whose actuators get no control
+        if name not in sampled:
+            formulas.setdefault(name, ZERO)
     return Forces(formulas, tuple(sampled)), signals(list(sampled.values()))
 
 
