@@ -220,7 +220,8 @@ class ActuatorReader:
             return law.value(f"{word}range"), law.value(f"{word}range", 1)
         if place and law.gain == "pid":
             return None
-        if law.inherited and law.dynamics != "integrator":
+        servo = law.gain == "pid" or _is_position_servo(law)
+        if law.inherited and servo and law.dynamics != "integrator":
             return self._inherited(law, element)
         return law.limits("ctrlrange", "ctrllimited", self.settings.automatic_limits)
 
@@ -289,13 +290,13 @@ class ActuatorReader:
             found_part(self.sites.frames, element, word)
         crank, slider = element.required("cranksite"), element.required("slidersite")
         rod = law.number("cranklength")
-        axis, turning = self.sites.axis(slider)
+        axis, axis_rate = self.sites.axis(slider)
         steps, rates = (
             [Operation("-", pair) for pair in zip(read(crank), read(slider), strict=True)]
             for read in (self.sites.position, self.sites.velocity)
         )
         along = scalar_product(axis, steps)
-        along_rate = plus(scalar_product(axis, rates), scalar_product(turning, steps))
+        along_rate = plus(scalar_product(axis, rates), scalar_product(axis_rate, steps))
         inside = along * along + Number(rod * rod) - scalar_product(steps, steps)
         root = Call("sqrt", (Call("max", (inside, Number(Fraction(1, 10**200)))),))
         slope = (along * along_rate - scalar_product(steps, rates)) / root

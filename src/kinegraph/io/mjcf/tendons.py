@@ -51,12 +51,12 @@ def linear_form(shares: Sequence[tuple[str, Fraction]]) -> Extent:
     together: dict[str, Fraction] = {}
     for name, factor in shares:
         together[name] = together.get(name, Fraction(0)) + factor
-    kept = tuple((name, factor) for name, factor in together.items() if factor)
+    nonzero = tuple((name, factor) for name, factor in together.items() if factor)
     value: Expression = ZERO
     rate: Expression = ZERO
-    for name, factor in kept:
+    for name, factor in nonzero:
         value, rate = (plus(total, linear(factor, Name(one))) for total, one in ((value, name), (rate, name + "'")))
-    return Extent(value, rate, kept)
+    return Extent(value, rate, nonzero)
 
 
 def scalar_product(first: Sequence[Expression], second: Sequence[Expression]) -> Expression:
