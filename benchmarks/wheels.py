@@ -7,7 +7,8 @@
 Of every file that describes a mechanism (it has a body, and the engine reads it): is it read, do the forces
 tau(q, v, a) and the inertia matrix agree to 1e-9, and if not, what does the report say is left out? MuJoCo's contacts,
 limits and dry friction are switched off, for the report names them; its passive forces (springs, dampers, tendons,
-fluid) and its actuators, at random controls, are on. Equality constraints are left out on both sides: forces and inertias are those of the tree.
+fluid) and its actuators, at random controls, are on. Equality constraints are left
+out on both sides: forces and inertias are those of the tree.
 """
 
 from __future__ import annotations
