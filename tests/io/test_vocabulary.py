@@ -90,7 +90,7 @@ MODEL = """
   <default><geom size="1"/><default class="d"><joint damping="1"/></default></default>
   <asset><mesh name="a" file="a.obj"/>
     <mesh name="tetrahedron" vertex="0 0 0 1 0 0 0 1 0 0 0 1" inertia="convex"/></asset>
-  <worldbody><frame childclass="d" pos="0 0 1"><body name="b" quat="0 1 0 0">
+  <worldbody><frame childclass="d" pos="0 0 1"><body gravcomp="1" name="b" quat="0 1 0 0">
     <joint name="j" range="-1 1" ref="1" springref="1" stiffness="1" armature="1" frictionloss="1"/>
     <joint type="ball" axis="0 1 0"/>
     <inertial pos="0 0 0" mass="1" fullinertia="1 1 1 0 0 0" axisangle="1 0 0 1"/>
@@ -239,6 +239,29 @@ def test_mjcf_says_what_it_leaves_out(outer: str, inner: str, topic: str) -> Non
 def test_bodies_say_what_they_leave_out() -> None:
     model = f'<mujoco><worldbody><body name="b" gravcomp="1" mocap="true">{MASS}</body></worldbody></mujoco>'
     assert parse_mjcf(model).report.summary() == "mocap bodies"
+
+
+@pytest.mark.parametrize(
+    ("outer", "limit", "told"),
+    [
+        ('<actuator><motor joint="j"/></actuator>', "", ""),
+        ('<actuator><motor joint="j"/></actuator>', "-1 1", "actuatorgravcomp with actuatorfrcrange"),
+        ('<actuator><motor joint="j"/></actuator><option gravity="0 0 0"/>', "-1 1", ""),
+        ("", "", "actuatorgravcomp without actuators"),
+        ('<actuator><motor joint="j"/></actuator><option><flag actuation="disable"/></option>', "",
+         "actuatorgravcomp without actuators"),
+    ],
+)  # fmt: skip
+def test_gravity_compensation_by_actuators_is_reported_where_it_changes_forces(
+    outer: str, limit: str, told: str
+) -> None:
+    range_ = f'actuatorfrcrange="{limit}"' if limit else ""
+    joint = f'<joint name="j" actuatorgravcomp="true" {range_}/>'
+    body = f'<body name="b" gravcomp="1">{joint}{MASS}</body>'
+    report = parse_mjcf(f"<mujoco>{outer}<worldbody>{body}</worldbody></mujoco>").report
+    messages = [finding.message for finding in report.of(FindingKind.LEFT_OUT)]
+    assert len(messages) == bool(told)
+    assert all(message.startswith(told) for message in messages)
 
 
 def test_names_of_a_file_stay_on_one_line() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from kinegraph.errors import ModelError
 from kinegraph.io.meshes import MeshFinder
 from kinegraph.io.mjcf.actuators import ActuatorReader
-from kinegraph.io.mjcf.body_forces import gravity_compensation
+from kinegraph.io.mjcf.body_forces import gravity_compensation, report_actuated_compensation
 from kinegraph.io.mjcf.body_tree import MjcfBody, bodies_of, with_includes, with_replicas
 from kinegraph.io.mjcf.equality import EqualityReader, Parts
 from kinegraph.io.mjcf.geoms import Geom, GeomReader, MeshAssets, place_between
@@ -53,7 +53,7 @@ from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Poin
 from kinegraph.model.names import STATEMENTS, model_name_from
 from kinegraph.model.poses import Floats, pose
 from kinegraph.model.report import FindingKind, Places
-from kinegraph.model.robot_data import Extra, JointArmature, Shape, ShapeKind, ShapeRole
+from kinegraph.model.robot_data import Extra, JointArmature, PassiveElement, Shape, ShapeKind, ShapeRole
 from kinegraph.model.validation.mechanism import validate
 
 
@@ -232,6 +232,9 @@ class MjcfRobotBuilder:
             elements=forces,
             inputs=tuple(reader.inputs),
         )
+        if any(isinstance(one, PassiveElement) for one in mechanism.extras):
+            driven = self.settings.flags.actuation and any(group.children for group in self.root.all("actuator"))
+            report_actuated_compensation((joint for joint, _ in self._motions), self.settings, driven, self.findings)
         keys = tuple(keyframes(self.root, full, self.findings))
         return replace(full, points=tuple(self._points), extras=(*full.extras, *keys))
 
@@ -495,8 +498,8 @@ MJCF: Vocabulary = {
     "inertial": entry(understood(f"mass diaginertia fullinertia {_PLACE}")),
     "joint": entry(
         understood("name class type pos axis ref springref stiffness damping armature frictionloss limited range"),
-        understood("actuatorfrclimited actuatorfrcrange springdamper"),
-        idle("group user margin solreflimit solimplimit solreffriction solimpfriction actuatorgravcomp"),
+        understood("actuatorfrclimited actuatorfrcrange springdamper actuatorgravcomp"),
+        idle("group user margin solreflimit solimplimit solreffriction solimpfriction"),
         missing("yielding springs", springyield="0"),
     ),
     "freejoint": entry(understood("name align"), idle("group")),
