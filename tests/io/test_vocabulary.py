@@ -86,7 +86,7 @@ ROBOT = """
 CALLED = {"shape": ("visual", "collision"), "shape_material": ("material",), "loop_end": ("link1", "link2")}
 MODEL = """
 <mujoco model="m">
-  <compiler angle="radian"/><option gravity="0 0 -1"><flag gravity="enable"/></option>
+  <compiler angle="radian"/><option gravity="0 0 -1" density="1"><flag gravity="enable"/></option>
   <default><geom size="1"/><default class="d"><joint damping="1"/></default></default>
   <asset><mesh name="a" file="a.obj"/>
     <mesh name="tetrahedron" vertex="0 0 0 1 0 0 0 1 0 0 0 1" inertia="convex"/></asset>
@@ -100,7 +100,7 @@ MODEL = """
     <replicate count="2" offset="1 0 0"><site name="r"/></replicate>
     <body xyaxes="1 0 0 0 1 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1" zaxis="0 0 1"/></body>
   </body></frame>
-  <body name="free"><freejoint name="f"/><geom size="1"/><site name="t"/></body></worldbody>
+  <body name="free"><freejoint name="f"/><geom size="1" fluidshape="ellipsoid"/><site name="t"/></body></worldbody>
   <equality>
     <connect name="c" body1="b" body2="free" anchor="0 0 0"/><connect site1="s" site2="t"/>
     <weld body1="b" body2="free"/><weld site1="s" site2="t"/><joint joint1="j"/>
@@ -214,7 +214,7 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
         ('<keyframe><key qpos="1"/></keyframe>', "", ""),
         ('<keyframe><key mpos="1 2 3"/></keyframe>', "", "keyframes"),
         ('<contact><pair geom1="a" geom2="b"/></contact>', "", "contacts"),
-        ('<option density="1.2" wind="1 0 0"/>', "", "fluid forces (2)"),
+        ('<option density="1.2" wind="1 0 0"/>', "", ""),
         ('<option density="0.0" wind="0 0 0" viscosity="0"/>', "", ""),
         ('<compiler boundmass="0.1"/>', "", ""),
         ('<compiler boundmass="0" balanceinertia="false"/>', "", ""),
@@ -224,7 +224,7 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
         ("", '<geom type="sphere" size="1"/>', "contacts"),
         ('<option><flag contact="disable"/></option>', '<geom type="sphere" size="1"/>', ""),
         ("", '<geom type="sphere" size="1" contype="0" conaffinity="0"/>', ""),
-        ("", '<geom type="sphere" size="1" contype="0" conaffinity="0" fluidshape="ellipsoid"/>', "fluid forces"),
+        ("", '<geom type="sphere" size="1" contype="0" conaffinity="0" fluidshape="ellipsoid"/>', ""),
         ("<sensor><jointpos joint='j'/></sensor><visual><map znear='1'/></visual>", "<camera/><light/>", ""),
         ("words", "", ""),
     ],

@@ -14,6 +14,7 @@ from kinegraph.io.mjcf.actuators import ActuatorReader
 from kinegraph.io.mjcf.body_forces import gravity_compensation, report_actuated_compensation
 from kinegraph.io.mjcf.body_tree import MjcfBody, bodies_of, with_includes, with_replicas
 from kinegraph.io.mjcf.equality import EqualityReader, Parts
+from kinegraph.io.mjcf.fluid import FluidForces
 from kinegraph.io.mjcf.geoms import Geom, GeomReader, MeshAssets, place_between
 from kinegraph.io.mjcf.inertia import (
     bounded,
@@ -47,13 +48,23 @@ from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_out, missing, report_words, understood
 from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml, single, vector
 from kinegraph.model.constraints import Frame
+from kinegraph.model.evaluate import number
 from kinegraph.model.expressions import Expression, Number
 from kinegraph.model.joint_models import JointModel, with_elements
 from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Shift, Transform, inverse
 from kinegraph.model.names import STATEMENTS, model_name_from
 from kinegraph.model.poses import Floats, pose
 from kinegraph.model.report import FindingKind, Places
-from kinegraph.model.robot_data import Extra, JointArmature, PassiveElement, Shape, ShapeKind, ShapeRole
+from kinegraph.model.robot_data import (
+    FLUID,
+    GRAVITY_COMPENSATION,
+    Extra,
+    JointArmature,
+    PassiveElement,
+    Shape,
+    ShapeKind,
+    ShapeRole,
+)
 from kinegraph.model.validation.mechanism import validate
 
 
@@ -158,6 +169,7 @@ class MjcfRobotBuilder:
         self._point_of: dict[tuple[str, Frame], str] = {}
         self._compensated: dict[str, Fraction] = {}
         self._joint_of: dict[str, str] = {}
+        self._in_fluid: dict[str, list[tuple[Geom, Frame]]] = {}
 
     @property
     def findings(self) -> Findings:
@@ -180,7 +192,8 @@ class MjcfRobotBuilder:
             tuple(self._points),
         )
         compensation = gravity_compensation(self._compensated, bare) if self.settings.flags.passive else ()
-        full = replace(bare, extras=(*self._joint_records(bare), *compensation, *self._shapes))
+        fluid = tuple(self._fluid_forces(bare))
+        full = replace(bare, extras=(*self._joint_records(bare), *compensation, *fluid, *self._shapes))
         mechanism = self._with_equality(full, options.equalities)
         mechanism = self._driven(mechanism, options.actuators)
         validate(mechanism, self.places)
@@ -232,11 +245,31 @@ class MjcfRobotBuilder:
             elements=forces,
             inputs=tuple(reader.inputs),
         )
-        if any(isinstance(one, PassiveElement) for one in mechanism.extras):
+        if any(isinstance(one, PassiveElement) and one.topic == GRAVITY_COMPENSATION for one in mechanism.extras):
             driven = self.settings.flags.actuation and any(group.children for group in self.root.all("actuator"))
             report_actuated_compensation((joint for joint, _ in self._motions), self.settings, driven, self.findings)
         keys = tuple(keyframes(self.root, full, self.findings))
         return replace(full, points=tuple(self._points), extras=(*full.extras, *keys))
+
+    def _fluid_forces(self, bare: Mechanism) -> Iterator[PassiveElement]:
+        """The forces of the fluid on all bodies that move: on their ellipsoids if they have any, else on their box."""
+        forces = FluidForces(self.settings.fluid, self._point)
+        if not (self.settings.fluid.acts and self.settings.flags.passive):
+            return
+        for word in self.settings.changes_bodies:
+            what = f"{word} of <compiler>: MuJoCo changes the bodies on which the fluid acts"
+            self.findings.count(FindingKind.LEFT_OUT, FLUID, what, None)
+        for body in bare.bodies:
+            ellipsoids = self._in_fluid.get(body.name)
+            if ellipsoids == []:
+                yield from forces.on_box(body.name, body.inertia)
+            for place, (geom, frame) in enumerate(ellipsoids or ()):
+                if geom.is_mesh:
+                    what = "fluidshape of a mesh"
+                    self.findings.count(FindingKind.LEFT_OUT, FLUID, what, geom.element.place, body.name)
+                elif number(body.inertia.mass, {}) > 0:
+                    here = Frame(body.name, (*frame.transforms, *geom.primitive.place))
+                    yield from forces.on_ellipsoid(f"{body.name}_{place}", here, geom)
 
     def _point(self, name: str, frame: Frame) -> str:
         """The output point of a site, or a new one at a frame; its name is not that of a body."""
@@ -293,6 +326,9 @@ class MjcfRobotBuilder:
             if share:
                 self._compensated[name] = share
             self._made.append(accepted_where_needed(made, self.places, self.findings))
+            if not self._is_fixed(body):
+                ellipsoids = [geom for geom in geoms if geom.element.get("fluidshape") == "ellipsoid"]
+                self._in_fluid[name] = [(geom, Frame(name, inverse(frame))) for geom in ellipsoids]
         self._shapes.extend(self._shape(geom, name, inverse(frame)) for geom in geoms)
         self._add_sites(body, name, inverse(frame))
 
@@ -447,18 +483,18 @@ MJCF: Vocabulary = {
         understood("angle autolimits coordinate eulerseq meshdir assetdir"),
         understood("inertiafromgeom inertiagrouprange settotalmass boundmass boundinertia balanceinertia"),
         understood("fitaabb strippath alignfree exactmeshinertia"),
-        idle("conflict discardvisual fusestatic"),
+        understood("discardvisual fusestatic"),
+        idle("conflict"),
         idle("texturedir usethread savecanonical savecompiled saveinertial convexhull"),
         children="lengthrange=idle",
     ),
     "option": entry(
-        understood("gravity actuatorgroupdisable"),
+        understood("gravity actuatorgroupdisable density viscosity wind"),
         idle("timestep apirate impratio integrator cone jacobian solver iterations tolerance"),
         idle("ls_iterations ls_tolerance"),
         idle("noslip_iterations noslip_tolerance ccd_iterations ccd_tolerance mpr_iterations mpr_tolerance collision"),
         idle("sdf_iterations sdf_initpoints sleep_tolerance magnetic"),
         idle("o_margin o_solref o_solimp o_friction"),
-        missing("fluid forces", density="0", viscosity="0", wind="0 0 0"),
         children="flag",
     ),
     "flag": entry(
@@ -505,9 +541,8 @@ MJCF: Vocabulary = {
     "freejoint": entry(understood("name align"), idle("group")),
     "geom": entry(
         understood(f"class type size fromto {_PLACE} contype conaffinity mass density mesh"),
-        understood("rgba group shellinertia fitscale"),
+        understood("rgba group shellinertia fitscale fluidshape fluidcoef"),
         idle(f"name user material hfield castshadow {_CONTACT}"),
-        missing("fluid forces", fluidshape="none", fluidcoef=None),
         children="plugin",
     ),
     "site": entry(

@@ -59,6 +59,20 @@ class Flags:
 
 
 @dataclass(frozen=True)
+class FluidSettings:
+    """The fluid around all bodies."""
+
+    density: float = 0.0
+    viscosity: float = 0.0
+    wind: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def acts(self) -> bool:
+        """Whether the fluid exerts forces."""
+        return self.density > 0 or self.viscosity > 0
+
+
+@dataclass(frozen=True)
 class Settings:
     """The settings of a model."""
 
@@ -76,6 +90,8 @@ class Settings:
     gravity: tuple[Expression, Expression, Expression]
     flags: Flags
     align_free: bool
+    fluid: FluidSettings
+    changes_bodies: tuple[str, ...]
 
 
 def read_settings(root: Element) -> Settings:
@@ -103,6 +119,8 @@ def read_settings(root: Element) -> Settings:
         gravity=_gravity(option) if flags.gravity else (ZERO, ZERO, ZERO),
         flags=flags,
         align_free=compiler.get("alignfree") == "true",
+        fluid=_fluid(option),
+        changes_bodies=tuple(word for word in ("fusestatic", "discardvisual") if compiler.get(word) == "true"),
     )
 
 
@@ -168,6 +186,12 @@ def _gravity(option: Element) -> tuple[Expression, Expression, Expression]:
     written = vector(option, "gravity", 3)
     x, y, z = (item.value for item in written) if written else (Fraction(0), Fraction(0), Fraction("-9.81"))
     return Number(x), Number(y), Number(z)
+
+
+def _fluid(option: Element) -> FluidSettings:
+    density, viscosity = (float(single(option, name) or 0) for name in ("density", "viscosity"))
+    x, y, z = (float(item.value) for item in vector(option, "wind", 3) or [Written(Fraction(0))] * 3)
+    return FluidSettings(density, viscosity, (x, y, z))
 
 
 def _inertia_bounds(compiler: Element) -> InertiaBounds:
