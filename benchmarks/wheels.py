@@ -6,8 +6,9 @@
 
 Of every file that describes a mechanism (it has a body, and the engine reads it): is it read, do the forces
 tau(q, v, a) and the inertia matrix agree to 1e-9, and if not, what does the report say is left out? MuJoCo's contacts,
-limits, dry friction and actuators are switched off, for the report names them; its passive forces (springs, dampers,
-tendons, fluid) are on. Equality constraints are left out on both sides: forces and inertias are those of the tree.
+limits and dry friction are switched off, for the report names them; its passive forces (springs, dampers, tendons,
+fluid) and its actuators, at random controls, are on. Equality constraints are left
+out on both sides: forces and inertias are those of the tree.
 """
 
 from __future__ import annotations
@@ -38,12 +39,12 @@ from kinegraph.io.robot.xml import read_xml
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.report import FindingKind
-from kinegraph.model.robot_data import full_report
+from kinegraph.model.robot_data import ActuatorData, full_report
 
-PACKAGES = ("dm_control", "gymnasium", "robosuite", "pydrake")
+PACKAGES = ("mujoco", "dm_control", "gymnasium", "gymnasium_robotics", "robosuite", "pydrake")
 LIMIT = 1e-9
 
-_OFF = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS", "ACTUATION")
+_OFF = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS")
 Floats = NDArray[np.float64]
 
 
@@ -52,6 +53,7 @@ class Verdict(Enum):
 
     AGREES = "agrees"
     LEFT_OUT = "agrees without the fluid or tendons that the report says are left out"
+    PARTLY = "read, but not all of its actuators drive it, as the report says"
     DIFFERS = "DIFFERS"
     STILL = "read, nothing moves"
     REFUSED = "refused"
@@ -121,13 +123,17 @@ class MuJoCo:
                 if hasattr(self.model, f"tendon_{name}"):
                     getattr(self.model, f"tendon_{name}")[:] = 0
 
-    def quantities(self, q: Floats, v: Floats, a: Floats) -> dict[str, Floats]:
-        """H, and the forces that make the motion: H a + bias - passive forces."""
+    def quantities(self, q: Floats, v: Floats, a: Floats, controls: Floats, activations: Floats) -> dict[str, Floats]:
+        """H, and the forces that make the motion: H a + bias - passive forces - forces of actuators."""
         self.data.qpos[:], self.data.qvel[:] = q, v
+        self.data.ctrl[:], self.data.act[:] = controls, activations
         mujoco.mj_forward(self.model, self.data)
         inertia = np.zeros((self.model.nv, self.model.nv))
         mujoco.mj_fullM(self.model, self.data, inertia)
-        return {"H": inertia, "tau": inertia @ a + self.data.qfrc_bias - self.data.qfrc_passive}
+        return {
+            "H": inertia,
+            "tau": inertia @ a + self.data.qfrc_bias - self.data.qfrc_passive - self.data.qfrc_actuator,
+        }
 
 
 def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
@@ -152,6 +158,8 @@ def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     if (len(mechanism.layout.positions), size) != (peer.model.nq, peer.model.nv):
         words = f"{size} velocities, MuJoCo {peer.model.nv}; {left}"
         return FileOutcome(package, inner, Verdict.DIFFERS.name, size, np.inf, words)
+    if len(inputs(mechanism, *(np.zeros(count) for count in (peer.model.nu, peer.model.na)))) != peer.model.nu:
+        return FileOutcome(package, inner, Verdict.PARTLY.name, size, words=left)
     kernel = compile(mechanism, "H,tau", options=KernelOptions(cache=False))
     off = largest_error(kernel, mechanism, peer, states)
     verdict = Verdict.AGREES if off <= LIMIT else Verdict.DIFFERS
@@ -164,14 +172,28 @@ def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
 def largest_error(kernel: Kernel, mechanism: Mechanism, peer: MuJoCo, states: int) -> float:
     """The largest relative difference of H and tau at random states."""
     worst = 0.0
+    draw = np.random.default_rng(27)
     for q, v, a, _ in random_states(mechanism, states):
-        given: dict[str, ArrayLike] = {"q": q, "v": v, "a": a, "t": 0.0}
+        controls, activations = draw.normal(size=peer.model.nu) * 2, draw.normal(size=peer.model.na)
+        u = inputs(mechanism, controls, activations)
+        given: dict[str, ArrayLike] = {"q": q, "v": v, "a": a, "t": 0.0, "u": u}
         arguments = (given[one.name] for one in kernel.arguments)
-        ours, theirs = kernel(*arguments), peer.quantities(q, v, a)
+        ours, theirs = kernel(*arguments), peer.quantities(q, v, a, controls, activations)
         for name, value in theirs.items():
             off = float(np.abs(ours[name] - value).max() / max(float(np.abs(value).max()), 1e-12))
             worst = max(worst, off if np.isfinite(off) else np.inf)
     return worst
+
+
+def inputs(mechanism: Mechanism, controls: Floats, activations: Floats) -> Floats:
+    """The inputs of the mechanism from MuJoCo's controls and activations; of actuators in the order of the file."""
+    control, activation = iter(controls), iter(activations)
+    found: list[float] = []
+    for one in mechanism.extras:
+        if isinstance(one, ActuatorData):
+            own = [next(control) for _ in one.inputs]
+            found += [next(activation)] if one.active else own
+    return np.array(found)
 
 
 def compare_urdf(path: Path, package: str, states: int) -> FileOutcome:
@@ -208,7 +230,17 @@ def outcomes(names: list[str], states: int) -> Iterator[FileOutcome]:
 def summary(found: list[FileOutcome]) -> str:
     """Files by package and verdict, as a table of Markdown."""
     counts = Counter((one.package, one.verdict) for one in found)
-    columns = "package", "mechanisms", "agree", "left out, said", "differ", "nothing moves", "refused", "read"
+    columns = (
+        "package",
+        "mechanisms",
+        "agree",
+        "left out, said",
+        "partly driven",
+        "differ",
+        "nothing moves",
+        "refused",
+        "read",
+    )
     head = (*columns, "no bodies", "engine refuses")
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     words = [verdict.name for verdict in Verdict if verdict not in _APART]

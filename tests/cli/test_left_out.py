@@ -23,8 +23,8 @@ MODEL = """
     <joint name="j" axis="0 1 0" range="-1 1" damping="0.1" frictionloss="0.2"/>
     <geom type="sphere" size="0.1" pos="0.2 0.1 0.3"/>
   </body></worldbody>
-  <actuator><motor name="drive" joint="j"/></actuator>
-  <keyframe><key qpos="0.5"/></keyframe>
+  <actuator><adhesion name="drive" body="b" ctrlrange="0 1"/></actuator>
+  <keyframe><key mpos="0.5 0 0"/></keyframe>
 </mujoco>
 """
 WHOLE = '<robot name="r"><link name="a"/><link name="b"/>{}</robot>'
@@ -61,7 +61,7 @@ def test_every_command_says_it_in_one_line(run, model, line, tmp_path):
     notes = [text for text in result.err.splitlines() if text.startswith("note: ")]
     assert result.code == 0 and len(notes) == 1
     assert notes[0] == (
-        "note: m.xml: left out or rounded: contacts, actuators, keyframes, joint ranges, dry friction in joints; "
+        "note: m.xml: left out or rounded: actuators, contacts, keyframes, joint ranges, dry friction in joints; "
         "`kinegraph check` says more"
     )
 
@@ -70,9 +70,9 @@ def test_check_prints_all_of_it(run, model):
     result = run(f"check {model}")
     assert "note:" not in result.err and "well described" not in result.out
     for line in (
-        "m: described in part, without contacts, actuators, keyframes, joint ranges, dry friction in joints; 1 body",
-        "<motor> of <actuator>: drive",
-        "<key> of <keyframe>",
+        "m: described in part, without actuators, contacts, keyframes, joint ranges, dry friction in joints; 1 body",
+        "<adhesion> drive: adhesion actuators are not supported",
+        "mpos of <key>",
         "joint ranges: j",
         "1.5708 of the body b differs from pi/2 by 3.7e-06; tolerance 1e-5 rounds it",
         "--angle-tolerance 1e-05 takes the 1 angle as right angles: tau by",
@@ -89,7 +89,7 @@ def test_check_gives_it_as_data(run, model):
     found = data(run(f"check {model} --json"))
     assert not found["complete"]
     topics = {one["topic"]: one for one in found["left_out"] if one["kind"] == "left_out"}
-    assert list(topics) == ["contacts", "actuators", "keyframes", "joint ranges", "dry friction in joints"]
+    assert list(topics) == ["actuators", "contacts", "keyframes", "joint ranges", "dry friction in joints"]
     assert topics["actuators"]["line"] == 8 and topics["actuators"]["file"] == str(model)
     assert [one["kind"] for one in found["remarks"]] == ["near_right_angle"]
     assert data(run("check puma560 --json"))["left_out"] == []
@@ -114,7 +114,7 @@ def test_angles_are_rounded_on_request(run, tmp_path):
 
 
 def test_loading_warns_once_and_says_what(model, tmp_path):
-    with pytest.warns(LeftOutWarning, match=r"m\.xml: left out or rounded: contacts, actuators") as caught:
+    with pytest.warns(LeftOutWarning, match=r"m\.xml: left out or rounded: actuators, contacts") as caught:
         found = kg.load(model)
     assert len(caught) == 1 and caught[0].filename == __file__
     assert "actuators" in found.report.summary()
@@ -130,7 +130,7 @@ def test_the_mechanism_keeps_it(model):
     found = kg.load(model)
     again = pickle.loads(pickle.dumps(replace(found, name="other")))
     assert again.report == found.report and again.report.of(FindingKind.LEFT_OUT)
-    assert "# line 8: <motor> of <actuator>: drive" in kg.write(found).splitlines()
+    assert "# line 8: <adhesion> drive: adhesion actuators are not supported" in kg.write(found).splitlines()
     assert kg.parse(kg.write(found)).report.complete
     assert replace(found, report=kg.load("puma560").report) == found  # it is no part of what the mechanism is
 

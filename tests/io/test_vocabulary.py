@@ -11,6 +11,7 @@ import pytest
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.mjcf.body_tree import REPLICA
 from kinegraph.io.mjcf.reader import MJCF
+from kinegraph.io.mjcf.settings import ACTUATORS
 from kinegraph.io.robot.findings import Robot
 from kinegraph.io.robot.vocabulary import Bearing, Vocabulary
 from kinegraph.io.robot.xml import Element
@@ -85,11 +86,11 @@ ROBOT = """
 CALLED = {"shape": ("visual", "collision"), "shape_material": ("material",), "loop_end": ("link1", "link2")}
 MODEL = """
 <mujoco model="m">
-  <compiler angle="radian"/><option gravity="0 0 -1"><flag gravity="enable"/></option>
+  <compiler angle="radian"/><option gravity="0 0 -1" density="1"><flag gravity="enable"/></option>
   <default><geom size="1"/><default class="d"><joint damping="1"/></default></default>
   <asset><mesh name="a" file="a.obj"/>
     <mesh name="tetrahedron" vertex="0 0 0 1 0 0 0 1 0 0 0 1" inertia="convex"/></asset>
-  <worldbody><frame childclass="d" pos="0 0 1"><body name="b" quat="0 1 0 0">
+  <worldbody><frame childclass="d" pos="0 0 1"><body gravcomp="1" name="b" quat="0 1 0 0">
     <joint name="j" range="-1 1" ref="1" springref="1" stiffness="1" armature="1" frictionloss="1"/>
     <joint type="ball" axis="0 1 0"/>
     <inertial pos="0 0 0" mass="1" fullinertia="1 1 1 0 0 0" axisangle="1 0 0 1"/>
@@ -99,11 +100,18 @@ MODEL = """
     <replicate count="2" offset="1 0 0"><site name="r"/></replicate>
     <body xyaxes="1 0 0 0 1 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1" zaxis="0 0 1"/></body>
   </body></frame>
-  <body name="free"><freejoint name="f"/><geom size="1"/><site name="t"/></body></worldbody>
+  <body name="free"><freejoint name="f"/><geom size="1" fluidshape="ellipsoid"/><site name="t"/></body></worldbody>
   <equality>
     <connect name="c" body1="b" body2="free" anchor="0 0 0"/><connect site1="s" site2="t"/>
     <weld body1="b" body2="free"/><weld site1="s" site2="t"/><joint joint1="j"/>
   </equality>
+  <tendon><fixed name="f" stiffness="1"><joint joint="j" coef="1"/></fixed>
+    <spatial name="t" stiffness="1"><site site="s"/><site site="t"/><pulley divisor="2"/><site site="t"/>
+      <site site="s"/></spatial><spatial><site site="s"/><geom geom="a"/><site site="t"/></spatial></tendon>
+  <actuator><general joint="j"/><motor tendon="t"/><motor tendon="f"/><motor site="s" refsite="t"/><position joint="j"/>
+    <motor cranksite="s" slidersite="t" cranklength="1"/><cylinder joint="j"/><pid joint="j"/>
+    <dcmotor joint="j" resistance="1"/></actuator>
+  <keyframe><key/></keyframe>
 </mujoco>
 """
 #: Entries of elements that are called otherwise.
@@ -111,6 +119,11 @@ THROUGH = {
     "replicate": ("replicate", REPLICA + "replicate"),
     "relation": ("joint",),
     "equality_class": ("connect", "weld", "joint"),
+    "tendon_class": ("fixed", "spatial"),
+    "via_point": ("site",),
+    "wrap": ("geom",),
+    "share": ("joint",),
+    "an_actuator": tuple(sorted(ACTUATORS)),
 }
 #: What the reader asks for only to say that it cannot use it.
 ASKED_TO_REFUSE = {("mesh", "builtin")}
@@ -188,14 +201,20 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
 @pytest.mark.parametrize(
     ("outer", "inner", "topic"),
     [
-        ('<actuator><motor joint="j"/><position joint="j"/></actuator>', "", "actuators (2)"),
-        ('<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>', "", "tendons"),
+        ('<actuator><motor joint="j"/><position joint="j"/></actuator>', "", ""),
+        ('<actuator><muscle joint="j"/><adhesion body="b" ctrlrange="0 1"/></actuator>', "", "actuators (2)"),
+        ('<actuator><motor joint="j" delay="0.1" nsample="5"/></actuator>', "", "actuators"),
+        ('<actuator><position joint="j" timeconst="0.1"/></actuator>', "", "activation dynamics"),
+        ('<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>', "", ""),
+        ('<tendon><spatial><site site="s"/><geom geom="g"/><site site="s"/></spatial></tendon>', "", "tendons"),
+        ('<tendon><fixed armature="1"><joint joint="j" coef="1"/></fixed></tendon>', "", "tendons"),
         ('<equality><tendon tendon1="t"/></equality>', "", "equality constraints"),
         ('<equality><weld body1="b" solref="0.1 1"/></equality>', "", ""),
         ('<equality><weld body1="b" active="false"/></equality>', "", ""),
-        ('<keyframe><key qpos="1"/></keyframe>', "", "keyframes"),
+        ('<keyframe><key qpos="1"/></keyframe>', "", ""),
+        ('<keyframe><key mpos="1 2 3"/></keyframe>', "", "keyframes"),
         ('<contact><pair geom1="a" geom2="b"/></contact>', "", "contacts"),
-        ('<option density="1.2" wind="1 0 0"/>', "", "fluid forces (2)"),
+        ('<option density="1.2" wind="1 0 0"/>', "", ""),
         ('<option density="0.0" wind="0 0 0" viscosity="0"/>', "", ""),
         ('<compiler boundmass="0.1"/>', "", ""),
         ('<compiler boundmass="0" balanceinertia="false"/>', "", ""),
@@ -205,7 +224,7 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
         ("", '<geom type="sphere" size="1"/>', "contacts"),
         ('<option><flag contact="disable"/></option>', '<geom type="sphere" size="1"/>', ""),
         ("", '<geom type="sphere" size="1" contype="0" conaffinity="0"/>', ""),
-        ("", '<geom type="sphere" size="1" contype="0" conaffinity="0" fluidshape="ellipsoid"/>', "fluid forces"),
+        ("", '<geom type="sphere" size="1" contype="0" conaffinity="0" fluidshape="ellipsoid"/>', ""),
         ("<sensor><jointpos joint='j'/></sensor><visual><map znear='1'/></visual>", "<camera/><light/>", ""),
         ("words", "", ""),
     ],
@@ -219,7 +238,30 @@ def test_mjcf_says_what_it_leaves_out(outer: str, inner: str, topic: str) -> Non
 
 def test_bodies_say_what_they_leave_out() -> None:
     model = f'<mujoco><worldbody><body name="b" gravcomp="1" mocap="true">{MASS}</body></worldbody></mujoco>'
-    assert parse_mjcf(model).report.summary() == "gravity compensation, mocap bodies"
+    assert parse_mjcf(model).report.summary() == "mocap bodies"
+
+
+@pytest.mark.parametrize(
+    ("outer", "limit", "told"),
+    [
+        ('<actuator><motor joint="j"/></actuator>', "", ""),
+        ('<actuator><motor joint="j"/></actuator>', "-1 1", "actuatorgravcomp with actuatorfrcrange"),
+        ('<actuator><motor joint="j"/></actuator><option gravity="0 0 0"/>', "-1 1", ""),
+        ("", "", "actuatorgravcomp without actuators"),
+        ('<actuator><motor joint="j"/></actuator><option><flag actuation="disable"/></option>', "",
+         "actuatorgravcomp without actuators"),
+    ],
+)  # fmt: skip
+def test_gravity_compensation_by_actuators_is_reported_where_it_changes_forces(
+    outer: str, limit: str, told: str
+) -> None:
+    range_ = f'actuatorfrcrange="{limit}"' if limit else ""
+    joint = f'<joint name="j" actuatorgravcomp="true" {range_}/>'
+    body = f'<body name="b" gravcomp="1">{joint}{MASS}</body>'
+    report = parse_mjcf(f"<mujoco>{outer}<worldbody>{body}</worldbody></mujoco>").report
+    messages = [finding.message for finding in report.of(FindingKind.LEFT_OUT)]
+    assert len(messages) == bool(told)
+    assert all(message.startswith(told) for message in messages)
 
 
 def test_names_of_a_file_stay_on_one_line() -> None:

@@ -40,6 +40,7 @@ class ModelSource:
         options, words = self.options, [self.model]
         words += ["--floating"] if options.floating else []
         words += [] if options.equalities else ["--no-equalities"]
+        words += [] if options.actuators else ["--no-actuators"]
         words += [word for root in options.package_roots for word in ("--package-root", str(root))]
         words += [] if options.elements is None else ["--elements" if options.elements else "--bare"]
         if options.angle_tolerance != ANGLE_TOLERANCE:
@@ -114,6 +115,13 @@ _PARAMETERS = {
         ],
         True,
     ),
+    "actuators": (
+        Annotated[
+            bool,
+            typer.Option("--actuators/--no-actuators", help="Use the actuators of an MJCF as inputs, or not."),
+        ],
+        True,
+    ),
     "angle_tolerance": (
         Annotated[
             float | None,
@@ -165,13 +173,16 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(
         model: str, floating: bool, package_root: list[Path] | None, elements: bool | None, equalities: bool,
-        angle_tolerance: float | None, parameters: Path | None, lock: list[str] | None, **given: object,
+        actuators: bool, angle_tolerance: float | None, parameters: Path | None, lock: list[str] | None,
+        **given: object,
     ) -> None:  # fmt: skip
         from kinegraph.compiler.mechanism_source import ReadOptions
         from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE
 
         tolerance = ANGLE_TOLERANCE if angle_tolerance is None else angle_tolerance
-        options = ReadOptions(floating, tuple(package_root or ()), elements, tolerance, parameters, equalities)
+        options = ReadOptions(
+            floating, tuple(package_root or ()), elements, tolerance, parameters, equalities, actuators
+        )
         command(source=ModelSource(model, options, tuple(lock or ())), **given)
 
     parameters = [added[0], *first, *added[1:], *last]

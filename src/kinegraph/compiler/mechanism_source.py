@@ -40,6 +40,7 @@ class ReadOptions:
     parameters: values of parameters by name, or a file of them (.json, .toml, .csv, or lines `name = value`).
     equalities: False leaves out the constraints by which a robot file closes loops: <equality> of MJCF, <loop_joint> of
     URDF, joints of SDF that close a loop.
+    actuators: False leaves out the actuators of MJCF, whose controls are inputs of the mechanism otherwise.
     """
 
     floating: bool = False
@@ -48,6 +49,7 @@ class ReadOptions:
     angle_tolerance: float = ANGLE_TOLERANCE
     parameters: Mapping[str, Scalar] | str | Path | None = None
     equalities: bool = True
+    actuators: bool = True
 
 
 #: What every function that needs a mechanism takes: a mechanism, or a model file or name of the library to load.
@@ -101,6 +103,7 @@ def load(
     parameters: Mapping[str, Scalar] | str | Path | None = None,
     contacts: bool = False,
     equalities: bool = True,
+    actuators: bool = True,
 ) -> Mechanism:
     """Load a mechanism from a file, or by its name in the library.
 
@@ -111,9 +114,10 @@ def load(
     angle_tolerance: round angles this close to a right angle. parameters: values, or a file of values.
     contacts: let spheres, capsules and boxes touch fixed planes, without rebound or friction; see `with_contacts`.
     equalities: use the constraints of a robot file, or read a tree.
+    actuators: make the controls of MJCF actuators inputs of the mechanism.
     A LeftOutWarning lists what the equations do not include; `mechanism.report` keeps the list.
     """
-    options = ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters, equalities)
+    options = ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters, equalities, actuators)
     mechanism = read(model, options)
     if contacts:
         mechanism = changes.with_contacts(mechanism)
@@ -158,7 +162,10 @@ def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -
     from kinegraph.io.options import RobotFileOptions
 
     shared = RobotFileOptions(
-        options.package_roots, angle_tolerance=options.angle_tolerance, equalities=options.equalities
+        options.package_roots,
+        angle_tolerance=options.angle_tolerance,
+        equalities=options.equalities,
+        actuators=options.actuators,
     )
     usual = robot.JointModel() if options.elements is None else options.elements
     if kind is ModelFormat.MJCF:

@@ -27,12 +27,14 @@ class RobotFileOptions:
     listed in the report.
     equalities: read the constraints that close loops (<equality> of MJCF, <loop_joint> of URDF, joints of SDF that
     close a loop); otherwise the report lists them as left out.
+    actuators: read the actuators of MJCF, whose controls become inputs of the mechanism.
     """
 
     package_roots: tuple[str | PathLike[str], ...] = ()
     right_angles: bool = True
     angle_tolerance: float = ANGLE_TOLERANCE
     equalities: bool = True
+    actuators: bool = True
 
     @property
     def rule(self) -> RightAngles:

@@ -30,6 +30,7 @@ from kinegraph.model.robot_data import (
     JointFriction,
     JointLimits,
     JointSpring,
+    PassiveElement,
     full_report,
     tells_of_joints,
 )
@@ -131,7 +132,12 @@ class _Conversion:
                 self.elements.extend(self._springs(extra))
                 return True
             case JointArmature() if joints.passive:
-                self.armature[_names(extra.displacement)] = extra.inertia
+                own = _names(extra.displacement)
+                self.armature[own] = self.armature[own] + extra.inertia if own in self.armature else extra.inertia
+                return True
+            case PassiveElement() if joints.passive:
+                word = extra.topic.replace(" ", "_")
+                self.elements.append(replace(extra.element, name=self._name(extra.owner, word)))
                 return True
             case JointLimits() if joints.limit_stiffness is not None:
                 return self._limit(extra, joints.limit_stiffness)

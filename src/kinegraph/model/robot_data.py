@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from enum import Enum
 from math import inf
 
-from kinegraph.model.elements import Damper, Friction, Limit, Target
+from kinegraph.errors import ModelError
+from kinegraph.model.elements import Damper, Element, Friction, Limit, Target
 from kinegraph.model.evaluate import Value, number
 from kinegraph.model.expressions import Expression, Name, names, text
 from kinegraph.model.mechanism import ZERO, Coordinate, Mechanism, QuaternionCoordinates, Transform
+from kinegraph.model.names import did_you_mean
 from kinegraph.model.report import Finding, FindingKind, Report
 
 # The equations of motion do not use these records; elements, solvers and the viewer do. The `displacement` of a joint
@@ -159,7 +161,39 @@ class Shape:
     color: tuple[float, float, float, float] | None = None
 
 
-Extra = JointLimits | JointFriction | JointSpring | JointArmature | Shape
+@dataclass(frozen=True, slots=True)
+class PassiveElement:
+    """A passive force of a robot file as an element, such as gravity compensation; `owner` is the body it acts on."""
+
+    owner: str
+    topic: str
+    element: Element
+
+
+@dataclass(frozen=True, slots=True)
+class ActuatorData:
+    """An actuator of a robot file: its name there, its inputs, and the range of each input (None: no range).
+
+    active: the input is the activation of the actuator, whose dynamics are not in the equations.
+    """
+
+    actuator: str
+    inputs: tuple[str, ...]
+    ranges: tuple[tuple[Expression, Expression] | None, ...]
+    active: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Keyframe:
+    """A named state of a robot file: positions and velocities by name, and values of inputs."""
+
+    name: str
+    state: tuple[tuple[str, Expression], ...]
+    inputs: tuple[tuple[str, Expression], ...] = ()
+
+
+JointData = JointLimits | JointFriction | JointSpring | JointArmature
+Extra = JointData | Shape | PassiveElement | ActuatorData | Keyframe
 
 
 def described(extra: Extra) -> str:
@@ -168,6 +202,13 @@ def described(extra: Extra) -> str:
         named = f" {extra.reference}" if extra.reference else ""
         words = f"{extra.role.value} {extra.kind.value}{named} on {extra.body or 'the fixed frame'}"
         return _printable(f"{words}, size {_listed(extra.sizes)}")
+    if isinstance(extra, PassiveElement):
+        return _printable(f"{extra.topic}: {extra.owner}")
+    if isinstance(extra, ActuatorData):
+        return _printable(f"actuator: {extra.actuator}, inputs {', '.join(extra.inputs)}")
+    if isinstance(extra, Keyframe):
+        values = (f"{name} = {text(value)}" for name, value in (*extra.state, *extra.inputs))
+        return _printable(f"keyframe: {extra.name}, {', '.join(values)}")
     facts = [f"joint {extra.joint}", f"displacement {_listed(extra.displacement)}"]
     for name in type(extra).__slots__[2:]:
         value = getattr(extra, name)
@@ -248,7 +289,9 @@ def is_of_joints(finding: Finding) -> bool:
 def _unused(mechanism: Mechanism) -> Iterator[Finding]:
     joints: dict[str, dict[str, None]] = {}
     for extra in mechanism.extras:
-        if not isinstance(extra, Shape):
+        if isinstance(extra, PassiveElement):
+            joints.setdefault(extra.topic, {})[extra.owner] = None
+        elif isinstance(extra, JointData):
             for topic in _topics(extra, mechanism):
                 joints.setdefault(topic, {})[extra.joint] = None
     for topic, named in joints.items():
@@ -258,10 +301,12 @@ def _unused(mechanism: Mechanism) -> Iterator[Finding]:
 
 _RANGES, _DAMPING, _FRICTION = "joint ranges", "joint damping", "dry friction in joints"
 _SPRINGS, _ARMATURE = "joint springs", "armature"
-_TOPICS = frozenset({_RANGES, _DAMPING, _FRICTION, _SPRINGS, _ARMATURE})
+#: Topics of passive elements.
+GRAVITY_COMPENSATION, FLUID = "gravity compensation", "fluid forces"
+_TOPICS = frozenset({_RANGES, _DAMPING, _FRICTION, _SPRINGS, _ARMATURE, GRAVITY_COMPENSATION, FLUID})
 
 
-def _topics(extra: Extra, mechanism: Mechanism) -> Iterator[str]:
+def _topics(extra: JointData, mechanism: Mechanism) -> Iterator[str]:
     match extra:
         case JointLimits(displacement=displacement, lower=lower, upper=upper):
             if (lower is not None or upper is not None) and not _targets(mechanism, Limit) & set(displacement):
@@ -288,3 +333,19 @@ def _rates(displacement: tuple[Expression, ...], mechanism: Mechanism) -> set[Ta
     names = tuple(item.text for item in displacement if isinstance(item, Name))
     groups = [one for one in mechanism.coordinates if isinstance(one, QuaternionCoordinates) and one.names == names]
     return {Name(velocity) for group in groups for velocity in group.velocities} or set(displacement)
+
+
+def named_state(mechanism: Mechanism, name: str) -> dict[str, Expression]:
+    """The positions and velocities of a keyframe of a robot file, by name."""
+    known = {one.name: one for one in mechanism.extras if isinstance(one, Keyframe)}
+    if name not in known:
+        remedy = did_you_mean(name, known) or "give values by name, e.g. {'q1': 0.3}: the model has no keyframes"
+        raise ModelError(f"unknown keyframe '{name}' of {mechanism.name}", remedy=remedy)
+    layout = mechanism.layout
+    moving = {*layout.positions, *layout.velocities}  # some may be locked
+    return {one: value for one, value in known[name].state if one in moving}
+
+
+def actuator_inputs(mechanism: Mechanism) -> tuple[str, ...]:
+    """The inputs that belong to actuators of a robot file."""
+    return tuple(name for one in mechanism.extras if isinstance(one, ActuatorData) for name in one.inputs)

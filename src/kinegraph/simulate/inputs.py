@@ -18,8 +18,9 @@ from kinegraph.errors import SolveError
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import Value, initial_positions, initial_states, initial_velocities, number
 from kinegraph.model.expressions import PI, TIME, Expression, Scalar, expressions, names
-from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.robot_data import actuator_inputs, named_state
 from kinegraph.simulate.array_formulas import JOINTS, joint_formulas, quantities_of
 from kinegraph.simulate.formulas import formula
 from kinegraph.solve.methods.feedback import Samples
@@ -94,9 +95,14 @@ def check_rows(intervals: int) -> None:
 
 
 def initial_values(mechanism: Mechanism, given: Mapping[str, Scalar] | ArrayLike | None) -> Mapping[str, Scalar]:
-    """Initial values by name; an array holds all positions, then all velocities, then all states."""
+    """Initial values by name.
+
+    An array holds all positions, then all velocities, then all states; a string names a keyframe.
+    """
     if given is None:
         return {}
+    if isinstance(given, str):
+        return named_state(mechanism, given)
     if isinstance(given, Mapping):
         return given
     names = mechanism.layout.initial
@@ -148,6 +154,9 @@ def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forc
             sampled[name] = Sampled(*given)
         else:
             formulas[name] = formula(given)
+    for name in actuator_inputs(mechanism):  # a robot whose actuators get no control
+        if name not in sampled:
+            formulas.setdefault(name, ZERO)
     forces = Forces(formulas, tuple(sampled), quantities_of(mechanism, formulas.values()))
     return forces, signals(list(sampled.values()))
 

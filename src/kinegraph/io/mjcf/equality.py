@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf.joints import MjcfJoint, MjcfJointKind
+from kinegraph.io.mjcf.joints import SCALAR_JOINTS, MjcfJoint
 from kinegraph.io.mjcf.settings import Defaults
 from kinegraph.io.mjcf.transforms import DIGITS, cleaned, exact_quaternion
 from kinegraph.io.robot.joint_motion import JointMotion, NameTable
@@ -44,6 +44,11 @@ class Pose:
     rotation: Values
     position: Values
 
+    @classmethod
+    def origin(cls) -> Pose:
+        """The fixed frame."""
+        return cls(_exact(np.eye(3)), _exact(np.zeros(3)))
+
     def moved(self, transforms: Iterable[Transform], values: Mapping[str, Value]) -> Pose:
         """The frame after transforms from here; `values` are those of the names in them."""
         rotation, position = self.rotation, self.position
@@ -62,14 +67,19 @@ class Pose:
 
 def start_poses(mechanism: Mechanism) -> dict[str | None, Pose]:
     """The frame of each body (None: the fixed frame) at the initial positions; bases come before their bodies."""
-    values = _start(mechanism)
-    found: dict[str | None, Pose] = {None: Pose(_exact(np.eye(3)), _exact(np.zeros(3)))}
+    return poses_at(mechanism, start_values(mechanism))
+
+
+def poses_at(mechanism: Mechanism, values: Mapping[str, Value]) -> dict[str | None, Pose]:
+    """The frame of each body (None: the fixed frame) at given positions."""
+    found: dict[str | None, Pose] = {None: Pose.origin()}
     for body in mechanism.bodies:
         found[body.name] = found[body.base].moved(body.transforms, values)
     return found
 
 
-def _start(mechanism: Mechanism) -> dict[str, Value]:
+def start_values(mechanism: Mechanism) -> dict[str, Value]:
+    """The initial position of each coordinate."""
     values: dict[str, Value] = {}
     for one in mechanism.coordinates:
         if isinstance(one, Coordinate):
@@ -108,11 +118,15 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True)
 class Parts:
-    """The targets of constraints, by their names in the file: bodies, frames of sites, joints with their motion."""
+    """The targets of constraints, by their names in the file: bodies, frames of sites, joints with their motion.
+
+    ranges: of the joints that have a range, also if limits are switched off.
+    """
 
     bodies: Mapping[str, str | None]
     sites: Mapping[str, Frame]
     joints: Mapping[str, tuple[MjcfJoint, JointMotion]]
+    ranges: Mapping[str, tuple[Expression, Expression]] = field(default_factory=dict)
 
 
 @dataclass
@@ -192,13 +206,13 @@ class EqualityReader:
         if not all(words) or any(element.get(word) for word in ("body1", "body2", "anchor", "relpose")):
             remedy = "write site1 and site2, or body1, body2 and anchor"
             raise ModelError(f"<{element.tag}> needs either two sites or two bodies", element.place, remedy)
-        first, second = (_found(self.parts.sites, element, word) for word in ("site1", "site2"))
+        first, second = (found_part(self.parts.sites, element, word) for word in ("site1", "site2"))
         return first, second
 
     def _body_frames(self, element: Element) -> tuple[Frame, Frame]:
         element.required("body1")
-        first = _found(self.parts.bodies, element, "body1")
-        second = _found(self.parts.bodies, element, "body2") if element.get("body2") else None
+        first = found_part(self.parts.bodies, element, "body1")
+        second = found_part(self.parts.bodies, element, "body2") if element.get("body2") else None
         if first == second:
             message = f"<{element.tag}> connects {first or 'the world'} to itself"
             raise ModelError(message, element.place, "name two bodies, or omit body2 for the world")
@@ -252,8 +266,8 @@ class EqualityReader:
 
     def _coordinate(self, element: Element, word: str) -> tuple[Expression, Expression]:
         """The coordinate of a joint, and its position at the start."""
-        joint, motion = _found(self.parts.joints, element, word)
-        if joint.kind not in (MjcfJointKind.HINGE, MjcfJointKind.SLIDE):
+        joint, motion = found_part(self.parts.joints, element, word)
+        if joint.kind not in SCALAR_JOINTS:
             message = f"{word} of <joint> is {joint.name}, a {joint.kind.value} joint"
             raise ModelError(message, element.place, "name a hinge or slide joint")
         (coordinate,), ((own,),) = motion.coordinates, motion.displacements
@@ -261,7 +275,8 @@ class EqualityReader:
         return own, coordinate.position
 
 
-def _found(table: Mapping[str, _T], element: Element, word: str) -> _T:
+def found_part(table: Mapping[str, _T], element: Element, word: str) -> _T:
+    """What the attribute `word` of an element names."""
     name = element.required(word)
     if name not in table:
         message = f"unknown {word} '{name}' of <{element.tag}>"

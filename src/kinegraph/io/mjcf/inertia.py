@@ -157,16 +157,21 @@ def value_of(item: Expression) -> Fraction:
 
 def inverse_inertia(mechanism: Mechanism) -> dict[str, float]:
     """The diagonal of the inverse mass matrix at the start, by the name of the velocity."""
+    diagonal = np.diag(inverse_mass_matrix(mechanism))
+    return dict(zip(mechanism.layout.velocities, diagonal.tolist(), strict=True))
+
+
+def inverse_mass_matrix(mechanism: Mechanism) -> Floats:
+    """The inverse of the mass matrix at the start."""
     start = _Start(mechanism)
     for body in mechanism.bodies:
         start.add(body.name, body.base, body.transforms, body.inertia)
     matrix = start.matrix + np.diag([number(item, {}) for item in mechanism.armature])
     try:
-        diagonal = np.diag(np.linalg.inv(matrix))
+        return np.asarray(np.linalg.inv(matrix), dtype=np.float64)
     except np.linalg.LinAlgError:
         remedy = "give the bodies that the joint moves a mass"
-        raise ModelError("a joint with springdamper moves no mass", remedy=remedy) from None
-    return dict(zip(mechanism.layout.velocities, diagonal.tolist(), strict=True))
+        raise ModelError("a joint with springdamper or dampratio moves no mass", remedy=remedy) from None
 
 
 @dataclass

@@ -8,7 +8,7 @@ from enum import Enum
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf.settings import Flags, Settings
+from kinegraph.io.mjcf.settings import Flags, Settings, switched_range
 from kinegraph.io.mjcf.transforms import DIGITS, Orienter, cleaned
 from kinegraph.io.robot.joint_motion import JointMotion, NameTable, Orientation, ball, free
 from kinegraph.io.robot.placement import linear, shifts
@@ -31,6 +31,10 @@ class MjcfJointKind(Enum):
     SLIDE = "slide"
     BALL = "ball"
     FREE = "free"
+
+
+#: The joints with a single coordinate.
+SCALAR_JOINTS = (MjcfJointKind.HINGE, MjcfJointKind.SLIDE)
 
 
 @dataclass(frozen=True)
@@ -207,7 +211,7 @@ class JointRecords:
 
     def _rests(self, joint: MjcfJoint, motion: JointMotion) -> Iterator[tuple[Coefficients, Coefficients]]:
         """The displacements of springs and their rest values: `springref` for hinge and slide, else the start."""
-        if joint.kind in (MjcfJointKind.HINGE, MjcfJointKind.SLIDE):
+        if joint.kind in SCALAR_JOINTS:
             yield motion.displacements[0], (self.reader.amount(joint, "springref") or ZERO,)
             return
         *lengths, turned = motion.displacements
@@ -230,21 +234,21 @@ class JointRecords:
         """The range, and for a single coordinate the force limit; a free joint has neither."""
         if joint.kind is MjcfJointKind.FREE:
             return
-        within = self._switched(joint, "limited", "range") if self.flags.limits else None
-        ball = joint.kind is MjcfJointKind.BALL
-        force = None if ball else self._switched(joint, "actuatorfrclimited", "actuatorfrcrange")
+        settings = self.reader.settings
+        within = switched_range(joint.element, "limited", "range", settings) if self.flags.limits else None
+        force = force_range(joint, settings)
         if within is None and force is None:
             return
         lower, upper = (self.reader.position(item, joint) for item in within) if within else (None, None)
         effort = Number(max(abs(item.value) for item in force)) if force else None
         yield JointLimits(joint.name, motion.displacements[0], lower, upper, None, effort)
 
-    def _switched(self, joint: MjcfJoint, switch: str, name: str) -> tuple[Written, ...] | None:
-        """A range if it is active: by its switch, or automatically if it is given."""
-        word = joint.element.get(switch) or "auto"
-        if word == "false" or (word == "auto" and not self.reader.settings.automatic_limits):
-            return None
-        return vector(joint.element, name, 2)
+
+def force_range(joint: MjcfJoint, settings: Settings) -> tuple[Written, ...] | None:
+    """The limits of the total force of all actuators on a joint with a single coordinate."""
+    if joint.kind not in SCALAR_JOINTS:
+        return None
+    return switched_range(joint.element, "actuatorfrclimited", "actuatorfrcrange", settings)
 
 
 def _number(value: float) -> Number:

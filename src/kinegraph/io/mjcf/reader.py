@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
@@ -10,11 +10,23 @@ from pathlib import Path, PurePosixPath
 
 from kinegraph.errors import ModelError
 from kinegraph.io.meshes import MeshFinder
+from kinegraph.io.mjcf.actuators import ActuatorReader
+from kinegraph.io.mjcf.body_forces import gravity_compensation, report_actuated_compensation
 from kinegraph.io.mjcf.body_tree import MjcfBody, bodies_of, with_includes, with_replicas
 from kinegraph.io.mjcf.equality import EqualityReader, Parts
+from kinegraph.io.mjcf.fluid import FluidForces
 from kinegraph.io.mjcf.geoms import Geom, GeomReader, MeshAssets, place_between
-from kinegraph.io.mjcf.inertia import bounded, geoms_inertia, inverse_inertia, scaled, stated_inertia, value_of
+from kinegraph.io.mjcf.inertia import (
+    bounded,
+    geoms_inertia,
+    inverse_inertia,
+    inverse_mass_matrix,
+    scaled,
+    stated_inertia,
+    value_of,
+)
 from kinegraph.io.mjcf.joints import (
+    SCALAR_JOINTS,
     JointRecords,
     MjcfJoint,
     MjcfJointKind,
@@ -23,8 +35,10 @@ from kinegraph.io.mjcf.joints import (
     joint_kind,
     spring_damper,
 )
+from kinegraph.io.mjcf.keyframes import keyframes
 from kinegraph.io.mjcf.moments import along_principal_axes
-from kinegraph.io.mjcf.settings import Defaults, InertiaFromGeoms, Settings, read_settings
+from kinegraph.io.mjcf.settings import ACTUATORS, Defaults, InertiaFromGeoms, Settings, read_settings, switched_range
+from kinegraph.io.mjcf.tendons import Sites, TendonReader
 from kinegraph.io.mjcf.transforms import Orienter, cleaned, exact_quaternion
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
@@ -34,13 +48,25 @@ from kinegraph.io.robot.placement import AngleReader
 from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_out, missing, report_words, understood
 from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml, single, vector
 from kinegraph.model.constraints import Frame
-from kinegraph.model.expressions import Number
+from kinegraph.model.evaluate import number
+from kinegraph.model.expressions import Expression, Number
 from kinegraph.model.joint_models import JointModel, with_elements
 from kinegraph.model.mechanism import Body, Coordinate, Inertia, Mechanism, Point, Shift, Transform, inverse
 from kinegraph.model.names import STATEMENTS, model_name_from
-from kinegraph.model.poses import pose
+from kinegraph.model.poses import Floats, pose
 from kinegraph.model.report import FindingKind, Places
-from kinegraph.model.robot_data import Extra, FileJointKind, Shape, ShapeKind, ShapeRole, file_joint
+from kinegraph.model.robot_data import (
+    FLUID,
+    GRAVITY_COMPENSATION,
+    Extra,
+    FileJointKind,
+    JointArmature,
+    PassiveElement,
+    Shape,
+    ShapeKind,
+    ShapeRole,
+    file_joint,
+)
 from kinegraph.model.validation.mechanism import validate
 
 _KINDS = {
@@ -106,8 +132,7 @@ def _unused(wanted: str, taken: set[str | None]) -> str:
 
 def single_names(joints: dict[MjcfBody, list[MjcfJoint]]) -> Iterator[str]:
     """Names of the joints with one coordinate, which has the name of the joint."""
-    single = (MjcfJointKind.HINGE, MjcfJointKind.SLIDE)
-    return (joint.name for own in joints.values() for joint in own if joint.kind in single)
+    return (joint.name for own in joints.values() for joint in own if joint.kind in SCALAR_JOINTS)
 
 
 def site_names(bodies: list[MjcfBody]) -> Iterator[str]:
@@ -150,15 +175,18 @@ class MjcfRobotBuilder:
         self._shapes: list[Shape] = []
         self._points: list[Point] = []
         self._sites: dict[str, Frame] = {}
+        self._point_of: dict[tuple[str, Frame], str] = {}
+        self._compensated: dict[str, Fraction] = {}
         self._joint_of: dict[str, str] = {}
+        self._in_fluid: dict[str, list[tuple[Geom, Frame]]] = {}
 
     @property
     def findings(self) -> Findings:
         """The findings on the file."""
         return self.orienter.angle_reader.findings
 
-    def robot(self, name: str, equalities: bool = True) -> Robot:
-        """The robot, validated; with the constraints of <equality> if `equalities` is set."""
+    def robot(self, name: str, options: RobotFileOptions = AS_WRITTEN) -> Robot:
+        """The robot, validated; with the constraints of <equality> and the actuators if the options say so."""
         for body in self.bodies:
             self._add(body)
         if not self._made:
@@ -176,20 +204,97 @@ class MjcfRobotBuilder:
             file_joint(joint.name, _KINDS[joint.kind], motion.coordinates, (place, place, place))
             for place, (joint, motion) in enumerate(self._motions)
         )
-        full = replace(bare, extras=(*self._joint_records(bare), *self._shapes), joints=tuple(joints))
-        mechanism = self._with_equality(full, equalities)
+        compensation = gravity_compensation(self._compensated, bare) if self.settings.flags.passive else ()
+        fluid = tuple(self._fluid_forces(bare))
+        extras = (*self._joint_records(bare), *compensation, *fluid, *self._shapes)
+        full = replace(bare, extras=extras, joints=tuple(joints))
+        mechanism = self._with_equality(full, options.equalities)
+        mechanism = self._driven(mechanism, options.actuators)
         validate(mechanism, self.places)
         report_massless(mechanism, self.findings)
         if self.settings.flags.contacts:
             report_contacts(mechanism.extras, self.findings)
         return Robot(replace(mechanism, report=self.findings.report()), self.body_names.originals, self._joint_of)
 
-    def _with_equality(self, mechanism: Mechanism, wanted: bool) -> Mechanism:
+    @property
+    def _parts(self) -> Parts:
+        """The targets of constraints, tendons and actuators."""
         named = {name: self.body_names.legal(body) for body in self.bodies[1:] if (name := body.element.get("name"))}
         joints = {joint.name: (joint, motion) for joint, motion in self._motions}
-        parts = Parts({"world": None, **named}, self._sites, joints)
-        reader = EqualityReader(mechanism, parts, self.defaults, self.orienter.angle_reader, self.places)
+        ranges: dict[str, tuple[Expression, Expression]] = {}
+        for joint, _ in self._motions:
+            within = switched_range(joint.element, "limited", "range", self.settings)
+            if within is not None:
+                lower, upper = (self.joints.position(item, joint) for item in within)
+                ranges[joint.name] = lower, upper
+        return Parts({"world": None, **named}, self._sites, joints, ranges)
+
+    def _with_equality(self, mechanism: Mechanism, wanted: bool) -> Mechanism:
+        reader = EqualityReader(mechanism, self._parts, self.defaults, self.orienter.angle_reader, self.places)
         return reader.constrained(self.root, self.settings.flags.equality, wanted)
+
+    def _driven(self, mechanism: Mechanism, actuators: bool) -> Mechanism:
+        """The mechanism with its tendons, actuators and keyframes."""
+        parts, sites = self._parts, Sites(self._sites, self._point)
+        ropes = TendonReader(mechanism, parts, sites, self.joints, self.defaults, self.findings)
+        tendons = ropes.tendons(self.root)
+        records = tuple(ropes.records(tendons))
+        forbidden = (*mechanism.layout.positions, *mechanism.layout.velocities)
+        names = NameTable((), forbidden)
+
+        def mobility(armature: Sequence[JointArmature]) -> tuple[tuple[str, ...], Floats]:
+            own = tuple(one for one in (*mechanism.extras, *armature) if isinstance(one, JointArmature))
+            moved = with_elements(replace(mechanism, extras=own, loops=(), constraints=()), JointModel())
+            return mechanism.layout.velocities, inverse_mass_matrix(moved)
+
+        reader = ActuatorReader(parts, sites, tendons, names, self.settings, self.defaults, self.findings, mobility)
+        if not actuators:
+            for element in (one for group in self.root.all("actuator") for one in group.children):
+                what = f"<{element.tag}> of <actuator>, as requested"
+                self.findings.count(FindingKind.LEFT_OUT, "actuators", what, element.place, element.get("name") or "")
+        forces = tuple(reader.elements(self.root)) if actuators else ()
+        full = replace(
+            mechanism,
+            extras=(*mechanism.extras, *records, *reader.extras),
+            elements=forces,
+            inputs=tuple(reader.inputs),
+        )
+        if any(isinstance(one, PassiveElement) and one.topic == GRAVITY_COMPENSATION for one in mechanism.extras):
+            driven = self.settings.flags.actuation and any(group.children for group in self.root.all("actuator"))
+            report_actuated_compensation((joint for joint, _ in self._motions), self.settings, driven, self.findings)
+        keys = tuple(keyframes(self.root, full, self.findings))
+        return replace(full, points=tuple(self._points), extras=(*full.extras, *keys))
+
+    def _fluid_forces(self, bare: Mechanism) -> Iterator[PassiveElement]:
+        """The forces of the fluid on all bodies that move: on their ellipsoids if they have any, else on their box."""
+        forces = FluidForces(self.settings.fluid, self._point)
+        if not (self.settings.fluid.acts and self.settings.flags.passive):
+            return
+        for word in self.settings.changes_bodies:
+            what = f"{word} of <compiler>: MuJoCo changes the bodies on which the fluid acts"
+            self.findings.count(FindingKind.LEFT_OUT, FLUID, what, None)
+        for body in bare.bodies:
+            ellipsoids = self._in_fluid.get(body.name)
+            if ellipsoids == []:
+                yield from forces.on_box(body.name, body.inertia)
+            for place, (geom, frame) in enumerate(ellipsoids or ()):
+                if geom.is_mesh:
+                    what = "fluidshape of a mesh"
+                    self.findings.count(FindingKind.LEFT_OUT, FLUID, what, geom.element.place, body.name)
+                elif number(body.inertia.mass, {}) > 0:
+                    here = Frame(body.name, (*frame.transforms, *geom.primitive.place))
+                    yield from forces.on_ellipsoid(f"{body.name}_{place}", here, geom)
+
+    def _point(self, name: str, frame: Frame) -> str:
+        """The output point of a site, or a new one at a frame; its name is not that of a body."""
+        if (name, frame) not in self._point_of:
+            known = self.point_names[name] if name in self._sites else ""
+            if not known or known in self.body_names.originals:
+                known = self.point_names.fresh(f"{name}_site" if known else name)
+                x, y, z = cleaned(pose(frame.transforms)[1])
+                self._points.append(Point(known, frame.body, (x, y, z)))
+            self._point_of[name, frame] = known
+        return self._point_of[name, frame]
 
     def _scaled_bodies(self) -> tuple[Body, ...]:
         """The bodies; their inertia is scaled if the file sets the total mass."""
@@ -231,7 +336,13 @@ class MjcfRobotBuilder:
             made = Body(name, self.body_names.legal(body.parent), self._moved(body, frame, name), inertia)
             inertial = next((piece.element for piece in body.of("inertial")), body.element)
             self.places.mark(made, inertial.place)
+            share = single(body.element, "gravcomp")
+            if share:
+                self._compensated[name] = share
             self._made.append(accepted_where_needed(made, self.places, self.findings))
+            if not self._is_fixed(body):
+                ellipsoids = [geom for geom in geoms if geom.element.get("fluidshape") == "ellipsoid"]
+                self._in_fluid[name] = [(geom, Frame(name, inverse(frame))) for geom in ellipsoids]
         self._shapes.extend(self._shape(geom, name, inverse(frame)) for geom in geoms)
         self._add_sites(body, name, inverse(frame))
 
@@ -367,9 +478,10 @@ _ORIENTATION = "quat axisangle xyaxes zaxis euler"
 _PLACE = f"pos {_ORIENTATION}"
 _CONTACT = "condim friction solmix solref solimp margin gap priority adhesion surfacevel"
 _SOFTNESS = "solref solimp"
-_ACTUATORS = (
-    "general motor position velocity intvelocity orientation pid damper cylinder muscle adhesion dcmotor plugin"
+_TENDON = (
+    "name class limited range stiffness damping springlength frictionloss armature actuatorfrclimited actuatorfrcrange"
 )
+_TENDON_IDLE = "group margin user solreflimit solimplimit solreffriction solimpfriction"
 _IN_BODIES = (
     "body frame joint freejoint geom site camera=idle light=idle plugin composite=generated flexcomp=generated "
     "replicate attach=generated"
@@ -385,23 +497,24 @@ MJCF: Vocabulary = {
         understood("angle autolimits coordinate eulerseq meshdir assetdir"),
         understood("inertiafromgeom inertiagrouprange settotalmass boundmass boundinertia balanceinertia"),
         understood("fitaabb strippath alignfree exactmeshinertia"),
-        idle("conflict discardvisual fusestatic"),
+        understood("discardvisual fusestatic"),
+        idle("conflict"),
         idle("texturedir usethread savecanonical savecompiled saveinertial convexhull"),
         children="lengthrange=idle",
     ),
     "option": entry(
-        understood("gravity"),
+        understood("gravity actuatorgroupdisable density viscosity wind"),
         idle("timestep apirate impratio integrator cone jacobian solver iterations tolerance"),
         idle("ls_iterations ls_tolerance"),
         idle("noslip_iterations noslip_tolerance ccd_iterations ccd_tolerance mpr_iterations mpr_tolerance collision"),
-        idle("sdf_iterations sdf_initpoints sleep_tolerance actuatorgroupdisable magnetic"),
+        idle("sdf_iterations sdf_initpoints sleep_tolerance magnetic"),
         idle("o_margin o_solref o_solimp o_friction"),
-        missing("fluid forces", density="0", viscosity="0", wind="0 0 0"),
         children="flag",
     ),
     "flag": entry(
         understood("gravity contact constraint frictionloss limit passive spring damper equality"),
-        idle("actuation clampctrl warmstart filterparent refsafe sensor"),
+        understood("actuation clampctrl"),
+        idle("warmstart filterparent refsafe sensor"),
         idle("midphase"),
         idle("nativeccd eulerdamp autoreset island override energy fwdinv invdiscrete multiccd sensornoise sleep ipc"),
         idle("diagexact speculative"),
@@ -410,8 +523,8 @@ MJCF: Vocabulary = {
     "default": entry(
         understood("class"),
         children="default joint geom site mesh material=idle "
-        "texture=idle camera=idle light=idle pair=idle equality=equality_class tendon=idle "
-        + " ".join(f"{actuator}=idle" for actuator in _ACTUATORS.split()),
+        "texture=idle camera=idle light=idle pair=idle equality=equality_class tendon=tendon_class "
+        + " ".join(f"{actuator}=an_actuator" for actuator in sorted(ACTUATORS)),
     ),
     "asset": entry(
         children="mesh material=idle texture=idle skin=idle hfield=height_field model=model_asset",
@@ -424,9 +537,8 @@ MJCF: Vocabulary = {
     ),
     "worldbody": entry(children=_IN_BODIES),
     "body": entry(
-        understood(f"name childclass {_PLACE}"),
+        understood(f"name childclass gravcomp {_PLACE}"),
         idle("user sleep simple fuse"),
-        missing("gravity compensation", gravcomp="0"),
         missing("mocap bodies", mocap="false"),
         children=_IN_BODIES,
         once="inertial",
@@ -436,16 +548,15 @@ MJCF: Vocabulary = {
     "inertial": entry(understood(f"mass diaginertia fullinertia {_PLACE}")),
     "joint": entry(
         understood("name class type pos axis ref springref stiffness damping armature frictionloss limited range"),
-        understood("actuatorfrclimited actuatorfrcrange springdamper"),
-        idle("group user margin solreflimit solimplimit solreffriction solimpfriction actuatorgravcomp"),
+        understood("actuatorfrclimited actuatorfrcrange springdamper actuatorgravcomp"),
+        idle("group user margin solreflimit solimplimit solreffriction solimpfriction"),
         missing("yielding springs", springyield="0"),
     ),
     "freejoint": entry(understood("name align"), idle("group")),
     "geom": entry(
         understood(f"class type size fromto {_PLACE} contype conaffinity mass density mesh"),
-        understood("rgba group shellinertia fitscale"),
+        understood("rgba group shellinertia fitscale fluidshape fluidcoef"),
         idle(f"name user material hfield castshadow {_CONTACT}"),
-        missing("fluid forces", fluidshape="none", fluidcoef=None),
         children="plugin",
     ),
     "site": entry(
@@ -460,8 +571,21 @@ MJCF: Vocabulary = {
     "flex": left_out("deformable bodies"),
     "contact": entry(children="pair exclude=idle"),
     "pair": left_out("contacts"),
-    "tendon": entry(children="spatial=a_tendon fixed=a_tendon"),
-    "a_tendon": left_out("tendons"),
+    "tendon": entry(children="spatial fixed"),
+    "spatial": entry(
+        understood(_TENDON), idle(f"material rgba width {_TENDON_IDLE}"),
+        missing("yielding springs", springyield="0"), children="site=via_point geom=wrap pulley",
+    ),
+    "fixed": entry(
+        understood(_TENDON), idle(_TENDON_IDLE), missing("yielding springs", springyield="0"), children="joint=share"
+    ),
+    "tendon_class": entry(
+        understood(_TENDON), idle(f"material rgba width {_TENDON_IDLE}"), missing("yielding springs", springyield="0")
+    ),
+    "via_point": entry(understood("site")),
+    "wrap": entry(understood("geom"), idle("sidesite")),
+    "pulley": entry(understood("divisor")),
+    "share": entry(understood("joint coef")),
     "equality": entry(
         children="connect weld joint=relation tendon=constraint flex=constraint "
         "flexvert=constraint flexstrain=constraint distance=constraint",
@@ -473,10 +597,22 @@ MJCF: Vocabulary = {
     ),
     "relation": entry(understood("name class active joint1 joint2 polycoef"), idle(_SOFTNESS)),
     "constraint": left_out("equality constraints", active="false"),
-    "actuator": entry(children=" ".join(f"{actuator}=an_actuator" for actuator in _ACTUATORS.split())),
-    "an_actuator": left_out("actuators"),
+    "actuator": entry(children=" ".join(f"{actuator}=an_actuator" for actuator in sorted(ACTUATORS))),
+    # The reader reports each actuator, delay and activation that it leaves out, by name.
+    "an_actuator": entry(
+        understood("name class joint jointinparent tendon site refsite cranksite slidersite cranklength body gear"),
+        understood("ctrllimited ctrlrange forcelimited forcerange actlimited actrange inheritrange delay group"),
+        understood("armature damping dyntype dynprm gaintype gainprm biastype biasprm kp kv dampratio timeconst"),
+        understood("area diameter bias input posrange velrange ffrange ki slewmax"),
+        understood("resistance motorconst nominal saturation inductance cogging controller thermal lugre"),
+        idle("user imax nsample interp lengthrange actearly actdim gain plugin instance"),
+        idle("range force scale lmin lmax vmax fpmax fvmax tausmooth"),
+        children="config=idle",
+    ),
     "keyframe": entry(children="key"),
-    "key": left_out("keyframes"),
+    "key": entry(
+        understood("name qpos qvel ctrl act"), idle("time"), missing("keyframes", mpos=None, mquat=None, plastic=None)
+    ),
     "idle": IDLE,
 }  # fmt: skip
 
@@ -509,4 +645,4 @@ def _robot(root: Element, finder: MeshFinder, name: str, options: RobotFileOptio
     orienter = Orienter(AngleReader(options.rule, findings), settings.degrees, settings.euler_sequence)
     bodies = bodies_of(root, defaults, orienter)
     builder = MjcfRobotBuilder(root, bodies, defaults, orienter, settings, finder)
-    return builder.robot(root.get("model") or name, options.equalities)
+    return builder.robot(root.get("model") or name, options)

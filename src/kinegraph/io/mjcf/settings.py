@@ -8,7 +8,7 @@ from enum import Enum
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
-from kinegraph.io.robot.xml import Element, single, vector
+from kinegraph.io.robot.xml import Element, Written, single, vector
 from kinegraph.model.expressions import Expression, Number
 from kinegraph.model.mechanism import ZERO
 from kinegraph.model.names import did_you_mean
@@ -38,7 +38,8 @@ class InertiaBounds:
         return bool(self.mass or self.moment or self.balance)
 
 
-_FLAGS = ("gravity", "passive", "spring", "damper", "constraint", "frictionloss", "limit", "contact", "equality")
+_FLAGS = ("gravity", "passive", "spring", "damper", "constraint", "frictionloss", "limit", "contact", "equality",
+          "actuation", "clampctrl")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,23 @@ class Flags:
     limits: bool = True
     contacts: bool = True
     equality: bool = True
+    actuation: bool = True
+    control_limits: bool = True
+    passive: bool = True
+
+
+@dataclass(frozen=True)
+class FluidSettings:
+    """The fluid around all bodies."""
+
+    density: float = 0.0
+    viscosity: float = 0.0
+    wind: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+    @property
+    def acts(self) -> bool:
+        """Whether the fluid exerts forces."""
+        return self.density > 0 or self.viscosity > 0
 
 
 @dataclass(frozen=True)
@@ -72,6 +90,8 @@ class Settings:
     gravity: tuple[Expression, Expression, Expression]
     flags: Flags
     align_free: bool
+    fluid: FluidSettings
+    changes_bodies: tuple[str, ...]
 
 
 def read_settings(root: Element) -> Settings:
@@ -99,7 +119,17 @@ def read_settings(root: Element) -> Settings:
         gravity=_gravity(option) if flags.gravity else (ZERO, ZERO, ZERO),
         flags=flags,
         align_free=compiler.get("alignfree") == "true",
+        fluid=_fluid(option),
+        changes_bodies=tuple(word for word in ("fusestatic", "discardvisual") if compiler.get(word) == "true"),
     )
+
+
+def switched_range(element: Element, switch: str, name: str, settings: Settings) -> tuple[Written, ...] | None:
+    """A range if it is active: by its switch, or automatically if it is given."""
+    word = element.get(switch) or "auto"
+    if word == "false" or (word == "auto" and not settings.automatic_limits):
+        return None
+    return vector(element, name, 2)
 
 
 def _merged(elements: Iterable[Element], root: Element) -> Element:
@@ -125,6 +155,9 @@ def _flags(root: Element) -> Flags:
         limits=not {"constraint", "limit"} & disabled,
         contacts=not {"constraint", "contact"} & disabled,
         equality=not {"constraint", "equality"} & disabled,
+        actuation="actuation" not in disabled,
+        control_limits="clampctrl" not in disabled,
+        passive="passive" not in disabled and not {"spring", "damper"} <= disabled,
     )
 
 
@@ -155,6 +188,12 @@ def _gravity(option: Element) -> tuple[Expression, Expression, Expression]:
     return Number(x), Number(y), Number(z)
 
 
+def _fluid(option: Element) -> FluidSettings:
+    density, viscosity = (float(single(option, name) or 0) for name in ("density", "viscosity"))
+    x, y, z = (float(item.value) for item in vector(option, "wind", 3) or [Written(Fraction(0))] * 3)
+    return FluidSettings(density, viscosity, (x, y, z))
+
+
 def _inertia_bounds(compiler: Element) -> InertiaBounds:
     least = [max(single(compiler, name) or Fraction(0), Fraction(0)) for name in ("boundmass", "boundinertia")]
     return InertiaBounds(least[0], least[1], compiler.get("balanceinertia") == "true")
@@ -166,6 +205,12 @@ _MAIN = "main"
 #: Attributes of orientation: one in the element replaces any other in its class.
 ORIENTATIONS = frozenset({"quat", "axisangle", "xyaxes", "zaxis", "euler"})
 
+#: The elements of <actuator>.
+ACTUATORS = frozenset({
+    "general", "motor", "position", "velocity", "intvelocity", "orientation", "pid", "damper", "cylinder", "muscle",
+    "adhesion", "dcmotor", "plugin",
+})  # fmt: skip
+
 _Attributes = dict[str, dict[str, str]]
 
 
@@ -174,6 +219,7 @@ class Defaults:
 
     def __init__(self, root: Element) -> None:
         self._classes: dict[str, _Attributes] = {_MAIN: {}}
+        self._actuators: dict[str, tuple[Element, ...]] = {_MAIN: ()}
         for element in root.all("default"):
             self._enter(element)
 
@@ -189,6 +235,8 @@ class Defaults:
                 raise ModelError(message, element.place, "rename one of them")
             own = {tag: dict(attributes) for tag, attributes in self._classes[parent].items()}
             self._classes[name] = own
+            drives = tuple(child for child in element.children if child.tag in ACTUATORS)
+            self._actuators[name] = (*self._actuators[parent], *drives)
             for child in element.children:
                 if child.tag == "default":
                     pending.append((child, child.required("class"), name))
@@ -198,11 +246,19 @@ class Defaults:
     def complete(self, element: Element, inherited_class: str | None, tag: str | None = None) -> Element:
         """The element, completed with the attributes of its class (its own, or the nearest `childclass` around it);
         `tag` is the tag of such elements in classes, if it differs."""
+        name = self._class_of(element, inherited_class)
+        filled = _combined(self._classes[name].get(tag or element.tag, {}), element.attributes)
+        return Element(element.tag, filled, element.place, element.children)
+
+    def actuators(self, element: Element) -> tuple[Element, ...]:
+        """The elements of its classes that set attributes of an actuator, outermost first; all tags act on all."""
+        return self._actuators[self._class_of(element, None)]
+
+    def _class_of(self, element: Element, inherited_class: str | None) -> str:
         name = element.get("class") or inherited_class or _MAIN
         if name not in self._classes:
             raise ModelError(f"unknown default class '{name}'", element.place, did_you_mean(name, self._classes))
-        filled = _combined(self._classes[name].get(tag or element.tag, {}), element.attributes)
-        return Element(element.tag, filled, element.place, element.children)
+        return name
 
 
 def _combined(general: dict[str, str], special: dict[str, str]) -> dict[str, str]:

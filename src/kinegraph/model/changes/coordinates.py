@@ -25,7 +25,7 @@ from kinegraph.model.mechanism import (
     Transform,
 )
 from kinegraph.model.names import component, did_you_mean
-from kinegraph.model.robot_data import Shape
+from kinegraph.model.robot_data import JointData
 from kinegraph.model.validation.mechanism import validate
 
 
@@ -98,7 +98,9 @@ class _Locked:
             contacts=tuple(self._with_slip(contact) for contact in free.contacts if not self._is_open(contact)),
             quasivelocities=tuple(quasi),
             definitions=(*free.definitions, *still),
-            extras=tuple(one for one in free.extras if isinstance(one, Shape) or self._moves(*one.displacement)),
+            extras=tuple(
+                one for one in free.extras if not isinstance(one, JointData) or self._moves(*one.displacement)
+            ),
         )
         locked = resolved(locked)
         validate(locked)

@@ -1,0 +1,78 @@
+"""What MuJoCo says about actuators, tendons and forces on bodies.
+
+    pip install mujoco
+    python -m tests.io.mujoco_drives
+
+writes tests/data/drives_mujoco.json for the models of tests/io/data/drives; the tests then do not need MuJoCo.
+Contacts, limits, dry friction and constraints are switched off. Controls are random, also beyond their ranges.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+Numbers = dict[str, Any]
+
+MODELS = Path(__file__).parent / "data" / "drives"
+NUMBERS = Path(__file__).parents[1] / "data" / "drives_mujoco.json"
+
+_STATES = 4
+_OFF = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS")
+
+
+class Peer:
+    """MuJoCo with one model."""
+
+    def __init__(self, path: Path) -> None:
+        import mujoco
+
+        self.mujoco = mujoco
+        self.model = mujoco.MjModel.from_xml_path(str(path))
+        for flag in _OFF:
+            self.model.opt.disableflags |= getattr(mujoco.mjtDisableBit, f"mjDSBL_{flag}")
+        self.data = mujoco.MjData(self.model)
+
+    def at(self, q: Floats, v: Floats, controls: Floats, activations: Floats) -> Numbers:
+        """Forces of actuators and passive forces, and accelerations."""
+        self.data.qpos[:], self.data.qvel[:] = q, v
+        self.data.ctrl[:], self.data.act[:] = controls, activations
+        self.mujoco.mj_forward(self.model, self.data)
+        forces = self.data.qfrc_actuator + self.data.qfrc_passive
+        return {"forces": forces.tolist(), "qdd": self.data.qacc.tolist()}
+
+    def random_state(self, draw: np.random.Generator) -> tuple[Floats, Floats, Floats, Floats]:
+        """Positions, velocities, controls and activations."""
+        model = self.model
+        q = np.array(model.qpos0)
+        self.mujoco.mj_integratePos(model, q, draw.normal(size=model.nv), 0.5)
+        return q, draw.normal(size=model.nv), draw.normal(size=model.nu) * 2, draw.normal(size=model.na)
+
+
+def numbers_of(path: Path) -> Numbers:
+    """States of one model with what MuJoCo finds there."""
+    peer, draw = Peer(path), np.random.default_rng(27)
+    states = []
+    for _ in range(_STATES):
+        q, v, controls, activations = peer.random_state(draw)
+        given = {"q": q.tolist(), "v": v.tolist(), "ctrl": controls.tolist(), "act": activations.tolist()}
+        states.append(given | peer.at(q, v, controls, activations))
+    return {"file": path.name, "states": states}
+
+
+def main() -> None:
+    """Write the numbers of all models."""
+    import mujoco
+
+    found = [numbers_of(path) for path in sorted(MODELS.glob("*.xml"))]
+    source = f"MuJoCo {mujoco.__version__}, python -m tests.io.mujoco_drives"
+    NUMBERS.write_text(json.dumps({"source": source, "models": found}), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
