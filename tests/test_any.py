@@ -16,6 +16,7 @@ ALLOWED: dict[str, tuple[int, str]] = {
     "codegen/kernel.py": (1, "`Outputs`: what a kernel returns depends on what it was compiled for"),
     "io/language/expressions.py": (1, "`Children`: the grammar alone says what a rule is made of"),
     "recursive/c_interface.py": (1, "arrays of several number types, whose addresses C code takes"),
+    "robot/robot.py": (1, "`Option`: handed on to a function that gives it a type"),
     "store/rows.py": (1, "`Query`: SQLAlchemy 2.0 and 2.1 write the types of columns differently"),
     "studies/outcomes.py": (1, "`Column`: numbers, words or truth values, as the name of the column says"),
 }

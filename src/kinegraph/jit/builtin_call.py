@@ -15,16 +15,17 @@ import struct
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinegraph.jit import cache as disk
 from kinegraph.jit.cache import digest
 from kinegraph.jit.engine import LoadedCode, host, object_code, once, versions
 
 #: A kernel as a built-in function: an array, or None for arguments that need conversion or an error message.
-BuiltinCall: TypeAlias = Callable[..., Any]
+BuiltinCall: TypeAlias = Callable[..., NDArray[np.float64] | None]
 
 _ONE, _ROWS = "kinegraph_call_one", "kinegraph_call_rows"
 _FASTCALL = 0x80  # METH_FASTCALL
@@ -152,7 +153,7 @@ def _layout_is_known() -> bool:
     return all(map(_is_as_described, (whole, whole[0, 1], whole[:, :, 1], held, np.zeros((3, 2), dtype=np.float32))))
 
 
-def _is_as_described(array: np.ndarray[Any, Any]) -> bool:
+def _is_as_described(array: NDArray[np.generic]) -> bool:
     place = id(array)
 
     def word(offset: int) -> int:

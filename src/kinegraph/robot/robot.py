@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +25,7 @@ from kinegraph.robot.joint_order import Convention, JointOrder, order
 from kinegraph.seeds import generator
 
 if TYPE_CHECKING:
+    from kinegraph.simulate.simulator import Simulator, Simulators
     from kinegraph.tasks.inverse_kinematics import PoseSolutions
 
 
@@ -355,14 +356,14 @@ class Robot:
 
     # tasks
 
-    def ik(self, frame: str, pose: ArrayLike, **options: Any) -> PoseSolutions:
+    def ik(self, frame: str, pose: ArrayLike, **options: Option) -> PoseSolutions:
         """All positions with a pose, within the file's limits; q of the solutions is in the order of the model."""
         from kinegraph.tasks.inverse_kinematics import inverse_kinematics
 
         wanted = np.asarray(pose, dtype=float)
         return inverse_kinematics(self.model, frame, wanted, parameters=self._parameters or None, **options)
 
-    def simulator(self, **options: Any) -> Any:
+    def simulator(self, **options: Option) -> Simulator | Simulators:
         """`kg.simulator` of this robot; its arrays are in the order of the model."""
         from kinegraph.simulate.simulator import simulator
 
@@ -374,6 +375,9 @@ class Robot:
 
         return view(self.model, path, self._parameters or None)
 
+
+#: What is handed on to a function that gives it a type.
+Option: TypeAlias = Any
 
 #: The condition number beyond which a matrix is called singular.
 _SINGULAR = 1e12

@@ -13,9 +13,10 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinegraph.compiler.compile import derive
 from kinegraph.derive.dynamics.state_rate import entry_places
@@ -27,6 +28,9 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import component, did_you_mean
 from kinegraph.simulate.formulas import ENTRY
 
+Entries: TypeAlias = NDArray[np.object_]  # expressions
+Index: TypeAlias = int | slice | tuple[int | slice, ...]
+
 #: The name under which all joint forces are given together.
 JOINTS = "tau"
 
@@ -35,7 +39,7 @@ _POSITIONS, _VELOCITIES = "q", "v"
 _LONGEST = 10_000
 _SPECIAL = re.compile(r"([^\W\d]\w*)(:\w+(?:@\w+)?|\.[xyz]\b'?|')")  # jacobian:hand@base, tip.z', q1'
 _SPELLED = "spelled_"
-_OPERATIONS: dict[type[ast.AST], Callable[..., Any]] = {
+_OPERATIONS: dict[type[ast.AST], Callable[..., Entries]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
     ast.Pow: operator.pow, ast.MatMult: operator.matmul, ast.USub: operator.neg, ast.UAdd: operator.pos,
 }  # fmt: skip
@@ -103,11 +107,11 @@ def _unspelled(name: str) -> str:
     return bytes.fromhex(name.removeprefix(_SPELLED)).decode() if name.startswith(_SPELLED) else name
 
 
-def _arrays(mechanism: Mechanism, used: list[str]) -> dict[str, Any]:
+def _arrays(mechanism: Mechanism, used: list[str]) -> dict[str, Entries | Name]:
     """What each name means: an array of names, or a name."""
     layout = mechanism.layout
     scalars = {TIME, PI, *layout.positions, *layout.velocities, *(one.name for one in mechanism.parameters)}
-    found: dict[str, Any] = {
+    found: dict[str, Entries | Name] = {
         _POSITIONS: _named(layout.positions),
         _VELOCITIES: _named(layout.velocities),
     }
@@ -127,11 +131,11 @@ def _arrays(mechanism: Mechanism, used: list[str]) -> dict[str, Any]:
     return found
 
 
-def _named(given: Iterable[str]) -> Any:
+def _named(given: Iterable[str]) -> Entries:
     return np.array([Name(one) for one in given], dtype=object)
 
 
-def _entries(output: Output) -> Any:
+def _entries(output: Output) -> Entries:
     places = {place: name for name, place in entry_places(output).items() if name.endswith("]")}
     return _named(places[k] for k in range(len(places))).reshape(output.shape)
 
@@ -140,13 +144,13 @@ def _entries(output: Output) -> Any:
 class _Reader:
     """Reads the tree of a formula: arrays of expressions by NumPy's rules."""
 
-    arrays: Mapping[str, Any]
+    arrays: Mapping[str, Entries | Name]
 
-    def read(self, node: ast.expr) -> Any:
+    def read(self, node: ast.expr) -> Entries:
         """The value of a node; a scalar is an array without dimensions, so that operators broadcast."""
         return np.asarray(self._value(node), dtype=object)
 
-    def _value(self, node: ast.expr) -> Any:
+    def _value(self, node: ast.expr) -> Entries | Expression:
         match node:
             case ast.BinOp(left, kind, right) if type(kind) in _OPERATIONS:
                 return _OPERATIONS[type(kind)](self.read(left), self.read(right))
@@ -161,18 +165,19 @@ class _Reader:
             case ast.Attribute(value, "T"):
                 return self.read(value).T
             case ast.Subscript(value, place):
-                return self.read(value)[self._place(place)]
+                return self.read(value)[_index(place)]
             case ast.Call(ast.Name(name), arguments, []) if FUNCTIONS.get(name) == len(arguments):
-                return np.frompyfunc(lambda *parts: Call(name, tuple(map(expression, parts))), len(arguments), 1)(
-                    *(self.read(one) for one in arguments)
-                )
+                call = np.frompyfunc(lambda *parts: Call(name, tuple(map(expression, parts))), len(arguments), 1)
+                return np.asarray(call(*map(self.read, arguments)), dtype=object)
         raise SyntaxError(f"{ast.unparse(node)!r} is not arithmetic, an array, an entry or a function such as sin")
 
-    def _place(self, node: ast.expr) -> Any:
-        """An index: numbers and ranges."""
-        match node:
-            case ast.Tuple(parts):
-                return tuple(self._place(one) for one in parts)
-            case ast.Slice(lower, upper, step):
-                return slice(*(None if one is None else self._place(one) for one in (lower, upper, step)))
-        return int(ast.literal_eval(node))
+
+def _index(node: ast.expr) -> Index:
+    return tuple(map(_range, node.elts)) if isinstance(node, ast.Tuple) else _range(node)
+
+
+def _range(node: ast.expr) -> int | slice:
+    if isinstance(node, ast.Slice):
+        ends = (node.lower, node.upper, node.step)
+        return slice(*(None if one is None else int(ast.literal_eval(one)) for one in ends))
+    return int(ast.literal_eval(node))

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
 from math import isfinite
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -152,7 +152,7 @@ class Feedback:
     of a run and then after every period; between two calls runs are as fast as without it.
     """
 
-    function: Callable[..., Any]
+    function: Callable[..., ArrayLike]
     period: float
 
     def __post_init__(self) -> None:

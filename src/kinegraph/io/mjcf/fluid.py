@@ -53,10 +53,10 @@ class FluidForces:
         moments = np.array([number(item, {}) for item in (principal.Jx, principal.Jy, principal.Jz)])
         box = np.sqrt(np.maximum(_LEAST, moments.sum() - 2 * moments) / mass * 6)
         frame = Frame(body, principal.central)
-        turning, moving = self._motion(body, frame)
-        yield from _wrench(frame, *self._box(box.tolist(), turning, moving))
+        omega, velocity = self._motion(body, frame)
+        yield from _wrench(frame, *self._box(box.tolist(), omega, velocity))
 
-    def _box(self, box: Three, turning: Vector, moving: Vector) -> tuple[Vector, Vector]:
+    def _box(self, box: Three, omega: Vector, velocity: Vector) -> tuple[Vector, Vector]:
         """Moment and force: Stokes drag of a sphere, and quadratic drag of each face."""
         diameter, density, viscosity = sum(box) / 3, self.fluid.density, self.fluid.viscosity
         moment, force = [], []
@@ -64,56 +64,56 @@ class FluidForces:
             j, k = (i + 1) % 3, (i + 2) % 3
             around = density * box[i] * (box[j] ** 4 + box[k] ** 4) / 64
             across = density * box[j] * box[k] / 2
-            moment.append(_drag(turning[i], math.pi * diameter**3 * viscosity, around))
-            force.append(_drag(moving[i], 3 * math.pi * diameter * viscosity, across))
+            moment.append(_drag(omega[i], math.pi * diameter**3 * viscosity, around))
+            force.append(_drag(velocity[i], 3 * math.pi * diameter * viscosity, across))
         return _vector(moment), _vector(force)
 
     def on_ellipsoid(self, label: str, frame: Frame, geom: Geom) -> Iterator[PassiveElement]:
         """The forces on a geom as an ellipsoid."""
         axes = _half_axes(geom.kind, geom.primitive.sizes)
-        turning, moving = self._motion(label, frame)
+        omega, velocity = self._motion(label, frame)
         written = [float(item.value) for item in numbers(geom.element, "fluidcoef") or ()]
         coefficients = (*written, *_COEFFICIENTS[len(written) :])
-        moment, force = self._added_mass(axes, turning, moving)
-        twist, push = self._ellipsoid(axes, coefficients, turning, moving)
+        moment, force = self._added_mass(axes, omega, velocity)
+        twist, push = self._ellipsoid(axes, coefficients, omega, velocity)
         yield from _wrench(frame, _plus(moment, twist), _plus(force, push))
 
-    def _added_mass(self, axes: Three, turning: Vector, moving: Vector) -> tuple[Vector, Vector]:
+    def _added_mass(self, axes: Three, omega: Vector, velocity: Vector) -> tuple[Vector, Vector]:
         masses, inertias = virtual_inertia(axes)
-        momentum = _vector([_scaled(self.fluid.density * one, item) for one, item in zip(masses, moving, strict=True)])
-        spin = _vector([_scaled(self.fluid.density * one, item) for one, item in zip(inertias, turning, strict=True)])
-        return _plus(_cross(momentum, moving), _cross(spin, turning)), _cross(momentum, turning)
+        momentum = _vector(
+            [_scaled(self.fluid.density * one, item) for one, item in zip(masses, velocity, strict=True)]
+        )
+        spin = _vector([_scaled(self.fluid.density * one, item) for one, item in zip(inertias, omega, strict=True)])
+        return _plus(_cross(momentum, velocity), _cross(spin, omega)), _cross(momentum, omega)
 
-    def _ellipsoid(self, axes: Three, coefficients: Three, turning: Vector, moving: Vector) -> tuple[Vector, Vector]:
+    def _ellipsoid(self, axes: Three, coefficients: Three, omega: Vector, velocity: Vector) -> tuple[Vector, Vector]:
         """Moment and force of drag, of Magnus lift and of Kutta lift."""
         blunt, slender, angular, kutta, magnus = coefficients
         density, viscosity = self.fluid.density, self.fluid.viscosity
         small, middle, large = sorted(axes)
-        speed = length(moving)
+        speed = length(velocity)
         faces = [axes[(i + 1) % 3] * axes[(i + 2) % 3] for i in range(3)]
-        squares = [item * item for item in moving]
-        normal = _vector([_scaled(face**2, item) for face, item in zip(faces, moving, strict=True)])
+        squares = [item * item for item in velocity]
+        normal = _vector([_scaled(face**2, item) for face, item in zip(faces, velocity, strict=True)])
         along = _sum([_scaled(face**2, item) for face, item in zip(faces, squares, strict=True)])
         across = _sum([_scaled(face**4, item) for face, item in zip(faces, squares, strict=True)])
         area = _scaled(math.pi, Call("sqrt", (across / _at_least(along) + Number(Fraction(1, 10**200)),)))
         cosine = along / _at_least(speed * across)
         lift = _scaled(kutta * density, cosine * area)
-        circulation = _vector([lift * item for item in _cross(normal, moving)])
+        circulation = _vector([lift * item for item in _cross(normal, velocity)])
         volume = 4 / 3 * math.pi * small * middle * large
-        spun = _vector([_scaled(magnus * density * volume, item) for item in _cross(turning, moving)])
-        lifted = _plus(_cross(circulation, moving), spun)
+        spun = _vector([_scaled(magnus * density * volume, item) for item in _cross(omega, velocity)])
+        lifted = _plus(_cross(circulation, velocity), spun)
         sphere = 2 / 3 * sum(axes)
         widest = math.pi * large * middle
         drag = _scaled(density, speed * (_scaled(blunt - slender, area) + _number(slender * widest)))
         drag = drag + _number(viscosity * 3 * math.pi * sphere)
         most = _disk(middle, large)
         own = [_disk(axes[i], max(axes[(i + 1) % 3], axes[(i + 2) % 3])) for i in range(3)]
-        resisted = [
-            _scaled(angular * one + slender * (most - one), item) for one, item in zip(own, turning, strict=True)
-        ]
+        resisted = [_scaled(angular * one + slender * (most - one), item) for one, item in zip(own, omega, strict=True)]
         twist = _scaled(density, length(resisted)) + _number(viscosity * math.pi * sphere**3)
-        moment = _vector([-(twist * item) for item in turning])
-        return moment, _vector([up - drag * item for up, item in zip(lifted, moving, strict=True)])
+        moment = _vector([-(twist * item) for item in omega])
+        return moment, _vector([up - drag * item for up, item in zip(lifted, velocity, strict=True)])
 
     def _motion(self, label: str, frame: Frame) -> tuple[Vector, Vector]:
         """Angular velocity, and velocity relative to the wind, in the axes of a frame.
@@ -131,8 +131,8 @@ class FluidForces:
             Name(f"{origin}.{letter}'") - _number(wind) if wind else Name(f"{origin}.{letter}'")
             for letter, wind in zip("xyz", self.fluid.wind, strict=True)
         ]
-        turning = [scalar_product(rates[(i + 1) % 3], axes[(i + 2) % 3]) for i in range(3)]
-        return _vector(turning), _vector([scalar_product(axis, speed) for axis in axes])
+        omega = [scalar_product(rates[(i + 1) % 3], axes[(i + 2) % 3]) for i in range(3)]
+        return _vector(omega), _vector([scalar_product(axis, speed) for axis in axes])
 
 
 def virtual_inertia(axes: Three) -> tuple[list[float], list[float]]:

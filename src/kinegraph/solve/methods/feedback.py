@@ -132,7 +132,7 @@ def _moved(given: Signals, knots: Floats) -> Floats:
 def _number(one: Feedback, time: float, seen: Mapping[str, float]) -> float:
     value = one.function(time, seen)
     try:
-        number = float(value)
+        number = float(value)  # type: ignore[arg-type]  # what a user returns
     except (TypeError, ValueError):
         number = float("nan")
     if not isfinite(number):
