@@ -80,6 +80,6 @@ def test_long_runs_agree_with_code_that_is_written_out(name, duration):
 @soak
 @pytest.mark.parametrize("name", ["loop-1000", "loop-10000", "n-four-bar-1000"])
 def test_thousands_of_bars_stay_closed(name):
-    run = kg.simulate(name, 0.5, times=10, progress=False)
+    run = kg.simulate(name, 0.5, times=10, rtol=1e-10, progress=False)
     assert run.drift["position"] < 1e-11 and run.drift["velocity"] < 1e-10
-    assert run.drift["energy"] < 1e-8
+    assert run.drift["energy"] < 1e-9  # follows rtol: 1.06e-8, 7e-10, 1.2e-10 of n-four-bar-1000 at 1e-8, 1e-9, 1e-10
