@@ -33,10 +33,14 @@ def javascript_files(unit: Unit) -> dict[str, str]:
 
 
 def javascript_object(unit: Unit, name: str) -> str:
-    """The same functions as properties of one global object, for a page without modules."""
+    """The same functions as properties of one global object, for a script inside a page.
+
+    Without comments: names of a model stand only there, and could end the script.
+    """
     module = _Module(unit, export="")
     functions = ", ".join(routine.name for routine in unit.routines)
-    body = [*module.functions(), f"return {{{functions}}};"]
+    lines = [line for line in module.functions() if not line.lstrip().startswith("//")]
+    body = [*lines, f"return {{{functions}}};"]
     return "\n".join(["'use strict';", f"globalThis.{name} = (() => {{", *body, "})();", ""])
 
 
