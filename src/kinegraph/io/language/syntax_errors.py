@@ -104,7 +104,7 @@ def _meant_statement(word: str) -> str:
     """A remedy for a misspelled keyword; empty if no keyword is close."""
     if word == "bumper":
         return f"a compliant contact is a `contact` with a stiffness: write {COMPLIANT}"
-    proposed = did_you_mean(word, STATEMENTS)
+    proposed = did_you_mean(word, (*STATEMENTS, "table"))
     return proposed if proposed.startswith("did") else ""
 
 

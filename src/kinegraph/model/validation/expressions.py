@@ -22,6 +22,7 @@ from kinegraph.model.expressions import (
     nesting,
     postorder,
     size,
+    text,
 )
 from kinegraph.model.names import CHOICE_REMEDY, CHOICES, component, did_you_mean, velocity_meant
 from kinegraph.model.report import Places
@@ -175,13 +176,23 @@ def _unknown(name: str, site: Site, scope: Scope, place: Place | None) -> ModelE
     remedy = did_you_mean(name, [*usable, *([site.local] if site.local else [])])
     if not remedy.startswith("did"):
         if is_unit(name):
-            remedy = f"a unit follows its number: write `2 {name}`, or declare `parameters {name} = ...;`"
+            number = _factor_of(name, site.root)
+            remedy = f"a unit follows its number: write `{number} {name}`, or declare `parameters {name} = ...;`"
             return ModelError(said, place, remedy)
         declared = name.removesuffix("'")
         remedy = f"declare it: `coordinates {declared};`"
         if declared == name:
             remedy = f"declare it: `parameters {name} = ...;` or `coordinates {name};`"
     return ModelError(said, place, remedy)
+
+
+def _factor_of(name: str, root: Expression) -> str:
+    """The number that `45*deg` multiplies a name with; 1 if there is none."""
+    for here in as_written(root):
+        if isinstance(here, Operation) and here.operator == "*" and here.operands[1] == Name(name):
+            factor = here.operands[0]
+            return text(factor) if isinstance(factor, Number) else "1"
+    return "1"
 
 
 def _unknown_component(point: str, name: str, site: Site, scope: Scope, place: Place | None) -> ModelError:
