@@ -301,9 +301,9 @@ def balance(
     held = [mechanism.layout.velocities.index(name) for name in rates]
     sought = [mechanism.layout.velocities.index(name) for name in unknown]
     cyclic = cyclic_velocities(mechanism, point, forces, rows)
-    turning = cyclic_velocities(mechanism, point, forces, rows, geared=True) if constrained and moving else cyclic
-    _require_cyclic(mechanism, [*held, *sought], turning)
-    free = tuple(k for k in turning if k not in held and (k in sought or (constrained and moving)))
+    steady = cyclic_velocities(mechanism, point, forces, rows, geared=True) if constrained and moving else cyclic
+    _require_cyclic(mechanism, [*held, *sought], steady)
+    free = tuple(k for k in steady if k not in held and (k in sought or (constrained and moving)))
     v = np.zeros_like(point.v)
     retained = [*held, *free]
     v[retained] = point.v[retained]
