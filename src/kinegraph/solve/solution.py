@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.arrays import Floats
-from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.extras import Foreign, extra
 from kinegraph.files import written_to
@@ -23,6 +22,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.execution import Decision, DecisionFacts, Execution
 from kinegraph.solve.problem import Signals
 from kinegraph.solve.recording import Ending, EventRecord, Statistics, Status
+from kinegraph.tabular import Tabular, time_series
 
 if TYPE_CHECKING:
     import pyarrow
@@ -221,7 +221,7 @@ class SimulatedModel:
 
 
 @dataclass(frozen=True)
-class Solution(RichDisplay, Mapping[str, Floats]):
+class Solution(Tabular, Mapping[str, Floats]):
     """Columns by name: `t`, positions, velocities, energies, output points. Behaves like a mapping.
 
     model, method: what was run and how. positions, velocities: which columns are coordinates and velocities.
@@ -304,6 +304,14 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     def save(self, path: str | Path) -> Path:
         """Write to a file: .npz or .parquet, which can be loaded again, or .csv for other programs."""
         return save_columns(path, self.columns, self.facts())
+
+    def _table(self) -> Mapping[str, Floats]:
+        return self.columns
+
+    def to_xarray(self) -> Foreign:
+        """All columns over `t` as an xarray Dataset. Needs the extra `tables`."""
+        facts = {"model": self.model, "method": self.method, "status": self.status.name, "ending": str(self.ending)}
+        return time_series(self.columns, TIME, facts)
 
     @classmethod
     def load(cls, path: str | Path) -> Solution:
