@@ -80,7 +80,9 @@ _WIDTH = 62  # letters of a legend that fit above a panel
 class HoldsSolution(Protocol):
     """A result that can be seen as one solution, such as a docking."""
 
-    def solution(self) -> Solution: ...
+    def solution(self) -> Solution:
+        """All of it as columns over time."""
+        ...
 
 
 def solution_of(result: Solution | HoldsSolution) -> Solution:
