@@ -12,11 +12,11 @@ import numpy as np
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.quantities.variables import Variables, depends_on_time
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints import refuse_states
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.tabular import Tabular, by_name
 from kinegraph.tasks.equilibria import (
     continuum_path,
     difference_without,
@@ -214,7 +214,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Branches(RichDisplay):
+class Branches(Tabular):
     """All branches found, by the variable `over`, which begins at `low`."""
 
     model: str
@@ -247,6 +247,17 @@ class Branches(RichDisplay):
             lines.append(f"{number}: {branch.values[0]:.9g} to {branch.values[-1]:.9g}, {len(branch)} points")
             lines += [f"   {one.kind} at {self.over} = {one.value:.12g}" for one in branch.special]
         return "\n".join(lines)
+
+    def _table(self) -> Mapping[str, np.ndarray]:
+        """A row for each point of each branch; branches are numbered from 1, as printed."""
+        rows = [q for branch in self.branches for q in branch.q]
+        counts = [count for branch in self.branches for count in branch.unstable]
+        return {
+            "branch": np.repeat(np.arange(1, len(self) + 1), [len(branch) for branch in self.branches]),
+            self.over: np.array([value for branch in self.branches for value in branch.values]),
+            **by_name(self.coordinates, rows),
+            "unstable": np.array(counts, dtype=int),
+        }
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them; `equilibria` are those at the start of the range."""

@@ -11,12 +11,12 @@ from kinegraph.assembly.initial_values import angle_names, is_among, wrapped
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.constraints.redundancy import holonomic_rows, row_names_of
 from kinegraph.derive.quantities.variables import depends_on_time
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints import is_constrained, refuse_states
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
+from kinegraph.tabular import Tabular, by_name
 from kinegraph.tasks.linearize import (
     Floquet,
     Linearization,
@@ -112,7 +112,7 @@ class Continuum:
 
 
 @dataclass(frozen=True)
-class Equilibria(RichDisplay):
+class Equilibria(Tabular):
     """All isolated equilibria found, ordered by q; `starts` is the number of Newton starts.
 
     singular: positions where searches ended but loop rows are dependent, or coordinates of a tree are singular:
@@ -144,6 +144,18 @@ class Equilibria(RichDisplay):
     def moving(self) -> tuple[int, ...]:
         """The places of the velocities that are not zero in some steady motion."""
         return tuple(k for k in range(len(self.velocities)) if any(one.v[k] for one in self.listed))
+
+    def _table(self) -> Mapping[str, np.ndarray]:
+        """A row for each isolated equilibrium, then one for an example of each continuum."""
+        listed, verdicts = self.listed, {True: "yes", False: "no", None: "undecided"}
+        dimensions = [0] * len(self.equilibria) + [one.dimension for one in self.continua]
+        return {
+            **by_name(self.coordinates, [one.q for one in listed]),
+            **by_name(self.velocities, [one.v for one in listed]),
+            "stable": np.array([verdicts[one.stable] for one in listed]),
+            "unstable": np.array([one.unstable for one in listed], dtype=int),
+            "dimension": np.array(dimensions, dtype=int),
+        }
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""

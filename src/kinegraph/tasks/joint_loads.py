@@ -10,7 +10,6 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.axes import Axes
 from kinegraph.model.changes.coordinates import RELEASED, released
@@ -19,10 +18,12 @@ from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.solve.solution import Solution
+from kinegraph.tabular import Tabular, by_name
 from kinegraph.tasks.force_equations import with_inputs
 from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of
 from kinegraph.tasks.prescribed_motion import SampledMotion
 from kinegraph.tasks.reactions import (
+    COMPONENTS,
     JointPlace,
     LoadView,
     Point,
@@ -159,7 +160,7 @@ class WorstLoad:
 
 
 @dataclass(frozen=True)
-class JointLoads(RichDisplay):
+class JointLoads(Tabular):
     """Joint loads at many times: a `Reaction` with rows for each joint, and the worst of each.
 
     searched: the fraction of the time steps in which the worst loads were searched; in the others (rows of a run
@@ -207,6 +208,13 @@ class JointLoads(RichDisplay):
         if self.searched < 1:
             notes.append(f"{1 - self.searched:.1%} of the steps were not searched between their ends")
         return notes
+
+    def _table(self) -> Mapping[str, Floats]:
+        """A row for each time; six columns for each joint, such as `Rod.Fx` and `Rod.Mz`."""
+        columns = {"t": self.times}
+        for one in self.reactions:
+            columns |= by_name([f"{one.body}.{part}" for part in COMPONENTS], np.hstack([one.force, one.moment]))
+        return columns
 
     def to_dict(self) -> dict[str, object]:
         """Times and the largest loads as JSON can hold them."""
