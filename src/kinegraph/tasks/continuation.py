@@ -14,7 +14,7 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.quantities.variables import Variables, depends_on_time
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints import refuse_states
+from kinegraph.model.constraints import refuse_states, tell_of_unknowns
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tasks.equilibria import (
@@ -342,6 +342,7 @@ class _Family:
         else:
             at = {**at, varied.name: low}
         self.parameters = parameters
+        tell_of_unknowns(mechanism, at)
         point = varied.at(operating_point(mechanism, at, parameters, guess=True), low)
         equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
         if isinstance(equations, SteadyCircling) and varied.group is not Variables.VELOCITIES:
