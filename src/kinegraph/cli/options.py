@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -43,6 +43,7 @@ class ModelSource:
         words += ["--floating"] if options.floating else []
         words += [] if options.equalities else ["--no-equalities"]
         words += [] if options.actuators else ["--no-actuators"]
+        words += [word for item in (options.mocap or {}).items() for word in ("--mocap", _typed_motion(*item))]
         words += [word for root in options.package_roots for word in ("--package-root", str(root))]
         words += [] if options.elements is None else ["--elements" if options.elements else "--bare"]
         if options.angle_tolerance != ANGLE_TOLERANCE:
@@ -135,6 +136,15 @@ _PARAMETERS = {
         ],
         True,
     ),
+    "mocap": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--mocap", metavar="BODY=X,Y,Z", help="Move a mocap body of an MJCF: --mocap 'target=0.1*sin(t),0,0.3'."
+            ),
+        ],
+        None,
+    ),
     "angle_tolerance": (
         Annotated[
             float | None,
@@ -186,16 +196,17 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(
         model: str, floating: bool, package_root: list[Path] | None, elements: bool | None, equalities: bool,
-        actuators: bool, angle_tolerance: float | None, parameters: Path | None, lock: list[str] | None,
+        actuators: bool, mocap: list[str] | None, angle_tolerance: float | None, parameters: Path | None,
+        lock: list[str] | None,
         **given: object,
     ) -> None:  # fmt: skip
         from kinegraph.compiler.mechanism_source import ReadOptions
         from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE
 
         tolerance = ANGLE_TOLERANCE if angle_tolerance is None else angle_tolerance
-        options = ReadOptions(
-            floating, tuple(package_root or ()), elements, tolerance, parameters, equalities, actuators
-        )
+        motions = dict(_motion(item) for item in mocap or ())
+        roots = tuple(package_root or ())
+        options = ReadOptions(floating, roots, elements, tolerance, parameters, equalities, actuators, motions)
         settings = given.get("settings")
         values = tuple(settings) if isinstance(settings, list) else ()
         command(source=ModelSource(model, options, tuple(lock or ()), values), **given)
@@ -204,6 +215,25 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature([one.replace(kind=kind) for one in parameters])  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
+
+
+def _motion(item: str) -> tuple[str, tuple[str, ...]]:
+    """The body and the formulas of BODY=X,Y,Z; commas inside parentheses belong to a formula."""
+    name, equals, formulas = item.partition("=")
+    if not name or not equals:
+        raise typer.BadParameter(f"--mocap {item!r}: write BODY=X,Y,Z")
+    parts, depth = [""], 0
+    for letter in formulas:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return name.strip(), tuple(parts)
+
+
+def _typed_motion(name: str, motion: Sequence[object]) -> str:
+    return f"{name}={','.join(map(str, motion))}"
 
 
 # Options of commands that run a mechanism: the same words mean the same thing everywhere.

@@ -460,6 +460,16 @@ def _require_motion(mechanism: Mechanism) -> None:
 # Derivatives at the end of a run, as text.
 
 
+def derivative_columns(
+    times: Floats, outputs: Sequence[str], by: Sequence[str], values: Floats, derivatives: Floats
+) -> dict[str, Floats]:
+    """`t`, the outputs, and the derivatives `d(OUTPUT)/d(NAME)`, as columns over time."""
+    columns = {"t": times} | {name: values[:, k] for k, name in enumerate(outputs)}
+    for row, output in enumerate(outputs):
+        columns |= {f"d({output})/d({name})": derivatives[:, row, k] for k, name in enumerate(by)}
+    return columns
+
+
 def derivative_table(
     title: str, results: Sequence[str], by: Sequence[str], derivatives: Floats, values: Floats | None = None
 ) -> str:

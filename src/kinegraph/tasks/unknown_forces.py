@@ -13,7 +13,6 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import arguments_of, request_of
 from kinegraph.compiler.stored import derived
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError, one_of
 from kinegraph.graph.build import bind
 from kinegraph.graph.count import Operations, count
@@ -28,6 +27,7 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.passes.effort import Effort
 from kinegraph.passes.pipeline import reduce
 from kinegraph.simulate.formulas import formula
+from kinegraph.tabular import Tabular
 from kinegraph.tasks.force_equations import (
     KNOWN,
     MATRIX,
@@ -99,7 +99,7 @@ class ForceProblem:
 
 
 @dataclass(frozen=True)
-class UnknownForces(RichDisplay):
+class UnknownForces(Tabular):
     """X at every time, NaN where the motion does not determine it.
 
     determinate: by unknown, true if it is determined at all times. residual: the largest residual of all equations,
@@ -159,6 +159,10 @@ class UnknownForces(RichDisplay):
         if self.near_singular.size:
             lines += [f"  {line}" for line in singular_lines(self)]
         return "\n".join(lines)
+
+    def _table(self) -> Mapping[str, Floats]:
+        errors = {} if self.errors is None else {f"error of {name}": self.error(name) for name in self.unknowns}
+        return {"t": self.times, **{name: self[name] for name in self.unknowns}, **errors}
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""
