@@ -194,6 +194,15 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Chart:
+    """Columns that are drawn together, and their unit."""
+
+    title: str
+    unit: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class SimulatedModel:
     """What was run: the mechanism, the values of all its parameters, and the relative tolerance if there was one.
 
@@ -222,6 +231,7 @@ class Solution(Tabular, Mapping[str, Floats]):
     before they were taken back onto them; `energy`, relative, None where it is not kept.
     assembled: which declared initial values loops have moved, in words; None if all hold.
     states: which columns are first-order states.
+    charts: further columns that plots and pages show first; not saved in files.
     """
 
     model: str
@@ -238,6 +248,7 @@ class Solution(Tabular, Mapping[str, Floats]):
     drift: Mapping[str, float | None] = field(default_factory=dict)
     assembled: str | None = None
     states: tuple[str, ...] = ()
+    charts: tuple[Chart, ...] = ()
 
     # as a mapping
 
@@ -288,11 +299,11 @@ class Solution(Tabular, Mapping[str, Floats]):
 
     def table(self) -> pyarrow.Table:
         """An Arrow table; other facts are in its metadata."""
-        return arrow_table(self.columns, self._facts())
+        return arrow_table(self.columns, self.facts())
 
     def save(self, path: str | Path) -> Path:
         """Write to a file: .npz or .parquet, which can be loaded again, or .csv for other programs."""
-        return save_columns(path, self.columns, self._facts())
+        return save_columns(path, self.columns, self.facts())
 
     def _table(self) -> Mapping[str, Floats]:
         return self.columns
@@ -322,7 +333,8 @@ class Solution(Tabular, Mapping[str, Floats]):
             states=tuple(facts.get("states", ())),
         )
 
-    def _facts(self) -> SolutionFacts:
+    def facts(self) -> SolutionFacts:
+        """All that is not a column, as files keep it."""
         ending = self.ending
         return {
             "model": self.model,

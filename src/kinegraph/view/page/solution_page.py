@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -23,7 +23,7 @@ from kinegraph.view.page.frames import States
 from kinegraph.view.page.meshes import json_for_html, packed
 from kinegraph.view.page.scene import Scene, scene_of
 from kinegraph.view.page.tables import counted, typeset
-from kinegraph.view.plot import Energies, energies
+from kinegraph.view.plot import Energies, HoldsSolution, energies, solution_of
 
 # The template of all pages: parts of HTML, the script and the style, and a policy that allows only these.
 
@@ -41,9 +41,17 @@ def page_path(path: str | Path) -> Path:
 
 
 def page_of(
-    scene: Scene, data: Mapping[str, object], headline: str, source: str | None = None, report: str = ""
+    scene: Scene,
+    data: Mapping[str, object],
+    headline: str,
+    source: str | None = None,
+    report: str = "",
+    program: str = "",
 ) -> str:
-    """The text of a page: the data of the mechanism, and a report of the run if there was one."""
+    """The text of a page: the data of the mechanism, and a report of the run if there was one.
+
+    program: generated equations that the page's script uses.
+    """
     mechanism = scene.mechanism
     records = write(mechanism)
     cards = {
@@ -62,6 +70,7 @@ def page_of(
         "records": escape(records if len(records) <= _LONGEST_TEXT else records[:_LONGEST_TEXT] + "\n..."),
         "names": "".join(f"<span>{name}</span>" for name in names),
         "data": json_for_html(data),
+        "program": program,
     })  # fmt: skip
 
 
@@ -72,17 +81,23 @@ def _card(title: str, body: str) -> str:
 def filled(parts: Mapping[str, str]) -> str:
     """The template with its parts, the script and the style inserted; only these two may run or apply."""
     script, style, template = (asset(name) for name in ("page.js", "page.css", "page.html"))
-    everything = {**parts, "script": script, "style": style, "policy": _policy(script, style)}
+    scripts = [one for one in (script, parts.get("program", "")) if one]
+    everything = {**parts, "script": script, "style": style, "policy": _policy(scripts, style)}
+    everything["program"] = f"<script>{parts['program']}</script>\n" if parts.get("program") else ""
     return re.sub(r"\{\{(\w+)\}\}", lambda match: everything[match[1]], template)
 
 
-def _policy(script: str, style: str) -> str:
-    """A content security policy: nothing is fetched, and only the page's own script and style are used."""
-    allowed = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+def _policy(scripts: Sequence[str], style: str) -> str:
+    """A content security policy: nothing is fetched, and only the page's own scripts and style are used."""
+    allowed = " ".join(map(_digest, scripts))
     return (
-        f"default-src 'none'; script-src 'sha256-{allowed[0]}'; style-src 'sha256-{allowed[1]}'; img-src data: blob:; "
+        f"default-src 'none'; script-src {allowed}; style-src {_digest(style)}; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def asset(name: str) -> str:
@@ -100,14 +115,15 @@ MOST_NUMBERS = 1_500_000
 _MOST_EVENTS = 500
 
 
-def page(solution: Solution, path: str | Path, source: str | None = None) -> Path:
+def page(solution: Solution | HoldsSolution, path: str | Path, source: str | None = None) -> Path:
     """Write a page with the animation, the plots, the equations and the solver's report to an .html file.
 
+    solution: a solution, or a docking.
     source: the name of the model on the command line, a file or a library name; the page then names the commands
     that print longer output.
     """
     path = page_path(path)
-    text = page_text(solution, source)
+    text = page_text(solution_of(solution), source)
     with written_to(path):
         path.write_text(text, encoding="utf-8")
     return path
@@ -129,8 +145,9 @@ def page_text(solution: Solution, source: str | None = None) -> str:
 
 
 def drawn_rows(solution: Solution, bodies: int) -> Rows:
-    """Every n-th row, so that the page stays small; rows with NaN cannot be drawn."""
-    rows = np.flatnonzero(np.all(np.isfinite(solution.array()), axis=1))
+    """Every n-th row, so that the page stays small; rows with NaN cannot be drawn. Of rows at one time the last."""
+    finite = np.all(np.isfinite(solution.array()), axis=1)
+    rows = np.flatnonzero(finite & np.append(np.diff(solution.t) != 0, True))
     if not len(rows):
         raise SolveError("the solution has no finite row: nothing to draw")
     most = max(2, min(MOST_FRAMES, MOST_NUMBERS // max(7 * bodies, 1)))
@@ -139,14 +156,15 @@ def drawn_rows(solution: Solution, bodies: int) -> Rows:
 
 def _curves(solution: Solution, scene: Scene, rows: Rows) -> dict[str, object]:
     """The curves of the plots."""
+    unit = scene.units | {name: chart.unit for chart in solution.charts for name in chart.names}
 
     def columns(names: tuple[str, ...]) -> list[dict[str, str]]:
         return [
-            {"name": name, "unit": scene.units[name], "values": packed(solution[name][rows].astype("<f4"))}
-            for name in names
+            {"name": name, "unit": unit[name], "values": packed(solution[name][rows].astype("<f4"))} for name in names
         ]
 
     return {
+        "charts": [{"title": one.title, "unit": one.unit, "curves": columns(one.names)} for one in solution.charts],
         "positions": columns(solution.positions),
         "velocities": columns(solution.velocities),
         "energies": _energies(energies(solution), rows),
