@@ -16,8 +16,8 @@ from kinegraph.store import tables as schema
 from kinegraph.store.graphs import read_graph
 from kinegraph.store.rows import from_columns, insert_rows
 
-#: Names are carried to graphs of at most so many nodes: beyond, comparing takes minutes.
-LARGEST_CARRIED = 200_000
+#: Names are kept in graphs of at most so many nodes: beyond, comparing takes minutes.
+LARGEST_COMPARED = 200_000
 
 #: The name of a node, and whether it is that of its negative.
 NodeName = tuple[str, bool]
@@ -62,7 +62,7 @@ def carry_names(connection: Connection, origin: int, key: int, graph: Graph) -> 
     rows = connection.execute(select(d).where(d.c.graph == origin).order_by(d.c.variable)).all()
     has = set(connection.execute(select(d.c.definition).where(d.c.graph == key)).scalars())
     wanted = [row for row in rows if row.definition not in has]
-    if not wanted or len(graph) > LARGEST_CARRIED:
+    if not wanted or len(graph) > LARGEST_COMPARED:
         return
     first = read_graph(connection, origin)
     named = Graph(first.nodes, tuple(Output(row.definition, (), (row.variable,)) for row in wanted))
