@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.errors import SolveError
-from kinegraph.model.constraints import refuse_states
 from kinegraph.model.elements import Anchor, CompliantContact, Damper, Element, Span, Spring, anchors_of
 from kinegraph.model.expressions import Name, names
 from kinegraph.model.mechanism import Mechanism, Point, amounts
@@ -158,7 +157,6 @@ def docking_of(
     as in `Docking`.
     """
     mechanism = mechanism_of(model)
-    refuse_states(mechanism, "docking")
     bodies = [body.name for body in mechanism.bodies]
     for name in (chaser, ring, target):
         if name not in bodies:

@@ -73,9 +73,10 @@ from kinegraph.simulate.inputs import (
     Input,
     check_inputs,
     controllers_of,
+    given_first_order_states,
     initial_values,
     read_inputs,
-    starting_state,
+    start_of,
     with_given_inputs,
 )
 from kinegraph.simulate.run import read_events, with_feedback
@@ -124,6 +125,7 @@ class DockingSequence:
     integration: Integration
     time: float
     state: Floats
+    assembled: str | None = None
     known: dict[str, float] = field(default_factory=dict)
     phases: list[Phase] = field(default_factory=list)
     joinings: list[Joining] = field(default_factory=list)
@@ -156,8 +158,9 @@ class DockingSequence:
         totals = Statistics(*(sum(getattr(one, part.name) for one in costs) for part in fields(Statistics)))
         ending = self.runs[-1].ending if self.runs else Ending(Status.FINISHED, self.time)
         return Simulated(
-            self.docking, parameters, free.given.formulas, how.solver.name, how.control.rtol, totals, ending
-        )
+            self.docking, parameters, free.given.formulas, how.solver.name, how.control.rtol, totals, ending,
+            self.assembled,
+        )  # fmt: skip
 
     def _outcome(self, duration: float, stop_at_capture: bool) -> Outcome:
         schedule = self.docking.schedule
@@ -394,7 +397,8 @@ def dock(
     docking = docking if can_hold(docking) else replace(docking, at_once=True)
     modes = {mode: ModeEquations(docking, mode, values, forces, samples if controllers else signals) for mode in Mode}
     numbers = parameter_values(docking.mechanism, values)
-    q, v = starting_state(docking.mechanism, initial_values(docking.mechanism, state), numbers)
-    packed = modes[Mode.FREE].equations.pack(q, v, np.zeros(0))
+    given = initial_values(docking.mechanism, state)
+    begun, z = start_of(docking.mechanism, given, numbers), given_first_order_states(docking.mechanism, given, numbers)
+    packed = modes[Mode.FREE].equations.pack(begun.q, begun.v, np.zeros(0), z=z)
     how = Integration(solver_of(method), Adaptive(rtol), native, interval, signals, controllers, samples)
-    return DockingSequence(docking, modes, how, 0.0, packed).run(duration, stop_at_capture)
+    return DockingSequence(docking, modes, how, 0.0, packed, begun.note).run(duration, stop_at_capture)

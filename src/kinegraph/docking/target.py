@@ -14,7 +14,6 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.docking.fastening import free_by_quaternion
 from kinegraph.errors import SolveError
 from kinegraph.model.builder import Q, Sx, Sy, Sz, inertia
-from kinegraph.model.constraints import refuse_states
 from kinegraph.model.elements import Anchor, Capsule, CompliantContact, Element, Plane, Sphere
 from kinegraph.model.expressions import Expression, Name, expression
 from kinegraph.model.mechanism import ONE, ZERO, Body, Coordinate, Mechanism, Point, QuaternionCoordinates
@@ -86,7 +85,6 @@ def with_target(model: MechanismSource, port: Port | None = None, *, ring: str =
     port: size and mass of the target. ring: a body that moves freely by a quaternion, with its axis along z.
     """
     mechanism, port = mechanism_of(model), port or Port()
-    refuse_states(mechanism, "docking")
     names = [body.name for body in mechanism.bodies]
     if ring not in names:
         raise SolveError(f"with_target: {mechanism.name} has no body {ring!r}\n  {did_you_mean(ring, names)}")
