@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields, replace
 from math import isfinite
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.docking.description import fields_from_texts
 from kinegraph.docking.fastening import free_by_quaternion
 from kinegraph.errors import SolveError
 from kinegraph.model.builder import Q, Sx, Sy, Sz, inertia
@@ -66,15 +67,7 @@ class Port:
 
 def port_of(given: Mapping[str, str]) -> Port:
     """A port from texts by name; SolveError for an unknown name or a text that is not a number."""
-    names = [one.name for one in fields(Port)]
-    values: dict[str, float] = {}
-    for name, text in given.items():
-        if name not in names:
-            raise SolveError(f"a port has no {name!r}\n  {did_you_mean(name, names) or ', '.join(names)}")
-        try:
-            values[name] = float(text)
-        except ValueError:
-            raise SolveError(f"{name} of the port is {text!r}: give a number") from None
+    values = fields_from_texts(Port, given, "port")
     latches = values.pop("latches", float(Port.latches))
     return Port(int(latches) if latches.is_integer() else latches, **values)  # type: ignore[arg-type]
 
