@@ -19,7 +19,8 @@ const plots = data.chain ? [] : makePlots(data, motion, clock);
 const stage = makeStage();
 const panel = document.getElementById("plots");
 
-if (data.chain) panel.append(makeSliders(data, motion, () => stage?.show(clock.time)));
+const nameOf = (name) => document.getElementById("names").children[data.names.indexOf(name)].firstChild.cloneNode(true);
+if (data.chain) panel.append(makeSliders(data, motion, () => stage?.show(clock.time), nameOf));
 else panel.append(...plots.map((plot) => plot.element));
 document.body.classList.toggle("by-hand", Boolean(data.chain));
 bindTheme((name) => {

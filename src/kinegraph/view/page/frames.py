@@ -15,7 +15,7 @@ from kinegraph.errors import DerivationError
 from kinegraph.graph.angle import linear_form
 from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Kind, Output, Symbol
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import Frame, Loop
 from kinegraph.model.elements import Element, expressions
 from kinegraph.model.expressions import TIME, Expression, names
@@ -190,12 +190,16 @@ class Frames:
 
     def displacements(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
         """The displacement of every joint, by the number of its link: one value, or a quaternion."""
+        return interpret(self.displacement_graph(), values)
+
+    def displacement_graph(self) -> Graph:
+        """The displacements of all joints as a graph of coordinates and time, each an output named by its link."""
         outputs = [
             self._output(str(index), link.joint.quaternion or (link.joint.displacement,), None)
             for index, link in enumerate(self.tree.links)
             if link.joint is not None
         ]
-        return interpret(self._builder.graph(outputs), values)
+        return self._builder.graph(outputs)
 
     @staticmethod
     def _output(name: str, entries: Sequence[Scalar], shape: tuple[int, ...] | None) -> Output:
