@@ -69,8 +69,12 @@ def test_names_cannot_run_script(bars):
     urdf = f"""<robot name='{HOSTILE.replace("<", "&lt;")}'><link name='{HOSTILE.replace("<", "&lt;")}'/></robot>"""
     typed(bars, urdf)
     typed(bars, f"# {HOSTILE}\nmodel {HOSTILE};")
-    assert bars.run("document.querySelectorAll('img').length") == 0
-    refused = "(() => { try { return new Function('return 1')(); } catch (error) { return error.name; } })()"
-    assert bars.run(refused) == "EvalError"
-    bars.errors[:] = [one for one in bars.errors if "unsafe-eval" not in one]
+    assert bars.run("document.querySelectorAll('img:not(.cm-widgetBuffer)').length") == 0
+    # Even markup that got into the page could do nothing: its policy allows no script but its own.
+    bars.run(
+        "(document.body.append(document.createElement('i')), document.body.lastChild.innerHTML = `" + HOSTILE + "`)"
+    )
+    bars.wait("document.body.lastChild.firstChild.complete")
+    bars.run("document.body.lastChild.remove()")
+    bars.errors[:] = [one for one in bars.errors if "Content Security Policy" not in one and "404" not in one]
     typed(bars, text)
