@@ -1,4 +1,4 @@
-/* Kinegraph studio, built from web/ by make web; sources 24bd82f9d445a9844035d018d0ae8aa538a78d7f8afb31649a314ddc8b80f5de */
+/* Kinegraph studio, built from web/ by make web; sources 0a832b91198c018f6246afad34f91a4d0842d74a2c946537c4ac8f9ea007d2c9 */
 /*! Contains @codemirror/autocomplete, @codemirror/commands, @codemirror/language, @codemirror/lint, @codemirror/search, @codemirror/state, @codemirror/streamparser, @codemirror/view
 MIT License
 

@@ -7,6 +7,7 @@ the page, ["+", terms] a sum of terms [coefficient, node, power, ...], and [name
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from math import pi
 
 from kinegraph.derive.quantities.derivation import constraint_graph
@@ -31,7 +32,8 @@ def chain_data(mechanism: Mechanism, frames: Frames, start: Mapping[str, float])
     The value after the last is the time.
     """
     names = mechanism.layout.positions
-    graph = frames.displacement_graph()
+    graph = frames.displacement_graph("displacements")
+    amounts = iter(graph.output("displacements").nodes)
     place = {name: k for k, name in enumerate((*names, TIME))}
     links = []
     for index, link in enumerate(frames.tree.links):
@@ -39,7 +41,7 @@ def chain_data(mechanism: Mechanism, frames: Frames, start: Mapping[str, float])
             continue
         frame = frames.joint_place(index)
         entry = {"parent": frame.link, "place": frame.numbers, "axis": link.joint.axis, "kind": link.joint.kind.value}
-        links.append(entry | {"amounts": list(graph.output(str(index)).nodes)})
+        links.append(entry | {"amounts": list(islice(amounts, 1 if link.joint.quaternion is None else 4))})
     return {
         "chain": links,
         "placing": [_entry(node, place, {}) for node in graph.nodes],
