@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -13,7 +13,7 @@ import numpy as np
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.quantities.variables import Variables, depends_on_time
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints import refuse_states
+from kinegraph.model.constraints import refuse_states, tell_of_unknowns
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tabular import Tabular, by_name
@@ -25,6 +25,7 @@ from kinegraph.tasks.equilibria import (
     require_isolated,
     searched,
     steady_equations,
+    unknown_rates,
 )
 from kinegraph.tasks.linearize import linearized_at, period_of, real_and_imaginary
 from kinegraph.tasks.operating_point import Floats, named_values, operating_point
@@ -296,6 +297,7 @@ def continuation(
     high: float,
     state: Mapping[str, Scalar] | None = None,
     *,
+    unknown: Sequence[str] | str = (),
     bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 200,
     seed: int = 0,
@@ -305,7 +307,8 @@ def continuation(
     """Follow branches of equilibria while a parameter, force (tau:q1), input or steady rate (psi') varies.
 
     over: the name to vary, from low to high.
-    state: the state to start from, as for `equilibria`. bounds: limits of the search by coordinate.
+    state, unknown: the state to start from, and rates to find, as for `equilibria`.
+    bounds: limits of the search by coordinate.
     starts: number of random starts at both ends and in the middle of the range. seed: of the random starts.
     points: the largest number of points of a branch.
     """
@@ -314,7 +317,7 @@ def continuation(
     require_isolated(mechanism)
     _check_range(over, low, high, points)
     varied = varied_of(mechanism, over)
-    family = _Family(mechanism, varied, named_values(mechanism, state), dict(parameters or {}), low)
+    family = _Family(mechanism, varied, named_values(mechanism, state), dict(parameters or {}), low, unknown)
     starting = [
         (hit, value)
         for value in (low, high, (low + high) / 2)
@@ -346,15 +349,20 @@ class _Family:
         at: Mapping[str, Scalar],
         parameters: dict[str, Scalar],
         low: float,
+        unknown: Sequence[str] | str = (),
     ) -> None:
         self.mechanism, self.varied = mechanism, varied
+        sought = unknown_rates(mechanism, unknown)
+        if varied.name in sought:
+            raise TaskError(f"{varied.name} cannot be both varied and unknown: leave it out of one of them")
         if varied.group is Variables.PARAMETERS:
             parameters[varied.name] = low
         else:
             at = {**at, varied.name: low}
         self.parameters = parameters
+        tell_of_unknowns(mechanism, at)
         point = varied.at(operating_point(mechanism, at, parameters, guess=True), low)
-        equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
+        equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at), sought)
         if isinstance(equations, SteadyCircling) and varied.group is not Variables.VELOCITIES:
             raise TaskError(
                 f"{mechanism.name}: circular motion can be continued over rates only, not over {varied.name}\n"
