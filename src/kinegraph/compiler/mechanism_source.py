@@ -166,8 +166,8 @@ def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     if kind is not ModelFormat.MJCF and options.mocap:
         raise ModelError(f"{source}: only MJCF files have mocap bodies", remedy="leave mocap out")
     if root is None:
-        plain = _without_xml(source, kind, options)
-        return changes.with_inertial_parameters(plain) if options.parameters == INERTIAL else plain
+        mechanism = _without_xml(source, kind, options)
+        return changes.with_inertial_parameters(mechanism) if options.parameters == INERTIAL else mechanism
     return _robot(root, kind, Path(source), options)
 
 

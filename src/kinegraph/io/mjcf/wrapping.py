@@ -121,10 +121,10 @@ def _in_space(vectors: Sequence[Vector], rates: Sequence[Vector]) -> _Planar:
     """Sites around a sphere."""
     (a, b), (da, db) = vectors[:2], rates
     normal = _cross(a, b)
-    turning = [plus(*pair) for pair in zip(_cross(da, b), _cross(a, db), strict=True)]
+    normal_rate = [plus(*pair) for pair in zip(_cross(da, b), _cross(a, db), strict=True)]
     cosine = scalar_product(a, b)
     sine = Call("sqrt", (scalar_product(normal, normal) + _TINY,))
-    sine_rate = Operation("/", (scalar_product(normal, turning), sine))
+    sine_rate = Operation("/", (scalar_product(normal, normal_rate), sine))
     return _planar(vectors, rates, cosine, sine, sine_rate)
 
 
@@ -132,9 +132,9 @@ def _in_plane(vectors: Sequence[Vector], rates: Sequence[Vector]) -> _Planar:
     """Sites around a cylinder, seen along its axis."""
     (a, b), (da, db) = vectors[:2], rates
     normal = a[0] * b[1] - a[1] * b[0]
-    turning = (da[0] * b[1] - da[1] * b[0]) + (a[0] * db[1] - a[1] * db[0])
+    normal_rate = (da[0] * b[1] - da[1] * b[0]) + (a[0] * db[1] - a[1] * db[0])
     sign = Call("select", (normal, ONE, -ONE))
-    return _planar(vectors, rates, scalar_product(a, b), Call("abs", (normal,)), sign * turning)
+    return _planar(vectors, rates, scalar_product(a, b), Call("abs", (normal,)), sign * normal_rate)
 
 
 def _planar(
