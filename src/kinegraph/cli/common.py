@@ -17,8 +17,7 @@ from kinegraph.cli import completion
 from kinegraph.derive.plan import Closure
 from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
-from kinegraph.model.expressions import Expression
-from kinegraph.model.names import unit_remedy
+from kinegraph.model.expressions import TIME, Expression
 
 if TYPE_CHECKING:  # the display is imported by what is shown: JSON needs none
     from rich.console import Console
@@ -115,7 +114,9 @@ def parse_value(text: str, option: str, parameters: Iterable[str] = ()) -> Expre
     declared = "".join(f"{name}, " for name in parameters if name != _VALUE)
     try:
         model = kg.parse(f"parameters {declared}{_VALUE} = {text};\n B | | ;")
-    except ModelError:
+    except ModelError as error:
+        if "unit" in f"{error}" or "two meanings" in f"{error}":
+            raise ModelError(f"{option}: {text!r}: {error.problem}", remedy=error.remedy) from None
         raise _unreadable(option, text) from None
     value = model.parameters[-1].value
     assert value is not None
@@ -123,13 +124,21 @@ def parse_value(text: str, option: str, parameters: Iterable[str] = ()) -> Expre
 
 
 _VALUE = "value"
+_TIMED = re.compile(rf"\b{TIME}\b")
+
+
+def force_value(text: str, parameters: Iterable[str]) -> Expression:
+    """The value of an unknown force: a number, or a formula of parameters and time."""
+    if not _TIMED.search(text):
+        return parse_value(text, "--set", parameters)
+    from kinegraph.simulate.formulas import formula
+
+    return formula(text)
 
 
 def _unreadable(option: str, text: str) -> ModelError:
-    found = re.fullmatch(r"\s*([-+.\deE]*\d\.?)\s*\*?\s*([^\W\d]\w*)\s*", text)
-    remedy = unit_remedy(found[2], found[1]) if found else ""
     return ModelError(
-        f"{option}: {text!r} is not a number", remedy=remedy or "write a number or an expression such as pi/3"
+        f"{option}: {text!r} is not a number", remedy="write a number or an expression such as pi/3 or 30 deg"
     )
 
 
@@ -146,7 +155,10 @@ def parameter_texts(mechanism: kg.Mechanism, settings: list[str] | None) -> dict
         if name in mechanism.layout.initial:
             message = f"--set: {name!r} is not a parameter of {mechanism.name}"
             raise ModelError(message, remedy=f"write --state {name}={text}")
-    return given
+    values = {one.name: one.value for one in mechanism.inputs}
+    known = [parameter.name for parameter in mechanism.parameters]
+    # A value that an input has already is that of an unknown, given when the model was read.
+    return {name: one for name, one in given.items() if not values.get(name) or values[name] != force_value(one, known)}
 
 
 def plural(count: int, word: str) -> str:

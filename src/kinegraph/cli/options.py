@@ -15,7 +15,7 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli import completion
-from kinegraph.cli.common import assignments, console, parse_value
+from kinegraph.cli.common import assignments, console, force_value, parse_value
 
 if TYPE_CHECKING:
     from kinegraph.compiler.mechanism_source import ReadOptions
@@ -31,6 +31,8 @@ class ModelSource:
     model: str
     options: ReadOptions
     locks: tuple[str, ...] = ()
+    #: Values of --set, of which those of unknowns belong to the mechanism that is read.
+    settings: tuple[str, ...] = ()
 
     @property
     def typed(self) -> str:
@@ -54,7 +56,8 @@ class ModelSource:
         from kinegraph.compiler.mechanism_source import read  # readers only when one is needed
 
         found = read(self.model, self.options)
-        return locked(found, self.locks) if self.locks else found
+        found = locked(found, self.locks) if self.locks else found
+        return with_known_forces(found, self.settings) if found.unknowns and self.settings else found
 
     def mechanism(self) -> kg.Mechanism:
         """The mechanism; one line on stderr says what is left out of it or rounded."""
@@ -68,6 +71,16 @@ class ModelSource:
             line = f"note: {Path(self.model).name}: left out or rounded: {summary}; `kinegraph check` says more"
             console(stderr=True).print(Text(line), soft_wrap=True)
         return found
+
+
+def with_known_forces(mechanism: kg.Mechanism, settings: tuple[str, ...]) -> kg.Mechanism:
+    """The mechanism with values of --set for some of its unknowns: numbers, or formulas of time."""
+    from kinegraph.model.changes.coordinates import with_known
+
+    unknowns = {one.name for one in mechanism.unknowns}
+    given = {name: text for name, text in assignments(settings, "--set").items() if name in unknowns}
+    known = [parameter.name for parameter in mechanism.parameters]
+    return with_known(mechanism, {name: force_value(text, known) for name, text in given.items()})
 
 
 def locked(mechanism: kg.Mechanism, texts: tuple[str, ...]) -> kg.Mechanism:
@@ -194,7 +207,9 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
         motions = dict(_motion(item) for item in mocap or ())
         roots = tuple(package_root or ())
         options = ReadOptions(floating, roots, elements, tolerance, parameters, equalities, actuators, motions)
-        command(source=ModelSource(model, options, tuple(lock or ())), **given)
+        settings = given.get("settings")
+        values = tuple(settings) if isinstance(settings, list) else ()
+        command(source=ModelSource(model, options, tuple(lock or ()), values), **given)
 
     parameters = [added[0], *first, *added[1:], *last]
     run.__signature__ = inspect.Signature([one.replace(kind=kind) for one in parameters])  # type: ignore[attr-defined]

@@ -19,6 +19,7 @@ from kinegraph.errors import SolveError
 from kinegraph.extras import Foreign
 from kinegraph.interrupt import Interrupt
 from kinegraph.jit.parallel import cores
+from kinegraph.model.changes.coordinates import with_unknown_parameters
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import TIME, Scalar, names
@@ -277,7 +278,7 @@ def sweep(
     The other arguments are those of `simulate`. Controllers are not supported. With events or contacts, and for methods
     other than rk4, dopri5 and dop853, each run is integrated separately, on all cores.
     """
-    mechanism = mechanism_of(model)
+    mechanism = with_unknown_parameters(mechanism_of(model), over)
     solver = solver_of(method)
     if len(mechanism.layout.velocities) > LARGE and takes_recursion(mechanism, solver, None):
         raise SolveError(

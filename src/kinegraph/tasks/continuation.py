@@ -13,7 +13,7 @@ import numpy as np
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.quantities.variables import Variables, depends_on_time
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints import refuse_states
+from kinegraph.model.constraints import refuse_states, tell_of_unknowns
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tabular import Tabular, by_name
@@ -360,6 +360,7 @@ class _Family:
         else:
             at = {**at, varied.name: low}
         self.parameters = parameters
+        tell_of_unknowns(mechanism, at)
         point = varied.at(operating_point(mechanism, at, parameters, guess=True), low)
         equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at), sought)
         if isinstance(equations, SteadyCircling) and varied.group is not Variables.VELOCITIES:

@@ -12,7 +12,7 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.constraints.redundancy import holonomic_rows, row_names_of
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints import is_constrained, refuse_states
+from kinegraph.model.constraints import is_constrained, refuse_states, tell_of_unknowns
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
@@ -213,6 +213,7 @@ def equilibria(
     mechanism = mechanism_of(model)
     refuse_states(mechanism, "equilibria")
     require_isolated(mechanism)
+    tell_of_unknowns(mechanism, state or ())
     point = operating_point(mechanism, state, parameters, guess=True)
     sought = unknown_rates(mechanism, unknown)
     equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, state), sought)

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.linalg
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
-from kinegraph.model.constraints import is_constrained
+from kinegraph.model.constraints import is_constrained, tell_of_unknowns
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tabular import Tabular, by_name
@@ -128,6 +128,7 @@ def modes(
     If the linear system is periodic in time or along a steady spin: Floquet multipliers and exponents.
     """
     mechanism = mechanism_of(model)
+    tell_of_unknowns(mechanism, state or ())
     return modes_at(mechanism, operating_point(mechanism, state, parameters), parameters=parameters)
 
 

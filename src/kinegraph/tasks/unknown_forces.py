@@ -19,6 +19,7 @@ from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph
 from kinegraph.graph.proof import prove
 from kinegraph.jit.kernel import compile_graph
+from kinegraph.model.changes.coordinates import with_known
 from kinegraph.model.constraints import is_constrained, refuse_states
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -254,7 +255,7 @@ def unknown_names(mechanism: Mechanism, wanted: Sequence[str]) -> tuple[str, ...
     """The requested unknowns (a single name is allowed), or all that the model declares."""
     wanted = (wanted,) if isinstance(wanted, str) else wanted
     declared = [one.name for one in mechanism.unknowns]
-    known = [*declared, *mechanism.layout.inputs, *mechanism.layout.forces]
+    known = [*mechanism.layout.inputs, *mechanism.layout.forces]
     for name in wanted:
         if name not in known:
             raise TaskError(f"unknown force {name!r}: it is not in the equations\n  {did_you_mean(name, known)}")
@@ -267,11 +268,12 @@ def unknown_names(mechanism: Mechanism, wanted: Sequence[str]) -> tuple[str, ...
 
 
 def with_values(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Mechanism:
-    """The mechanism with formulas of time for some of its inputs."""
-    known = [one.name for one in mechanism.inputs]
+    """The mechanism with formulas of time for some of its inputs and unknowns."""
     for name in inputs:
-        if name not in known:
-            raise TaskError(f"unknown input {name!r}\n  {did_you_mean(name, known)}")
+        if name not in mechanism.input_names:
+            raise TaskError(f"unknown input {name!r}\n  {did_you_mean(name, mechanism.input_names)}")
+    found = {one.name: formula(inputs[one.name]) for one in mechanism.unknowns if one.name in inputs}
+    mechanism = with_known(mechanism, found)
     given = tuple(
         replace(one, value=formula(inputs[one.name])) if one.name in inputs else one for one in mechanism.inputs
     )
@@ -280,8 +282,8 @@ def with_values(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Mechanism
 
 def require_values(mechanism: Mechanism, names: Sequence[str]) -> None:
     """TaskError for an input that is neither unknown nor has a value."""
-    for name in mechanism.layout.inputs:
-        if name not in names:
+    for one in mechanism.inputs:
+        if one.value is None and (name := one.name) not in names:
             raise TaskError(f"input {name!r} has no value: name it as unknown, or give inputs={{'{name}': '...'}}")
 
 
