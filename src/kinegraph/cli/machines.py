@@ -129,7 +129,8 @@ def run_flywheel(
     inertia: Annotated[str, typer.Option("--inertia", metavar="NAME", help="The parameter to find.")],
     speed: Annotated[str, typer.Option("--speed", metavar="FORMULA", help="The speed, e.g. crank'.")],
     fluctuation: Annotated[
-        float, typer.Option("--fluctuation", metavar="NUMBER", help="(largest - smallest)/mean over a cycle.")
+        float,
+        typer.Option("--fluctuation", metavar="NUMBER", help="The wanted (largest - smallest)/mean over a cycle."),
     ],
     period: PeriodOption = None,
     settle: SettleOption = 0.0,

@@ -71,8 +71,8 @@ class CycleValue:
         """The numbers as JSON can hold them."""
         finite = self.fluctuation if isfinite(self.fluctuation) else None
         derivatives = {"derivatives": {name: list(row) for name, row in self.derivatives.items()}}
-        plain = {name: value for name, value in vars(self).items() if name != "derivatives"}
-        return {**plain, "fluctuation": finite, **(derivatives if self.derivatives else {})}
+        numbers = {name: value for name, value in vars(self).items() if name != "derivatives"}
+        return {**numbers, "fluctuation": finite, **(derivatives if self.derivatives else {})}
 
 
 @dataclass(frozen=True)
@@ -310,10 +310,10 @@ def first_period(shooting: Shooting, guess: float | None) -> float:
 def _recurrence(shooting: Shooting, x: Floats) -> float:
     """The time until the motion comes nearest to where it was, after a while."""
     first, span = shooting.settings.start, 1.0
-    kept = [k for k in range(len(shooting.names)) if k not in shooting.cyclic]
+    remaining = [k for k in range(len(shooting.names)) if k not in shooting.cyclic]
     for _ in range(_DOUBLINGS):
         times = np.linspace(first, first + span, 1201)
-        values = shooting.states(x, times)[:, kept]
+        values = shooting.states(x, times)[:, remaining]
         late = values[600:]
         size = np.maximum(np.abs(late - late[0]).max(axis=0), 1e-300)
         away = np.linalg.norm((late - late[0]) / size, axis=1)
@@ -349,8 +349,8 @@ def _require_moving(shooting: Shooting, found: Return) -> None:
         return
     first = shooting.settings.start
     rows = shooting.states(found.x, np.linspace(first, first + found.period, 41))
-    kept = [k for k in range(len(shooting.names)) if k not in shooting.cyclic]
-    moved = np.ptp(rows[:, kept], axis=0) > _REST * np.maximum(np.abs(rows[:, kept]).max(axis=0), 1.0)
+    remaining = [k for k in range(len(shooting.names)) if k not in shooting.cyclic]
+    moved = np.ptp(rows[:, remaining], axis=0) > _REST * np.maximum(np.abs(rows[:, remaining]).max(axis=0), 1.0)
     if not moved.any():
         raise TaskError(
             f"{shooting.mechanism.name}: the search ended at rest or in a steady motion, which has no period\n"

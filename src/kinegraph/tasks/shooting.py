@@ -183,8 +183,8 @@ class Shooting:
     def monodromy(self, found: Return) -> Floats:
         """The derivative of the independent values after a period by those at the start, without cyclic positions."""
         rows = [self.names.index(name) for name in self.free]
-        kept = [k for k, row in enumerate(rows) if row not in self.cyclic]
-        return np.asarray(found.shot.end_slopes[np.ix_([rows[k] for k in kept], kept)])
+        remaining = [k for k, row in enumerate(rows) if row not in self.cyclic]
+        return np.asarray(found.shot.end_slopes[np.ix_([rows[k] for k in remaining], remaining)])
 
 
 def is_driven(mechanism: Mechanism, settings: RunSettings) -> bool:
@@ -206,8 +206,8 @@ def _independent(
     rates = [k for k, name in enumerate(layout.velocities) if name in hold or name.removesuffix("'") in hold]
     positions = following_columns(jacobian[list(holonomic_rows(mechanism))], first)
     velocities = following_columns(jacobian, rates)
-    kept = [name for k, name in enumerate(layout.positions) if k not in positions]
-    return (*kept, *(name for k, name in enumerate(layout.velocities) if k not in velocities))
+    remaining = [name for k, name in enumerate(layout.positions) if k not in positions]
+    return (*remaining, *(name for k, name in enumerate(layout.velocities) if k not in velocities))
 
 
 def starting_at(mechanism: Mechanism, q: Floats, v: Floats) -> Mechanism:
