@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from importlib.resources import as_file, files
 from typing import TYPE_CHECKING
 
 from kinegraph import io
@@ -58,7 +58,8 @@ def mechanism(name: str) -> Mechanism:
 @cache
 def _stored(name: str) -> Mechanism:
     """The stored mechanism; read once, because mechanisms are immutable."""
-    return io.parse(text(name), f"{name}.kg")
+    with as_file(_MODELS) as folder:  # where the tables of models are
+        return io.parse(text(name), f"{name}.kg", folder)
 
 
 def description(name: str) -> str:
