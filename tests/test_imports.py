@@ -63,7 +63,7 @@ ALLOWED |= {
     "tasks": BASE | {"simulate"},
     "studies": BASE | {"simulate"},
     "docking": BASE | {"simulate", "tasks", "studies"},
-    "view": BASE | {"store", "simulate", "tasks", "studies", "docking"},
+    "view": BASE | {"export", "store", "simulate", "tasks", "studies", "docking"},
     "reproduce": BASE | {"simulate", "store", "tasks", "docking"},
     "robot": BASE | {"simulate", "tasks", "view"},
     "__init__": BASE | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import ClassVar
 
 from lark.exceptions import UnexpectedInput, VisitError
@@ -42,8 +43,11 @@ _ENTRY = "entry$"
 def formula(given: Scalar, name: str = "") -> Expression:
     """The expression of a formula: text is parsed, anything else is returned unchanged. `name`: the variable it is
     for."""
-    if not isinstance(given, str):
-        return expression(given, name)
+    return _parsed(given) if isinstance(given, str) else expression(given, name)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(given: str) -> Expression:
     if len(given) > _LONGEST:
         raise SolveError(f"the formula has {len(given)} characters; the limit is {_LONGEST}")
     spelled = ENTRY.sub(lambda found: _ENTRY + found[0].encode().hex(), given)
