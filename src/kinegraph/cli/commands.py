@@ -100,6 +100,14 @@ COMMANDS: dict[str, Entry | Group] = {
         "kinegraph.cli.linear:run_response",
         "Compute amplitude and phase of the coordinates under harmonic forces.",
     ),
+    "periodic-motion": Entry(
+        "kinegraph.cli.machines:run_periodic_motion",
+        "Find a steady periodic motion, its stability, and its mean, rms and extremes over a cycle.",
+    ),
+    "flywheel": Entry(
+        "kinegraph.cli.machines:run_flywheel",
+        "Find the inertia at which the speed of a machine fluctuates as wanted.",
+    ),
     "first-integrals": Entry(
         "kinegraph.cli.first_integrals:run",
         "Find and prove first integrals: energy, momenta, and their combinations.",
