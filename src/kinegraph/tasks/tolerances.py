@@ -25,7 +25,7 @@ from kinegraph.tasks.differentiated_run import DifferentiatedRun, RunSettings, v
 from kinegraph.tasks.goals import KINDS, measure
 from kinegraph.tasks.least_squares import MOST_STEPS
 from kinegraph.tasks.operating_point import Floats, name_index, named_values, operating_point
-from kinegraph.tasks.synthesize_cycle import cycle_times, cycle_motion
+from kinegraph.tasks.synthesize_cycle import cycle_motion, cycle_times
 
 #: Values and slopes of all outputs for values of the parameters.
 Outputs: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
