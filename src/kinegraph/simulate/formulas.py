@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import ClassVar, TypeAlias
 
 import numpy as np
@@ -34,7 +35,7 @@ from kinegraph.solve.problem import Floats, Signals
 # parsing.
 _PRIME, _DOT = "$prime", "$dot$"
 _PRIMED = re.compile(r"([^\W\d_][\w$]*)'")
-_POINT = re.compile(r"([^\W\d_][\w$]*)\.([xyz])\b")
+_POINT = re.compile(r"([^\W\d_][\w$]*)\.(w?[xyz])\b")
 _LONGEST = 10_000
 
 #: An entry of a quantity: `forces[2]`, `pose:hand[0,3]`, `jacobian:hand@base[0,1]`.
@@ -45,8 +46,11 @@ _ENTRY = "entry$"
 def formula(given: Scalar, name: str = "") -> Expression:
     """The expression of a formula: text is parsed, anything else is returned unchanged. `name`: the variable it is
     for."""
-    if not isinstance(given, str):
-        return expression(given, name)
+    return _parsed(given) if isinstance(given, str) else expression(given, name)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(given: str) -> Expression:
     if len(given) > _LONGEST:
         raise SolveError(f"the formula has {len(given)} characters; the limit is {_LONGEST}")
     spelled = ENTRY.sub(lambda found: _ENTRY + found[0].encode().hex(), given)
@@ -123,14 +127,15 @@ class StateNames(Names):
 
     def _of_point(self, name: str) -> GraphScalar:
         point, _, axis = name.partition(".")
-        known = [one.name for one in self._equations.mechanism.points]
+        mechanism = self._equations.mechanism
+        known = [*mechanism.body_by_name, *(one.name for one in mechanism.points)]
         if point not in known:
-            raise self.error(f"{name}: unknown output point {point!r}\n  {did_you_mean(point, known)}")
+            raise self.error(f"{name}: unknown body or output point {point!r}\n  {did_you_mean(point, known)}")
         found = component(name)
         if found is None or not found.exists:
-            raise self.error(f"{name}: a point has the coordinates x, y and z, not {axis!r}")
-        row = "xyz".index(found.axis)
-        return self._entry(f"velocity:{point}", (row,)) if found.rate else self._entry(f"pose:{point}", (row, 3))
+            raise self.error(f"{name}: a point has x, y, z, their rates, and wx, wy, wz, not {axis!r}")
+        rows = (found.row,) if found.rate else (found.row, 3)
+        return self._entry(f"{'velocity' if found.rate else 'pose'}:{point}", rows)
 
     def _column(self, name: str) -> GraphScalar:
         if name in self._accelerations:
