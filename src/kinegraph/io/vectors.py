@@ -120,8 +120,8 @@ class Closing:
 def _right_angled(axes: tuple[Three, Three, Three]) -> bool:
     """Whether three vectors are perpendicular, right-handed axes of any length."""
     x, y, z = map(unit, axes)
-    alike = all(abs(float(a) - float(b)) < 1e-9 for a, b in zip(cross(x, y), z, strict=True))
-    return alike and _are_perpendicular(x, y)
+    same = all(abs(float(a) - float(b)) < 1e-9 for a, b in zip(cross(x, y), z, strict=True))
+    return same and _are_perpendicular(x, y)
 
 
 def _are_perpendicular(a: Three, b: Three) -> bool:
