@@ -119,14 +119,14 @@ def run(
         simulate, mechanism, duration, method=method, state=run_state(mechanism, state),
         parameters=run_parameters(mechanism, settings),
         inputs=input_values(assignments(inputs or (), "--input")), events=read_events(events, stop, stop_if),
-        times=times or None, t0=t0, native="auto" if native is None else native, baumgarte=_gains(baumgarte),
+        times=times or None, t0=t0, native="auto" if native is None else native, baumgarte=gains(baumgarte),
         loops=loops, passes=passes, progress=False if quiet or json else None,
     )  # fmt: skip
     solution = simulated(control=control)
     estimates: tuple[ErrorEstimate, ...] = ()
     if estimate_error:
         estimates = error_estimates(solution, simulated(control=tighter(control)))
-    _write(solution, output, plot, page, source.typed)
+    write_files(solution, output, plot, page, source.typed)
     _report(solution, estimates, json)
     if not json:
         name_files(output, plot, page)
@@ -158,7 +158,7 @@ def name_files(output: Path | None, plot: Path | None, page: Path | None) -> Non
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
 
 
-def _write(solution: Solution, output: Path | None, plot: Path | None, page: Path | None, typed: str) -> None:
+def write_files(solution: Solution, output: Path | None, plot: Path | None, page: Path | None, typed: str) -> None:
     """The files that were asked for: columns, a drawing, a page."""
     if output:
         solution.save(output)
@@ -173,7 +173,7 @@ def _write(solution: Solution, output: Path | None, plot: Path | None, page: Pat
             write_page(solution, page, typed)
 
 
-def _gains(text: str | None) -> Baumgarte | None:
+def gains(text: str | None) -> Baumgarte | None:
     """`20,20`, `20` for both, or `auto`."""
     from kinegraph.simulate.stabilization import Baumgarte
 
