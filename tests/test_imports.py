@@ -66,9 +66,10 @@ ALLOWED |= {
     "view": BASE | {"export", "store", "simulate", "tasks", "studies", "docking"},
     "reproduce": BASE | {"simulate", "store", "tasks", "docking"},
     "robot": BASE | {"simulate", "tasks", "view"},
+    "studio": BASE | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking"},
     "__init__": BASE | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking"},
     "cli": BASE
-    | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "reproduce"}
+    | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "reproduce", "studio"}
     | {"__init__"},
     "__main__": {"cli"},
 }

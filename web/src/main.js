@@ -21,7 +21,8 @@ const plots = live?.plots ?? (data.chain ? [] : makePlots(data, motion, clock));
 const stage = makeStage();
 const panel = document.getElementById("plots");
 
-if (data.chain) panel.append(makeSliders(data, motion, () => stage?.show(clock.time)));
+const nameOf = (name) => document.getElementById("names").children[data.names.indexOf(name)].firstChild.cloneNode(true);
+if (data.chain) panel.append(makeSliders(data, motion, () => stage?.show(clock.time), nameOf));
 else panel.append(...(live ? [live.panel.element] : []), ...plots.map((plot) => plot.element));
 document.body.classList.toggle("live", Boolean(live));
 document.body.classList.toggle("by-hand", Boolean(data.chain));
