@@ -91,3 +91,27 @@ def test_exported_code_contains_the_table(tmp_path: Path) -> None:
         wanted = kernel(q=[q, p], v=[0, 0])
         assert np.ravel(module.forces(np.array([q, p]), np.zeros(2))) == pytest.approx(wanted, abs=1e-12)
     assert np.isnan(module.forces(np.array([0.5, 2.5]), np.zeros(2))[0])  # beyond the last point of c
+
+
+def test_differential_belt_and_rack_transmit_as_their_ratios_say() -> None:
+    """A motor on a belt turns the case of a differential; one wheel drives a rack. One inertia, one acceleration."""
+    model = kg.parse("""
+        parameters r1 = 0.05, r2 = 0.1, r = 0.3, drive = 6, drag = 1.5;
+        coordinates motor, case, left, right, x;
+        Motor | Rz(motor) | Jz(0.02); Case | Rz(case) | Jz(0.4);
+        Left | Rz(left) | Jz(0.5); Right | Rz(right) | Jz(0.7); Bar | Sx(x) | m(4);
+        constraint belt | r1*motor = r2*case;
+        constraint axle | left + right = 2*case;
+        loop teeth | rack(r) | x | right;
+        force turn | value(drive), on(motor);
+        force hold | value(-drag), on(left);
+    """)
+    run = kg.simulate(model, 0.5)
+    both = 0.7 + 4 * 0.3**2  # of the right wheel with its rack
+    # With a the acceleration of the case and d that of the left wheel beyond it: left = a + d, right = a - d.
+    carried = np.array([[0.4 + 4 * 0.02 + 0.5 + both, 0.5 - both], [0.5 - both, 0.5 + both]])
+    a, d = np.linalg.solve(carried, [2 * 6 - 1.5, -1.5])
+    assert run["case'"][-1] == pytest.approx(0.5 * a, rel=1e-9)
+    assert run["left'"][-1] == pytest.approx(0.5 * (a + d), rel=1e-9)
+    assert run["x"][-1] == pytest.approx(0.3 * 0.125 * (a - d), rel=1e-9)
+    assert run["motor"][-1] == pytest.approx(2 * run["case"][-1], rel=1e-12)
