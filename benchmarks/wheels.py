@@ -39,7 +39,7 @@ from kinegraph.io.robot.xml import read_xml
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.report import FindingKind
-from kinegraph.model.robot_data import ActuatorData, full_report
+from kinegraph.model.robot_data import full_report
 
 PACKAGES = ("mujoco", "dm_control", "gymnasium", "gymnasium_robotics", "robosuite", "pydrake")
 LIMIT = 1e-9
@@ -133,7 +133,7 @@ class MuJoCo:
         return {
             "H": inertia,
             "tau": inertia @ a + self.data.qfrc_bias - self.data.qfrc_passive - self.data.qfrc_actuator,
-        }
+        } | ({"state_rates": self.data.act_dot} if self.model.na else {})
 
 
 def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
@@ -158,9 +158,10 @@ def compare_mjcf(path: Path, package: str, states: int) -> FileOutcome:
     if (len(mechanism.layout.positions), size) != (peer.model.nq, peer.model.nv):
         words = f"{size} velocities, MuJoCo {peer.model.nv}; {left}"
         return FileOutcome(package, inner, Verdict.DIFFERS.name, size, np.inf, words)
-    if len(inputs(mechanism, *(np.zeros(count) for count in (peer.model.nu, peer.model.na)))) != peer.model.nu:
+    if (len(mechanism.layout.inputs), len(mechanism.layout.states)) != (peer.model.nu, peer.model.na):
         return FileOutcome(package, inner, Verdict.PARTLY.name, size, words=left)
-    kernel = compile(mechanism, "H,tau", options=KernelOptions(cache=False))
+    wanted = "H,tau,state_rates" if mechanism.states else "H,tau"
+    kernel = compile(mechanism, wanted, options=KernelOptions(cache=False))
     off = largest_error(kernel, mechanism, peer, states)
     verdict = Verdict.AGREES if off <= LIMIT else Verdict.DIFFERS
     if off > LIMIT:
@@ -175,25 +176,13 @@ def largest_error(kernel: Kernel, mechanism: Mechanism, peer: MuJoCo, states: in
     draw = np.random.default_rng(27)
     for q, v, a, _ in random_states(mechanism, states):
         controls, activations = draw.normal(size=peer.model.nu) * 2, draw.normal(size=peer.model.na)
-        u = inputs(mechanism, controls, activations)
-        given: dict[str, ArrayLike] = {"q": q, "v": v, "a": a, "t": 0.0, "u": u}
+        given: dict[str, ArrayLike] = {"q": q, "v": v, "a": a, "t": 0.0, "u": controls, "z": activations}
         arguments = (given[one.name] for one in kernel.arguments)
         ours, theirs = kernel(*arguments), peer.quantities(q, v, a, controls, activations)
         for name, value in theirs.items():
             off = float(np.abs(ours[name] - value).max() / max(float(np.abs(value).max()), 1e-12))
             worst = max(worst, off if np.isfinite(off) else np.inf)
     return worst
-
-
-def inputs(mechanism: Mechanism, controls: Floats, activations: Floats) -> Floats:
-    """The inputs of the mechanism from MuJoCo's controls and activations; of actuators in the order of the file."""
-    control, activation = iter(controls), iter(activations)
-    found: list[float] = []
-    for one in mechanism.extras:
-        if isinstance(one, ActuatorData):
-            own = [next(control) for _ in one.inputs]
-            found += [next(activation)] if one.active else own
-    return np.array(found)
 
 
 def compare_urdf(path: Path, package: str, states: int) -> FileOutcome:

@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "interrupt": {"errors"},
     "seeds": {"errors"},  # what a user's seed may be
     "extras": {"errors"},  # packages that only some users have
+    "tabular": {"display", "extras"},  # results as tables of other libraries
     "display": set(),  # asks `view.notebook` by name, when a notebook wants to show something
     "graph": {"errors", "display"},
     "passes": {"errors", "interrupt", "jit", "graph", "display"},
@@ -51,7 +52,7 @@ ALLOWED: dict[str, set[str]] = {
         "jit",
     },
     # kernels are plain callables here: never derive
-    "solve": {"errors", "interrupt", "model", "graph", "codegen", "jit", "display"},
+    "solve": {"errors", "interrupt", "model", "graph", "codegen", "jit", "display", "tabular"},
 }
 BASE = set(ALLOWED)
 ALLOWED |= {

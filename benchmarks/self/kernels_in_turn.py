@@ -28,7 +28,10 @@ from rich.table import Table
 CASES = (
     ("double-pendulum", "tau"), ("double-pendulum", "qdd"), ("heavy-top", "tau"), ("heavy-top", "qdd"),
     ("free-body", "qdd"), ("puma560", "tau"), ("puma560", "H"), ("puma560", "qdd"), ("stanford", "tau"),
-    ("stanford", "qdd"), ("rackovic-14r", "tau"), ("rackovic-6r", "H,C,gravity"),
+    ("stanford", "qdd"), ("rackovic-14r", "tau"), ("rackovic-6r", "H,C,gravity"), ("four-bar", "qdd"),
+    ("slider-crank", "qdd"), ("spatial-slider-crank", "qdd"), ("andrews", "qdd"), ("bricard", "qdd"), ("loop-8", "qdd"),
+    ("loop-16", "qdd"), ("planar-3rrr", "qdd"), ("delta", "qdd"), ("stewart", "qdd"), ("stewart", "tau"),
+    ("hunt", "qdd"), ("docking-two-spacecraft", "qdd"),
 )  # fmt: skip
 
 #: Times that differ by less than this part are taken to be the same.

@@ -14,6 +14,8 @@ Foreign: TypeAlias = Any
 EXTRAS = {
     "control": "control",
     "pyarrow": "parquet",
+    "pandas": "tables",
+    "xarray": "tables",
     "distributed": "cluster",
     "mpi4py": "mpi",
     "SALib": "studies",

@@ -53,7 +53,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None
     code, out, _ = run(f"dock {model} --for 0.1 --stop-at-capture --state zt=0.45")
     assert code == 0 and "touches: 1" in out and "guides overlap at the start: pad 70 mm deep" in out
     assert "Target and Ring apart, by --state of zt" in out.replace("\n", " ")
-    code, _, err = run(f"dock {model} --page x.html")
-    assert code == 2 and "--cases" in err
+    code, _, err = run(f"dock {model} --cases 10 --plot x.png")
+    assert code == 2 and "--plot" in err
     code, _, err = run(f"dock {model} --cases 10 --set closing=1")
     assert code == 2 and "--set" in err

@@ -71,6 +71,9 @@ def test_a_small_ring_docks_to_capture(ahead: float, touched: bool) -> None:
     run = dock(near, 3, native=False, rtol=1e-7, interval=0.05, stop_at_capture=True)
     assert run.outcome is Outcome.CAPTURED and run.momentum < 1e-9 and run.energy < 1e-5
     assert bool(run.phases) is touched and len(run.times) == len(run["energy"])
+    if not touched:
+        with pytest.raises(SolveError, match="ended at its start"):
+            run.solution()
 
 
 @LONG

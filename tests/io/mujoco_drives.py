@@ -39,12 +39,13 @@ class Peer:
         self.data = mujoco.MjData(self.model)
 
     def at(self, q: Floats, v: Floats, controls: Floats, activations: Floats) -> Numbers:
-        """Forces of actuators and passive forces, and accelerations."""
+        """Forces of actuators and passive forces, accelerations, and rates of activations."""
         self.data.qpos[:], self.data.qvel[:] = q, v
         self.data.ctrl[:], self.data.act[:] = controls, activations
         self.mujoco.mj_forward(self.model, self.data)
         forces = self.data.qfrc_actuator + self.data.qfrc_passive
-        return {"forces": forces.tolist(), "qdd": self.data.qacc.tolist()}
+        found = {"forces": forces.tolist(), "qdd": self.data.qacc.tolist()}
+        return found | ({"state_rates": self.data.act_dot.tolist()} if self.model.na else {})
 
     def random_state(self, draw: np.random.Generator) -> tuple[Floats, Floats, Floats, Floats]:
         """Positions, velocities, controls and activations."""

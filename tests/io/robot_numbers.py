@@ -48,9 +48,11 @@ class Derived:
         derivation = Derivation(mechanism, bound_parameters(mechanism, True, None), plan)
         self.graph = derivation.builder.graph([derivation.output(Quantity(*word.split(":"))) for word in wanted])
 
-    def at(self, q: Sequence[float], v: Sequence[float] = (), u: Sequence[float] = ()) -> dict[str, np.ndarray]:
-        """The quantities at positions, velocities and inputs, without forces."""
+    def at(
+        self, q: Sequence[float], v: Sequence[float] = (), u: Sequence[float] = (), z: Sequence[float] = ()
+    ) -> dict[str, np.ndarray]:
+        """The quantities at positions, velocities, inputs and first-order states, without forces."""
         rates = v or [0.0] * len(self.layout.velocities)
         given = dict(zip(self.layout.positions, q, strict=True)) | dict(zip(self.layout.velocities, rates, strict=True))
-        given |= dict(zip(self.layout.inputs, u, strict=True))
+        given |= dict(zip(self.layout.inputs, u, strict=True)) | dict(zip(self.layout.states, z, strict=True))
         return interpret(self.graph, given | dict.fromkeys(self.layout.forces, 0.0))

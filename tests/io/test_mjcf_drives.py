@@ -10,12 +10,12 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf import load_mjcf
+from kinegraph.io.mjcf import load_mjcf, parse_mjcf
 from kinegraph.io.options import RobotFileOptions
 from kinegraph.model.evaluate import number
 from kinegraph.model.joint_models import with_elements
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.robot_data import ActuatorData, Keyframe
+from kinegraph.model.robot_data import Keyframe
 from tests.io.mujoco_drives import MODELS, NUMBERS, Numbers
 from tests.io.robot_numbers import Derived
 
@@ -28,24 +28,15 @@ def read(file: str) -> Mechanism:
     return with_elements(load_mjcf(MODELS / file, options=RobotFileOptions(right_angles=False)).mechanism)
 
 
-def inputs(mechanism: Mechanism, state: Numbers) -> list[float]:
-    """The inputs of the mechanism from MuJoCo's controls and activations."""
-    control, activation = iter(state["ctrl"]), iter(state["act"])
-    found: list[float] = []
-    for one in mechanism.extras:
-        if isinstance(one, ActuatorData):
-            own = [next(control) for _ in one.inputs]
-            found += [next(activation)] if one.active else own
-    return found
-
-
 @EVERY
 def test_forces_and_accelerations_are_those_of_mujoco(numbers: Numbers) -> None:
     mechanism = read(numbers["file"])
-    mine = Derived(mechanism, ("forces", "qdd"))
+    compared = ("forces", "qdd", "state_rates") if mechanism.states else ("forces", "qdd")
+    mine = Derived(mechanism, compared)
     for state in numbers["states"]:
-        found = mine.at(state["q"], state["v"], u=inputs(mechanism, state))
-        for name in ("forces", "qdd"):
+        driven = state["ctrl"][: len(mechanism.layout.inputs)]  # disabled actuators are the last of the file
+        found = mine.at(state["q"], state["v"], u=driven, z=state["act"])
+        for name in compared:
             size = np.abs(state[name]).max()
             np.testing.assert_allclose(found[name], state[name], rtol=0, atol=1e-9 * size)
 
@@ -64,8 +55,20 @@ def test_keyframes_are_named_states_and_controls_default_to_zero() -> None:
 
 def test_keyframes_hold_controls_and_activations() -> None:
     (key,) = (one for one in read("activation.xml").extras if isinstance(one, Keyframe))
-    values = {name: float(number(value, {})) for name, value in key.inputs}
-    assert values == {"plain": 1, "filtered_act": 0.1, "smooth_act": 0.2, "winder_act": 0.3, "press_act": 0.4}
+    values = {name: float(number(value, {})) for name, value in (*key.state, *key.inputs)}
+    assert values == {
+        "a": 0.1, "b": 0.2, "plain": 1, "filtered": 2, "smooth": 3, "winder": 4, "press": 5,
+        "filtered_act": 0.1, "smooth_act": 0.2, "winder_act": 0.3, "press_act": 0.4,
+    }  # fmt: skip
+
+
+def test_an_activation_follows_its_control_and_stays_within_its_range() -> None:
+    text = """<mujoco><worldbody><body><joint name="a"/><geom size="1"/></body></worldbody><actuator>
+      <general name="lag" joint="a" dyntype="filter" dynprm="0.2" gainprm="0"/>
+      <intvelocity name="wind" joint="a" kp="0" actrange="-1 0.5"/></actuator></mujoco>"""
+    run = kg.simulate(parse_mjcf(text).mechanism, 2, times=4, inputs={"lag": "1", "wind": "1"}, progress=False)
+    np.testing.assert_allclose(run["lag_act"], 1 - np.exp(-run.t / 0.2), atol=1e-8)
+    np.testing.assert_allclose(run["wind_act"], np.minimum(run.t, 0.5), atol=1e-3)
 
 
 def test_an_input_with_the_name_of_a_joint_gets_an_ending() -> None:

@@ -44,6 +44,39 @@ def test_a_pipeline_is_printed_as_it_is_read() -> None:
     assert passes_text(read_passes(text)) == text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "by_parts(expand(forms=0), monomials(degree=2)), products",
+        "series(by_parts(products), search(work=500)), rebuild",
+        "by_parts, series",
+        "expand(terms=5000, total=20000, growth=1000, steps=10000000)",
+    ],
+)
+def test_passes_inside_passes_are_printed_as_they_are_read(text: str) -> None:
+    assert passes_text(read_passes(text)) == text
+    spaced = text.replace("(", " ( ").replace(")", " ) ").replace(",", " ,")
+    assert read_passes(spaced) == read_passes(text)
+    assert kg.reduce(read(SQUARE), passes=read_passes(text)).proved
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("by_parts(", "not closed"),
+        ("by_parts(products", "not closed"),
+        ("by_parts(products))", "cannot read"),
+        ("series(expnd)", "unknown pass 'expnd'"),
+        ("series(monomials(degree=0))", "out of range"),
+        ("by_parts(choice=1)", "cannot read"),
+        ("by_parts(" * 9 + "products" + ")" * 9, "nested too deeply"),
+    ],
+)
+def test_what_is_wrong_inside_is_said(text: str, said: str) -> None:
+    with pytest.raises(GraphError, match=said):
+        read_passes(text)
+
+
 @pytest.mark.parametrize("text", ["", "  ", "expnd", "expand(", "expand(way=0)", "expand(forms=many)", "expand forms"])
 def test_what_is_no_pass_is_refused(text: str) -> None:
     with pytest.raises(GraphError):

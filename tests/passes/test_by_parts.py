@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from kinegraph.graph.build import GraphBuilder, Scalar
+import pytest
+
+import kinegraph as kg
+from kinegraph.compiler.derive import in_closed_form
+from kinegraph.graph.build import GraphBuilder, Scalar, copied, moved
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Graph, Kind, Output, children
 from kinegraph.graph.proof import prove
-from kinegraph.passes.rackovic import ByParts, direction_cosines, part_of, put_back, top_of
+from kinegraph.passes.by_parts import ByParts, Series, direction_cosines, part_of, put_back, series_of, top_of
+from kinegraph.passes.common_subexpressions import FastExtract
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 
 
@@ -54,3 +59,75 @@ def test_without_directions_the_graph_stays() -> None:
     v = Scalar(builder, builder.symbol(Kind.VELOCITY, "v"))
     graph = builder.graph([Output("y", (), ((v * v + 1).index,))])
     assert ByParts((TrigonometricIdentities(),)).apply(graph) is graph
+
+
+# Series: the chains of a tree from its summands.
+
+
+def tree(bases: str) -> kg.Mechanism:
+    """Revolute and prismatic joints; the base of body k is the k-th digit, 0 the ground."""
+    bodies = []
+    for k, base in enumerate(bases, start=1):
+        joint = f"Sz(0.3), R{'xyz'[k % 3]}(q{k})" if k % 4 else f"Rx(0.4), Sz(q{k})"
+        inertia = f"Sx(0.{k}), Sy(0.2), m({k}), Jx(0.3), Jy(0.4), Jz(0.5), Jxy(0.0{k})"
+        bodies.append(f"B{k}{f'~B{base}' if base != '0' else ''} | {joint} | {inertia};")
+    coordinates = ", ".join(f"q{k}" for k in range(1, len(bases) + 1))
+    return kg.parse(f"model tree; coordinates {coordinates}; gravity 1, 2, -9;\n" + "\n".join(bodies))
+
+
+def coordinates(graph: Graph) -> set[str]:
+    return {symbol.name for symbol in graph.symbols(Kind.COORDINATE)}
+
+
+@pytest.mark.parametrize("bases", ["012", "0122", "01233556", "000", "01012"])
+def test_the_chains_of_a_tree_are_found_in_its_equations(bases: str) -> None:
+    graph = in_closed_form(tree(bases), "H,C,gravity", {})
+    parts = series_of(graph)
+    paths = _paths(bases)
+    assert len(parts) == len(paths)
+    assert all(any(coordinates(part) <= path for path in paths) for part in parts)
+    assert set().union(*(coordinates(part) for part in parts)) == coordinates(graph)
+    result = Series((FastExtract(),)).apply(graph)
+    prove(graph, result).require()
+    assert count(result).total < count(graph).total
+
+
+def _paths(bases: str) -> list[set[str]]:
+    """The coordinates from the ground to each tip."""
+    base = {k: int(digit) for k, digit in enumerate(bases, start=1)}
+    found = []
+    for tip in base.keys() - set(base.values()):
+        path, here = set[str](), tip
+        while here:
+            path.add(f"q{here}")
+            here = base[here]
+        found.append(path)
+    return found
+
+
+def test_summands_of_one_chain_add_up_to_the_graph() -> None:
+    graph = in_closed_form(tree("0122"), "H,C,gravity", {})
+    builder = GraphBuilder()
+    sums = [Scalar(builder, builder.zero)] * sum(len(one.nodes) for one in graph.outputs)
+    for part in series_of(graph):
+        nodes = [index for output in moved(part.outputs, copied(part, builder)) for index in output.nodes]
+        sums = [one + Scalar(builder, index) for one, index in zip(sums, nodes, strict=True)]
+    whole = Graph(graph.nodes, (Output("all", (len(sums),), tuple(n for o in graph.outputs for n in o.nodes)),))
+    prove(whole, builder.graph([Output("all", (len(sums),), tuple(one.index for one in sums))])).require()
+
+
+def test_coordinates_that_no_sum_separates_are_one_chain() -> None:
+    builder = GraphBuilder()
+    x, y = (Scalar(builder, builder.symbol(Kind.COORDINATE, name)) for name in "xy")
+    graph = builder.graph([Output("y", (2,), (((x + 1) * (y + 2)).index, (x + y).index))])
+    assert series_of(graph) == [graph]
+
+
+def test_a_circle_of_pairs_is_as_many_chains() -> None:
+    """Not a tree: every summand is still in some chain."""
+    builder = GraphBuilder()
+    q = [Scalar(builder, builder.symbol(Kind.COORDINATE, f"q{k}")) for k in range(5)]
+    total = sum((q[k] * q[(k + 1) % 5] for k in range(5)), Scalar(builder, builder.zero))
+    graph = builder.graph([Output("y", (), (total.index,))])
+    assert len(series_of(graph)) == 5
+    prove(graph, Series((FastExtract(),)).apply(graph)).require()

@@ -7,9 +7,10 @@ import pytest
 import kinegraph as kg
 from kinegraph.graph.node import Graph
 from kinegraph.graph.text import read
-from kinegraph.passes import rackovic as module
+from kinegraph.passes import like_rackovic as module
 from kinegraph.passes.analytic_expansion import Limits
-from kinegraph.passes.rackovic import ExtractMonomials, like_rackovic
+from kinegraph.passes.like_rackovic import like_rackovic
+from kinegraph.passes.rackovic import ExtractMonomials
 from tests.graph.mechanics import newton_euler
 
 #: Written out, eight terms of three factors.

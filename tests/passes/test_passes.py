@@ -17,12 +17,13 @@ from kinegraph.graph.proof import prove
 from kinegraph.interrupt import Interrupt
 from kinegraph.passes import pipeline
 from kinegraph.passes.analytic_expansion import Limits
+from kinegraph.passes.by_parts import ByParts, Series
 from kinegraph.passes.common_subexpressions import DeadCode, FastExtract, Inline, Rebuild, ShareAngles
 from kinegraph.passes.compiled_search.anneal import RUN, Engine
 from kinegraph.passes.effort import Budget, Effort, Pass, rank, running_time
 from kinegraph.passes.expand import Analytic, Expand
 from kinegraph.passes.pipeline import reduce
-from kinegraph.passes.rackovic import ByParts, ExtractMonomials, FactorProducts, IdenticalExpressions
+from kinegraph.passes.rackovic import ExtractMonomials, FactorProducts, IdenticalExpressions
 from kinegraph.passes.search import Search
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 from tests.passes.machines import arm_6r
@@ -35,7 +36,7 @@ PASSES: tuple[Pass, ...] = (
     Rebuild(), DeadCode(), Inline(), FastExtract(), Search(BRIEF), Analytic(BRIEF, limits=SMALL, forms=2),
     ExtractMonomials(), FactorProducts(), ShareAngles(), TrigonometricIdentities(),
     TrigonometricIdentities(double_sines=False), IdenticalExpressions(),
-    ByParts((TrigonometricIdentities(), ExtractMonomials(), FactorProducts())),
+    ByParts((TrigonometricIdentities(), ExtractMonomials(), FactorProducts())), Series((ExtractMonomials(),)), Series(),
 )  # fmt: skip
 IDEMPOTENT: tuple[Pass, ...] = (
     Rebuild(), DeadCode(), Inline(), FastExtract(), ShareAngles(), TrigonometricIdentities(), IdenticalExpressions(),

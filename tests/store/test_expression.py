@@ -14,8 +14,10 @@ from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof import prove
+from kinegraph.io.vectors import read_vectors
 from kinegraph.store import Form, add, check, evaluate, form_expressions, load
 from kinegraph.store import expressions as expansion
+from kinegraph.store.queries import Question, answer_to
 from tests.graph.strategies import graphs, random_values
 from tests.store.examples import few
 from tests.store.graphs import put
@@ -154,3 +156,48 @@ def test_values_at_a_point(shared_store):
     np.testing.assert_allclose(
         interpret(rebuilt([found], graph), values)["y1"], interpret(graph, values)["y1"], rtol=1e-12
     )
+
+
+OBLIQUE = """
+name = "oblique"
+[[link]]
+axis = [0, 0, 1]
+r = { 1 = [0, 0, 0.4], 2 = [0, 0, -0.4] }
+moments = [0, 0, 0.2]
+[[link]]
+axis = [1, 1, 0]
+r = { 2 = [0, 0.4, 0.1] }
+mass = 5
+moments = [0.25, 0.01, 0.25]
+"""
+
+
+@pytest.mark.parametrize("reference", ["oblique", "oblique:initial"])
+def test_numbers_are_printed_as_decimals_of_a_double(store, reference):
+    """An oblique axis has exact numbers of hundreds of digits: they stay in the store, nobody reads them."""
+    add(store, read_vectors(OBLIQUE), "H,gravity")
+    found = form_expressions(store, reference, "H") + form_expressions(store, reference, "gravity")
+    assert max(len(str(c)) for one in found for c in one.terms.values()) > 100
+    for one in found:
+        assert all(len(digits.replace(".", "")) <= 20 for digits in re.findall(r"\d[\d.]*", str(one)))
+    for question in (("costliest", reference), ("shared", reference), ("terms", reference, "H11", "q2")):
+        rows = answer_to(store, Question(question[0], question[1:])).rows
+        assert all(len(digits) <= 20 for row in rows for cell in row for digits in re.findall(r"\d[\d.]*", str(cell)))
+    q = {"q1": 0.3, "q2": -0.7}
+    text = str(form_expressions(store, reference, "H11")[0]).partition(" = ")[2]
+    value = eval(text.replace("^", "**"), {}, {"cos": np.cos, "sin": np.sin, **q})
+    assert value == pytest.approx(evaluate(store, reference, ["H"], q)["H"][0, 0], rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Fraction(1, 3), "1/3"), (Fraction(-5, 7), "-5/7"), (Fraction(1, 8), "0.125"), (Fraction(-1, 8), "-0.125"),
+        (3, "3"), (-12, "-12"), (10**40, "1e40"), (Fraction(2, 3) * 10**7, "6666666.6666666667"),
+        (Fraction(10**400 + 1, 3 * 10**400), "0.33333333333333333"),
+        (Fraction(1, 3 * 10**30), "3.3333333333333333e-31"),
+    ],
+)  # fmt: skip
+def test_a_coefficient_as_text(value, text):
+    assert expansion.term_text(value, []) == text
+    assert expansion.term_text(value, [("x", 2)]) == f"{text}*x^2"

@@ -46,7 +46,7 @@ from tests.cli.run import data, runner
             "point-motion double-pendulum --point tip --state q1=0.5",
             {"pose", "velocity", "acceleration", "angular_velocity", "angular_acceleration"},
         ),
-        ("reactions double-pendulum --for 0.1", {"axes", "point", "drives", "t", "worst", "searched"}),
+        ("reactions double-pendulum --for 0.1", {"axes", "point", "drives", "t", "worst", "ranges", "searched"}),
         (
             "response double-pendulum --equilibrium 1 --frequencies 1:10:5",
             {"frequencies", "inputs", "outputs", "amplitude", "phase"},

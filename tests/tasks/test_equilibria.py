@@ -191,3 +191,53 @@ def test_a_row_that_is_redundant_where_loops_are_closed_balances_nothing():
 def test_huge_multipliers_of_a_redundant_row_are_no_equilibrium():
     with pytest.raises(TaskError, match="no equilibrium found"):  # only where the bars stand upright, singular
         kg.equilibria(kg.parse(LIFT), parameters={"k": 0, "m": 2}, starts=100)
+
+
+FAN = """
+    model fan;
+    parameters top = 40, synchronous = 100, k = 0.001;
+    coordinates a;
+    Rotor | Rz(a) | Jz(0.2);
+    force motor | value(2*top*(synchronous - a')/20/(1 + ((synchronous - a')/20)^2)), on(a);
+    force load  | value(-k*a'^2 - 25), on(a);
+"""
+
+
+def test_a_motor_and_its_load_find_both_their_speeds():
+    """A motor with a breakdown torque meets its load at a stable and an unstable speed."""
+    found = kg.equilibria(kg.parse(FAN), unknown="a'", bounds={"a'": (0, 120)}, starts=60)
+    speeds = np.array([one.v[0] for one in found])
+    slip = (100 - speeds) / 20
+    np.testing.assert_allclose(80 * slip / (1 + slip**2), 0.001 * speeds**2 + 25, rtol=1e-12)
+    assert [one.stable for one in found] == [False, True] and 40 < speeds[0] < 60 < speeds[1]
+    assert [round(row["rates"]["a'"]) for row in found.to_dict()["equilibria"]] == [50, 89]
+
+
+def test_the_rate_of_a_loop_with_a_drive_is_found():
+    """A gear couples a motor to a load: the load's torque counts with the ratio."""
+    geared = kg.parse(
+        "coordinates a, b; Motor | Rz(a) | Jz(0.1); Load | Sx(1), Rz(b) | Jz(2); loop teeth | gear(4) | a | b;"
+        "force motor | value(30 - 0.2*a'), on(a); force load | value(-2*b'), on(b);"
+    )
+    (one,) = kg.equilibria(geared, unknown="a'", starts=5).listed
+    assert one.v == pytest.approx([30 / (0.2 + 2 / 16), 30 / (0.2 + 2 / 16) / 4]) and one.stable
+
+
+UNKNOWN_MISTAKES = [
+    ({"unknown": "b'"}, 'has no rate "b\'"'),
+    ({"unknown": "a'", "bounds": {"a'": (2, 1)}}, "the lower first"),
+    ({"bounds": {"a'": (0, 1)}}, "not an unknown rate"),
+]
+
+
+@pytest.mark.parametrize(("given", "message"), UNKNOWN_MISTAKES)
+def test_mistakes_with_unknown_rates_are_named(given, message):
+    with pytest.raises(TaskError, match=message):
+        kg.equilibria(kg.parse(FAN), **given)
+
+
+def test_only_cyclic_rates_can_be_found():
+    with pytest.raises(TaskError, match="cannot stay constant"):
+        kg.equilibria("engine-governor", unknown="arm'")
+    with pytest.raises(TaskError, match="both varied and unknown"):
+        kg.continuation("engine-governor", "shaft'", 1, 2, unknown="shaft'")

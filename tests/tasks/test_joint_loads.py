@@ -143,3 +143,28 @@ def test_loads_of_a_given_motion_are_the_reactions_at_its_states(asked):
         assert other.determinate == one.determinate
         np.testing.assert_allclose(one.force[0], other.force, atol=1e-9)
         np.testing.assert_allclose(one.moment[0], other.moment, atol=1e-9)
+
+
+def test_components_keep_their_signs_and_their_peaks_within_steps(tmp_path):
+    """A bob from the side: m g (3 cos q - 2 cos q0) along the rod; its share to the side has a known peak."""
+    pendulum = kg.parse("coordinates q = 1.2; gravity 0, 0, -9.81; Bob | Ry(q) | Sz(-1), m(2);")
+    run = kg.simulate(pendulum, 3, times=11, rtol=1e-11, native=False, progress=False)
+    loads = kg.joint_loads(run)
+    angle = np.linspace(-1.2, 1.2, 400_001)
+    pull = 2 * 9.81 * (3 * np.cos(angle) - 2 * np.cos(1.2))
+    across = loads.range("Bob", "Fx")
+    assert (across.low, across.high) == pytest.approx(
+        (-(pull * np.sin(angle)).max(), (pull * np.sin(angle)).max()), 1e-8
+    )
+    up = loads.range("Bob", "Fz")
+    assert (up.low, up.high) == pytest.approx(((pull * np.cos(angle)).min(), pull.max()), rel=1e-8)
+    assert across.high_time not in run.t
+    saved = np.genfromtxt(loads.save(tmp_path / "loads.csv"), delimiter=",", names=True, deletechars="")
+    np.testing.assert_array_equal(saved["Bob.Fz"], loads["Bob"].force[:, 2])
+    with pytest.raises(TaskError, match="unknown component 'Fr'"):
+        loads.range("Bob", "Fr")
+
+
+def test_undetermined_components_have_no_range():
+    loads = kg.joint_loads(kg.simulate("loop-4", 0.02, times=2, native=False, progress=False), ["A1"])
+    assert np.isnan(loads.range("A1", "Fz").high) and np.isfinite(loads.range("A1", "Fx").low)

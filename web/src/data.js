@@ -16,7 +16,8 @@ export function readData() {
   data.times = float64(data.times);
   data.motion = float32(data.motion);
   for (const part of data.parts) if (part.vectors) part.vectors = float32(part.vectors);
-  for (const list of [data.positions, data.velocities, data.energies?.curves]) {
+  const charted = (data.charts ?? []).map(({ curves }) => curves);
+  for (const list of [data.positions, data.velocities, data.energies?.curves, ...charted]) {
     for (const column of list ?? []) column.values = float32(column.values);
   }
   return data;

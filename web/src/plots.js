@@ -1,4 +1,4 @@
-// The four plots of a run: coordinates, velocities, energies, phase plane.
+// The plots of a run: its own charts if it has some, then coordinates, velocities, energies, phase plane.
 import { Plot } from "./plot.js";
 
 const MOST = 12; // curves drawn at first; all others can be switched on
@@ -21,11 +21,21 @@ export function makePlots(data, motion, clock) {
     return new Plot(title, curves, { ...timed, yLabel: joined(columns.map(({ unit }) => unit)), most: MOST });
   };
   return [
+    ...(data.charts ?? []).map((chart) => charted(chart, timed)),
     over("Coordinates", data.positions, 0),
     over("Velocities", data.velocities, data.positions.length),
     energies(data.energies, timed),
     plane(data, label, { clock, motion, timed: false, most: MOST_PLANES }),
   ];
+}
+
+// Columns of one unit; the kind of a column (`load:legA`) is in the title.
+function charted({ title, unit, curves }, timed) {
+  const found = curves.map(({ name, values }) => {
+    const label = document.createTextNode(name.split(":").at(-1));
+    return { label, name, x: timed.motion.times, y: values };
+  });
+  return new Plot(title, found, { ...timed, yLabel: unit, most: MOST });
 }
 
 function energies({ curves, level }, timed) {

@@ -17,7 +17,7 @@ from kinegraph.cli import completion
 from kinegraph.derive.plan import Closure
 from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
-from kinegraph.model.expressions import Expression
+from kinegraph.model.expressions import TIME, Expression
 from kinegraph.model.names import unit_remedy
 
 if TYPE_CHECKING:  # the display is imported by what is shown: JSON needs none
@@ -123,6 +123,16 @@ def parse_value(text: str, option: str, parameters: Iterable[str] = ()) -> Expre
 
 
 _VALUE = "value"
+_TIMED = re.compile(rf"\b{TIME}\b")
+
+
+def force_value(text: str, parameters: Iterable[str]) -> Expression:
+    """The value of an unknown force: a number, or a formula of parameters and time."""
+    if not _TIMED.search(text):
+        return parse_value(text, "--set", parameters)
+    from kinegraph.simulate.formulas import formula
+
+    return formula(text)
 
 
 def _unreadable(option: str, text: str) -> ModelError:
@@ -146,7 +156,10 @@ def parameter_texts(mechanism: kg.Mechanism, settings: list[str] | None) -> dict
         if name in mechanism.layout.initial:
             message = f"--set: {name!r} is not a parameter of {mechanism.name}"
             raise ModelError(message, remedy=f"write --state {name}={text}")
-    return given
+    values = {one.name: one.value for one in mechanism.inputs}
+    known = [parameter.name for parameter in mechanism.parameters]
+    # A value that an input has already is that of an unknown, given when the model was read.
+    return {name: one for name, one in given.items() if not values.get(name) or values[name] != force_value(one, known)}
 
 
 def plural(count: int, word: str) -> str:

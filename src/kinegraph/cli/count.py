@@ -36,7 +36,7 @@ from kinegraph.model.evaluate import known_parameter_values
 from kinegraph.model.expressions import Expression
 from kinegraph.passes.effort import Effort
 from kinegraph.passes.expand import Expand
-from kinegraph.passes.rackovic import LIMITS, Case, Published, ReductionStep, like_rackovic
+from kinegraph.passes.like_rackovic import LIMITS, Case, Published, ReductionStep, like_rackovic
 
 # `kinegraph count --like-rackovic`: the counterpart of Tables 3.3 and 3.4 of Rackovic's dissertation.
 

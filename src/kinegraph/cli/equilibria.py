@@ -10,7 +10,7 @@ import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.options import ModelSource, reads_model
-from kinegraph.cli.task_options import StateOption, ranges, show_table, state_settings
+from kinegraph.cli.task_options import StateOption, name_list, ranges, show_table, state_settings
 
 if TYPE_CHECKING:
     from kinegraph.tasks.continuation import Branches
@@ -27,6 +27,9 @@ BoundsOption = Annotated[
     list[str] | None,
     typer.Option("--bounds", metavar="NAME=FROM:TO", help="Limits of the search, e.g. --bounds q1=-10:10."),
 ]
+UnknownOption = Annotated[
+    str, typer.Option("--unknown", metavar="LIST", help="Steady rates to find, e.g. shaft': drives and loads balance.")
+]
 StartsOption = Annotated[int, typer.Option("--starts", min=0, max=1_000_000, help="Number of random starts.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random starts.")]
 PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help="Save a bifurcation diagram.")]
@@ -36,6 +39,7 @@ PlotOption = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help=
 def run_equilibria(
     source: ModelSource,
     state: StateOption = None,
+    unknown: UnknownOption = "",
     bounds: BoundsOption = None,
     starts: StartsOption = 400,
     seed: SeedOption = 0,
@@ -50,7 +54,8 @@ def run_equilibria(
 
     mechanism = source.mechanism()
     found = equilibria(
-        mechanism, state_settings(mechanism, state), bounds=ranges(bounds or (), "--bounds"), starts=starts, seed=seed,
+        mechanism, state_settings(mechanism, state), unknown=name_list(unknown),
+        bounds=ranges(bounds or (), "--bounds"), starts=starts, seed=seed,
         parameters=parameter_settings(mechanism, settings),
     )  # fmt: skip
     _show(found, json)
@@ -61,6 +66,7 @@ def run_continuation(
     source: ModelSource,
     over: OverOption,
     state: StateOption = None,
+    unknown: UnknownOption = "",
     bounds: BoundsOption = None,
     starts: StartsOption = 200,
     seed: SeedOption = 0,
@@ -78,8 +84,9 @@ def run_continuation(
     mechanism = source.mechanism()
     ((name, (low, high)),) = ranges([over], "--over").items()
     found = continuation(
-        mechanism, name, low, high, state_settings(mechanism, state), bounds=ranges(bounds or (), "--bounds"),
-        starts=starts, seed=seed, points=points, parameters=parameter_settings(mechanism, settings),
+        mechanism, name, low, high, state_settings(mechanism, state), unknown=name_list(unknown),
+        bounds=ranges(bounds or (), "--bounds"), starts=starts, seed=seed, points=points,
+        parameters=parameter_settings(mechanism, settings),
     )  # fmt: skip
     if plot is not None:
         from kinegraph.view.task_figures import plot_branches

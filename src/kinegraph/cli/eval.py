@@ -30,7 +30,7 @@ from kinegraph.derive.plan import Closure
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import ModelError
 from kinegraph.model.changes.coordinates import with_start
-from kinegraph.model.constraints import is_constrained
+from kinegraph.model.constraints import is_constrained, tell_of_unknowns
 from kinegraph.model.evaluate import (
     Value,
     initial_positions,
@@ -85,6 +85,8 @@ def run(
         if not singular and not as_given and any(one.name == "a" for one in arguments_of(mechanism, quantity)):
             point = _accelerated(assembly.Assembler(mechanism, values), point, tuple(given))
     records = [one.record for one in quantities_of(quantity)]
+    if any(one.driven for one in records):
+        tell_of_unknowns(mechanism, given)
     closed = mechanism.loops and any(one.closed_legs for one in records)
     crossed = legs_beyond_closed_form(mechanism, point) if closed else ()
     general = bool(crossed) and not any(one.of_platforms for one in records)

@@ -160,6 +160,12 @@ DrivesOption = Annotated[
 ]
 
 
+LoadsOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Save the loads over time: .csv, .npz or .parquet (extra)."),
+]
+
+
 @reads_model
 def run_reactions(
     source: ModelSource,
@@ -177,6 +183,7 @@ def run_reactions(
         float | None,
         typer.Option("--duration", "--for", metavar="SECONDS", help="Simulate, and show the largest loads."),
     ] = None,
+    output: LoadsOption = None,
     plot: PlotOption = None,
     settings: SetOption = None,
     json: JsonOption = False,
@@ -188,10 +195,10 @@ def run_reactions(
     joint = [] if joint == ["all"] else joint  # as `statics --joint all`
     view = view_of(axes, point, drives)
     if duration is not None:
-        _along_run(source, joint or [], state, view, duration, plot, settings, json)
+        _along_run(source, joint or [], state, view, duration, output, plot, settings, json)
         return
-    if plot is not None:
-        raise TaskError("--plot draws loads along a run: add --duration SECONDS")
+    if plot is not None or output is not None:
+        raise TaskError("--plot and --output show loads along a run: add --duration SECONDS")
     from kinegraph.tasks.joint_loads import all_joints
     from kinegraph.tasks.reactions import reactions_at
 
@@ -232,6 +239,7 @@ def _along_run(
     state: list[str] | None,
     view: LoadView,
     duration: float,
+    output: Path | None,
     plot: Path | None,
     settings: list[str] | None,
     json: bool,
@@ -254,6 +262,8 @@ def _along_run(
     found = joint_loads(run, joints, axes=view.axes, point=view.point, drives=view.drives)
     if plot is not None:
         _draw_loads(found, plot)
+    if output is not None:
+        found.save(output)
     if json:
         print_json(found.to_dict())
         return
@@ -264,6 +274,12 @@ def _along_run(
         numbers = (f"{one.force:.6g}{stars[0]}", f"{one.force_time:.6g}", f"{one.moment:.6g}{stars[1]}")
         rows.append((one.joint, *numbers, f"{one.moment_time:.6g}"))
     show_table(columns, rows, title=f"the largest loads in {duration:g} s")
+    ranges = [
+        (one.joint, one.component, f"{one.low:.6g}", f"{one.low_time:.6g}", f"{one.high:.6g}", f"{one.high_time:.6g}")
+        for one in found.ranges
+        if one.high > one.low
+    ]
+    show_table(("joint of", "component", "lowest", "at t", "highest", "at t"), ranges, title="components with signs")
     for note in found.notes:
         typer.echo(note)
     if not all(all(one.determinate) for one in found.worst):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -15,7 +15,7 @@ import typer
 
 import kinegraph as kg
 from kinegraph.cli import completion
-from kinegraph.cli.common import assignments, console, parse_value
+from kinegraph.cli.common import assignments, console, force_value, parse_value
 
 if TYPE_CHECKING:
     from kinegraph.compiler.mechanism_source import ReadOptions
@@ -31,6 +31,8 @@ class ModelSource:
     model: str
     options: ReadOptions
     locks: tuple[str, ...] = ()
+    #: Values of --set, of which those of unknowns belong to the mechanism that is read.
+    settings: tuple[str, ...] = ()
 
     @property
     def typed(self) -> str:
@@ -41,6 +43,7 @@ class ModelSource:
         words += ["--floating"] if options.floating else []
         words += [] if options.equalities else ["--no-equalities"]
         words += [] if options.actuators else ["--no-actuators"]
+        words += [word for item in (options.mocap or {}).items() for word in ("--mocap", _typed_motion(*item))]
         words += [word for root in options.package_roots for word in ("--package-root", str(root))]
         words += [] if options.elements is None else ["--elements" if options.elements else "--bare"]
         if options.angle_tolerance != ANGLE_TOLERANCE:
@@ -53,7 +56,8 @@ class ModelSource:
         from kinegraph.compiler.mechanism_source import read  # readers only when one is needed
 
         found = read(self.model, self.options)
-        return locked(found, self.locks) if self.locks else found
+        found = locked(found, self.locks) if self.locks else found
+        return with_known_forces(found, self.settings) if found.unknowns and self.settings else found
 
     def mechanism(self) -> kg.Mechanism:
         """The mechanism; one line on stderr says what is left out of it or rounded."""
@@ -67,6 +71,16 @@ class ModelSource:
             line = f"note: {Path(self.model).name}: left out or rounded: {summary}; `kinegraph check` says more"
             console(stderr=True).print(Text(line), soft_wrap=True)
         return found
+
+
+def with_known_forces(mechanism: kg.Mechanism, settings: tuple[str, ...]) -> kg.Mechanism:
+    """The mechanism with values of --set for some of its unknowns: numbers, or formulas of time."""
+    from kinegraph.model.changes.coordinates import with_known
+
+    unknowns = {one.name for one in mechanism.unknowns}
+    given = {name: text for name, text in assignments(settings, "--set").items() if name in unknowns}
+    known = [parameter.name for parameter in mechanism.parameters]
+    return with_known(mechanism, {name: force_value(text, known) for name, text in given.items()})
 
 
 def locked(mechanism: kg.Mechanism, texts: tuple[str, ...]) -> kg.Mechanism:
@@ -122,6 +136,15 @@ _PARAMETERS = {
         ],
         True,
     ),
+    "mocap": (
+        Annotated[
+            list[str] | None,
+            typer.Option(
+                "--mocap", metavar="BODY=X,Y,Z", help="Move a mocap body of an MJCF: --mocap 'target=0.1*sin(t),0,0.3'."
+            ),
+        ],
+        None,
+    ),
     "angle_tolerance": (
         Annotated[
             float | None,
@@ -173,22 +196,44 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(
         model: str, floating: bool, package_root: list[Path] | None, elements: bool | None, equalities: bool,
-        actuators: bool, angle_tolerance: float | None, parameters: Path | None, lock: list[str] | None,
+        actuators: bool, mocap: list[str] | None, angle_tolerance: float | None, parameters: Path | None,
+        lock: list[str] | None,
         **given: object,
     ) -> None:  # fmt: skip
         from kinegraph.compiler.mechanism_source import ReadOptions
         from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE
 
         tolerance = ANGLE_TOLERANCE if angle_tolerance is None else angle_tolerance
-        options = ReadOptions(
-            floating, tuple(package_root or ()), elements, tolerance, parameters, equalities, actuators
-        )
-        command(source=ModelSource(model, options, tuple(lock or ())), **given)
+        motions = dict(_motion(item) for item in mocap or ())
+        roots = tuple(package_root or ())
+        options = ReadOptions(floating, roots, elements, tolerance, parameters, equalities, actuators, motions)
+        settings = given.get("settings")
+        values = tuple(settings) if isinstance(settings, list) else ()
+        command(source=ModelSource(model, options, tuple(lock or ()), values), **given)
 
     parameters = [added[0], *first, *added[1:], *last]
     run.__signature__ = inspect.Signature([one.replace(kind=kind) for one in parameters])  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
+
+
+def _motion(item: str) -> tuple[str, tuple[str, ...]]:
+    """The body and the formulas of BODY=X,Y,Z; commas inside parentheses belong to a formula."""
+    name, equals, formulas = item.partition("=")
+    if not name or not equals:
+        raise typer.BadParameter(f"--mocap {item!r}: write BODY=X,Y,Z")
+    parts, depth = [""], 0
+    for letter in formulas:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and not depth:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return name.strip(), tuple(parts)
+
+
+def _typed_motion(name: str, motion: Sequence[object]) -> str:
+    return f"{name}={','.join(map(str, motion))}"
 
 
 # Options of commands that run a mechanism: the same words mean the same thing everywhere.

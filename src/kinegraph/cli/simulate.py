@@ -112,7 +112,7 @@ def run(
     from kinegraph.simulate import Adaptive, FixedStep, Status, simulate
     from kinegraph.simulate.observation import error_estimates, tighter
 
-    _require_files(output, plot, page)
+    require_files(output, plot, page)
     mechanism = source.mechanism()
     control = FixedStep(step) if step is not None else Adaptive(rtol, atol)
     simulated = partial(
@@ -129,12 +129,12 @@ def run(
     _write(solution, output, plot, page, source.typed)
     _report(solution, estimates, json)
     if not json:
-        _name_files(output, plot, page)
+        name_files(output, plot, page)
     if not solution.status.good:
         raise typer.Exit(INTERRUPTED if solution.status is Status.INTERRUPTED else 1)
 
 
-def _require_files(output: Path | None, plot: Path | None, page: Path | None) -> None:
+def require_files(output: Path | None, plot: Path | None, page: Path | None) -> None:
     """An error for a file that could not be written, before the run and not after it."""
     if page:
         from kinegraph.view.page import page_path
@@ -150,7 +150,8 @@ def _require_files(output: Path | None, plot: Path | None, page: Path | None) ->
         require_format(output)
 
 
-def _name_files(output: Path | None, plot: Path | None, page: Path | None) -> None:
+def name_files(output: Path | None, plot: Path | None, page: Path | None) -> None:
+    """Say which files were written."""
     for file in filter(None, (output, plot)):
         console().print(f"wrote {file}", markup=False)
     if page:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from kinegraph import io, library
-from kinegraph.errors import LeftOutWarning, ModelError
+from kinegraph.errors import LeftOutWarning, ModelError, Place
 from kinegraph.io.model_format import ModelFormat, format_by_name, format_by_root, holds_xml
 from kinegraph.io.robot.right_angles import ANGLE_TOLERANCE as ANGLE_TOLERANCE
 from kinegraph.model import changes
@@ -41,6 +41,7 @@ class ReadOptions:
     equalities: False leaves out the constraints by which a robot file closes loops: <equality> of MJCF, <loop_joint> of
     URDF, joints of SDF that close a loop.
     actuators: False leaves out the actuators of MJCF, whose controls are inputs of the mechanism otherwise.
+    mocap: prescribed motions of the mocap bodies of MJCF, as formulas of time.
     """
 
     floating: bool = False
@@ -50,6 +51,7 @@ class ReadOptions:
     parameters: Mapping[str, Scalar] | str | Path | None = None
     equalities: bool = True
     actuators: bool = True
+    mocap: Mapping[str, Sequence[Scalar]] | None = None
 
 
 #: What every function that needs a mechanism takes: a mechanism, or a model file or name of the library to load.
@@ -104,6 +106,7 @@ def load(
     contacts: bool = False,
     equalities: bool = True,
     actuators: bool = True,
+    mocap: Mapping[str, Sequence[Scalar]] | None = None,
 ) -> Mechanism:
     """Load a mechanism from a file, or by its name in the library.
 
@@ -115,9 +118,12 @@ def load(
     contacts: let spheres, capsules and boxes touch fixed planes, without rebound or friction; see `with_contacts`.
     equalities: use the constraints of a robot file, or read a tree.
     actuators: make the controls of MJCF actuators inputs of the mechanism.
+    mocap: motions of mocap bodies of MJCF in m and rad: `{"target": ("0.1*sin(t)", 0, 0.3)}`, and three angles if it
+        turns, about its x, y and z axes. Others stay at their place.
     A LeftOutWarning lists what the equations do not include; `mechanism.report` keeps the list.
     """
-    options = ReadOptions(floating, tuple(package_roots), elements, angle_tolerance, parameters, equalities, actuators)
+    roots = tuple(package_roots)
+    options = ReadOptions(floating, roots, elements, angle_tolerance, parameters, equalities, actuators, mocap)
     mechanism = read(model, options)
     if contacts:
         mechanism = changes.with_contacts(mechanism)
@@ -152,6 +158,8 @@ def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     if root is None and not options.equalities:
         message = f"{source}: only URDF, MJCF and SDF files have equalities to leave out"
         raise ModelError(message, remedy="leave the loops and constraints out of the model itself")
+    if kind is not ModelFormat.MJCF and options.mocap:
+        raise ModelError(f"{source}: only MJCF files have mocap bodies", remedy="leave mocap out")
     if root is None:
         return _without_xml(source, kind, options)
     return _robot(root, kind, Path(source), options)
@@ -166,6 +174,7 @@ def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -
         angle_tolerance=options.angle_tolerance,
         equalities=options.equalities,
         actuators=options.actuators,
+        mocap=_motions(options.mocap or {}),
     )
     usual = robot.JointModel() if options.elements is None else options.elements
     if kind is ModelFormat.MJCF:
@@ -177,6 +186,16 @@ def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -
 
         return _with_joint_model(read_sdf(root, path, shared).mechanism, usual)
     return _with_joint_model(_urdf(root, path, options), options.elements or False)
+
+
+def _motions(given: Mapping[str, Sequence[Scalar]]) -> dict[str, tuple[Scalar, ...]]:
+    """The motions of bodies; formulas are read in the model language."""
+    from kinegraph.io.language.expressions import read_expression
+
+    def read(item: Scalar, name: str) -> Scalar:
+        return read_expression(item, Place(1, 1, f"the motion of {name}")) if isinstance(item, str) else item
+
+    return {name: tuple(read(item, name) for item in motion) for name, motion in given.items()}
 
 
 def _urdf(root: Element, path: Path, options: ReadOptions) -> Mechanism:

@@ -173,9 +173,10 @@ def bound_parameters(
     known = {parameter.name: parameter.value for parameter in mechanism.parameters}
     for name in given:
         if name not in known:
-            raise ModelError(
-                f"unknown parameter {name!r}", remedy=did_you_mean(name, known) or "the model has no parameters"
-            )
+            fault = f"unknown parameter {name!r}"
+            if name in mechanism.input_names:
+                raise ModelError(fault, remedy=f"{name} is an input of the model: pass it as inputs or in the state")
+            raise ModelError(fault, remedy=did_you_mean(name, known) or "the model has no parameters")
     if not numeric:
         return given
     _require_values(mechanism, given, runtime)

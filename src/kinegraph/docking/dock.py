@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.compiler.mechanism_source import MechanismSource
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.docking.description import Docking, Latch, docking_of
 from kinegraph.docking.events import (
     AWAY,
@@ -57,6 +58,7 @@ from kinegraph.docking.result import (
     Overlap,
     Peak,
     Phase,
+    Simulated,
     Stretch,
     drift,
     largest,
@@ -65,7 +67,7 @@ from kinegraph.docking.result import (
 )
 from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
-from kinegraph.model.expressions import Scalar
+from kinegraph.model.expressions import Scalar, expression
 from kinegraph.simulate.checks.first_integrals import ENERGY
 from kinegraph.simulate.inputs import (
     Input,
@@ -81,9 +83,9 @@ from kinegraph.simulate.run_task import Task
 from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.feedback import Samples, View
 from kinegraph.solve.methods.method import Method, Solver, solver_of
-from kinegraph.solve.methods.step_control import Adaptive, Control
+from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.problem import Event, Feedback, Floats, Signals
-from kinegraph.solve.recording import Grid, Run, Status
+from kinegraph.solve.recording import Ending, Grid, Run, Statistics, Status
 
 # The phases of a docking: runs in one mode after the other, and the changes between them.
 
@@ -105,7 +107,7 @@ class Integration:
     """
 
     solver: Solver
-    control: Control
+    control: Adaptive
     native: Native
     interval: float
     signals: Signals
@@ -131,6 +133,7 @@ class DockingSequence:
     held: list[Caught] = field(default_factory=list)
     peaks: list[dict[str, Peak]] = field(default_factory=list)
     fault: Fault | None = None
+    runs: list[Run] = field(default_factory=list)
 
     def run(self, duration: float, stop_at_capture: bool) -> DockingRun:
         """All phases, as far as they go."""
@@ -140,8 +143,21 @@ class DockingSequence:
         momentum, energy = drift(self.phases, self.joinings)
         return DockingRun(
             outcome, tuple(self.phases), tuple(self.touches), self.latches, tuple(self.joinings),
-            largest(self.peaks), momentum, energy, self.fault, overlaps,
+            largest(self.peaks), momentum, energy, self._simulated(), self.fault, overlaps,
         )  # fmt: skip
+
+    def _simulated(self) -> Simulated:
+        """What was run, with the start of retraction that capture has decided."""
+        free, how = self.modes[Mode.FREE], self.integration
+        begin, costs = self.docking.schedule.begin, [run.statistics for run in self.runs]
+        parameters = dict(bound_parameters(free.mechanism, True, free.values))
+        if begin in parameters:
+            parameters[begin] = expression(self.known[begin])
+        totals = Statistics(*(sum(getattr(one, part.name) for one in costs) for part in fields(Statistics)))
+        ending = self.runs[-1].ending if self.runs else Ending(Status.FINISHED, self.time)
+        return Simulated(
+            self.docking, parameters, free.given.formulas, how.solver.name, how.control.rtol, totals, ending
+        )
 
     def _outcome(self, duration: float, stop_at_capture: bool) -> Outcome:
         schedule = self.docking.schedule
@@ -279,6 +295,7 @@ class DockingSequence:
             read_events(events), Grid(times), False, equations.parameters(self.known), interpreted=_INTERPRETED,
         )  # fmt: skip
         run, decision = task.run(how.native)
+        self.runs.append(run)
         span = self.time, float(run.times[-1])
         stretch = Stretch(equations, task.state, span, dict(self.known), how.signals, decision.execution)
         self._keep(name, equations, run)

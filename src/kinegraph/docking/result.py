@@ -6,13 +6,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from enum import Enum
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 
+from kinegraph.display import RichDisplay
 from kinegraph.docking.description import Docking
-from kinegraph.docking.events import guide_places, interface_force, is_ring_first, squares
+from kinegraph.docking.events import TOUCH, guide_places, interface_force, is_ring_first, squares
 from kinegraph.docking.latches import Hold, holds, in_fixed_axes, spring_holds
 from kinegraph.docking.modes import Joining, Mode, ModeEquations
+from kinegraph.errors import SolveError
+from kinegraph.model.expressions import TIME, Expression
+from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.checks.first_integrals import ENERGY, MOMENTA
 from kinegraph.simulate.observation import KINETIC, energy_error
 from kinegraph.solve.ensemble import CaseProblem, CaseRows, Outputs
@@ -20,10 +25,13 @@ from kinegraph.solve.execution import Execution
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import CauchyProblem, Floats, Signals
+from kinegraph.solve.recording import Ending, EventRecord, Statistics, Status
+from kinegraph.solve.solution import Chart, Check, SimulatedModel, Solution, save_columns
 
 # Loads as formulas of the state: in every leg, of all legs on the ring, between the rings.
 
 LEG, LATCH, INTERFACE, BENDING, RING = "load:", "latch:", "interface", "bending", "ring"
+LENGTH, PHASE = "length:", "phase"
 
 
 def signed_loads(mode: ModeEquations) -> dict[str, str]:
@@ -83,6 +91,11 @@ class Peak:
     value: float
     time: float
     where: str = ""
+
+    def text(self, name: str) -> str:
+        """The peak of the load of this name, in words."""
+        where, unit = f" {self.where}" if self.where else "", "N m" if name == BENDING else "N"
+        return f"{name}{where} {self.value:.4g} {unit} at {self.time:.3f} s"
 
 
 @dataclass(frozen=True)
@@ -194,7 +207,21 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class DockingRun:
+class Simulated:
+    """What was run: the docking, the parameters with the start of retraction, the method, the cost of all phases, and
+    how the last of them ended."""
+
+    docking: Docking
+    parameters: Mapping[str, Expression]
+    inputs: Mapping[str, Expression]
+    method: str
+    rtol: float
+    statistics: Statistics
+    ending: Ending
+
+
+@dataclass(frozen=True)
+class DockingRun(RichDisplay):
     """A docking from first contact to its end.
 
     touches: when the guides touched after they had been apart, and the start if they touch there. latches: when each
@@ -203,6 +230,7 @@ class DockingRun:
     peaks: largest forces [N] and moments [N m]: `leg`, `ring` (all legs on the ring), `interface`, `bending`, `latch`.
     momentum, energy: their relative changes along all phases; the loss at capture is accounted for.
     overlaps: guides that overlap at the start, the deepest first: forces there are not physical.
+    simulated: what was run, and how.
     """
 
     outcome: Outcome
@@ -213,8 +241,14 @@ class DockingRun:
     peaks: Mapping[str, Peak]
     momentum: float
     energy: float
+    simulated: Simulated
     fault: Fault | None = None
     overlaps: tuple[Overlap, ...] = ()
+
+    @property
+    def docking(self) -> Docking:
+        """The docking with its latches, legs, limits and schedule."""
+        return self.simulated.docking
 
     @property
     def captured(self) -> float | None:
@@ -226,12 +260,110 @@ class DockingRun:
         """The times of all phases; where two meet there are two, before and after."""
         return np.concatenate([np.zeros(0), *(phase.times for phase in self.phases)])
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, in the order of the phases that have them."""
+        return tuple(dict.fromkeys(name for phase in self.phases for name in phase.columns))
+
     def __getitem__(self, name: str) -> Floats:
-        """A column along all phases: a coordinate, a velocity, `energy`, `interface`, the length of a leg."""
-        return np.concatenate([np.zeros(0), *(phase.columns[name] for phase in self.phases)])
+        """A column along all phases: a coordinate, a velocity, `energy`, `interface`, the length of a leg.
+
+        NaN in phases without it: a latch has a force of its own only while it holds alone.
+        """
+        if self.phases and name not in self:
+            raise SolveError(f"the docking has no column {name!r}\n  {did_you_mean(name, self.names)}")
+        empty = (phase.columns.get(name, np.full(len(phase.times), np.nan)) for phase in self.phases)
+        return np.concatenate([np.zeros(0), *empty])
 
     def __contains__(self, name: object) -> bool:
         return any(name in phase.columns for phase in self.phases)
+
+    def columns(self) -> dict[str, Floats]:
+        """Time and all columns. Where two phases meet there are two rows of one time, before and after."""
+        return {TIME: self.times} | {name: self[name] for name in self.names}
+
+    def solution(self) -> Solution:
+        """The whole docking as one `Solution` of the free bodies: for files, pages, and tools that take solutions."""
+        mechanism, run = self.docking.mechanism, self.simulated
+        if not self.phases:
+            raise SolveError(f"the docking ended at its start ({self.outcome.value}): no motion to save or draw")
+        layout = mechanism.layout
+        return Solution(
+            mechanism.name, run.method, self.columns(), layout.positions, layout.velocities, self._ending(),
+            tuple(self._events()), (Check("momentum", self.momentum), Check("energy", self.energy)), run.statistics,
+            SimulatedModel(mechanism, run.parameters, run.rtol, run.inputs), states=layout.states,
+            charts=tuple(self._charts()),
+        )  # fmt: skip
+
+    def _charts(self) -> Iterator[Chart]:
+        """What one looks at first: strokes, forces in legs, and what is between the rings."""
+        struts, cranks = ([leg.name for leg in self.docking.legs if leg.turns is turns] for turns in (False, True))
+        between = [name for name in self.names if name in (INTERFACE, RING) or name.startswith(LATCH)]
+        charts = [
+            Chart("Leg lengths", "m", tuple(f"{LENGTH}{name}" for name in struts)),
+            Chart("Crank angles", "rad", tuple(f"{LENGTH}{name}" for name in cranks)),
+            Chart("Forces along legs", "N", tuple(f"{LEG}{leg.name}" for leg in self.docking.legs)),
+            Chart("Forces between the rings", "N", tuple(between)),
+            Chart("Bending moment", "N m", (BENDING,)),
+        ]
+        return (chart for chart in charts if chart.names and all(name in self for name in chart.names))
+
+    def _ending(self) -> Ending:
+        """How the last phase ended, with the outcome in words."""
+        last = self.simulated.ending
+        if self.outcome is Outcome.FAILED:
+            return last
+        return Ending(Status.FINISHED if last.status is Status.FINISHED else Status.EVENT, last.time,
+                      detail=self.outcome.value)  # fmt: skip
+
+    def _events(self) -> Iterator[EventRecord]:
+        """Touches, latches, joints and phases, in the order of their times."""
+        found = [*((TOUCH, time) for time in self.touches), *self.latches.items()]
+        found += [(one.joint, one.time) for one in self.joinings if one.joint not in self.latches]
+        found += [(phase.name, float(phase.times[0])) for phase in self.phases]
+        for name, time in sorted(found, key=lambda one: one[1]):
+            yield EventRecord(name, time, np.zeros(0))
+
+    def save(self, path: str | Path) -> Path:
+        """Write all columns and the phase of every row to a .csv, .npz or .parquet file; `Solution.load` reads the last
+        two."""
+        found = self.solution()
+        phases = np.array([phase.name for phase in self.phases for _ in phase.times], dtype=str)
+        return save_columns(path, {**found.columns, PHASE: phases}, found.facts())
+
+    def __str__(self) -> str:
+        lines = [f"{self.outcome.value}; touches: {len(self.touches)}"]
+        if self.fault is not None:
+            lines.append(f"  {self.fault.what} of {self.fault.where} at {self.fault.time:.6f} s")
+        if self.outcome is Outcome.FAILED:
+            lines.append(f"  {self.simulated.ending}")
+        if self.latches:
+            lines.append("  latches: " + ", ".join(f"{name} {time:.4f} s" for name, time in self.latches.items()))
+        lines += [
+            f"  {one.name:<11} {one.times[0]:9.4f} s to {one.times[-1]:9.4f} s, {one.steps} steps"
+            for one in self.phases
+        ]
+        lines += [
+            f"  {one.joint} at {one.time:.6f} s: {1e3 * one.shift:.2f} mm beside, {one.lost:.4g} J lost"
+            for one in self.joinings
+        ]
+        if self.peaks:
+            lines.append("  peaks: " + ", ".join(one.text(name) for name, one in self.peaks.items()))
+        lines.append(f"  momentum moved by {self.momentum:.1e}, the balance of energy by {self.energy:.1e}")
+        return "\n".join([*lines, *self._overlap_lines()])
+
+    def _overlap_lines(self) -> Iterator[str]:
+        """Guides that overlap at the start, and which coordinates move them apart."""
+        if not self.overlaps:
+            return
+        given = self.docking
+        guides = ", ".join(f"{one.guide} {1e3 * one.depth:.4g} mm deep" for one in self.overlaps)
+        yield f"  guides overlap at the start: {guides}"
+        apart = f"{given.target} and {given.ring} apart, by --state of {', '.join(given.coordinates(given.target))}"
+        yield f"  forces there are not physical: start with {apart}"
+
+    def __repr__(self) -> str:
+        return f"<DockingRun: {self}>"
 
     def to_dict(self) -> dict[str, object]:
         """The result as data for JSON."""
@@ -265,7 +397,7 @@ class DockingRun:
 def formulas(docking: Docking) -> dict[str, str]:
     """Columns by name that do not depend on what is joined, as formulas of the state of all bodies."""
     totals = {name: name for name in (ENERGY, KINETIC, *MOMENTA)}
-    return totals | {f"length:{leg.name}": leg.length for leg in docking.legs}
+    return totals | {f"{LENGTH}{leg.name}": leg.length for leg in docking.legs}
 
 
 def observed(

@@ -19,6 +19,7 @@ from kinegraph.model.elements import Anchor, Capsule, CompliantContact, Element,
 from kinegraph.model.expressions import Expression, Name, expression
 from kinegraph.model.mechanism import ONE, ZERO, Body, Coordinate, Mechanism, Point, QuaternionCoordinates
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.robot_data import Shape, ShapeKind
 from kinegraph.simulate.formulas import formula
 
 _LETTERS = ("b", "t", "target_")
@@ -106,6 +107,7 @@ def with_target(model: MechanismSource, port: Port | None = None, *, ring: str =
         bodies=(*mechanism.bodies, _spacecraft(letter, port)),
         elements=(*mechanism.elements, *_guides(ring, port)),
         points=(*mechanism.points, *_latches(ring, port)),
+        extras=(*mechanism.extras, *_hull(port)),
     )
 
 
@@ -139,6 +141,14 @@ def _spacecraft(letter: str, port: Port) -> Body:
     turn = Q(*(Name(f"{letter}{k}") for k in range(4)))
     own = inertia(port.mass, port.across, port.across, port.along, at=(Sz(port.center),))
     return Body("Target", None, (*shifts, turn), own)
+
+
+def _hull(port: Port) -> Iterator[Shape]:
+    """What pages draw of the spacecraft: a hull and a neck behind the ring."""
+    for start, length, radius in ((0.5, 1.8, 0.9), (0.0, 0.5, 0.3)):
+        sizes = tuple(expression(part * port.radius / Port.radius) for part in (radius, length))
+        middle = expression((start + length / 2) * port.radius / Port.radius)
+        yield Shape(ShapeKind.CYLINDER, "Target", sizes, (Sz(middle),), color=(0.86, 0.84, 0.78, 1.0))
 
 
 def _guides(ring: str, port: Port) -> Iterator[Element]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
 
@@ -28,6 +29,9 @@ class RobotFileOptions:
     equalities: read the constraints that close loops (<equality> of MJCF, <loop_joint> of URDF, joints of SDF that
     close a loop); otherwise the report lists them as left out.
     actuators: read the actuators of MJCF, whose controls become inputs of the mechanism.
+    mocap: prescribed motions of the mocap bodies of MJCF, by their names in the file: x, y, z in the fixed frame, and
+    optionally three angles about the x, y and z axes of the body, one after the other; expressions of time and
+    parameters. Without a motion, a mocap body stays where the file puts it.
     """
 
     package_roots: tuple[str | PathLike[str], ...] = ()
@@ -35,6 +39,7 @@ class RobotFileOptions:
     angle_tolerance: float = ANGLE_TOLERANCE
     equalities: bool = True
     actuators: bool = True
+    mocap: Mapping[str, Sequence[Scalar]] = field(default_factory=dict)
 
     @property
     def rule(self) -> RightAngles:

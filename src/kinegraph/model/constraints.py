@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import logging
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import TypeAlias
 
 from kinegraph.errors import DerivationError
 from kinegraph.model.expressions import TIME, Expression, expressions, names
 from kinegraph.model.mechanism import ZERO, Axis, Mechanism, Transform
 from kinegraph.model.names import component
+
+_log = logging.getLogger("kinegraph")
 
 # Joint types. A joint connects a first frame to a second. r is the position of the second origin in the first frame,
 # n the joint axis (the same axis of both frames). A joint constrains
@@ -299,9 +303,21 @@ def constraint_kind(mechanism: Mechanism, constraint: AnyLoop | Constraint) -> C
     return ConstraintKind.RHEONOMIC if used & {TIME, *prescribed} else ConstraintKind.HOLONOMIC
 
 
-def refuse_unknowns(mechanism: Mechanism) -> None:
-    """Raise a DerivationError if the mechanism has unknown forces."""
-    _refuse(mechanism, _unknowns(mechanism), "equations with unknown forces")
+def tell_of_unknowns(mechanism: Mechanism, given: Iterable[str] = ()) -> None:
+    """Say, once for each mechanism, which unknowns are taken as zero. given: those that have a value."""
+    names = tuple(one.name for one in mechanism.unknowns if one.name not in given)
+    if names:
+        _tell_of_zeros(mechanism.name, names)
+
+
+@lru_cache(maxsize=1024)
+def _tell_of_zeros(model: str, names: tuple[str, ...]) -> None:
+    first = names[0]
+    _log.warning(
+        "%s: %s %s taken as zero; give a value (--set %s=..., inputs={'%s': ...}), or find it with unknown_forces",
+        model, "the unknown " + first if len(names) == 1 else "the unknowns " + ", ".join(names),
+        "is" if len(names) == 1 else "are", first, first,
+    )  # fmt: skip
 
 
 def refuse_contact_forces(mechanism: Mechanism, what: str) -> None:
@@ -328,14 +344,7 @@ def refuse_states(mechanism: Mechanism, what: str) -> None:
 
 def refuse_constraints(mechanism: Mechanism, what: str) -> None:
     """Raise a DerivationError unless the mechanism is a tree; `what` is not supported for other mechanisms."""
-    _refuse(mechanism, [*map(described, all_constraints(mechanism)), *_unknowns(mechanism)], what)
-
-
-def _unknowns(mechanism: Mechanism) -> list[str]:
-    return [f"the unknown {one.name}" for one in mechanism.unknowns]
-
-
-def _refuse(mechanism: Mechanism, pending: list[str], what: str) -> None:
+    pending = [described(one) for one in all_constraints(mechanism)]
     if not pending:
         return
     names = ", ".join(pending[:5]) + (f" and {len(pending) - 5} more" if len(pending) > 5 else "")

@@ -143,7 +143,10 @@ def _formulas(mechanism: Mechanism, overrides: Mapping[str, Scalar]) -> dict[str
     formulas = {parameter.name: parameter.value for parameter in mechanism.parameters}
     for name, given in overrides.items():
         if name not in formulas:
-            raise ModelError(f"unknown parameter '{name}'", remedy=did_you_mean(name, formulas))
+            fault = f"unknown parameter '{name}'"
+            if name in mechanism.input_names:
+                raise ModelError(fault, remedy=f"{name} is an input of the model: pass it as inputs or in the state")
+            raise ModelError(fault, remedy=did_you_mean(name, formulas))
         formulas[name] = expression(given, name)
     return formulas
 

@@ -300,7 +300,8 @@ class Mechanism(RichDisplay):
                 quaternions.append(len(positions))
                 positions.extend(coordinate.names)
                 velocities.extend(coordinate.velocities)
-        inputs = tuple(given.name for given in self.inputs if given.value is None)
+        free = tuple(given.name for given in self.inputs if given.value is None)
+        inputs = (*free, *(unknown.name for unknown in self.unknowns))
         integrals = tuple(one.integral for one in self.quasivelocities)
         states = tuple(one.name for one in self.states)
         return StateLayout(
@@ -320,6 +321,11 @@ class Mechanism(RichDisplay):
             used[isinstance(transform, Shift)].update(*(names(amount) for amount in amounts(transform)))
         lengths = used[True] - used[False]
         return frozenset(one.name for one in self.coordinates if isinstance(one, Coordinate) and one.name in lengths)
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """The names of all inputs, with a value or without, and of the unknowns, which are inputs until found."""
+        return (*(given.name for given in self.inputs), *(unknown.name for unknown in self.unknowns))
 
     @property
     def velocity_groups(self) -> tuple[tuple[str, ...], ...]:

@@ -217,18 +217,18 @@ class PassiveElement:
 class ActuatorData:
     """An actuator of a robot file: its name there, its inputs, and the range of each input (None: no range).
 
-    active: the input is the activation of the actuator, whose dynamics are not in the equations.
+    state: the first-order state that is its activation; empty if it has none.
     """
 
     actuator: str
     inputs: tuple[str, ...]
     ranges: tuple[tuple[Expression, Expression] | None, ...]
-    active: bool = False
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Keyframe:
-    """A named state of a robot file: positions and velocities by name, and values of inputs."""
+    """A named state of a robot file: positions, velocities and first-order states by name, and values of inputs."""
 
     name: str
     state: tuple[tuple[str, Expression], ...]

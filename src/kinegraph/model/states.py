@@ -30,8 +30,9 @@ class StateLayout:
     """The names of all entries, in their order.
 
     positions: q. velocities: v, which is q' for an ordinary coordinate and the angular velocity for a quaternion.
-    inputs: u. quaternions: where in q the four components of each begin. states: z, of first-order equations.
-    multipliers: one for each constraint row. integrals: of quasi-velocities. balances: dissipated and supplied energy.
+    inputs: u, the free inputs of the model, then its unknowns. quaternions: where in q the four components of each
+    begin. states: z, of first-order equations. multipliers: one for each constraint row. integrals: of
+    quasi-velocities. balances: dissipated and supplied energy.
     """
 
     positions: tuple[str, ...]

@@ -186,7 +186,7 @@ class Writer:
 
     def _quotient(self, scale: Fraction, above: Sequence[Factor], below: Sequence[Factor]) -> Piece:
         of_pi = [self.graph.nodes[child] for child, _ in above] == [PI]
-        number, divisor = _split_number(abs(scale), always=of_pi)
+        number, divisor = split_number(abs(scale), always=of_pi)
         under_bar = self.dialect.bar and bool(below or divisor != 1)
         over = [self._factor(factor, alone=under_bar and number == 1 and len(above) == 1) for factor in above]
         if number != 1 or not over:
@@ -242,7 +242,7 @@ def joined(pieces: Sequence[Piece], plus: str = " + ", minus: str = " - ") -> st
     return "".join(texts)
 
 
-def _split_number(size: Fraction, always: bool = False) -> tuple[Fraction, Fraction]:
+def split_number(size: Fraction, always: bool = False) -> tuple[Fraction, Fraction]:
     """Numerator and denominator: 1/3 becomes (1, 3), but 0.25 remains a decimal unless `always` is set."""
     if (always or decimal(size) is None) and max(size.numerator, size.denominator) < 10**6:
         return Fraction(size.numerator), Fraction(size.denominator)

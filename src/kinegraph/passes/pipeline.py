@@ -16,6 +16,7 @@ from kinegraph.graph.node import Graph, Kind
 from kinegraph.graph.proof import prove as compare
 from kinegraph.interrupt import Interrupt
 from kinegraph.passes.analytic_expansion import Limits
+from kinegraph.passes.by_parts import ByParts, Series
 from kinegraph.passes.common_subexpressions import DeadCode, FastExtract, Inline, Rebuild, ShareAngles
 from kinegraph.passes.effort import Budget, Effort, Pass, PassReport, cheapest, rank, running_time
 from kinegraph.passes.expand import Analytic, Expand
@@ -23,7 +24,8 @@ from kinegraph.passes.rackovic import ExtractMonomials, FactorProducts, Identica
 from kinegraph.passes.search import Search
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
 
-# Passes by name: `expand(forms=0), trigonometric_identities, products, monomials(degree=4)` as a tuple, and back.
+# Passes by name: `expand(forms=0), trigonometric_identities, by_parts(products, monomials(degree=4))` as a tuple, and
+# back.
 
 #: The value of an option; None is one that is not given.
 Option: TypeAlias = bool | int | float | None
@@ -33,23 +35,26 @@ NAMED: dict[str, type[Pass]] = {
     "rebuild": Rebuild, "dead_code": DeadCode, "inline": Inline, "fast_extract": FastExtract, "search": Search,
     "expand": Expand, "analytic": Analytic, "identical_expressions": IdenticalExpressions,
     "monomials": ExtractMonomials, "products": FactorProducts, "share_angles": ShareAngles,
-    "trigonometric_identities": TrigonometricIdentities,
+    "trigonometric_identities": TrigonometricIdentities, "by_parts": ByParts, "series": Series,
 }  # fmt: skip
 
 #: What a search may do if nothing is said: `search(work=...)` says otherwise.
 WORK = 200_000
 
 #: Options that are fields of one field of a pass.
-_BUDGET, _LIMITS = ("work", "seconds"), ("terms", "total")
+_BUDGET, _LIMITS = ("work", "seconds"), ("terms", "total", "growth", "steps")
+#: The field of the limits, where an option has another name: `work` is that of a search.
+_FIELDS = {"steps": "work"}
 
 #: The least and the greatest value of each option that is a number: beyond, nothing more is found or nothing ends.
 RANGES = {
-    "degree": (1, 12), "forms": (0, 1000), "function_weight": (0, 1000), "seconds": (0, 10**7),
-    "seed": (0, 2**64 - 1), "starts": (1, 10_000), "terms": (1, 1_000_000), "total": (1, 10_000_000),
-    "work": (0, 10**12),
+    "degree": (1, 12), "forms": (0, 1000), "function_weight": (0, 1000), "growth": (1, 10**6), "seconds": (0, 10**7),
+    "seed": (0, 2**64 - 1), "starts": (1, 10_000), "steps": (1, 10**12), "terms": (1, 1_000_000),
+    "total": (1, 10_000_000), "work": (0, 10**12),
 }  # fmt: skip
 
-_ITEM = re.compile(r"\s*(\w+)\s*(?:\(([^()]*)\))?\s*(?:,|$)")
+_NAME = re.compile(r"\s*(\w+)\s*(\(?)")
+_END = re.compile(r"\s*(,|$)")
 _OPTION = re.compile(r"\s*(\w+)\s*=\s*(true|false|-?\d+(?:\.\d+)?(?:e[-+]?\d+)?)\s*$", re.IGNORECASE)
 
 
@@ -58,16 +63,34 @@ def read_passes(text: str) -> tuple[Pass, ...]:
     found: list[Pass] = []
     place = 0
     while place < len(text.rstrip()):
-        match = _ITEM.match(text, place)
-        if match is None:
+        match = _NAME.match(text, place)
+        inside, end = _inside(text, match.end()) if match and match[2] else ("", match.end() if match else place)
+        after = _END.match(text, end)
+        if match is None or after is None:
             raise GraphError(
                 f"cannot read the passes {text[place : place + 40]!r}: write name, name(option=value), ..."
             )
-        found.append(_made(match[1], match[2] or ""))
-        place = match.end()
+        found.append(_made(match[1], inside))
+        place = after.end()
     if not found:
         raise GraphError(f"no pass given: {_known()}")
     return tuple(found)
+
+
+#: How deep passes may be inside passes.
+_DEEPEST = 8
+
+
+def _inside(text: str, start: int) -> tuple[str, int]:
+    """The text up to the parenthesis that closes, and the place after it."""
+    depth = 1
+    for place in range(start, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if not depth:
+            return text[start:place], place + 1
+        if depth > _DEEPEST:
+            raise GraphError(f"the passes are nested too deeply: write at most {_DEEPEST} levels of parentheses")
+    raise GraphError(f"the parenthesis before {text[start : start + 40]!r} is not closed")
 
 
 def passes_text(passes: Sequence[Pass]) -> str:
@@ -79,6 +102,9 @@ def _made(name: str, options: str) -> Pass:
     if name not in NAMED:
         raise GraphError(f"unknown pass {name!r}: {_known()}")
     kind = NAMED[name]
+    if kind in (ByParts, Series):
+        steps: Callable[..., Pass] = kind
+        return steps(read_passes(options)) if options.strip() else steps()
     known = _options(kind)
     values: dict[str, Option] = {}
     for part in filter(str.strip, options.split(",")):
@@ -102,7 +128,7 @@ def _joined(known: Mapping[str, Option], values: Mapping[str, Option]) -> dict[s
         found["budget"] = make(**{"work": None if "seconds" in given else WORK, **given})
     if "terms" in known:
         limit: Callable[..., Limits] = Limits
-        found["limits"] = limit(**{name: found.pop(name) for name in _LIMITS if name in found})
+        found["limits"] = limit(**{_FIELDS.get(name, name): found.pop(name) for name in _LIMITS if name in found})
     return found
 
 
@@ -113,7 +139,7 @@ def _options(kind: type) -> dict[str, Option]:
         if one.name == "budget":
             found |= {"work": WORK, "seconds": None}
         elif one.name == "limits":
-            found |= {"terms": Limits().terms, "total": Limits().total}
+            found |= {name: getattr(Limits(), _FIELDS.get(name, name)) for name in _LIMITS}
         elif one.name != "name" and isinstance(one.default, int | float):
             found[one.name] = one.default
     return found
@@ -149,6 +175,8 @@ def _text(step: Pass) -> str:
     name = next((name for name, kind in NAMED.items() if type(step) is kind), "")
     if not name:
         return step.name
+    if isinstance(step, ByParts | Series):
+        return name if step.steps == type(step)().steps else f"{name}({passes_text(step.steps)})"
     said = []
     for option, usual in _options(type(step)).items():
         value = _said(step, option)
@@ -160,7 +188,7 @@ def _text(step: Pass) -> str:
 def _said(step: Pass, option: str) -> Option:
     """The value of an option, wherever the pass keeps it."""
     owner = "budget" if option in _BUDGET else "limits" if option in _LIMITS else ""
-    said: Option = getattr(getattr(step, owner) if owner else step, option)
+    said: Option = getattr(getattr(step, owner) if owner else step, _FIELDS.get(option, option))
     return said
 
 
@@ -405,6 +433,8 @@ class Runner:
 
     def _bound(self, step: Pass, seconds: float | None) -> Pass:
         """A pass whose search sees the interrupt, and has so many seconds if any are said."""
+        if isinstance(step, ByParts | Series):
+            return replace(step, steps=tuple(self._bound(one, seconds) for one in step.steps))
         if not isinstance(step, Search | Analytic):
             return step
         budget = replace(step.budget, interrupt=self.interrupt)

@@ -18,9 +18,10 @@ from kinegraph.graph.proof import prove
 from kinegraph.io.language.expressions import read_expression
 from kinegraph.model.expressions import Expression
 from kinegraph.model.expressions import names as names_in
+from kinegraph.passes.by_parts import IDENTITIES
 from kinegraph.passes.common_subexpressions import Rebuild
 from kinegraph.passes.expand import Expand
-from kinegraph.passes.rackovic import IDENTITIES, LIMITS
+from kinegraph.passes.like_rackovic import LIMITS
 from kinegraph.reproduce.document import Entry, Verdict, fewer, held
 from kinegraph.reproduce.printed import table, text
 

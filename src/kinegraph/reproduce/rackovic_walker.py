@@ -15,18 +15,10 @@ from kinegraph.graph.node import Graph, Polynomial
 from kinegraph.graph.proof import prove
 from kinegraph.model.mechanism import Coordinate, Inertia, Mechanism
 from kinegraph.passes.analytic_expansion import Limits
+from kinegraph.passes.by_parts import SIMPLIFIED, Choice, direction_cosines, part_of, put_back, top_of
 from kinegraph.passes.effort import Effort
 from kinegraph.passes.expand import Expand
-from kinegraph.passes.rackovic import (
-    SIMPLIFIED,
-    Choice,
-    ExtractMonomials,
-    FactorProducts,
-    direction_cosines,
-    part_of,
-    put_back,
-    top_of,
-)
+from kinegraph.passes.rackovic import ExtractMonomials, FactorProducts
 from kinegraph.reproduce.document import Entry, fewer, held
 
 _ALL = "H,C,gravity"

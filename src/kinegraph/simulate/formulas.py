@@ -93,7 +93,7 @@ class StateNames(Names):
         self._made: dict[str, Output] = {}
         self._given = input_meanings(equations.mechanism, self, equations.forces)
         self._given |= equations.solved(builder)
-        declared = [given.name for given in equations.mechanism.inputs]
+        declared = equations.mechanism.input_names
         self.replace({name: self._given[name] for name in declared if name in self._given})
 
     def read(self, formulas: Sequence[Expression]) -> list[GraphScalar]:

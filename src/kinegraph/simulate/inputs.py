@@ -15,7 +15,7 @@ from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import SolveError
-from kinegraph.model.constraints import is_constrained
+from kinegraph.model.constraints import is_constrained, tell_of_unknowns
 from kinegraph.model.evaluate import Value, initial_positions, initial_states, initial_velocities, number
 from kinegraph.model.expressions import PI, TIME, Expression, Scalar, expressions, names
 from kinegraph.model.mechanism import ZERO, Mechanism
@@ -157,13 +157,14 @@ def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forc
     for name in actuator_inputs(mechanism):  # a robot whose actuators get no control
         if name not in sampled:
             formulas.setdefault(name, ZERO)
+    tell_of_unknowns(mechanism, (*formulas, *sampled))
     forces = Forces(formulas, tuple(sampled), quantities_of(mechanism, formulas.values()))
     return forces, signals(list(sampled.values()))
 
 
 def each_joint(mechanism: Mechanism, inputs: Mapping[str, Input]) -> dict[str, Input]:
     """The inputs with what is given for all joints together (`tau`) divided among them."""
-    together = JOINTS in inputs and JOINTS not in {one.name for one in mechanism.inputs}
+    together = JOINTS in inputs and JOINTS not in mechanism.input_names
     if not together or mechanism.layout.force(JOINTS):
         return dict(inputs)
     given, others = inputs[JOINTS], {name: one for name, one in inputs.items() if name != JOINTS}

@@ -538,7 +538,7 @@ def _control_symbols(
 ) -> tuple[str, ...]:
     """The symbols of `u`."""
     if controls is None:
-        known = (*mechanism.layout.forces, *(one.name for one in mechanism.inputs))
+        known = (*mechanism.layout.forces, *mechanism.input_names)
         return tuple(name for name in known if name not in given)
     symbols = tuple(input_symbol(mechanism, name) for name in controls)
     for name, symbol in zip(controls, symbols, strict=True):

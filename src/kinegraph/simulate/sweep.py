@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.compiler.compile import LARGE
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
-from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
+from kinegraph.extras import Foreign
 from kinegraph.interrupt import Interrupt
 from kinegraph.jit.parallel import cores
+from kinegraph.model.changes.coordinates import with_unknown_parameters
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import TIME, Scalar, names
@@ -50,6 +51,7 @@ from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, T
 from kinegraph.solve.problem import CauchyProblem, Event, Floats, Signals, require_span
 from kinegraph.solve.recording import Ending, EventRecord, Grid, Status
 from kinegraph.solve.solution import arrow_table, save_columns
+from kinegraph.tabular import Tabular, runs_over_time
 
 if TYPE_CHECKING:
     import pyarrow
@@ -171,7 +173,7 @@ class ContactSweepTask(SweepTask):
 
 
 @dataclass(frozen=True)
-class Sweep(RichDisplay):
+class Sweep(Tabular):
     """Many runs: `states[i, k]` is the state of run i at times[k], with entries `names`; `events[i]` are its events.
 
     endings: how each run ended, when and why. If many failed, some are diagnosed and the others say that they were
@@ -223,6 +225,15 @@ class Sweep(RichDisplay):
         """Write the table to a .parquet, .csv or .npz file."""
         return save_columns(path, self.columns)
 
+    def _table(self) -> Mapping[str, NDArray[np.generic]]:
+        return self.columns
+
+    def to_xarray(self) -> Foreign:
+        """The states by `run` and `t`, with the varied values, as an xarray Dataset. Needs the extra `tables`."""
+        varied = {f"{name}(0)" if name in self.names else name: values for name, values in self.over.items()}
+        known = {"run": np.arange(len(self)), **varied, "status": np.array([one.name for one in self.statuses])}
+        return runs_over_time({name: self[name] for name in self.names}, self.times, known, {"model": self.model})
+
     def __repr__(self) -> str:
         return f"<Sweep of {self}\n  {len(self)} runs over {', '.join(self.over)}, {len(self.times)} times each>"
 
@@ -267,7 +278,7 @@ def sweep(
     The other arguments are those of `simulate`. Controllers are not supported. With events or contacts, and for methods
     other than rk4, dopri5 and dop853, each run is integrated separately, on all cores.
     """
-    mechanism = mechanism_of(model)
+    mechanism = with_unknown_parameters(mechanism_of(model), over)
     solver = solver_of(method)
     if len(mechanism.layout.velocities) > LARGE and takes_recursion(mechanism, solver, None):
         raise SolveError(

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.arrays import Floats
-from kinegraph.display import RichDisplay
 from kinegraph.errors import SolveError
 from kinegraph.extras import Foreign, extra
 from kinegraph.files import written_to
@@ -23,6 +22,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.execution import Decision, DecisionFacts, Execution
 from kinegraph.solve.problem import Signals
 from kinegraph.solve.recording import Ending, EventRecord, Statistics, Status
+from kinegraph.tabular import Tabular, time_series
 
 if TYPE_CHECKING:
     import pyarrow
@@ -194,6 +194,15 @@ class Check:
 
 
 @dataclass(frozen=True)
+class Chart:
+    """Columns that are drawn together, and their unit."""
+
+    title: str
+    unit: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class SimulatedModel:
     """What was run: the mechanism, the values of all its parameters, and the relative tolerance if there was one.
 
@@ -212,7 +221,7 @@ class SimulatedModel:
 
 
 @dataclass(frozen=True)
-class Solution(RichDisplay, Mapping[str, Floats]):
+class Solution(Tabular, Mapping[str, Floats]):
     """Columns by name: `t`, positions, velocities, energies, output points. Behaves like a mapping.
 
     model, method: what was run and how. positions, velocities: which columns are coordinates and velocities.
@@ -222,6 +231,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     before they were taken back onto them; `energy`, relative, None where it is not kept.
     assembled: which declared initial values loops have moved, in words; None if all hold.
     states: which columns are first-order states.
+    charts: further columns that plots and pages show first; not saved in files.
     """
 
     model: str
@@ -238,6 +248,7 @@ class Solution(RichDisplay, Mapping[str, Floats]):
     drift: Mapping[str, float | None] = field(default_factory=dict)
     assembled: str | None = None
     states: tuple[str, ...] = ()
+    charts: tuple[Chart, ...] = ()
 
     # as a mapping
 
@@ -288,11 +299,19 @@ class Solution(RichDisplay, Mapping[str, Floats]):
 
     def table(self) -> pyarrow.Table:
         """An Arrow table; other facts are in its metadata."""
-        return arrow_table(self.columns, self._facts())
+        return arrow_table(self.columns, self.facts())
 
     def save(self, path: str | Path) -> Path:
         """Write to a file: .npz or .parquet, which can be loaded again, or .csv for other programs."""
-        return save_columns(path, self.columns, self._facts())
+        return save_columns(path, self.columns, self.facts())
+
+    def _table(self) -> Mapping[str, Floats]:
+        return self.columns
+
+    def to_xarray(self) -> Foreign:
+        """All columns over `t` as an xarray Dataset. Needs the extra `tables`."""
+        facts = {"model": self.model, "method": self.method, "status": self.status.name, "ending": str(self.ending)}
+        return time_series(self.columns, TIME, facts)
 
     @classmethod
     def load(cls, path: str | Path) -> Solution:
@@ -314,7 +333,8 @@ class Solution(RichDisplay, Mapping[str, Floats]):
             states=tuple(facts.get("states", ())),
         )
 
-    def _facts(self) -> SolutionFacts:
+    def facts(self) -> SolutionFacts:
+        """All that is not a column, as files keep it."""
         ending = self.ending
         return {
             "model": self.model,

@@ -15,8 +15,7 @@ from kinegraph.errors import StoreError
 from kinegraph.graph.angle import linear_form
 from kinegraph.graph.canonical import exact
 from kinegraph.graph.node import Coefficient, Function, Graph, Kind, Node, Output, Polynomial, Symbol, children
-from kinegraph.model.expressions import Number
-from kinegraph.model.expressions import text as number_text
+from kinegraph.notation.writing import number_text, split_number
 from kinegraph.store import tables as schema
 from kinegraph.store.catalog import entry_codes, graph_row
 from kinegraph.store.database import Store
@@ -282,7 +281,14 @@ def term_text(coefficient: Coefficient, powers: Sequence[tuple[str, int]]) -> st
     written = [name if exponent == 1 else f"{name}^{exponent}" for name, exponent in powers]
     if written and abs(coefficient) == 1:
         return ("-" if coefficient < 0 else "") + "*".join(written)
-    return "*".join([number_text(Number(Fraction(coefficient))), *written])
+    return "*".join([_number_text(Fraction(coefficient)), *written])
+
+
+def _number_text(value: Fraction) -> str:
+    """A decimal, a short fraction, or a decimal of 17 digits: the exact number is in the store, and in `--json`."""
+    numerator, denominator = split_number(abs(value))
+    text = number_text(numerator) + (f"/{number_text(denominator)}" if denominator != 1 else "")
+    return f"-{text}" if value < 0 else text
 
 
 def sum_text(pieces: Sequence[str]) -> str:

@@ -225,7 +225,7 @@ class _Planning:
         layout = mechanism.layout
         state = {*layout.initial}
         own = {parameter.name for parameter in mechanism.parameters}
-        acting = {given.name for given in mechanism.inputs} | set(layout.forces)
+        acting = {*mechanism.input_names, *layout.forces}
         for name in self.names:
             if name in state:
                 continue

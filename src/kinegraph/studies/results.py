@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.display import RichDisplay
 from kinegraph.errors import StudyError
+from kinegraph.extras import Foreign
 from kinegraph.model.names import did_you_mean
 from kinegraph.solve.recording import Status
 from kinegraph.solve.solution import arrow_table, save_columns
@@ -32,6 +32,7 @@ from kinegraph.studies.statistics import (
     summary,
     wilson,
 )
+from kinegraph.tabular import Tabular, runs_over_time
 
 if TYPE_CHECKING:
     import pyarrow
@@ -53,7 +54,7 @@ class Failure:
 
 
 @dataclass(frozen=True)
-class Study(RichDisplay):
+class Study(Tabular):
     """The cases of a study as columns of equal length; case 0 is the nominal one.
 
     complete: whether all requested cases are there; False after Ctrl-C.
@@ -167,6 +168,21 @@ class Study(RichDisplay):
     def save(self, path: str | Path) -> Path:
         """Write one row per case to a .parquet, .csv or .npz file."""
         return save_columns(path, self.columns)
+
+    def _table(self) -> Mapping[str, Column]:
+        return self.columns
+
+    def to_xarray(self) -> Foreign:
+        """The saved trajectories by `case` and `t`, with outcomes and varied values, as an xarray Dataset.
+
+        Needs the extra `tables`, and a study with `times`.
+        """
+        if not self.plan.grid:
+            raise StudyError("the study saved no trajectories: give times=... to study, or use to_pandas")
+        values = {name: self.states[:, :, place] for place, name in enumerate(self.plan.equations().names)}
+        known = {f"{name}(0)" if name in values else name: column for name, column in self.columns.items()}
+        facts = {"model": self.plan.mechanism.name}
+        return runs_over_time(values, self.plan.grid_times(), known, facts, dimension="case")
 
     # printing
 

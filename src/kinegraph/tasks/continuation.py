@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -12,11 +12,11 @@ import numpy as np
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.quantities.variables import Variables, depends_on_time
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints import refuse_states
+from kinegraph.model.constraints import refuse_states, tell_of_unknowns
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.tabular import Tabular, by_name
 from kinegraph.tasks.equilibria import (
     continuum_path,
     difference_without,
@@ -25,6 +25,7 @@ from kinegraph.tasks.equilibria import (
     require_isolated,
     searched,
     steady_equations,
+    unknown_rates,
 )
 from kinegraph.tasks.linearize import linearized_at, period_of, real_and_imaginary
 from kinegraph.tasks.operating_point import Floats, named_values, operating_point
@@ -214,7 +215,7 @@ class Branch:
 
 
 @dataclass(frozen=True)
-class Branches(RichDisplay):
+class Branches(Tabular):
     """All branches found, by the variable `over`, which begins at `low`."""
 
     model: str
@@ -247,6 +248,17 @@ class Branches(RichDisplay):
             lines.append(f"{number}: {branch.values[0]:.9g} to {branch.values[-1]:.9g}, {len(branch)} points")
             lines += [f"   {one.kind} at {self.over} = {one.value:.12g}" for one in branch.special]
         return "\n".join(lines)
+
+    def _table(self) -> Mapping[str, np.ndarray]:
+        """A row for each point of each branch; branches are numbered from 1, as printed."""
+        rows = [q for branch in self.branches for q in branch.q]
+        counts = [count for branch in self.branches for count in branch.unstable]
+        return {
+            "branch": np.repeat(np.arange(1, len(self) + 1), [len(branch) for branch in self.branches]),
+            self.over: np.array([value for branch in self.branches for value in branch.values]),
+            **by_name(self.coordinates, rows),
+            "unstable": np.array(counts, dtype=int),
+        }
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them; `equilibria` are those at the start of the range."""
@@ -285,6 +297,7 @@ def continuation(
     high: float,
     state: Mapping[str, Scalar] | None = None,
     *,
+    unknown: Sequence[str] | str = (),
     bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 200,
     seed: int = 0,
@@ -294,7 +307,8 @@ def continuation(
     """Follow branches of equilibria while a parameter, force (tau:q1), input or steady rate (psi') varies.
 
     over: the name to vary, from low to high.
-    state: the state to start from, as for `equilibria`. bounds: limits of the search by coordinate.
+    state, unknown: the state to start from, and rates to find, as for `equilibria`.
+    bounds: limits of the search by coordinate.
     starts: number of random starts at both ends and in the middle of the range. seed: of the random starts.
     points: the largest number of points of a branch.
     """
@@ -303,7 +317,7 @@ def continuation(
     require_isolated(mechanism)
     _check_range(over, low, high, points)
     varied = varied_of(mechanism, over)
-    family = _Family(mechanism, varied, named_values(mechanism, state), dict(parameters or {}), low)
+    family = _Family(mechanism, varied, named_values(mechanism, state), dict(parameters or {}), low, unknown)
     starting = [
         (hit, value)
         for value in (low, high, (low + high) / 2)
@@ -335,15 +349,20 @@ class _Family:
         at: Mapping[str, Scalar],
         parameters: dict[str, Scalar],
         low: float,
+        unknown: Sequence[str] | str = (),
     ) -> None:
         self.mechanism, self.varied = mechanism, varied
+        sought = unknown_rates(mechanism, unknown)
+        if varied.name in sought:
+            raise TaskError(f"{varied.name} cannot be both varied and unknown: leave it out of one of them")
         if varied.group is Variables.PARAMETERS:
             parameters[varied.name] = low
         else:
             at = {**at, varied.name: low}
         self.parameters = parameters
+        tell_of_unknowns(mechanism, at)
         point = varied.at(operating_point(mechanism, at, parameters, guess=True), low)
-        equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at))
+        equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, at), sought)
         if isinstance(equations, SteadyCircling) and varied.group is not Variables.VELOCITIES:
             raise TaskError(
                 f"{mechanism.name}: circular motion can be continued over rates only, not over {varied.name}\n"

@@ -17,6 +17,7 @@ from kinegraph.derive.constraints.redundancy import holonomic_rows
 from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.errors import TaskError
 from kinegraph.graph.node import Graph
+from kinegraph.model.changes.coordinates import with_unknown_parameters
 from kinegraph.model.constraints import is_constrained, refuse_states
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.evaluate import float_values, parameter_values
@@ -369,8 +370,15 @@ def differentiated(
     integrals: Mapping[str, Scalar] | None,
 ) -> DifferentiatedRun:
     """The requested run, with all names and formulas checked."""
+    mechanism = with_free_forces(mechanism, by)
     names = variables(mechanism, by)
     return DifferentiatedRun(mechanism, names, settings, formulas(results, "outputs"), formulas(integrals, "integrals"))
+
+
+def with_free_forces(mechanism: Mechanism, by: Iterable[str]) -> Mechanism:
+    """The mechanism with the unknowns that the user names as parameters: zero in the run, differentiated by."""
+    names = by.split(",") if isinstance(by, str) else by if isinstance(by, Iterable) else ()
+    return with_unknown_parameters(mechanism, [name.strip() for name in names if isinstance(name, str)])
 
 
 def variables(mechanism: Mechanism, by: Sequence[str] | str, what: str = "by") -> tuple[str, ...]:
@@ -450,6 +458,16 @@ def _require_motion(mechanism: Mechanism) -> None:
 
 
 # Derivatives at the end of a run, as text.
+
+
+def derivative_columns(
+    times: Floats, outputs: Sequence[str], by: Sequence[str], values: Floats, derivatives: Floats
+) -> dict[str, Floats]:
+    """`t`, the outputs, and the derivatives `d(OUTPUT)/d(NAME)`, as columns over time."""
+    columns = {"t": times} | {name: values[:, k] for k, name in enumerate(outputs)}
+    for row, output in enumerate(outputs):
+        columns |= {f"d({output})/d({name})": derivatives[:, row, k] for k, name in enumerate(by)}
+    return columns
 
 
 def derivative_table(

@@ -11,12 +11,13 @@ from kinegraph.assembly.initial_values import angle_names, is_among, wrapped
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.constraints.redundancy import holonomic_rows, row_names_of
 from kinegraph.derive.quantities.variables import depends_on_time
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints import is_constrained, refuse_states
+from kinegraph.model.constraints import is_constrained, refuse_states, tell_of_unknowns
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.model.names import did_you_mean
 from kinegraph.seeds import generator
+from kinegraph.tabular import Tabular, by_name
 from kinegraph.tasks.linearize import (
     Floquet,
     Linearization,
@@ -112,7 +113,7 @@ class Continuum:
 
 
 @dataclass(frozen=True)
-class Equilibria(RichDisplay):
+class Equilibria(Tabular):
     """All isolated equilibria found, ordered by q; `starts` is the number of Newton starts.
 
     singular: positions where searches ended but loop rows are dependent, or coordinates of a tree are singular:
@@ -144,6 +145,18 @@ class Equilibria(RichDisplay):
     def moving(self) -> tuple[int, ...]:
         """The places of the velocities that are not zero in some steady motion."""
         return tuple(k for k in range(len(self.velocities)) if any(one.v[k] for one in self.listed))
+
+    def _table(self) -> Mapping[str, np.ndarray]:
+        """A row for each isolated equilibrium, then one for an example of each continuum."""
+        listed, verdicts = self.listed, {True: "yes", False: "no", None: "undecided"}
+        dimensions = [0] * len(self.equilibria) + [one.dimension for one in self.continua]
+        return {
+            **by_name(self.coordinates, [one.q for one in listed]),
+            **by_name(self.velocities, [one.v for one in listed]),
+            "stable": np.array([verdicts[one.stable] for one in listed]),
+            "unstable": np.array([one.unstable for one in listed], dtype=int),
+            "dimension": np.array(dimensions, dtype=int),
+        }
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""
@@ -181,6 +194,7 @@ def equilibria(
     model: MechanismSource,
     state: Mapping[str, Scalar] | None = None,
     *,
+    unknown: Sequence[str] | str = (),
     bounds: Mapping[str, tuple[float, float]] | None = None,
     starts: int = 400,
     seed: int = 0,
@@ -190,14 +204,19 @@ def equilibria(
 
     state: forces, inputs and a first guess (`tau:q1`, inputs, `q1`). A rate (psi'=3) asks for steady motions; its
         coordinate must be cyclic.
-    bounds: limits of the search by coordinate; by default one turn for angles and -1..1 for lengths.
+    unknown: rates of cyclic coordinates to find, at which drives and loads balance; the search starts at those of
+        `state` or the model.
+    bounds: limits of the search by coordinate, by default one turn for angles and -1..1 for lengths; and of the starts
+        of unknown rates, by default at the state alone.
     starts, seed: number and seed of the random starts.
     """
     mechanism = mechanism_of(model)
     refuse_states(mechanism, "equilibria")
     require_isolated(mechanism)
+    tell_of_unknowns(mechanism, state or ())
     point = operating_point(mechanism, state, parameters, guess=True)
-    equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, state))
+    sought = unknown_rates(mechanism, unknown)
+    equations = steady_equations(mechanism, point, parameters, rates_in(mechanism, state), sought)
     found = searched(mechanism, equations, bounds or {}, starts, seed, parameters)
     if not (found.isolated or found.continua or any(place.coordinates for place in found.singular)):
         ended = f" ({len(found.singular)} searches ended in singular positions)" if found.singular else ""
@@ -257,6 +276,16 @@ def rates_in(mechanism: Mechanism, at: Mapping[str, Scalar] | None) -> tuple[str
     return tuple(name for name in at or {} if name in mechanism.layout.velocities)
 
 
+def unknown_rates(mechanism: Mechanism, unknown: Sequence[str] | str) -> tuple[str, ...]:
+    """The rates to find, checked."""
+    names = tuple(part.strip() for part in unknown.split(",") if part.strip()) if isinstance(unknown, str) else unknown
+    for name in names:
+        if name not in mechanism.layout.velocities:
+            hint = did_you_mean(str(name), mechanism.layout.velocities)
+            raise TaskError(f"unknown: {mechanism.name} has no rate {name!r}\n  {hint}")
+    return tuple(names)
+
+
 @dataclass(frozen=True)
 class SearchResult:
     """The result of a search: isolated solutions, those of each continuum, and singular positions."""
@@ -280,15 +309,18 @@ def searched(
 ) -> SearchResult:
     """All solutions that Newton's method finds from many starts, each once; singular positions and continua
     separately."""
-    box = search_box(mechanism, within, 1.0)
+    speeds = {name: pair for name, pair in within.items() if name in mechanism.layout.velocities}
+    box = search_box(mechanism, {name: pair for name, pair in within.items() if name not in speeds}, 1.0)
     random = generator(seed)
     first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
     places = np.vstack([equations.point.q, np.zeros(len(box)), first])
     places[:, list(equations.cyclic)] = equations.point.q[list(equations.cyclic)]
     usual = usual_slopes(equations, equations.started(_beside(equations, box, random)))
     turns = repeating(mechanism, equations.point, parameters)
-    found = _lasting(mechanism, equations, _newton(equations, places))
-    distinct = _distinct(found, turns, box, equations.positions)
+    begun = equations.started(places)
+    _start_rates(mechanism, equations, begun, speeds, random)
+    found = _lasting(mechanism, equations, _newton(equations, begun))
+    distinct = _distinct(found, turns, box, equations)
     ended = [(equations.at(unknowns), _missing(equations, unknowns)) for unknowns in distinct]
     singular = singular_places(mechanism, parameters, ended)
     regular = [unknowns for unknowns, place in zip(distinct, singular, strict=True) if place is None]
@@ -300,6 +332,23 @@ def searched(
         tuple(tuple(group) for group in groups),
         apart([place for place in singular if place is not None]),
     )
+
+
+def _start_rates(
+    mechanism: Mechanism,
+    equations: Balance | SteadyCircling,
+    begun: Floats,
+    speeds: Mapping[str, tuple[float, float]],
+    random: np.random.Generator,
+) -> None:
+    """Random starts of the unknown rates that have bounds; the first start stays that of the state."""
+    names = [mechanism.layout.velocities[k] for k in equations.free]
+    for name, (least, most) in speeds.items():
+        if name not in names:
+            raise TaskError(f"bounds: {name} is not an unknown rate: name it in `unknown` (--unknown) too")
+        if not (np.isfinite(most - least) and least <= most):
+            raise TaskError(f"bounds: {name} is from {least:g} to {most:g}; give two finite numbers, the lower first")
+        begun[1:, _rates(equations).start + names.index(name)] = random.uniform(least, most, len(begun) - 1)
 
 
 def _beside(equations: Balance | SteadyCircling, box: Floats, random: np.random.Generator) -> Floats:
@@ -365,9 +414,14 @@ def _held_then(equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
     return unknowns
 
 
-def _newton(equations: Balance | SteadyCircling, q: Floats) -> Floats:
+def _rates(equations: Balance | SteadyCircling) -> slice:
+    """The entries of the unknowns that are rates."""
+    return slice(equations.positions + equations.rows, equations.unknowns)
+
+
+def _newton(equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
     """The solutions of Newton's method by row; rows that do not converge are dropped."""
-    found = _newton_rows(equations, equations.started(q))
+    found = _newton_rows(equations, unknowns)
     return found[np.all(np.isfinite(found), axis=1)]
 
 
@@ -392,6 +446,8 @@ def _newton_rows(equations: Balance | SteadyCircling, unknowns: Floats, staying:
         step = (inverse @ residual[finite, :, None])[:, :, 0]
         largest = np.max(np.abs(step[:, : equations.positions]), axis=1, initial=0.0)
         unknowns[moving] -= step * np.minimum(1.0, _LARGEST_STEP / np.maximum(largest, 1e-300))[:, None]
+        rates = step[:, _rates(equations)] / (1 + np.abs(unknowns[moving][:, _rates(equations)]))
+        largest = np.maximum(largest, np.max(np.abs(rates), axis=1, initial=0.0))
         done = (largest < 1e-14) | ((largest < _ROUNDING) & (largest > 0.7 * last[moving]))
         last[moving] = largest
         moving = moving[~done]
@@ -410,14 +466,19 @@ def _arrived(equations: Balance | SteadyCircling, unknowns: Floats) -> np.ndarra
     return np.asarray(arrived & equations.closed(unknowns) if isinstance(equations, Balance) else arrived)
 
 
-def _distinct(unknowns: Floats, turns: Sequence[int], box: Floats, positions: int) -> list[Floats]:
+def _distinct(unknowns: Floats, turns: Sequence[int], box: Floats, equations: Balance | SteadyCircling) -> list[Floats]:
     """Each solution once. Angles are equal modulo a turn unless something depends on the angle itself."""
+    rates = _rates(equations)
+
+    def place(row: Floats) -> Floats:
+        return np.concatenate([row[: equations.positions], row[rates] / (1 + np.abs(row[rates]))])
+
     limits = np.where((box[:, 1] - box[:, 0] < 2 * np.pi + 1e-6)[:, None], box, [-np.pi, np.pi])
     found: list[Floats] = []
     for row in wrapped(unknowns, turns, limits):
-        if not is_among(row[:positions], [other[:positions] for other in found], turns):
+        if not is_among(place(row), [place(other) for other in found], turns):
             found.append(row)
-    return sorted(found, key=lambda row: np.round(row[:positions], 9).tolist())
+    return sorted(found, key=lambda row: np.round(place(row), 9).tolist())
 
 
 def repeating(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> list[int]:
@@ -453,11 +514,17 @@ def _same(before: Mapping[str, Floats], after: Mapping[str, Floats]) -> bool:
 
 
 def steady_equations(
-    mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None, rates: tuple[str, ...]
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar] | None,
+    rates: tuple[str, ...],
+    unknown: tuple[str, ...] = (),
 ) -> Balance | SteadyCircling:
-    """The equations of rest or steady motion; those of circular motion if a rate requires it."""
-    if not rates or len(holonomic_rows(mechanism)) == len(row_names_of(mechanism)):
-        return balance(mechanism, point, parameters, rates)
+    """The equations of rest or steady motion, with rates that hold and rates to find; those of circular motion if a
+    rate requires it."""
+    rates = tuple(name for name in rates if name not in unknown)
+    if unknown or not rates or len(holonomic_rows(mechanism)) == len(row_names_of(mechanism)):
+        return balance(mechanism, point, parameters, rates, unknown)
     forces, rows = (kernel(mechanism, parameters, point.runtime) for kernel in (force_kernel, row_kernel))
     plane = cyclic_velocities(mechanism, point, forces, rows)
     held = [mechanism.layout.velocities.index(name) for name in rates]

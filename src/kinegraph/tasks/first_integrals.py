@@ -185,6 +185,15 @@ class Integrals(RichDisplay):
         lines = [f"  {one.combination} (proved)" for one in self.integrals]
         return "\n".join(["first integrals:", *lines] if lines else ["no first integral found"])
 
+    def to_dict(self) -> dict[str, object]:
+        """The integrals as JSON can hold them; coefficients are exact."""
+        return {
+            "integrals": [
+                {"name": one.name, "coefficients": {name: str(factor) for name, factor in one.coefficients.items()}}
+                for one in self.integrals
+            ]
+        }
+
 
 def first_integrals(
     model: MechanismSource,

@@ -23,7 +23,7 @@ from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Tolerance
 from kinegraph.solve.recording import Grid
-from kinegraph.tasks.differentiated_run import DifferentiatedRun, RunSettings, formulas, variables
+from kinegraph.tasks.differentiated_run import DifferentiatedRun, RunSettings, formulas, variables, with_free_forces
 from kinegraph.tasks.least_squares import (
     MOST_STEPS,
     Problem,
@@ -243,7 +243,7 @@ def fit(
     bounds: limits of the search by name. t0: the time of the initial values.
     TaskError names the unknowns that the motion does not determine.
     """
-    mechanism = mechanism_of(model)
+    mechanism = with_free_forces(mechanism_of(model), unknown)
     refuse_states(mechanism, "fit")
     names = variables(mechanism, unknown, "unknown")
     measured = measurements(data)

@@ -23,6 +23,7 @@ from kinegraph.model.names import component, did_you_mean
 from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.run import simulate
 from kinegraph.solve.execution import Native
+from kinegraph.tabular import Tabular
 from kinegraph.tasks.inverse_kinematics import inverse_kinematics
 from kinegraph.tasks.operating_point import (
     JACOBIAN,
@@ -184,7 +185,7 @@ NEAR_SINGULAR = 1e-3
 
 
 @dataclass(frozen=True)
-class PathMotion(RichDisplay):
+class PathMotion(Tabular):
     """The motion along a path. conditioning: the ratio of the smallest to the largest singular value of the Jacobian at
     each time.
 
@@ -212,6 +213,15 @@ class PathMotion(RichDisplay):
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and name in {c + d for c in self.coordinates for d in ("", "'", "''")}
+
+    def _table(self) -> Mapping[str, Floats]:
+        columns = {name + order: self[name + order] for order in ("", "'", "''") for name in self.coordinates}
+        return {"t": self.motion.times, **columns, "conditioning": self.conditioning}
+
+    def to_dict(self) -> dict[str, object]:
+        """The numbers as JSON can hold them."""
+        columns = {name: column.tolist() for name, column in self._table().items()}
+        return {**columns, "near_singular": self.near_singular.tolist(), "crossings": self.crossings}
 
     def __str__(self) -> str:
         times, worst = self.motion.times, int(np.argmin(self.conditioning))

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.compiler.mechanism_source import MechanismSource
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expressions import Scalar
 from kinegraph.simulate.equations import row_values
@@ -29,9 +28,11 @@ from kinegraph.solve.methods.method import Method, Solver
 from kinegraph.solve.methods.step_control import Tolerance
 from kinegraph.solve.problem import Signals
 from kinegraph.solve.recording import Grid, OwnSteps, Run
+from kinegraph.tabular import Tabular
 from kinegraph.tasks.differentiated_run import (
     DifferentiatedRun,
     Results,
+    derivative_columns,
     derivative_table,
     differentiated,
     require_continuous,
@@ -49,7 +50,7 @@ _SMALL, _MOST_HALVINGS, _SHORTEST = 10.0, 6, 1e-9
 
 
 @dataclass(frozen=True)
-class Gradient(RichDisplay):
+class Gradient(Tabular):
     """Results at the end of a run, and `derivatives[result, variable]`."""
 
     model: str
@@ -67,6 +68,10 @@ class Gradient(RichDisplay):
     def __str__(self) -> str:
         title = f"{self.model}: derivatives at t = {self.time:.9g}, by the adjoint equations"
         return derivative_table(title, self.outputs, self.by, self.derivatives)
+
+    def _table(self) -> Mapping[str, Floats]:
+        times = np.array([self.time])
+        return derivative_columns(times, self.outputs, self.by, self.values[None], self.derivatives[None])
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them: those of `Sensitivities.to_dict` at one time."""

@@ -12,7 +12,6 @@ import numpy as np
 from kinegraph.assembly.initial_values import angle_names, is_among
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import parameter_values
@@ -20,6 +19,7 @@ from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.robot_data import coordinate_limits
 from kinegraph.seeds import generator
+from kinegraph.tabular import Tabular, by_name
 from kinegraph.tasks.operating_point import Floats, kernel_of, refuse_quaternions, search_box
 from kinegraph.tasks.pose_solver import REACHED, NoClosedForm, PoseSearch, PoseSolver, target
 
@@ -46,7 +46,7 @@ class PoseSolution:
 
 
 @dataclass(frozen=True)
-class PoseSolutions(RichDisplay):
+class PoseSolutions(Tabular):
     """All solutions found within the limits. Solutions that differ by whole turns count once unless requested.
 
     Empty: no position within the limits has the pose; `nearest` is the closest one found, by the least sum of squares
@@ -120,6 +120,16 @@ class PoseSolutions(RichDisplay):
 
     def _place(self, solution: PoseSolution) -> str:
         return ", ".join(f"{name} = {x:.9g}" for name, x in zip(self.coordinates, solution.q, strict=True))
+
+    def _table(self) -> Mapping[str, np.ndarray]:
+        """A row for each solution within the limits, then one for each outside."""
+        listed = (*self.solutions, *self.outside)
+        return {
+            **by_name(self.coordinates, [one.q for one in listed]),
+            "error": np.array([one.error for one in listed]),
+            "isolated": np.array([one.isolated for one in listed], dtype=bool),
+            "within_limits": np.arange(len(listed)) < len(self.solutions),
+        }
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""

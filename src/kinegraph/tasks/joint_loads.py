@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.axes import Axes
 from kinegraph.model.changes.coordinates import RELEASED, released
@@ -18,11 +18,13 @@ from kinegraph.model.constraints import Loop, is_constrained
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
-from kinegraph.solve.solution import Solution
+from kinegraph.solve.solution import Solution, save_columns
+from kinegraph.tabular import Tabular, by_name
 from kinegraph.tasks.force_equations import with_inputs
 from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of
 from kinegraph.tasks.prescribed_motion import SampledMotion
 from kinegraph.tasks.reactions import (
+    COMPONENTS,
     JointPlace,
     LoadView,
     Point,
@@ -159,9 +161,25 @@ class WorstLoad:
 
 
 @dataclass(frozen=True)
-class JointLoads(RichDisplay):
+class ComponentRange:
+    """The smallest and largest value of one component of a joint's load, with signs, and their times.
+
+    component: Fx, Fy, Fz in N, Mx, My, Mz in N m. NaN if the motion does not determine it.
+    """
+
+    joint: str
+    component: str
+    low: float
+    low_time: float
+    high: float
+    high_time: float
+
+
+@dataclass(frozen=True)
+class JointLoads(Tabular):
     """Joint loads at many times: a `Reaction` with rows for each joint, and the worst of each.
 
+    ranges: the extremes of every component with their signs, six for each joint.
     searched: the fraction of the time steps in which the worst loads were searched; in the others (rows of a run
     separated by events or coarse steps, sampled motions) only the times themselves count.
     """
@@ -171,6 +189,7 @@ class JointLoads(RichDisplay):
     view: LoadView
     reactions: tuple[Reaction, ...]
     worst: tuple[WorstLoad, ...]
+    ranges: tuple[ComponentRange, ...]
     searched: float
 
     @property
@@ -187,6 +206,17 @@ class JointLoads(RichDisplay):
 
     def __contains__(self, name: object) -> bool:
         return name in {one.body for one in self.reactions}
+
+    def range(self, joint: str, component: str) -> ComponentRange:
+        """The extremes of one component, such as `range("Rod", "Fx")`."""
+        for one in self.ranges:
+            if (one.joint, one.component) == (self[joint].body, component):
+                return one
+        raise TaskError(f"unknown component {component!r}; choose from {', '.join(COMPONENTS)}")
+
+    def save(self, path: str | Path) -> Path:
+        """Write times and components to a .csv, .npz or .parquet file: columns t, Rod.Fx, ..., Rod.Mz."""
+        return save_columns(path, self._table())
 
     def __str__(self) -> str:
         lines = [f"{self.model}: the largest loads from t = {self.times[0]:.6g} to {self.times[-1]:.6g} s"]
@@ -208,10 +238,20 @@ class JointLoads(RichDisplay):
             notes.append(f"{1 - self.searched:.1%} of the steps were not searched between their ends")
         return notes
 
+    def _table(self) -> Mapping[str, Floats]:
+        """A row for each time; six columns for each joint, such as `Rod.Fx` and `Rod.Mz`."""
+        columns = {"t": self.times}
+        for one in self.reactions:
+            columns |= by_name([f"{one.body}.{part}" for part in COMPONENTS], np.hstack([one.force, one.moment]))
+        return columns
+
     def to_dict(self) -> dict[str, object]:
         """Times and the largest loads as JSON can hold them."""
-        worst = [vars(one) for one in self.worst]
-        return {**self.view.to_dict(), "t": self.times.tolist(), "worst": worst, "searched": self.searched}
+        worst, ranges = [vars(one) for one in self.worst], [vars(one) for one in self.ranges]
+        return {
+            **self.view.to_dict(), "t": self.times.tolist(), "worst": worst, "ranges": ranges,
+            "searched": self.searched,
+        }  # fmt: skip
 
 
 def joint_loads(
@@ -286,21 +326,30 @@ def _of_forces(found: UnknownForces, joints: Sequence[str], view: LoadView) -> J
 def _loads(
     mechanism: Mechanism, times: Floats, view: LoadView, rows: tuple[Reaction, ...], worst: Floats, searched: float
 ) -> JointLoads:
-    found = []
-    for one, (force, moment) in zip(rows, worst.reshape(-1, 2, 2).tolist(), strict=True):
+    found: list[WorstLoad] = []
+    ranges: list[ComponentRange] = []
+    for one, extremes in zip(rows, worst.reshape(len(rows), -1, 2).tolist(), strict=True):
+        (force_time, force), (moment_time, moment), *signed = extremes
         known = all(one.determinate[:3]), all(one.determinate[3:])
-        found.append(WorstLoad(one.body, force[1], force[0], moment[1], moment[0], known))
-    return JointLoads(mechanism.name, times, view, rows, tuple(found), searched)
+        found.append(WorstLoad(one.body, force, force_time, moment, moment_time, known))
+        for name, sure, high, low in zip(COMPONENTS, one.determinate, signed[:_SIX], signed[_SIX:], strict=True):
+            entry = (-low[1] + 0.0, low[0], high[1] + 0.0, high[0]) if sure else (float("nan"),) * 4
+            ranges.append(ComponentRange(one.body, name, *entry))
+    return JointLoads(mechanism.name, times, view, rows, tuple(found), tuple(ranges), searched)
 
 
 def _sizes(rows: Sequence[Reaction]) -> Floats:
-    """Force and moment of every joint; rows are times."""
-    return np.column_stack([part for one in rows for part in (one.force_size, one.moment_size)])
+    """For every joint the sizes of force and moment, the six components and the negatives of these; rows are times."""
+    parts = []
+    for one in rows:
+        signed = np.hstack([one.force, one.moment])
+        parts.append(np.column_stack([one.force_size, one.moment_size, signed, -signed]))
+    return np.hstack(parts)
 
 
 def _largest(times: Floats, sizes: Floats) -> Floats:
     """The largest value of every column, with the time before it."""
-    at = np.argmax(np.where(np.isfinite(sizes), sizes, -1.0), axis=0)
+    at = np.argmax(np.where(np.isfinite(sizes), sizes, -np.inf), axis=0)
     return np.column_stack([times[at], sizes[at, np.arange(sizes.shape[1])]])
 
 
@@ -325,7 +374,7 @@ def _searched(
         near = middles[:, None] + reach[:, None] * np.linspace(-1, 1, _CLOSELY)
         near = _within(near, ends, middles)
         looked = at(near.ravel()).reshape(*near.shape, -1)[np.arange(len(tops)), :, tops[:, 0]]
-        k = np.argmax(np.where(np.isfinite(looked), looked, -1.0), axis=1)
+        k = np.argmax(np.where(np.isfinite(looked), looked, -np.inf), axis=1)
         middles, heights = near[np.arange(len(tops)), k], looked[np.arange(len(tops)), k]
         reach = reach * 2 / (_CLOSELY - 1)
     for (column, _), time, height in zip(tops.tolist(), middles, heights, strict=True):
@@ -336,8 +385,8 @@ def _searched(
 
 def _tops(values: Floats) -> NDArray[np.int64]:
     """Columns and rows of the largest local peaks of every column."""
-    sizes = np.where(np.isfinite(values), values, -1.0)
-    edge = np.full((1, sizes.shape[1]), -1.0)
+    sizes = np.where(np.isfinite(values), values, -np.inf)
+    edge = np.full((1, sizes.shape[1]), -np.inf)
     higher = (sizes >= np.vstack([sizes[1:], edge])) & (sizes >= np.vstack([edge, sizes[:-1]]))
     found = []
     for column in range(sizes.shape[1]):

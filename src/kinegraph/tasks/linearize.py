@@ -17,7 +17,7 @@ from kinegraph.derive.quantities.quantity import Quantity, dependencies
 from kinegraph.derive.quantities.variables import ALL, DISPLACEMENTS, Variables, depends_on_time
 from kinegraph.display import RichDisplay
 from kinegraph.errors import ModelError, TaskError
-from kinegraph.model.constraints import is_constrained
+from kinegraph.model.constraints import is_constrained, tell_of_unknowns
 from kinegraph.model.evaluate import Value, number, parameter_values
 from kinegraph.model.expressions import (
     PI,
@@ -124,6 +124,7 @@ def linearize(
         hold for one moment if they change with time or along a steady spin.
     """
     mechanism = mechanism_of(model)
+    tell_of_unknowns(mechanism, state or ())
     point = operating_point(mechanism, state, parameters)
     found = linearized_at(mechanism, point, outputs=outputs, parameters=parameters, steady=steady)
     if steady:

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.linalg
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
-from kinegraph.display import RichDisplay
-from kinegraph.model.constraints import is_constrained
+from kinegraph.model.constraints import is_constrained, tell_of_unknowns
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.tabular import Tabular, by_name
 from kinegraph.tasks.linearize import (
     Floquet,
     Linearization,
@@ -77,7 +77,7 @@ class Mode:
 
 
 @dataclass(frozen=True)
-class Modes(RichDisplay):
+class Modes(Tabular):
     """All modes, slowest first; a conjugate pair is represented by the one with positive frequency.
 
     floquet: if the linear system is periodic, its monodromy matrix; `linearization` is then that at the initial
@@ -99,6 +99,16 @@ class Modes(RichDisplay):
         """Whether no mode grows; None if zero eigenvalues leave it undecided."""
         return self.linearization.stable if self.floquet is None else self.floquet.unstable == 0
 
+    def _table(self) -> Mapping[str, np.ndarray]:
+        multipliers = {} if self.floquet is None else {"multiplier": np.array([one.multiplier for one in self.modes])}
+        return {
+            "eigenvalue": np.array([one.eigenvalue for one in self.modes]),
+            "frequency": np.array([one.frequency for one in self.modes]),
+            "damping": np.array([one.damping for one in self.modes]),
+            **multipliers,
+            **by_name([f"shape:{name}" for name in self.displacements], [one.shape for one in self.modes]),
+        }
+
     def to_dict(self) -> dict[str, object]:
         """The result as data for JSON."""
         period = {} if self.floquet is None else {"period": self.floquet.period}
@@ -118,6 +128,7 @@ def modes(
     If the linear system is periodic in time or along a steady spin: Floquet multipliers and exponents.
     """
     mechanism = mechanism_of(model)
+    tell_of_unknowns(mechanism, state or ())
     return modes_at(mechanism, operating_point(mechanism, state, parameters), parameters=parameters)
 
 

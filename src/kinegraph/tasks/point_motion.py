@@ -10,12 +10,12 @@ import numpy as np
 
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expressions import Scalar, expression
 from kinegraph.model.mechanism import Mechanism, Point
 from kinegraph.model.names import did_you_mean
 from kinegraph.solve.solution import Solution
+from kinegraph.tabular import Tabular
 from kinegraph.tasks.operating_point import Floats, called, called_rows, kernel_of, operating_point
 from kinegraph.tasks.run_states import run_states
 
@@ -25,7 +25,7 @@ _OWN = "point of point_motion"
 
 
 @dataclass(frozen=True)
-class PointMotion(RichDisplay):
+class PointMotion(Tabular):
     """The motion of a point and its body, in fixed axes; rows are times if there are several.
 
     pose: 4 x 4 matrix. velocity, acceleration of the point; angular_velocity, angular_acceleration of its body.
@@ -55,6 +55,14 @@ class PointMotion(RichDisplay):
         ):  # fmt: skip
             lines.append(f"  {name}: {', '.join(f'{x:.9g}' for x in value)}")
         return "\n".join(lines)
+
+    def _table(self) -> Mapping[str, Floats]:
+        parts = {
+            "": self.place, "velocity.": self.velocity, "acceleration.": self.acceleration,
+            "angular_velocity.": self.angular_velocity, "angular_acceleration.": self.angular_acceleration,
+        }  # fmt: skip
+        rows = {prefix: np.atleast_2d(part) for prefix, part in parts.items()}
+        return {f"{prefix}{axis}": part[:, k] for prefix, part in rows.items() for k, axis in enumerate("xyz")}
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""

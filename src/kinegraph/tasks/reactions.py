@@ -18,7 +18,7 @@ from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.axes import Axes
 from kinegraph.model.changes.coordinates import joint_motion, joint_point
-from kinegraph.model.constraints import Frame, Loop, is_constrained
+from kinegraph.model.constraints import Frame, Loop, is_constrained, tell_of_unknowns
 from kinegraph.model.expressions import Scalar, expression
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Quaternion, Shift
 from kinegraph.model.names import did_you_mean
@@ -304,6 +304,7 @@ def reactions_at(
     parameters: Mapping[str, Scalar] | None,
 ) -> tuple[Reaction, ...]:
     """The same for several joints."""
+    tell_of_unknowns(mechanism, at or ())
     state = operating_point(mechanism, at, parameters)
     rows = (part[None] for part in (state.q, state.v, state.tau, state.u, state.z))
     states = RunStates(mechanism, parameters, np.array([state.t]), *rows)

@@ -9,15 +9,15 @@ import numpy as np
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import Quantities
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.model.expressions import Scalar
+from kinegraph.tabular import Tabular
 from kinegraph.tasks.linearize import Linearization, indices, linearize
 from kinegraph.tasks.operating_point import Floats
 
 
 @dataclass(frozen=True)
-class Response(RichDisplay):
+class Response(Tabular):
     """Y/W over angular frequency (rad/s): `transfer[frequency, output, input]`, complex."""
 
     frequencies: Floats
@@ -35,6 +35,17 @@ class Response(RichDisplay):
     def phase(self) -> Floats:
         """The phase in radians; positive: the output leads the input."""
         return np.asarray(np.angle(self.transfer))
+
+    def _table(self) -> Mapping[str, np.ndarray]:
+        """A row for each frequency, output and input."""
+        count, outputs, inputs = self.transfer.shape
+        return {
+            "frequency": np.repeat(self.frequencies, outputs * inputs),
+            "output": np.tile(np.repeat(np.array(self.outputs), inputs), count),
+            "input": np.tile(np.array(self.inputs), count * outputs),
+            "amplitude": self.amplitude.ravel(),
+            "phase": self.phase.ravel(),
+        }
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from kinegraph.compiler.mechanism_source import MechanismSource
-from kinegraph.display import RichDisplay
 from kinegraph.model.expressions import Scalar
 from kinegraph.simulate.inputs import Input
 from kinegraph.simulate.run import save_at
@@ -17,7 +16,14 @@ from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver
 from kinegraph.solve.methods.step_control import Tolerance
 from kinegraph.solve.recording import Statistics
-from kinegraph.tasks.differentiated_run import Results, derivative_table, differentiated, run_request
+from kinegraph.tabular import Tabular
+from kinegraph.tasks.differentiated_run import (
+    Results,
+    derivative_columns,
+    derivative_table,
+    differentiated,
+    run_request,
+)
 from kinegraph.tasks.operating_point import Floats, name_index
 
 #: The default number of equal intervals to save.
@@ -25,7 +31,7 @@ INTERVALS = 100
 
 
 @dataclass(frozen=True)
-class Sensitivities(RichDisplay):
+class Sensitivities(Tabular):
     """Results by row of time, and `derivatives[time, result, variable]`, in units of result over variable.
 
     at: the values of the variables at which the derivatives are taken.
@@ -60,6 +66,9 @@ class Sensitivities(RichDisplay):
     def __str__(self) -> str:
         title = f"{self.model}: derivatives at t = {self.times[-1]:.9g}"
         return derivative_table(title, self.outputs, self.by, self.final, self.values[-1])
+
+    def _table(self) -> Mapping[str, Floats]:
+        return derivative_columns(self.times, self.outputs, self.by, self.values, self.derivatives)
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""

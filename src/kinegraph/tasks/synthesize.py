@@ -36,7 +36,14 @@ from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver
 from kinegraph.solve.methods.step_control import Adaptive, Tolerance
 from kinegraph.solve.recording import Grid, Statistics
-from kinegraph.tasks.differentiated_run import DifferentiatedRows, DifferentiatedRun, RunSettings, formulas, variables
+from kinegraph.tasks.differentiated_run import (
+    DifferentiatedRows,
+    DifferentiatedRun,
+    RunSettings,
+    formulas,
+    variables,
+    with_free_forces,
+)
 from kinegraph.tasks.least_squares import MOST_STEPS, Problem, Solved, solved, variable_bounds
 from kinegraph.tasks.operating_point import Floats, name_index
 from kinegraph.tasks.prescribed_motion import require_all_prescribed
@@ -125,6 +132,7 @@ def synthesize(
     for what, given in (("wanted", wanted), ("bounds", bounds)):
         if not isinstance(given, Mapping) or not given:
             raise TaskError(f"{what} is {given!r:.60}: give values by name, e.g. {{'tip.x': 0.3}}, {{'l1': (0.5, 2)}}")
+    mechanism = with_free_forces(mechanism, bounds)
     names = variables(mechanism, tuple(bounds), "bounds")
     control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
     span = span_of(t0, duration, control)

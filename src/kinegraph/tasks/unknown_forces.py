@@ -13,13 +13,13 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import arguments_of, request_of
 from kinegraph.compiler.stored import derived
-from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError, one_of
 from kinegraph.graph.build import bind
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph
 from kinegraph.graph.proof import prove
 from kinegraph.jit.kernel import compile_graph
+from kinegraph.model.changes.coordinates import with_known
 from kinegraph.model.constraints import is_constrained, refuse_states
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -27,6 +27,7 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.passes.effort import Effort
 from kinegraph.passes.pipeline import reduce
 from kinegraph.simulate.formulas import formula
+from kinegraph.tabular import Tabular
 from kinegraph.tasks.force_equations import (
     KNOWN,
     MATRIX,
@@ -98,7 +99,7 @@ class ForceProblem:
 
 
 @dataclass(frozen=True)
-class UnknownForces(RichDisplay):
+class UnknownForces(Tabular):
     """X at every time, NaN where the motion does not determine it.
 
     determinate: by unknown, true if it is determined at all times. residual: the largest residual of all equations,
@@ -158,6 +159,10 @@ class UnknownForces(RichDisplay):
         if self.near_singular.size:
             lines += [f"  {line}" for line in singular_lines(self)]
         return "\n".join(lines)
+
+    def _table(self) -> Mapping[str, Floats]:
+        errors = {} if self.errors is None else {f"error of {name}": self.error(name) for name in self.unknowns}
+        return {"t": self.times, **{name: self[name] for name in self.unknowns}, **errors}
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""
@@ -250,7 +255,7 @@ def unknown_names(mechanism: Mechanism, wanted: Sequence[str]) -> tuple[str, ...
     """The requested unknowns (a single name is allowed), or all that the model declares."""
     wanted = (wanted,) if isinstance(wanted, str) else wanted
     declared = [one.name for one in mechanism.unknowns]
-    known = [*declared, *mechanism.layout.inputs, *mechanism.layout.forces]
+    known = [*mechanism.layout.inputs, *mechanism.layout.forces]
     for name in wanted:
         if name not in known:
             raise TaskError(f"unknown force {name!r}: it is not in the equations\n  {did_you_mean(name, known)}")
@@ -263,11 +268,12 @@ def unknown_names(mechanism: Mechanism, wanted: Sequence[str]) -> tuple[str, ...
 
 
 def with_values(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Mechanism:
-    """The mechanism with formulas of time for some of its inputs."""
-    known = [one.name for one in mechanism.inputs]
+    """The mechanism with formulas of time for some of its inputs and unknowns."""
     for name in inputs:
-        if name not in known:
-            raise TaskError(f"unknown input {name!r}\n  {did_you_mean(name, known)}")
+        if name not in mechanism.input_names:
+            raise TaskError(f"unknown input {name!r}\n  {did_you_mean(name, mechanism.input_names)}")
+    found = {one.name: formula(inputs[one.name]) for one in mechanism.unknowns if one.name in inputs}
+    mechanism = with_known(mechanism, found)
     given = tuple(
         replace(one, value=formula(inputs[one.name])) if one.name in inputs else one for one in mechanism.inputs
     )
@@ -276,8 +282,8 @@ def with_values(mechanism: Mechanism, inputs: Mapping[str, Scalar]) -> Mechanism
 
 def require_values(mechanism: Mechanism, names: Sequence[str]) -> None:
     """TaskError for an input that is neither unknown nor has a value."""
-    for name in mechanism.layout.inputs:
-        if name not in names:
+    for one in mechanism.inputs:
+        if one.value is None and (name := one.name) not in names:
             raise TaskError(f"input {name!r} has no value: name it as unknown, or give inputs={{'{name}': '...'}}")
 
 

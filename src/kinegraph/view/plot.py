@@ -7,9 +7,10 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kinegraph.errors import KinegraphError, SolveError
 from kinegraph.extras import Foreign
@@ -76,10 +77,24 @@ _MOST_PLANES = 4
 _WIDTH = 62  # letters of a legend that fit above a panel
 
 
-def plot(solution: Solution, path: str | Path, columns: Sequence[str] = ()) -> Path:
-    """Write a picture of the solution to a .png, .svg or .pdf file; `columns` chooses the curves of the first panel."""
+class HoldsSolution(Protocol):
+    """A result that can be seen as one solution, such as a docking."""
+
+    def solution(self) -> Solution:
+        """All of it as columns over time."""
+        ...
+
+
+def solution_of(result: Solution | HoldsSolution) -> Solution:
+    """The solution itself, or that of a docking."""
+    return result if isinstance(result, Solution) else result.solution()
+
+
+def plot(solution: Solution | HoldsSolution, path: str | Path, columns: Sequence[str] = ()) -> Path:
+    """Write a picture of a solution or a docking to a .png, .svg or .pdf file; `columns` chooses the curves of the
+    first panel."""
     path = picture_path(path, SolveError)
-    drawn = figure(solution, columns)
+    drawn = figure(solution_of(solution), columns)
     with written_to(path):
         drawn.savefig(path)
     return path
@@ -106,27 +121,45 @@ def styled() -> AbstractContextManager[None]:
 
 
 def figure(solution: Solution, columns: Sequence[str] = ()) -> Figure:
-    """The picture as a matplotlib figure: positions, velocities, energies, phase plane."""
+    """The picture as a matplotlib figure: positions, velocities, energies, phase plane; or the charts of the
+    solution and its energies."""
     from matplotlib.figure import Figure
 
+    rows = 2 if columns or not solution.charts else -(-(len(solution.charts) + 1) // 2)
     with styled():
-        page = Figure(figsize=(9.6, 6.4), layout="constrained")
-        panels = page.subplots(2, 2)
+        page = Figure(figsize=(9.6, 3.2 * rows), layout="constrained")
+        panels = page.subplots(rows, 2)
         page.suptitle(written(solution.model), x=0.01, ha="left", fontsize=13, fontweight="bold")
-        known = _units(solution)
-        title = "Chosen columns" if columns else "Coordinates"
-        _curves(panels[0, 0], solution, columns or solution.positions, title, known)
-        _curves(panels[0, 1], solution, solution.velocities, "Velocities", known)
-        _energies(panels[1, 0], solution)
-        _phase_plane(panels[1, 1], solution, known)
-        footer = f"{solution.method}; {solution.ending.status.value} at t = {solution.ending.time:.6g}"
+        if columns or not solution.charts:
+            _of_motion(panels, solution, columns)
+        else:
+            _of_charts(panels.ravel(), solution)
+        ended = (solution.charts and solution.ending.detail) or solution.ending.status.value
+        footer = f"{solution.method}; {ended} at t = {solution.ending.time:.6g}"
         page.supxlabel(footer, x=0.01, ha="left", fontsize=7.5)
         return page
 
 
+def _of_motion(panels: NDArray[np.object_], solution: Solution, columns: Sequence[str]) -> None:
+    known = _units(solution)
+    title = "Chosen columns" if columns else "Coordinates"
+    _curves(panels[0, 0], solution, columns or solution.positions, title, known)
+    _curves(panels[0, 1], solution, solution.velocities, "Velocities", known)
+    _energies(panels[1, 0], solution)
+    _phase_plane(panels[1, 1], solution, known)
+
+
+def _of_charts(panels: NDArray[np.object_], solution: Solution) -> None:
+    for panel, chart in zip(panels, solution.charts, strict=False):
+        _curves(panel, solution, chart.names, chart.title, dict.fromkeys(chart.names, chart.unit))
+    _energies(panels[len(solution.charts)], solution)
+    for panel in panels[len(solution.charts) + 1 :]:
+        panel.set_axis_off()
+
+
 def _curves(panel: Axes, solution: Solution, names: Sequence[str], title: str, known: Mapping[str, str]) -> None:
     for name in names[:_MOST_CURVES]:
-        panel.plot(solution.t, solution[name], label=written(name))
+        panel.plot(solution.t, solution[name], label=written(_short(name)))
     panel.set_title(_titled(title, _MOST_CURVES, len(names)))
     panel.set_xlabel("t / s")
     panel.set_ylabel(joined(list(names[:_MOST_CURVES]), known))
@@ -134,6 +167,11 @@ def _curves(panel: Axes, solution: Solution, names: Sequence[str], title: str, k
     _mark_events(panel, solution)
     _shade_contacts(panel, solution)
     _legend(panel)
+
+
+def _short(name: str) -> str:
+    """A column without its kind: `load:legA` in a chart of loads is legA."""
+    return name.rpartition(":")[2]
 
 
 def _energies(panel: Axes, solution: Solution) -> None:

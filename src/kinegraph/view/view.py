@@ -1,4 +1,4 @@
-"""`view`: write a mechanism, a solution or a study as an HTML page."""
+"""`view`: write a mechanism, a solution, a docking or a study as an HTML page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.docking.result import DockingRun
 from kinegraph.errors import ModelError
 from kinegraph.model.expressions import Scalar
 from kinegraph.solve.solution import Solution
@@ -15,20 +16,20 @@ from kinegraph.view.study import study_page
 
 
 def view(
-    model: MechanismSource | Solution | Study,
+    model: MechanismSource | Solution | DockingRun | Study,
     path: str | Path | None = None,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Path:
     """Write an .html page to open in a browser, and return its path.
 
-    model: a Mechanism, a path, or a library name: shown with a slider for each coordinate; a solution: animated; or a
-        study: its statistics and figures.
+    model: a Mechanism, a path, or a library name: shown with a slider for each coordinate; a solution or a docking:
+        animated; or a study: its statistics and figures.
     path: an .html file; by default the name of the mechanism.
     parameters: values that replace the model's; a solution has its own.
     """
     if isinstance(model, Study):
         return study_page(model, path or "study.html")
-    if isinstance(model, Solution):
+    if isinstance(model, Solution | DockingRun):
         if parameters:
             raise ModelError("a solution already has its parameters", remedy="omit `parameters`")
         return page(model, path or "solution.html")

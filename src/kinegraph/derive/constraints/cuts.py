@@ -95,7 +95,7 @@ class PlanarLinkage:
 
 def planar_linkage(mechanism: Mechanism) -> PlanarLinkage:
     """The mechanism as a planar linkage; NotPlanar if it is not planar, or has constraints other than loops."""
-    more = (mechanism.constraints, mechanism.contacts, mechanism.unknowns, mechanism.quasivelocities)
+    more = (mechanism.constraints, mechanism.contacts, mechanism.quasivelocities)
     if any((*more, mechanism.definitions, mechanism.states)) or not mechanism.loops:
         raise NotPlanar
     if not all(isinstance(loop, Loop) for loop in mechanism.loops):

@@ -97,7 +97,7 @@ class Forces:
     """External forces and inputs, by input symbol: `tau:q1` is a joint force, `u` a declared input.
 
     formulas: expressions of the state and time. sampled: inputs whose values are passed at run time. Joint forces that
-    are not named are zero; declared inputs without a value must be named.
+    are not named are zero, as are unknowns; declared inputs without a value must be named.
     quantities: those whose entries the formulas use (`gravity[0]`, `tip.z`), of positions, velocities and time.
     """
 
@@ -109,8 +109,9 @@ class Forces:
         """DerivationError for an unknown input, or for an input without a value."""
         for name in (*self.formulas, *self.sampled):
             input_symbol(mechanism, name)
+        optional = {*self.formulas, *self.sampled, *(unknown.name for unknown in mechanism.unknowns)}
         for name in mechanism.layout.inputs:
-            if name not in self.formulas and name not in self.sampled:
+            if name not in optional:
                 raise DerivationError(f"the input {name!r} has no value: give inputs={{'{name}': ...}}")
 
     @property
@@ -129,10 +130,9 @@ NO_FORCES = Forces({})
 
 def input_symbol(mechanism: Mechanism, name: str) -> str:
     """The symbol of a user's name: `q1` or `tau:q1` (a joint force), or `u` (a declared input)."""
-    declared = [given.name for given in mechanism.inputs]
+    declared, layout = mechanism.input_names, mechanism.layout
     if name in declared:
         return name
-    layout = mechanism.layout
     if symbol := layout.force(name):
         return symbol
     known = ", ".join([*(moved_by(force) for force in layout.forces), *declared])
@@ -164,7 +164,7 @@ def _elements_are_led(mechanism: Mechanism) -> bool:
 
 def _stores(element: Element, mechanism: Mechanism) -> bool:
     """Does an element return all energy that it takes?"""
-    driving = (TIME, *(given.name for given in mechanism.inputs), *mechanism.layout.states)
+    driving = (TIME, *mechanism.input_names, *mechanism.layout.states)
     if any(mentions(element, name) for name in driving):
         return False
     if isinstance(element, Spring):

@@ -29,7 +29,7 @@ from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Scalar
 from kinegraph.graph.node import Coefficient
-from kinegraph.model.constraints import Frame, Loop, refuse_unknowns
+from kinegraph.model.constraints import Frame, Loop
 from kinegraph.model.expressions import Name
 from kinegraph.model.mechanism import ZERO, Body, Inertia, Mechanism, Quaternion, Rotation, Shift, Transform
 
@@ -203,7 +203,6 @@ def is_prismatic(tree: Tree, index: int) -> bool:
 
 def build_tree(mechanism: Mechanism, names: Names, exact: bool = False) -> Tree:
     """The tree of elementary joints of a mechanism. exact: do not round long numbers of welded bodies."""
-    refuse_unknowns(mechanism)
     return _TreeBuilder(mechanism, names, exact).tree()
 
 

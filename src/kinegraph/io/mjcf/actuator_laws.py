@@ -18,7 +18,7 @@ Values = list[Fraction]
 _SIZE = 10  # of gainprm, biasprm and dynprm
 #: The attributes that all actuators share, with the number of values.
 _SHARED = {"ctrlrange": 2, "forcerange": 2, "actrange": 2, "gear": 6, "damping": 3}
-_WORDS = ("ctrllimited", "forcelimited", "actlimited", "input", "group", "delay", "armature", "cranklength")
+_WORDS = ("ctrllimited", "forcelimited", "actlimited", "input", "group", "delay", "armature", "cranklength", "actearly")
 _INPUTS = {"pid": ("pos", "vel", "ff"), "dcmotor": ("pos", "vel", "ff", "voltage")}
 
 
@@ -216,6 +216,26 @@ def _gives(element: Element, *names: str) -> bool:
 
 def _filled(given: Sequence[Fraction], rest: Sequence[Fraction]) -> Values:
     return [*given, *rest[len(given) :]]
+
+
+# Activations: variables of first order between a control and its force
+
+
+def activation_rate(
+    law: ActuatorLaw, control: Expression, state: Expression, limits: tuple[Fraction, Fraction] | None
+) -> Expression:
+    """The rate of the activation: the control (integrator), or (control - activation) / time constant (filters).
+
+    At a limit the activation does not move outwards.
+    """
+    rate = control
+    if law.dynamics != "integrator":
+        rate = Operation("/", (Operation("-", (control, state)), Number(law.dynamics_values[0])))
+    if limits is None:
+        return rate
+    lower, upper = map(Number, limits)
+    below = Call("select", (Operation("-", (upper, state)), rate, Call("min", (rate, ZERO))))
+    return Call("select", (Operation("-", (state, lower)), below, Call("max", (below, ZERO))))
 
 
 # Forces as expressions of the controls, the length and its rate

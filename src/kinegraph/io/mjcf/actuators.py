@@ -12,6 +12,7 @@ import numpy as np
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.actuator_laws import (
     ActuatorLaw,
+    activation_rate,
     clamped,
     motor_force,
     pid_force,
@@ -34,7 +35,7 @@ from kinegraph.model.elements import Element as ForceElement
 from kinegraph.model.evaluate import number
 from kinegraph.model.expressions import Call, Expression, Name, Number, Operation, expression
 from kinegraph.model.joint_models import length
-from kinegraph.model.mechanism import ZERO, Coordinate, QuaternionCoordinates
+from kinegraph.model.mechanism import ZERO, Coordinate, FirstOrderState, QuaternionCoordinates
 from kinegraph.model.poses import Floats, pose
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import ActuatorData, Extra, JointArmature, JointFriction
@@ -93,10 +94,11 @@ class ActuatorReader:
     findings: Findings
     mobility: Callable[[Sequence[JointArmature]], tuple[tuple[str, ...], Floats]]
     inputs: list[Input] = field(default_factory=list)
+    states: list[FirstOrderState] = field(default_factory=list)
     extras: list[Extra] = field(default_factory=list)
 
     def elements(self, root: Element) -> list[ForceElement]:
-        """The forces of all actuators; their inputs and other data are in `inputs` and `extras`."""
+        """The forces of all actuators; their inputs, activations and other data are in `inputs`, `states`, `extras`."""
         drives: list[Drive] = []
         listed = list(self._laws(root))
         for name, _, law, element in listed:
@@ -160,6 +162,10 @@ class ActuatorReader:
             unknown |= {law.dynamics}
         if unknown:
             raise UnsupportedActuatorError(f"{' and '.join(sorted(unknown))} actuators are not supported")
+        if law.dynamics in ("filter", "filterexact") and law.dynamics_values[0] <= 0:
+            raise UnsupportedActuatorError("the time constant of its activation is not positive")
+        if law.word("actearly") == "true" and law.dynamics != "none":
+            raise UnsupportedActuatorError('actearly uses the activation of the next step; write actearly="false"')
         states = [name for name in ("ki", "slewmax", "inductance", "thermal", "lugre") if any(law.own.get(name, ()))]
         if any(law.value("controller", place) for place in (1, 3)):
             states.append("ki or slewmax of controller")
@@ -189,29 +195,32 @@ class ActuatorReader:
         return servo_force(law, controls[""], along, rate)
 
     def _controls(self, legal: str, law: ActuatorLaw, element: Element) -> dict[str, Expression]:
-        """The clamped controls; an actuator with activation is driven by its activation itself."""
-        active = law.dynamics in _ACTIVATIONS
-        if active:
-            message = (
-                f"the activation dynamics ({law.dynamics}) of <{element.tag}> {legal}: "
-                f"its input {legal}_act is the activation"
-            )
-            self.findings.add(FindingKind.LEFT_OUT, message, element.place, "activation dynamics")
+        """The clamped controls; the activation stands for the control of an actuator that has one."""
         found: dict[str, Expression] = {}
         named = law.inputs if law.gain in ("pid", "dcmotor") else ("",)
         ranges: list[tuple[Expression, Expression] | None] = []
         labels: list[str] = []
         for place, word in enumerate(named):
             several = f"_{word}" if len(named) > 1 else ""
-            ending = "_act" if active else several
-            label = self.names.fresh(legal + ending) if ending else legal
-            within = None if active else self._control_range(law, word, place, element)
+            label = self.names.fresh(legal + several) if several else legal
+            within = self._control_range(law, word, place, element)
             found[word] = clamped(Name(label), within if self.settings.flags.control_limits else None)
             ranges.append(None if within is None else (Number(within[0]), Number(within[1])))
             labels.append(label)
             self.inputs.append(Input(label))
-        self.extras.append(ActuatorData(element.get("name") or legal, tuple(labels), tuple(ranges), active))
+        state = ""
+        if law.dynamics in _ACTIVATIONS:
+            state = self.names.fresh(f"{legal}_act")
+            rate = activation_rate(law, found[""], Name(state), self._activation_range(law, element))
+            self.states.append(FirstOrderState(state, rate))
+            found[""] = Name(state)
+        self.extras.append(ActuatorData(element.get("name") or legal, tuple(labels), tuple(ranges), state))
         return found
+
+    def _activation_range(self, law: ActuatorLaw, element: Element) -> tuple[Fraction, Fraction] | None:
+        if law.inherited and law.dynamics == "integrator":
+            return self._inherited(law, element)
+        return law.limits("actrange", "actlimited", self.settings.automatic_limits)
 
     def _control_range(
         self, law: ActuatorLaw, word: str, place: int, element: Element

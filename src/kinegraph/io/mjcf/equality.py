@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -106,12 +106,13 @@ def _exact(whole: NDArray[np.float64]) -> Values:
     return np.array([Fraction(int(entry)) for entry in whole.flat], dtype=object).reshape(whole.shape)
 
 
-# <connect>, <weld> and <joint> of <equality> as loops and constraints. They are soft in MuJoCo (`solref`, `solimp`) and
-# exact here, as the report says. Without an explicit pose, a constraint keeps the relative pose at the start (`qpos0`).
+# <connect>, <weld>, <joint> and <tendon> of <equality> as loops and constraints. They are soft in MuJoCo (`solref`,
+# `solimp`) and exact here, as the report says. Without an explicit pose, a constraint keeps the relative pose at the
+# start (`qpos0`).
 
 _DEFAULT_POLYNOMIAL = (Fraction(0), Fraction(1), Fraction(0), Fraction(0), Fraction(0))
 _ORIGIN = (Fraction(0), Fraction(0), Fraction(0))
-_KINDS = ("connect", "weld", "joint")
+_KINDS = ("connect", "weld", "joint", "tendon")
 _TOPIC = "equality constraints"
 _T = TypeVar("_T")
 
@@ -120,13 +121,16 @@ _T = TypeVar("_T")
 class Parts:
     """The targets of constraints, by their names in the file: bodies, frames of sites, joints with their motion.
 
-    ranges: of the joints that have a range, also if limits are switched off.
+    ranges: of the joints that have a range, also if limits are switched off. lengths: of tendons, and their values at
+    the initial positions; `without_length` are the tendons of which they are not known.
     """
 
     bodies: Mapping[str, str | None]
     sites: Mapping[str, Frame]
     joints: Mapping[str, tuple[MjcfJoint, JointMotion]]
     ranges: Mapping[str, tuple[Expression, Expression]] = field(default_factory=dict)
+    lengths: Mapping[str, tuple[Expression, Expression]] = field(default_factory=dict)
+    without_length: Set[str] = frozenset()
 
 
 @dataclass
@@ -178,7 +182,9 @@ class EqualityReader:
                 self.angle_reader.findings.count(FindingKind.NOT_USED, _TOPIC, what, element.place, _called(element))
 
     def _add(self, element: Element, name: str) -> None:
-        if element.tag == "joint":
+        if element.tag in ("joint", "tendon"):
+            if not self._measured(element):
+                return
             self._constraints.append(self.places.mark(self._relation(element, name), element.place))
             return
         joint = Joint(JointType.SPHERICAL if _leaves_rotation(element) else JointType.FIXED)
@@ -247,22 +253,40 @@ class EqualityReader:
 
     # coordinates
 
+    def _measured(self, element: Element) -> bool:
+        """Whether the lengths of the tendons are known; if not, the constraint is reported."""
+        unknown = [name for word in _ENDS if (name := element.get(word)) in self.parts.without_length]
+        if unknown:
+            what = f"<{element.tag}> of <equality>, because of the path of the tendon {unknown[0]}"
+            self.angle_reader.findings.count(FindingKind.LEFT_OUT, _TOPIC, what, element.place, _called(element))
+        return not unknown
+
     def _relation(self, element: Element, name: str) -> Constraint:
-        """joint1 - ref1 = c0 + c1 x + c2 x^2 + c3 x^3 + c4 x^4 with x = joint2 - ref2; only c0 without joint2."""
-        first, start = self._coordinate(element, "joint1")
+        """x1 - start1 = c0 + c1 x + c2 x^2 + c3 x^3 + c4 x^4 with x = x2 - start2, of joints or lengths of tendons.
+
+        Without a second joint or tendon it is only c0.
+        """
+        read = self._coordinate if element.tag == "joint" else self._length
+        ends = (f"{element.tag}1", f"{element.tag}2")
+        first, start = read(element, ends[0])
         coefficients = _polynomial(element)
         right = _sum(start, coefficients[0])
-        if not element.get("joint2"):
+        if not element.get(ends[1]):
             return Constraint(name, first, right)
-        second, reference = self._coordinate(element, "joint2")
-        if second == first:
-            raise ModelError(f"<joint> connects {element.get('joint1')} to itself", element.place, "name two joints")
+        if element.get(ends[0]) == element.get(ends[1]):
+            message = f"<{element.tag}> connects {element.get(ends[0])} to itself"
+            raise ModelError(message, element.place, f"name two {element.tag}s")
+        second, reference = read(element, ends[1])
         x = plus(second, negative(reference))
         for power, factor in enumerate(coefficients[1:], start=1):
             if factor:
                 term = x if power == 1 else Operation("^", (x, Number(Fraction(power))))
                 right = plus(right, term if factor == 1 else Operation("*", (Number(factor), term)))
         return Constraint(name, first, right)
+
+    def _length(self, element: Element, word: str) -> tuple[Expression, Expression]:
+        """The length of a tendon, and its value at the start."""
+        return found_part(self.parts.lengths, element, word)
 
     def _coordinate(self, element: Element, word: str) -> tuple[Expression, Expression]:
         """The coordinate of a joint, and its position at the start."""
@@ -313,7 +337,7 @@ def _called(element: Element) -> str:
     return element.get("name") or "_".join((element.tag, *ends))
 
 
-_ENDS = ("body1", "body2", "site1", "site2", "joint1", "joint2")
+_ENDS = ("body1", "body2", "site1", "site2", "joint1", "joint2", "tendon1", "tendon2")
 
 
 def _what(element: Element) -> str:

@@ -15,7 +15,7 @@ from kinegraph.model.robot_data import ActuatorData, Keyframe
 
 
 def keyframes(root: Element, mechanism: Mechanism, findings: Findings) -> Iterator[Keyframe]:
-    """The keyframes with their positions and velocities, and the values of inputs if all actuators are driven.
+    """The keyframes with positions and velocities, and activations and inputs if all actuators are driven.
 
     `qpos` and `qvel` of MuJoCo have the order of our coordinates.
     """
@@ -27,26 +27,20 @@ def keyframes(root: Element, mechanism: Mechanism, findings: Findings) -> Iterat
         state = (*_named(element, "qpos", layout.positions), *_named(element, "qvel", layout.velocities))
         given = {word: [item.value for item in numbers(element, word) or ()] for word in ("ctrl", "act")}
         complete = {
-            "ctrl": sum(len(one.inputs) for one in actuators), "act": sum(one.active for one in actuators)
+            "ctrl": sum(len(one.inputs) for one in actuators), "act": sum(bool(one.state) for one in actuators)
         }  # fmt: skip
         for word in [word for word, values in given.items() if values and len(values) != complete[word]]:
             what = f"{word} of <key>, because not all actuators are driven"
             findings.count(FindingKind.LEFT_OUT, "keyframes", what, element.place, name)
             given[word] = []
-        yield Keyframe(name, state, tuple(_controls(actuators, given["ctrl"], given["act"])))
+        inputs = _named_values((one for actuator in actuators for one in actuator.inputs), given["ctrl"])
+        activations = _named_values((one.state for one in actuators if one.state), given["act"])
+        yield Keyframe(name, (*state, *activations), tuple(inputs))
 
 
-def _controls(
-    actuators: Iterable[ActuatorData], controls: Sequence[Fraction], activations: Sequence[Fraction]
-) -> Iterator[tuple[str, Expression]]:
-    """The values of inputs: of controls, or of activations for actuators that are driven by them."""
-    control, activation = iter(controls), iter(activations)
-    for actuator in actuators:
-        own = [next(control, None) for _ in actuator.inputs]
-        values = [next(activation, None)] if actuator.active else own
-        yield from (
-            (one, Number(value)) for one, value in zip(actuator.inputs, values, strict=True) if value is not None
-        )
+def _named_values(names: Iterable[str], values: Sequence[Fraction]) -> Iterator[tuple[str, Expression]]:
+    """The given values with their names; nothing if there are none."""
+    return ((name, Number(value)) for name, value in zip(names, values, strict=False))
 
 
 def _named(element: Element, word: str, names: tuple[str, ...]) -> Iterator[tuple[str, Expression]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from os import PathLike
@@ -36,9 +36,10 @@ from kinegraph.io.mjcf.joints import (
     spring_damper,
 )
 from kinegraph.io.mjcf.keyframes import keyframes
+from kinegraph.io.mjcf.mocap import MocapBodies
 from kinegraph.io.mjcf.moments import along_principal_axes
 from kinegraph.io.mjcf.settings import ACTUATORS, Defaults, InertiaFromGeoms, Settings, read_settings, switched_range
-from kinegraph.io.mjcf.tendons import Sites, TendonReader
+from kinegraph.io.mjcf.tendons import Sites, Tendon, TendonReader
 from kinegraph.io.mjcf.transforms import Orienter, cleaned, exact_quaternion
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
@@ -155,7 +156,9 @@ class MjcfRobotBuilder:
         orienter: Orienter,
         settings: Settings,
         finder: MeshFinder,
+        mocap: MocapBodies,
     ) -> None:
+        self.mocap = mocap
         self.root = root
         self.bodies = bodies
         self.defaults = defaults
@@ -208,8 +211,11 @@ class MjcfRobotBuilder:
         fluid = tuple(self._fluid_forces(bare))
         extras = (*self._joint_records(bare), *compensation, *fluid, *self._shapes)
         full = replace(bare, extras=extras, joints=tuple(joints))
-        mechanism = self._with_equality(full, options.equalities)
-        mechanism = self._driven(mechanism, options.actuators)
+        parts, sites = self._parts, Sites(self._sites, self._point)
+        ropes = TendonReader(full, parts, sites, self.joints, self.defaults, self.findings)
+        tendons = ropes.tendons(self.root)
+        mechanism = self._with_equality(full, parts, tendons, options.equalities)
+        mechanism = self.mocap.moved(self._driven(mechanism, ropes, tendons, options.actuators))
         validate(mechanism, self.places)
         report_massless(mechanism, self.findings)
         if self.settings.flags.contacts:
@@ -229,15 +235,19 @@ class MjcfRobotBuilder:
                 ranges[joint.name] = lower, upper
         return Parts({"world": None, **named}, self._sites, joints, ranges)
 
-    def _with_equality(self, mechanism: Mechanism, wanted: bool) -> Mechanism:
-        reader = EqualityReader(mechanism, self._parts, self.defaults, self.orienter.angle_reader, self.places)
+    def _with_equality(
+        self, mechanism: Mechanism, parts: Parts, tendons: Mapping[str, Tendon], wanted: bool
+    ) -> Mechanism:
+        lengths = {name: (one.extent.value, one.start) for name, one in tendons.items() if one.extent is not None}
+        complete = replace(parts, lengths=lengths, without_length=tendons.keys() - lengths.keys())
+        reader = EqualityReader(mechanism, complete, self.defaults, self.orienter.angle_reader, self.places)
         return reader.constrained(self.root, self.settings.flags.equality, wanted)
 
-    def _driven(self, mechanism: Mechanism, actuators: bool) -> Mechanism:
+    def _driven(
+        self, mechanism: Mechanism, ropes: TendonReader, tendons: Mapping[str, Tendon], actuators: bool
+    ) -> Mechanism:
         """The mechanism with its tendons, actuators and keyframes."""
-        parts, sites = self._parts, Sites(self._sites, self._point)
-        ropes = TendonReader(mechanism, parts, sites, self.joints, self.defaults, self.findings)
-        tendons = ropes.tendons(self.root)
+        parts, sites = ropes.parts, ropes.sites
         records = tuple(ropes.records(tendons))
         forbidden = (*mechanism.layout.positions, *mechanism.layout.velocities)
         names = NameTable((), forbidden)
@@ -258,6 +268,7 @@ class MjcfRobotBuilder:
             extras=(*mechanism.extras, *records, *reader.extras),
             elements=forces,
             inputs=tuple(reader.inputs),
+            states=tuple(reader.states),
         )
         if any(isinstance(one, PassiveElement) and one.topic == GRAVITY_COMPENSATION for one in mechanism.extras):
             driven = self.settings.flags.actuation and any(group.children for group in self.root.all("actuator"))
@@ -358,6 +369,8 @@ class MjcfRobotBuilder:
         """All transforms of a body: its placement, then its joints."""
         joints = self._joints_on[body]
         placed = (*body.around, *self.orienter.place(body.element, f"the body {name}"), *frame)
+        if body.element.get("mocap") == "true":
+            self.mocap.enter(body, name, bool(joints))
         if not any(joint.kind is MjcfJointKind.FREE for joint in joints):
             moves, motions = self.joints.motion(joints)
             self._enter(motions)
@@ -537,9 +550,8 @@ MJCF: Vocabulary = {
     ),
     "worldbody": entry(children=_IN_BODIES),
     "body": entry(
-        understood(f"name childclass gravcomp {_PLACE}"),
+        understood(f"name childclass gravcomp mocap {_PLACE}"),
         idle("user sleep simple fuse"),
-        missing("mocap bodies", mocap="false"),
         children=_IN_BODIES,
         once="inertial",
     ),
@@ -587,7 +599,7 @@ MJCF: Vocabulary = {
     "pulley": entry(understood("divisor")),
     "share": entry(understood("joint coef")),
     "equality": entry(
-        children="connect weld joint=relation tendon=constraint flex=constraint "
+        children="connect weld joint=relation tendon=tendon_relation flex=constraint "
         "flexvert=constraint flexstrain=constraint distance=constraint",
     ),
     "equality_class": entry(understood("active"), idle(_SOFTNESS)),
@@ -596,6 +608,7 @@ MJCF: Vocabulary = {
         understood("name class active body1 body2 anchor relpose site1 site2 torquescale"), idle(_SOFTNESS)
     ),
     "relation": entry(understood("name class active joint1 joint2 polycoef"), idle(_SOFTNESS)),
+    "tendon_relation": entry(understood("name class active tendon1 tendon2 polycoef"), idle(_SOFTNESS)),
     "constraint": left_out("equality constraints", active="false"),
     "actuator": entry(children=" ".join(f"{actuator}=an_actuator" for actuator in sorted(ACTUATORS))),
     # The reader reports each actuator, delay and activation that it leaves out, by name.
@@ -603,9 +616,9 @@ MJCF: Vocabulary = {
         understood("name class joint jointinparent tendon site refsite cranksite slidersite cranklength body gear"),
         understood("ctrllimited ctrlrange forcelimited forcerange actlimited actrange inheritrange delay group"),
         understood("armature damping dyntype dynprm gaintype gainprm biastype biasprm kp kv dampratio timeconst"),
-        understood("area diameter bias input posrange velrange ffrange ki slewmax"),
+        understood("area diameter bias input posrange velrange ffrange ki slewmax actearly"),
         understood("resistance motorconst nominal saturation inductance cogging controller thermal lugre"),
-        idle("user imax nsample interp lengthrange actearly actdim gain plugin instance"),
+        idle("user imax nsample interp lengthrange actdim gain plugin instance"),
         idle("range force scale lmin lmax vmax fpmax fvmax tausmooth"),
         children="config=idle",
     ),
@@ -644,5 +657,6 @@ def _robot(root: Element, finder: MeshFinder, name: str, options: RobotFileOptio
     settings, defaults = read_settings(root), Defaults(root)
     orienter = Orienter(AngleReader(options.rule, findings), settings.degrees, settings.euler_sequence)
     bodies = bodies_of(root, defaults, orienter)
-    builder = MjcfRobotBuilder(root, bodies, defaults, orienter, settings, finder)
+    mocap = MocapBodies(options.mocap, findings)
+    builder = MjcfRobotBuilder(root, bodies, defaults, orienter, settings, finder, mocap)
     return builder.robot(root.get("model") or name, options)

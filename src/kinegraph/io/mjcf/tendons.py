@@ -119,11 +119,15 @@ def distance(first: str, second: str, sites: Sites) -> Extent:
 
 @dataclass(frozen=True)
 class Tendon:
-    """A tendon with the attributes of its class; `extent` is None if its path is not supported."""
+    """A tendon with the attributes of its class, and its length at the initial positions.
+
+    `extent` is None if its path is not supported.
+    """
 
     name: str
     element: Element
     extent: Extent | None
+    start: Expression = ZERO
 
 
 @dataclass
@@ -151,7 +155,9 @@ class TendonReader:
                 if name in found:
                     raise ModelError(f"two tendons have the name {name}", element.place, "rename one of them")
                 full = self.defaults.complete(element, None, "tendon")
-                found[name] = Tendon(name, full, self._extent(full, name))
+                extent = self._extent(full, name)
+                start = ZERO if extent is None else expression(self._length_at(extent, start_values(self.mechanism)))
+                found[name] = Tendon(name, full, extent, start)
         return found
 
     def _extent(self, element: Element, name: str) -> Extent | None:
@@ -230,17 +236,18 @@ class TendonReader:
         """The lengths between which the spring is slack."""
         written = [item.value for item in numbers(tendon.element, "springlength") or ()] or [_AUTOMATIC]
         if written[0] == _AUTOMATIC:
-            rest = expression(self._length(extent))
+            rest = expression(self._length_at(extent, self._spring_values))
             return rest, rest
         return Number(written[0]), Number(written[-1])
 
-    def _length(self, extent: Extent) -> float:
-        """The length at the reference positions of springs."""
-        values: dict[str, Value] = dict(self._spring_values)
-        for site, frame in self.sites.frames.items():
-            position = self._spring_poses[frame.body].moved(frame.transforms, {}).position
-            names = self.sites.position(site) if extent.shares is None else ()
-            values |= {name.text: float(one) for name, one in zip(names, position, strict=False)}
+    def _length_at(self, extent: Extent, positions: Mapping[str, Value]) -> float:
+        """The length at given positions of all coordinates."""
+        values: dict[str, Value] = dict(positions)
+        if extent.shares is None:
+            poses = poses_at(self.mechanism, positions)
+            for site, frame in self.sites.frames.items():
+                position = poses[frame.body].moved(frame.transforms, {}).position
+                values |= {name.text: float(one) for name, one in zip(self.sites.position(site), position, strict=True)}
         return float(number(extent.value, values))
 
     @cached_property
@@ -252,10 +259,6 @@ class TendonReader:
                 assert isinstance(own, Name)
                 values[own.text] = number(self.joints.amount(joint, "springref") or ZERO, {})
         return values
-
-    @cached_property
-    def _spring_poses(self) -> dict[str | None, Pose]:
-        return poses_at(self.mechanism, self._spring_values)
 
 
 def _stretched(

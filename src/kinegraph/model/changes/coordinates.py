@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from kinegraph.errors import ModelError
 from kinegraph.model.constraints import AnyLoop, Constraint, Contact, Coupling
 from kinegraph.model.definitions import Definition, replaced, resolved
-from kinegraph.model.elements import Element
+from kinegraph.model.elements import Element, Input
 from kinegraph.model.evaluate import known_parameter_values, number
 from kinegraph.model.expressions import PI, TIME, Expression, Name, Scalar, expression, names
 from kinegraph.model.mechanism import (
@@ -230,6 +230,29 @@ def with_parameters(mechanism: Mechanism, values: Mapping[str, Scalar]) -> Mecha
     )
     validate(changed)
     return changed
+
+
+def with_known(mechanism: Mechanism, values: Mapping[str, Scalar]) -> Mechanism:
+    """The mechanism with values for some of its unknowns, which become inputs: numbers, or formulas of time."""
+    unknowns = [one.name for one in mechanism.unknowns]
+    allowed = {TIME, PI, *(parameter.name for parameter in mechanism.parameters)}
+    found = []
+    for name, value in values.items():
+        if name not in unknowns:
+            raise ModelError(f"{mechanism.name} has no unknown {name!r}", remedy=did_you_mean(name, unknowns))
+        found.append(Input(name, expression(value, name)))
+        if others := sorted(names(found[-1].value or ZERO) - allowed):
+            raise ModelError(f"the value of {name} depends on {others[0]!r}", remedy="use parameters and t only")
+    rest = tuple(one for one in mechanism.unknowns if one.name not in values)
+    return replace(mechanism, inputs=(*mechanism.inputs, *found), unknowns=rest)
+
+
+def with_unknown_parameters(mechanism: Mechanism, names: Iterable[str]) -> Mechanism:
+    """The mechanism with those of its unknowns that are among the names as parameters, zero, so that they can vary."""
+    chosen = {*names}
+    turned = tuple(Parameter(one.name, ZERO) for one in mechanism.unknowns if one.name in chosen)
+    rest = tuple(one for one in mechanism.unknowns if one.name not in chosen)
+    return replace(mechanism, parameters=(*mechanism.parameters, *turned), unknowns=rest) if turned else mechanism
 
 
 def with_start(mechanism: Mechanism, q: Sequence[float]) -> Mechanism:

@@ -23,7 +23,7 @@ from kinegraph.io.language.expressions import read_expression
 from kinegraph.io.vectors import read_vectors
 from kinegraph.model.expressions import Expression, Number
 from kinegraph.passes.effort import Effort
-from kinegraph.passes.rackovic import Case, like_rackovic
+from kinegraph.passes.like_rackovic import Case, like_rackovic
 from kinegraph.reproduce.document import Chapter, Document, Entry, Verdict, fewer, number
 from kinegraph.reproduce.printed import table, text
 from kinegraph.reproduce.rackovic_elements import complete_expressions, model_3_1, printed_h11, simplified_expressions

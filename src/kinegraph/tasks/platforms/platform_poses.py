@@ -18,6 +18,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.evaluate import number
 from kinegraph.model.names import did_you_mean
 from kinegraph.seeds import generator
+from kinegraph.tabular import Tabular, by_name
 from kinegraph.tasks.operating_point import Floats
 from kinegraph.tasks.platforms.workspace import PlatformLegs, platform_in
 
@@ -349,7 +350,7 @@ class Paths:
 
 
 @dataclass(frozen=True)
-class PlatformPoses(Sequence[PlatformPose]):
+class PlatformPoses(Tabular, Sequence[PlatformPose]):
     """The poses found, and the fate of all paths if paths were followed."""
 
     poses: tuple[PlatformPose, ...]
@@ -371,6 +372,14 @@ class PlatformPoses(Sequence[PlatformPose]):
 
     def __getitem__(self, index: int | slice) -> PlatformPose | tuple[PlatformPose, ...]:
         return self.poses[index]
+
+    def _table(self) -> Mapping[str, np.ndarray]:
+        names = tuple(self.poses[0].coordinates) if self.poses else ()
+        return {
+            **by_name(names, [np.array([one.coordinates[name] for name in names]) for one in self.poses]),
+            "residual": np.array([one.residual for one in self.poses]),
+            "hits": np.array([one.hits for one in self.poses], dtype=int),
+        }
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""

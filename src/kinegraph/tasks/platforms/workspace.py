@@ -21,6 +21,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.platforms.initial_pose import body_pose, pose
 from kinegraph.model.platforms.recognition import Platform, platform_of
+from kinegraph.tabular import Tabular
 from kinegraph.tasks.operating_point import Floats
 
 # The legs of a platform in numbers, for many poses at once.
@@ -217,7 +218,7 @@ _MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Workspace:
+class Workspace(Tabular):
     """The workspace on a grid of poses.
 
     axes: the varied coordinates and their values. verdict: a `Verdict` for every pose. dexterity: the distance from
@@ -265,6 +266,17 @@ class Workspace:
     def _legs_of(self, meaning: str) -> str:
         own = [f"{leg} {count}" for (one, leg), count in self.limits().items() if one.meaning == meaning and leg]
         return f" ({', '.join(own)})" if own else ""
+
+    def _table(self) -> Mapping[str, npt.NDArray[np.generic]]:
+        """A row for each pose of the grid; `leg` exceeds the limit that excludes it."""
+        grid = np.meshgrid(*self.axes.values(), indexing="ij")
+        legs = np.array([*self.names, ""])
+        return {
+            **{name: values.ravel() for name, values in zip(self.axes, grid, strict=True)},
+            "verdict": np.array([one.meaning for one in Verdict])[self.verdict.ravel()],
+            "leg": legs[self.at_fault.ravel()],
+            "dexterity": self.dexterity.ravel(),
+        }
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""

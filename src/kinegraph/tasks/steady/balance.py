@@ -83,9 +83,12 @@ _CYCLIC_ROUNDING = 1e-10
 
 
 def cyclic_velocities(
-    mechanism: Mechanism, point: OperatingPoint, forces: Kernel, rows: Kernel | None
+    mechanism: Mechanism, point: OperatingPoint, forces: Kernel, rows: Kernel | None, geared: bool = False
 ) -> tuple[int, ...]:
-    """The velocities whose coordinates are cyclic: all slopes by them vanish at random states."""
+    """The velocities whose coordinates are cyclic: all slopes by them vanish at random states.
+
+    geared: coordinates on which position constraints depend linearly count too, such as those of gears.
+    """
     random = np.random.default_rng(5)
     largest = np.zeros(len(point.v))
     for _ in range(_CYCLIC_SAMPLES):
@@ -93,17 +96,21 @@ def cyclic_velocities(
             point.q + random.uniform(-1, 1, len(point.q)), random.uniform(-1, 1, len(point.v)), point.tau, point.u,
             point.t, point.given,
         )  # fmt: skip
-        largest = np.maximum(largest, _largest_slopes(mechanism, state, forces, rows))
+        largest = np.maximum(largest, _largest_slopes(mechanism, state, forces, rows, geared))
     return tuple(int(index) for index in np.flatnonzero(largest < _CYCLIC_ROUNDING))
 
 
-def _largest_slopes(mechanism: Mechanism, state: OperatingPoint, forces: Kernel, rows: Kernel | None) -> Floats:
+def _largest_slopes(
+    mechanism: Mechanism, state: OperatingPoint, forces: Kernel, rows: Kernel | None, geared: bool
+) -> Floats:
     """For every displacement the largest slope by it, relative to the largest of all; zero if it is not finite."""
     size = len(state.v)
     slopes = [called(forces, state.arguments())[slope(FORCE, "dq")]]
     if rows is not None:
         found = called(rows, state.arguments())
-        slopes += [found[JACOBIAN][holonomic_rows(mechanism)], found[slope(RATE, "dq")]]
+        slopes.append(found[slope(RATE, "dq")])
+        if not geared:
+            slopes.append(found[JACOBIAN][holonomic_rows(mechanism)])
         slopes.append(found[slope(JACOBIAN, "dq")].reshape(-1, size))
     parts = [np.abs(one) / max(float(np.max(np.abs(one), initial=0.0)), 1e-300) for one in slopes]
     found_largest = np.max(np.vstack(parts), axis=0, initial=0.0)
@@ -168,9 +175,9 @@ class Balance:
 
     def started(self, q: Floats) -> Floats:
         """Initial unknowns at the value of the point, with the multipliers nearest to balance."""
-        if not self.rows:
-            return q
         rates = np.tile(self.point.v[list(self.free)], (len(q), 1))
+        if not self.rows:
+            return np.hstack([q, rates])
         found = np.hstack([q, np.zeros((len(q), self.rows)), rates])
         arguments = self._arguments(found)
         missing = called_rows(self.forces, arguments)[FORCE] - arguments["tau"]
@@ -278,21 +285,25 @@ def balance(
     point: OperatingPoint,
     parameters: Mapping[str, Scalar] | None = None,
     rates: tuple[str, ...] = (),
+    unknown: tuple[str, ...] = (),
 ) -> Balance:
     """The equations of a mechanism at rest, or, with the named rates of cyclic coordinates, in steady motion.
 
     The velocities of the point hold for the named rates; all others are zero, or follow from them by the
-    constraints.
+    constraints. unknown: rates of cyclic coordinates to be found, at which the forces on these balance too.
     """
     constrained = is_constrained(mechanism)
-    if constrained and not rates:
+    moving = bool(rates or unknown)
+    if constrained and not moving:
         _require_positions(mechanism)
     forces = force_kernel(mechanism, parameters, point.runtime)
     rows = row_kernel(mechanism, parameters, point.runtime) if constrained else None
     held = [mechanism.layout.velocities.index(name) for name in rates]
+    sought = [mechanism.layout.velocities.index(name) for name in unknown]
     cyclic = cyclic_velocities(mechanism, point, forces, rows)
-    _require_cyclic(mechanism, held, cyclic)
-    free = tuple(index for index in cyclic if index not in held) if constrained and rates else ()
+    steady = cyclic_velocities(mechanism, point, forces, rows, geared=True) if constrained and moving else cyclic
+    _require_cyclic(mechanism, [*held, *sought], steady)
+    free = tuple(k for k in steady if k not in held and (k in sought or (constrained and moving)))
     v = np.zeros_like(point.v)
     retained = [*held, *free]
     v[retained] = point.v[retained]
@@ -305,7 +316,7 @@ def balance(
         carrying = assembler.carrying_rows(entries)
         closing = carrying if assembler.is_rounded else tuple(range(len(entries)))
     holonomic = tuple(holonomic_rows(mechanism))
-    return Balance(forces, rows, replace(point, v=v), carrying, holonomic, closing, cyclic, free, bool(rates))
+    return Balance(forces, rows, replace(point, v=v), carrying, holonomic, closing, cyclic, free, moving)
 
 
 def _require_cyclic(

@@ -16,6 +16,7 @@ from kinegraph.model.mechanism import Body, Mechanism
 from kinegraph.model.robot_data import Shape, ShapeKind, ShapeRole
 from kinegraph.solve.problem import Floats
 from kinegraph.version import __version__
+from kinegraph.view.page.contact_shapes import ContactShapeDrawer
 from kinegraph.view.page.elements import ContactDrawer, ElementDrawer
 from kinegraph.view.page.frames import FrameOnLink, Frames, LinkPoses, States, units
 from kinegraph.view.page.meshes import MOST_TRIANGLES as MESH_TRIANGLES
@@ -147,6 +148,7 @@ class Drawer:
         elements = ElementDrawer(self.mechanism, self.frames, self.motion, self.values, self.states)
         self.drawing.parts += elements.parts()
         self.drawing.parts += ContactDrawer(self.mechanism, self.frames, self.motion, self.states).parts()
+        self.drawing.parts += ContactShapeDrawer(self.mechanism, self.frames, self.values).parts()
         return self.drawing
 
     # shapes of the model

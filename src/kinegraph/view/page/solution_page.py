@@ -23,7 +23,7 @@ from kinegraph.view.page.frames import States
 from kinegraph.view.page.meshes import json_for_html, packed
 from kinegraph.view.page.scene import Scene, scene_of
 from kinegraph.view.page.tables import counted, typeset
-from kinegraph.view.plot import Energies, energies
+from kinegraph.view.plot import Energies, HoldsSolution, energies, solution_of
 
 # The template of all pages: parts of HTML, the script and the style, and a policy that allows only these.
 
@@ -100,14 +100,15 @@ MOST_NUMBERS = 1_500_000
 _MOST_EVENTS = 500
 
 
-def page(solution: Solution, path: str | Path, source: str | None = None) -> Path:
+def page(solution: Solution | HoldsSolution, path: str | Path, source: str | None = None) -> Path:
     """Write a page with the animation, the plots, the equations and the solver's report to an .html file.
 
+    solution: a solution, or a docking.
     source: the name of the model on the command line, a file or a library name; the page then names the commands
     that print longer output.
     """
     path = page_path(path)
-    text = page_text(solution, source)
+    text = page_text(solution_of(solution), source)
     with written_to(path):
         path.write_text(text, encoding="utf-8")
     return path
@@ -129,8 +130,9 @@ def page_text(solution: Solution, source: str | None = None) -> str:
 
 
 def drawn_rows(solution: Solution, bodies: int) -> Rows:
-    """Every n-th row, so that the page stays small; rows with NaN cannot be drawn."""
-    rows = np.flatnonzero(np.all(np.isfinite(solution.array()), axis=1))
+    """Every n-th row, so that the page stays small; rows with NaN cannot be drawn. Of rows at one time the last."""
+    finite = np.all(np.isfinite(solution.array()), axis=1)
+    rows = np.flatnonzero(finite & np.append(np.diff(solution.t) != 0, True))
     if not len(rows):
         raise SolveError("the solution has no finite row: nothing to draw")
     most = max(2, min(MOST_FRAMES, MOST_NUMBERS // max(7 * bodies, 1)))
@@ -139,14 +141,15 @@ def drawn_rows(solution: Solution, bodies: int) -> Rows:
 
 def _curves(solution: Solution, scene: Scene, rows: Rows) -> dict[str, object]:
     """The curves of the plots."""
+    unit = scene.units | {name: chart.unit for chart in solution.charts for name in chart.names}
 
     def columns(names: tuple[str, ...]) -> list[dict[str, str]]:
         return [
-            {"name": name, "unit": scene.units[name], "values": packed(solution[name][rows].astype("<f4"))}
-            for name in names
+            {"name": name, "unit": unit[name], "values": packed(solution[name][rows].astype("<f4"))} for name in names
         ]
 
     return {
+        "charts": [{"title": one.title, "unit": one.unit, "curves": columns(one.names)} for one in solution.charts],
         "positions": columns(solution.positions),
         "velocities": columns(solution.velocities),
         "energies": _energies(energies(solution), rows),
