@@ -35,6 +35,7 @@ from kinegraph.solve.loops.collision_shapes import MOST_CORNERS
 from kinegraph.solve.loops.contact_stepping import (
     COLUMNS,
     COUNT,
+    FACTS,
     FORCE,
     GAP,
     MOMENT,
@@ -71,7 +72,7 @@ class ContactSettings:
     self_contacts: bool | None = None
     most: int = 64
     tolerance: float = 1e-10
-    sweeps: int = 300
+    sweeps: int = 100
 
     def __post_init__(self) -> None:
         if self.friction is not None and not (isfinite(self.friction) and self.friction >= 0):
@@ -284,6 +285,9 @@ class SteppedContacts:
             np.zeros(rows + 6),
             np.zeros(rows + 6),
             np.zeros(rows + 6),
+            np.zeros((rows, rows)),
+            np.zeros(rows + 6),
+            np.zeros(rows + 6, dtype=np.int64),
         )
         return ContactMemory(
             np.zeros(16 * bodies),
@@ -298,11 +302,12 @@ class SteppedContacts:
             np.zeros(n),
             np.zeros(n),
             np.zeros(n),
-            np.zeros((most, 4)),
+            np.zeros((most, FACTS)),
             np.zeros(most),
             np.zeros(most),
             np.zeros((most, 6)),
             np.zeros(most, dtype=np.int64),
+            np.zeros(len(self.equations.names)),
         )
 
     def touches(self, kept: Floats) -> tuple[Touch, ...]:

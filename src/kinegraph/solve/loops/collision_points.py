@@ -35,6 +35,7 @@ from kinegraph.solve.loops.collision_shapes import (
 #: Most points of a pair.
 MOST_TOUCHES = 8
 _SIDES = 1e-9
+_DOUBLE = 1e-3  # of the typical length: corners closer than this are one
 _PARALLEL = 1e-3  # segments within this sine touch at both ends
 
 
@@ -303,7 +304,7 @@ def touch_convex(
     kept = 0
     for k in range(count):
         deepest = min(deepest, memory.heights[k])
-        if memory.heights[k] - thickness <= margin:
+        if memory.heights[k] - thickness <= margin and not is_double(memory, kept, k, _DOUBLE * shapes.scale):
             for d in range(3):
                 memory.second[kept, d] = memory.second[k, d]
             memory.heights[kept] = memory.heights[k]
@@ -321,6 +322,22 @@ def touch_convex(
         if not touch(touches, pair, middle, n, height - thickness):
             return False
     return True
+
+
+@part
+def is_double(memory: CollisionMemory, kept: int, k: int, least: float) -> bool:
+    """Whether a corner is as good as one of the first ones; the lower height stays."""
+    for j in range(kept):
+        square = 0.0
+        for d in range(3):
+            square += (memory.second[k, d] - memory.second[j, d]) ** 2
+        if square <= least * least:
+            if memory.heights[k] < memory.heights[j]:
+                memory.heights[j] = memory.heights[k]
+                for d in range(3):
+                    memory.second[j, d] = memory.second[k, d]
+            return True
+    return False
 
 
 @part

@@ -2,9 +2,9 @@
 
 A step is one of the classical Runge-Kutta method, in which the contact forces that stayed the same in the steps before
 act as constant forces. At its end the shapes that touch are found, and impulses are chosen so that no contact
-approaches (`impulses`). Each contact knows when in the step it closed: its gap and rates determine a parabola. So the
-impulse acts for the rest of the step, a body at rest stays where it is, and a bounce keeps its energy. What still
-overlaps is pushed apart without changing a velocity.
+approaches (`impulses`). Each contact knows when in the step it closed: its gap and rates determine a parabola. A step
+is divided at impacts, where impulses act at once. All others act evenly, so a body at rest stays where it is. What
+still overlaps is pushed apart without changing a velocity.
 """
 
 from __future__ import annotations
@@ -29,11 +29,15 @@ TOO_MANY_CONTACTS, NO_MASS = 20, 21
 #: A gap below this part of the typical length is closed.
 CLOSED = 1e-9
 
-# The columns of `kept`; its first row holds how many contacts there are, the last change of a rate (m/s), the
-# number of contacts whose impulses are not settled, and how far constant forces moved a gap in the step.
+#: A step has at most so many parts, each found by so many tries; the shortest, and how exactly it ends at an impact.
+MOST_PARTS, TRIES, SHORTEST, LATE = 12, 12, 1e-9, 1e-6
+
+# The columns of `kept`. Its first row holds how many contacts there are, the last change of a rate (m/s), how far
+# constant forces moved a gap in the step, how far gaps may be open that are still watched, the energy that impulses
+# took and pushes have not given back, and 1 after the first step.
 PAIR, POINT, NORMAL, GAP, FORCE, MOMENT = 0, 1, 4, 7, 8, 11
 COLUMNS = 14
-COUNT, RESIDUAL, LIFT = range(3)
+COUNT, RESIDUAL, LIFT, WATCHED, BANK, BEGUN = range(6)
 
 
 class ContactModel(NamedTuple):
@@ -70,6 +74,7 @@ class ContactMemory(NamedTuple):
 
     back: the way back from the velocities at its end to those before; shift: a displacement; held: the accelerations
     by constant forces. ahead: gaps at the end without constant forces. earlier: the same contact in `kept`.
+    saved: y before the step.
     """
 
     poses: Floats
@@ -89,36 +94,78 @@ class ContactMemory(NamedTuple):
     ahead: Floats
     wrenches: Floats
     earlier: Integers
+    saved: Floats
 
 
 # The columns of `facts`, of each contact: how fast its gap changed before the step; how far constant forces moved it;
-# the part of the step for which its impulse acts; the part of its target that is a rebound.
-BEGAN, LIFTED, SHARE, REBOUND = range(4)
+# the part of the step for which its impulse acts; its rebound; the acceleration of its gap; the speed and the time at
+# which it closes.
+BEGAN, LIFTED, SHARE, REBOUND, FALL, HIT, CLOSES = range(7)
+FACTS = 7
 
 
 @part
 def contact_step(
     system: System, work: Work, model: ContactModel, memory: ContactMemory, kept: Floats, t: float, h: float
 ) -> int:
-    """x[:n] at the end of a step from y; says how it ended. Constant forces are at the end of x."""
-    ending = runge_kutta_step(system, work, t, h)
-    if ending != RUNNING:
-        return int(ending)
-    return resolve_contacts(system, work, model, memory, kept, t, h)
+    """Take a step from y, in parts that end at impacts; says how it ended. Constant forces are at the end of x.
+
+    If it fails, y is as before.
+    """
+    size, begun, left = len(work.y), t, h
+    for d in range(size):
+        memory.saved[d] = work.y[d]
+    for count in range(MOST_PARTS):
+        length, low, high = left, 0.0, left
+        ending = approach(system, work, model, memory, kept, begun, length, h)
+        for _ in range(TRIES if count + 1 < MOST_PARTS else 0):
+            if ending != RUNNING:
+                break
+            at = first_impact(memory, length, h)
+            if at < length - LATE * h:
+                high = length
+                length = at if at > low else 0.5 * (low + high)
+            elif at <= length or length >= high:  # the part ends at an impact, or there is none
+                break
+            else:
+                low = length
+                length = 0.5 * (low + high) if high - low > LATE * h else high
+            ending = approach(system, work, model, memory, kept, begun, length, h)
+        if ending == RUNNING:
+            ending = finish(system, work, model, memory, kept, begun, length, h)
+        if ending != RUNNING:
+            for d in range(size):
+                work.y[d] = memory.saved[d]
+            return int(ending)
+        for d in range(size):
+            work.y[d] = work.x[d]
+        begun, left = begun + length, left - length
+        if not left > 0.0:
+            break
+    return RUNNING
 
 
 @part
-def resolve_contacts(
-    system: System, work: Work, model: ContactModel, memory: ContactMemory, kept: Floats, t: float, h: float
+def approach(
+    system: System,
+    work: Work,
+    model: ContactModel,
+    memory: ContactMemory,
+    kept: Floats,
+    t: float,
+    h: float,
+    whole: float,
 ) -> int:
-    """Change the end of a step so that nothing overlaps."""
+    """x[:n] after h without impulses, and the rows of all that touches then. whole: the length of the whole step."""
+    ending = runge_kutta_step(system, work, t, h)
+    if ending != RUNNING:
+        return int(ending)
     slack = CLOSED * model.shapes.scale
+    memory.rows.sizes[0], memory.rows.sizes[1] = 0, 0
     work.x[len(work.y)] = t + h
-    if not find_candidates(work, model, memory, slack + 2.0 * kept[0, LIFT]):
+    if not find_candidates(work, model, memory, slack + 2.0 * kept[0, LIFT] + kept[0, WATCHED]):
         return TOO_MANY_CONTACTS
-    held = has_forces(model, work.x)
-    if memory.touches.total[0] == 0 and not held:
-        kept[0, COUNT], kept[0, RESIDUAL], kept[0, LIFT] = 0.0, 0.0, 0.0
+    if memory.touches.total[0] == 0 and not has_forces(model, work.x):
         return RUNNING
     call(model.motion, work.x, memory.motion, 0)
     if model.sizes[GAPS] > 0:
@@ -126,15 +173,48 @@ def resolve_contacts(
     if not model.inverse and not factor(model, memory):
         return NO_MASS
     held_response(model, memory, work.x)
-    make_rows(work, model, memory, slack, h)
+    make_rows(work, model, memory, slack + kept[0, WATCHED], h)
+    prepare(model, memory, slack, h, whole)
+    return RUNNING
+
+
+@part
+def first_impact(memory: ContactMemory, length: float, whole: float) -> float:
+    """When the first contact hits that is faster than anything falls in two steps; beyond the end if none does."""
+    found, fall = 2.0 * whole, 0.0
+    for contact in range(memory.rows.sizes[1]):
+        fall = max(fall, abs(memory.facts[contact, FALL]))
+    for contact in range(memory.rows.sizes[1]):
+        facts = memory.facts[contact]
+        if -facts[HIT] > 2.0 * fall * whole:
+            found = min(found, max(facts[CLOSES], SHORTEST * whole), length)
+    return found
+
+
+@part
+def finish(
+    system: System,
+    work: Work,
+    model: ContactModel,
+    memory: ContactMemory,
+    kept: Floats,
+    t: float,
+    h: float,
+    whole: float,
+) -> int:
+    """Impulses at the end of a part of a step, and the state after them."""
+    if memory.rows.sizes[1] == 0 and not has_forces(model, work.x):
+        for k in range(BEGUN):
+            kept[0, k] = 0.0
+        kept[0, BEGUN] = 1.0
+        return RUNNING
     respond(model, memory)
-    prepare(model, memory, h)
     warm_start(model, memory, kept, h)
     solve(model, memory, kept)
-    ending = move(system, work, model, memory, t, h)
+    ending = move(system, work, model, memory, kept, t, h)
     if ending == RUNNING:
-        keep_contacts(work, model, memory, kept, h)
-    return ending
+        keep_contacts(work, model, memory, kept, h, whole)
+    return int(ending)
 
 
 @part
@@ -240,7 +320,7 @@ def held_response(model: ContactModel, memory: ContactMemory, x: Floats) -> None
 
 @part
 def make_rows(work: Work, model: ContactModel, memory: ContactMemory, slack: float, h: float) -> None:
-    """The rows of all contacts that would close without the constant forces; others are dropped."""
+    """The rows of all contacts whose gaps would be smaller without the constant forces; others are dropped."""
     rows, touches, n = memory.rows, memory.touches, model.sizes[VELOCITIES]
     for d in range(n):
         place = model.sizes[POSITIONS] + d
@@ -364,31 +444,49 @@ def respond(model: ContactModel, memory: ContactMemory) -> None:
 
 
 @part
-def prepare(model: ContactModel, memory: ContactMemory, h: float) -> None:
+def prepare(model: ContactModel, memory: ContactMemory, slack: float, h: float, whole: float) -> None:
     """Targets of all normal rows, and the part of the step for which each impulse acts.
 
     In the step a gap is g + c s + a s^2 / 2, with its rates before and at the end. Where it is zero the contact closes.
-    It rebounds, or stays closed for the rest of the step if it would rebound less than it accelerates in a step.
+    It rebounds, or stays closed if it would rebound less than it accelerates in the whole step. A
+    contact that is still open may not approach by more than its gap in the next step, unless it will rebound there.
     """
-    rows = memory.rows
+    rows, fastest = memory.rows, 0.0
+    for contact in range(rows.sizes[1]):
+        fastest = max(fastest, -rows.free[rows.first[contact]])
     for contact in range(rows.sizes[1]):
         facts, row = memory.facts[contact], rows.first[contact]
         began, ended = facts[BEGAN], rows.free[row]
-        acceleration = (ended - began) / h
-        at = closing_time(memory.ahead[contact] - 0.5 * h * (began + ended), began, acceleration, h)
+        acceleration, gap = (ended - began) / h, memory.ahead[contact]
+        facts[FALL] = acceleration
+        if gap > slack:
+            bounces = -model.restitution[memory.touches.pairs[contact]] * ended > abs(acceleration) * whole
+            rows.targets[row] = -1e300 if bounces else -gap / whole
+            facts[REBOUND], facts[SHARE], facts[HIT], facts[CLOSES] = 0.0, 0.5, 0.0, h
+            continue
+        at = closing_time(gap - 0.5 * h * (began + ended), began, acceleration, h)
         speed = min(0.0, began + acceleration * at)
         left = h - at
         rebound = -model.restitution[memory.touches.pairs[contact]] * speed
-        bounces = rebound > abs(acceleration) * h
-        facts[REBOUND] = rebound if bounces else 0.0
+        bounces = rebound > abs(acceleration) * whole
+        facts[REBOUND], facts[HIT], facts[CLOSES] = rebound if bounces else 0.0, speed, at
         if bounces:
             rows.targets[row] = max(0.0, rebound + acceleration * left)
             facts[SHARE] = left / h
         else:
-            stop = -ended
-            moved = left * (-speed + 0.5 * max(0.0, -acceleration) * left)
-            share = moved / (h * stop) if stop > 0.0 else 0.5
-            facts[SHARE] = min(share, left / h) if share > 0.0 else 0.5 * left / h
+            facts[SHARE] = share_of(-ended, -speed, -acceleration, left, h, fastest)
+
+
+@part
+def share_of(stopped: float, speed: float, fall: float, left: float, h: float, fastest: float) -> float:
+    """The part of the step for which an impulse acts that stops an approach: at once what hits, evenly what falls.
+
+    An impulse that only carries what others stop acts evenly; `fastest` is the largest approach.
+    """
+    if not (stopped > 0.0 and left < h):
+        return 0.5
+    own = min(left * (speed + 0.5 * max(0.0, fall) * left) / (h * stopped), left / h)
+    return 0.5 + min(1.0, 10.0 * stopped / fastest) * (own - 0.5)
 
 
 @part
@@ -456,7 +554,7 @@ def solve(model: ContactModel, memory: ContactMemory, kept: Floats) -> None:
     rows = memory.rows
     fastest, bounces = 0.0, False
     for i in range(rows.sizes[0]):
-        fastest = max(fastest, abs(rows.free[i]), abs(rows.targets[i]))
+        fastest = max(fastest, abs(rows.free[i]))
     for contact in range(rows.sizes[1]):
         bounces = bounces or memory.facts[contact, REBOUND] > 0.0
     kept[0, RESIDUAL] = solve_impulses(rows, model.tolerance * fastest, model.rounds)
@@ -483,7 +581,9 @@ def total_impulse(rows: Rows) -> float:
 
 
 @part
-def move(system: System, work: Work, model: ContactModel, memory: ContactMemory, t: float, h: float) -> int:
+def move(
+    system: System, work: Work, model: ContactModel, memory: ContactMemory, kept: Floats, t: float, h: float
+) -> int:
     """Velocities after the impulses, and positions."""
     rows, n, start = memory.rows, model.sizes[VELOCITIES], model.sizes[POSITIONS]
     for d in range(n):
@@ -497,7 +597,7 @@ def move(system: System, work: Work, model: ContactModel, memory: ContactMemory,
                 for d in range(n):
                     work.x[start + d] += impulse * rows.responses[row, d]
                     memory.shift[d] += share * impulse * rows.responses[row, d]
-    push_apart(model, memory, h)
+    push_apart(model, memory, kept, h)
     displace(work, model, memory)
     project(system, work, t + h)
     for d in range(len(work.y)):
@@ -509,9 +609,14 @@ def move(system: System, work: Work, model: ContactModel, memory: ContactMemory,
 
 
 @part
-def push_apart(model: ContactModel, memory: ContactMemory, h: float) -> None:
-    """Displacements for gaps that would be negative at the end of the step."""
+def push_apart(model: ContactModel, memory: ContactMemory, kept: Floats, h: float) -> None:
+    """Displacements for gaps that would be negative at the end of the step.
+
+    They cost energy where they act against gravity or other forces. After the first step they give back no more than
+    the impulses took, so contacts never add energy.
+    """
     rows, worst = memory.rows, 0.0
+    kept[0, BANK] += max(0.0, -energy_gain(rows))
     for contact in range(rows.sizes[1]):
         gap, n = memory.ahead[contact], rows.first[contact]
         for other in range(rows.sizes[1]):
@@ -524,9 +629,16 @@ def push_apart(model: ContactModel, memory: ContactMemory, h: float) -> None:
     if worst >= -least:
         return
     solve_pushes(rows, memory.ahead, memory.pushes, least, model.rounds)
+    cost = 0.0
+    for contact in range(rows.sizes[1]):
+        cost -= memory.pushes[contact] * memory.facts[contact, FALL]
+    part_of = 1.0
+    if kept[0, BEGUN] > 0.0 and cost > kept[0, BANK]:
+        part_of = kept[0, BANK] / cost
+    kept[0, BANK] = max(0.0, kept[0, BANK] - part_of * cost)
     for contact in range(rows.sizes[1]):
         for d in range(model.sizes[VELOCITIES]):
-            memory.shift[d] += memory.pushes[contact] * rows.responses[rows.first[contact], d]
+            memory.shift[d] += part_of * memory.pushes[contact] * rows.responses[rows.first[contact], d]
 
 
 @part
@@ -544,20 +656,21 @@ def displace(work: Work, model: ContactModel, memory: ContactMemory) -> None:
 
 
 @part
-def keep_contacts(work: Work, model: ContactModel, memory: ContactMemory, kept: Floats, h: float) -> None:
+def keep_contacts(work: Work, model: ContactModel, memory: ContactMemory, kept: Floats, h: float, whole: float) -> None:
     """Keep forces for the next step: as a first guess, and as constant forces where they stay the same."""
     rows, touches, n = memory.rows, memory.touches, model.sizes[VELOCITIES]
-    force, lift = model.sizes[FORCES], 0.0
+    force, lift, fastest = model.sizes[FORCES], 0.0, 0.0
+    over = h if h > 0.1 * whole else whole  # short parts are impacts
     for d in range(n):
         work.x[force + d] = 0.0
     for contact in range(rows.sizes[1]):
         row, width = rows.first[contact], rows.widths[contact]
-        lift = max(lift, memory.facts[contact, LIFTED])
-        total_force(model, memory, contact, h)
+        lift, fastest = max(lift, memory.facts[contact, LIFTED]), max(fastest, abs(memory.facts[contact, FALL]))
+        total_force(model, memory, contact, over)
         if steady(memory, kept, contact):
             for i in range(width):
                 for d in range(n):
-                    work.x[force + d] += rows.impulses[row + i] / h * rows.jacobian[row + i, d]
+                    work.x[force + d] += rows.impulses[row + i] / over * rows.jacobian[row + i, d]
     for contact in range(rows.sizes[1]):
         target = kept[contact + 1]
         target[PAIR], target[GAP] = touches.pairs[contact], memory.ahead[contact]
@@ -565,7 +678,9 @@ def keep_contacts(work: Work, model: ContactModel, memory: ContactMemory, kept: 
             target[POINT + d], target[NORMAL + d] = touches.points[contact, d], touches.normals[contact, d]
         for d in range(6):
             target[FORCE + d] = memory.wrenches[contact, d]
-    kept[0, COUNT], kept[0, LIFT] = rows.sizes[1], lift
+    kept[0, COUNT], kept[0, LIFT], kept[0, WATCHED], kept[0, BEGUN] = (
+        rows.sizes[1], lift, 2.0 * whole * whole * fastest, 1.0,
+    )  # fmt: skip
 
 
 @part
@@ -618,8 +733,6 @@ def contact_steps(
         ending = contact_step(system, work, model, memory, kept, clock[TIME], clock[STEP])
         if ending != RUNNING:
             return int(ending)
-        for d in range(len(work.y)):
-            work.y[d] = work.x[d]
         advance_clock(clock)
     return RUNNING
 

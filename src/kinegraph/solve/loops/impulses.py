@@ -1,4 +1,4 @@
-"""Impulses of contacts with friction: projected Gauss-Seidel over whole contacts, warm started.
+"""Impulses of contacts with friction: Gauss-Seidel over whole contacts, and steps of all at once in their modes.
 
 Rows act along directions of the velocities. With W the response of all rows to unit impulses and c the rates without
 impulses, r = W f + c. Of each contact the first row is its normal: r >= target, f >= 0, one of them with equality. The
@@ -16,6 +16,8 @@ from kinegraph.jit.marks import part
 
 _INNER = 12  # rounds within one contact
 _SETTLED = 1e-14
+_SWEEPS, _MODES = 6, 10  # sweeps between steps, and steps in a row
+_RAISED = 1e-11  # of the largest response: added to the diagonal
 _FIRM = 1e-10  # of the largest response: rows that respond less cannot move
 
 
@@ -24,7 +26,7 @@ class Rows(NamedTuple):
 
     first: the first row of each contact; widths: how many it has: 1, 3, 4 or 6. friction: sliding, spin, rolling.
     jacobian: over the velocities; responses: H^-1 J^T by row; matrix: J H^-1 J^T.
-    rates: with the present impulses; targets: of normal rows; impulses.
+    rates: with the present impulses; targets: of normal rows; impulses. factor, steps, chosen: memory.
     """
 
     sizes: Integers
@@ -38,6 +40,9 @@ class Rows(NamedTuple):
     free: Floats
     targets: Floats
     impulses: Floats
+    factor: Floats
+    steps: Floats
+    chosen: Integers
 
 
 @part
@@ -66,16 +71,160 @@ def change_impulse(rows: Rows, row: int, value: float) -> float:
 
 @part
 def solve_impulses(rows: Rows, tolerance: float, rounds: int) -> float:
-    """Sweep over all contacts until nothing changes by more than the tolerance (a speed); returns the last change."""
+    """Sweeps over all contacts, and steps to the solution with the present modes in between, until no sweep changes a
+    rate by more than the tolerance (a speed); returns the last change."""
     apply_impulses(rows)
     change = 0.0
-    for _ in range(rounds):
-        change = 0.0
-        for contact in range(rows.sizes[1]):
-            change = max(change, solve_contact(rows, contact))
+    for number in range(rounds):
+        change = sweep(rows, number % 2 == 0)
         if change <= tolerance:
             break
+        if number % _SWEEPS == _SWEEPS - 1:
+            step_in_mode(rows)
     return change
+
+
+@part
+def sweep(rows: Rows, forth: bool) -> float:
+    """The impulses of all contacts, one after the other; returns the largest change of a rate."""
+    change, contacts = 0.0, rows.sizes[1]
+    for k in range(contacts):
+        change = max(change, solve_contact(rows, k if forth else contacts - 1 - k))
+    return change
+
+
+# ---- All contacts at once, in the present modes
+
+
+@part
+def step_in_mode(rows: Rows) -> None:
+    """Towards the impulses at which all closed contacts have their target, and those that stick do not move.
+
+    A step ends where the first contact would open or leave its cone. The next step takes that as its mode, until the
+    following sweeps. Responses that depend on each other make the matrix singular, so its diagonal is raised a little.
+    """
+    for _ in range(_MODES):
+        count = free_rows(rows)
+        if count == 0 or not factor_free(rows, count):
+            return
+        if take_free_step(rows, count) == 1.0:
+            take_free_step(rows, count)  # removes what the raised diagonal left
+            return
+
+
+@part
+def take_free_step(rows: Rows, count: int) -> float:
+    """A step with the factor at hand; returns the part of it that was taken."""
+    residual_of_free(rows, count)
+    part_of = longest_step(rows, count)
+    for i in range(count):
+        row = rows.chosen[i]
+        rows.impulses[row] = rows.impulses[row] + part_of * rows.steps[row]
+    for contact in range(rows.sizes[1]):
+        n = rows.first[contact]
+        if rows.impulses[n] < 1e-14 * abs(rows.steps[n]):
+            for k in range(rows.widths[contact]):
+                rows.impulses[n + k] = 0.0
+    apply_impulses(rows)
+    return part_of
+
+
+@part
+def free_rows(rows: Rows) -> int:
+    """List the rows whose impulses are within their limits; how many there are."""
+    count = 0
+    for contact in range(rows.sizes[1]):
+        n, width = rows.first[contact], rows.widths[contact]
+        normal = rows.impulses[n]
+        for k in range(width):
+            rows.steps[n + k] = 0.0
+        if not normal > 0.0:
+            continue
+        rows.chosen[count] = n
+        count += 1
+        if width >= 3 and inside_cone(rows, contact, n):
+            rows.chosen[count], rows.chosen[count + 1] = n + 1, n + 2
+            count += 2
+    return count
+
+
+@part
+def inside_cone(rows: Rows, contact: int, n: int) -> bool:
+    """Whether a contact sticks."""
+    limit = rows.friction[contact, 0] * rows.impulses[n]
+    return bool(rows.impulses[n + 1] ** 2 + rows.impulses[n + 2] ** 2 < (1.0 - 1e-9) * limit * limit)
+
+
+@part
+def factor_free(rows: Rows, count: int) -> bool:
+    """The Cholesky factor of the listed rows' responses; False if rounding makes them indefinite."""
+    largest, factor = 0.0, rows.factor
+    for i in range(count):
+        largest = max(largest, rows.matrix[rows.chosen[i], rows.chosen[i]])
+    for i in range(count):
+        for j in range(i + 1):
+            total = rows.matrix[rows.chosen[i], rows.chosen[j]]
+            if i == j:
+                total += _RAISED * largest
+            for k in range(j):
+                total -= factor[i, k] * factor[j, k]
+            if i == j:
+                if not total > 0.0:
+                    return False
+                factor[i, i] = sqrt(total)
+            else:
+                factor[i, j] = total / factor[j, j]
+    return True
+
+
+@part
+def residual_of_free(rows: Rows, count: int) -> None:
+    """The steps of the listed impulses that bring their rates to the targets."""
+    factor = rows.factor
+    for i in range(count):
+        row = rows.chosen[i]
+        total = rows.targets[row] - rows.rates[row]
+        for j in range(i):
+            total -= factor[i, j] * rows.steps[rows.chosen[j]]
+        rows.steps[row] = total / factor[i, i]
+    for i in range(count - 1, -1, -1):
+        row = rows.chosen[i]
+        total = rows.steps[row]
+        for j in range(i + 1, count):
+            total -= factor[j, i] * rows.steps[rows.chosen[j]]
+        rows.steps[row] = total / factor[i, i]
+
+
+@part
+def longest_step(rows: Rows, count: int) -> float:
+    """The part of the step, at most 1, after which the first contact opens or begins to slip."""
+    found = 1.0
+    for contact in range(rows.sizes[1]):
+        n = rows.first[contact]
+        if rows.steps[n] < 0.0 and rows.impulses[n] + found * rows.steps[n] < 0.0:
+            found = -rows.impulses[n] / rows.steps[n]
+        if rows.widths[contact] >= 3 and inside_cone(rows, contact, n):
+            found = min(found, leaves_cone(rows, contact, n))
+    return max(0.0, found)
+
+
+@part
+def leaves_cone(rows: Rows, contact: int, n: int) -> float:
+    """Where along its step the impulse of a contact leaves the cone; 1 if it does not."""
+    mu = rows.friction[contact, 0]
+    x, y, z = rows.impulses[n], rows.impulses[n + 1], rows.impulses[n + 2]
+    u, v, w = rows.steps[n], rows.steps[n + 1], rows.steps[n + 2]
+    a = v * v + w * w - mu * mu * u * u
+    b = y * v + z * w - mu * mu * x * u
+    c = y * y + z * z - mu * mu * x * x  # negative: inside
+    if a + 2.0 * b + c <= 0.0 and x + u >= 0.0:
+        return 1.0
+    square = b * b - a * c
+    if not square > 0.0:
+        return 1.0
+    root = sqrt(square)
+    found = (root - b) / a if b <= 0.0 and a != 0.0 else -c / (b + root)
+    return found if 0.0 <= found < 1.0 else 1.0
 
 
 @part
