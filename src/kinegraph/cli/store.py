@@ -267,7 +267,7 @@ def check(store: StoreOption = None, json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
-# What changes the store, and compares what was saved: add, diff, prune, eliminate, reduce.
+# What changes the store, and compares what was saved: add, diff, prune, eliminate, reduce, differentiate.
 
 
 @reads_model
@@ -276,6 +276,10 @@ def add(
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST")] = "H,C,gravity",
     effort: Annotated[Effort, typer.Option(help="How hard to reduce.")] = Effort.QUICK,
     passes: PassesOption = "",
+    closed_form: Annotated[
+        bool,
+        typer.Option("--closed-form", help="Keep Racković's formulas as the initial graph: e_i, r_ij, Q_i have names."),
+    ] = False,
     expressions: Annotated[
         str | None, typer.Option(metavar="LIST", help="Also save the complete expressions of these outputs.")
     ] = None,
@@ -289,7 +293,7 @@ def add(
     from kinegraph.store.models import add as add_model
 
     with store_of(store, create=True) as here:
-        saved = add_model(here, source.mechanism(), quantity, effort, passes=passes)
+        saved = add_model(here, source.mechanism(), quantity, effort, passes=passes, closed_form=closed_form)
         for wanted in (expressions or "").split(",") if expressions else ():
             form_expressions(here, saved.graphs[-1], wanted.strip(), Form(numeric, sums), keep=True)
         if json:
@@ -368,6 +372,7 @@ def reduce(
     updates: Annotated[
         bool, typer.Option("--updates", help="Run each of --passes as an update of rows inside the database.")
     ] = False,
+    numeric: NumericOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -379,9 +384,9 @@ def reduce(
 
     with store_of(store) as here:
         if updates:
-            found = reduce_by_updates(here, model, passes, stage)
+            found = reduce_by_updates(here, model, passes, stage, numeric)
         else:
-            found = reduce_stored(here, model, passes, effort, stage)
+            found = reduce_stored(here, model, passes, effort, stage, numeric=numeric)
     if json:
         print_json(asdict(found))
         return
@@ -389,10 +394,35 @@ def reduce(
     show_rows(("pass", "operations"), [(one.name, str(one.operations)) for one in found.counts])
 
 
+def differentiate(
+    model: StoredArgument,
+    outputs: Annotated[str, typer.Argument(metavar="LIST", help="Outputs, entries or named variables.")],
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="A symbol of the graph, or q, v, a, tau, u, p.")],
+    stage: Annotated[str, typer.Option(help="Name of the result. Default: `differentiated`.")] = "",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Differentiate a stored graph by one of its symbols; keep the result, proved, as a graph of its own.
+
+    Example: kinegraph store differentiate double-pendulum H --by q2
+    """
+    from kinegraph.store.catalog import quantity_words
+    from kinegraph.store.differentiation import differentiate as differentiate_stored
+
+    with store_of(store) as here:
+        found = differentiate_stored(here, model, quantity_words(outputs), by, stage)
+    if json:
+        print_json(asdict(found) | {"proved": found.proved})
+        return
+    proof = f"proved {found.proof}" if found.proved else "not proved: too large, differentiate single entries"
+    typer.echo(f"graph #{found.graph} ({found.stage}) from #{found.origin}: {', '.join(found.outputs)}; {proof}")
+    show_rows(("pass", "operations"), [(one.name, str(one.operations)) for one in found.counts])
+
+
 # `kinegraph store`: the model database.
 
 app = typer.Typer(
-    help="The model database: add, list, show, query, eval, expression, code, reduce, diff, prune, check."
+    help="The model database: add, show, query, eval, expression, code, reduce, differentiate, diff, check."
 )
 
 app.command("add")(add)
@@ -406,4 +436,5 @@ app.command("diff")(diff)
 app.command("prune")(prune)
 app.command("eliminate")(eliminate)
 app.command("reduce")(reduce)
+app.command("differentiate")(differentiate)
 app.command("check")(check)

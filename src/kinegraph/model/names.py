@@ -33,23 +33,49 @@ def name_fault(name: str) -> str | None:
     return "is a reserved name" if name in RESERVED else None
 
 
+#: Components of a point, and of the angular velocity of its body, in the fixed frame.
+AXES = ("x", "y", "z")
+SPINS = ("wx", "wy", "wz")
+
+
 class Component(NamedTuple):
-    """A coordinate of a point in the fixed frame, or its rate: `tip.x`, `tip.x'`."""
+    """A coordinate of a point in the fixed frame, its rate, or an angular velocity: `tip.x`, `tip.x'`, `tip.wz`."""
 
     point: str
     axis: str
-    rate: bool
+    primed: bool
 
     @property
     def exists(self) -> bool:
-        """Whether points have such a coordinate."""
-        return self.axis in ("x", "y", "z")
+        """Whether points have such a component."""
+        return self.axis in AXES or (self.axis in SPINS and not self.primed)
+
+    @property
+    def rate(self) -> bool:
+        """Whether it is a velocity."""
+        return self.primed or self.spin
+
+    @property
+    def spin(self) -> bool:
+        """Whether it is an angular velocity."""
+        return self.axis in SPINS
+
+    @property
+    def row(self) -> int:
+        """Its entry in the position of a point, or in the six velocities of `velocity:POINT`."""
+        return 3 + SPINS.index(self.axis) if self.spin else AXES.index(self.axis)
 
 
 def component(name: str) -> Component | None:
     """The parts of a name with a dot; None for an ordinary name."""
     found = _COMPONENT.fullmatch(name)
     return Component(found[1], found[2], bool(found[3])) if found else None
+
+
+def is_rate(name: str) -> bool:
+    """Whether a name is a velocity by its form: `q1'`, `tip.x'`, `Body.wz`."""
+    found = component(name)
+    return name.endswith("'") or (found is not None and found.spin)
 
 
 def model_name_fault(name: str) -> str | None:
@@ -62,27 +88,6 @@ def model_name_fault(name: str) -> str | None:
 def model_name_from(stem: str) -> str:
     """A legal model name from the stem of a file name."""
     return re.sub(r"[^\w$.-]+", "-", stem)[:MAX_NAME].strip("-") or "mechanism"
-
-
-#: Names of units, and how a number in each unit is written in SI units.
-_UNITS = {
-    **dict.fromkeys(("rad", "kg", "m", "s", "N", "Nm", "J", "W", "Pa", "meter", "meters", "metre", "metres"), ""),
-    **dict.fromkeys(("deg", "degree", "degrees", "grad"), "*pi/180"),
-    **dict.fromkeys(("mm", "ms", "g", "gram", "grams", "mN"), "/1000"),
-    **dict.fromkeys(("km", "kN", "kJ", "kW", "ton", "tons"), "*1000"),
-    "cm": "/100", "um": "/1e6", "us": "/1e6", "MN": "*1e6", "MPa": "*1e6", "kPa": "*1000", "min": "*60", "h": "*3600",
-    "rpm": "*pi/30", "Hz": "*2*pi", "inch": "*0.0254", "ft": "*0.3048", "lb": "*0.45359237", "lbf": "*4.4482216152605",
-}  # fmt: skip
-
-
-def unit_remedy(name: str, number: str = "") -> str:
-    """How to write a number with a unit; empty if the name is not a unit. `number` is the text before the unit."""
-    if name not in _UNITS:
-        return ""
-    factor = _UNITS[name]
-    written = f"{number}{factor}" if number else (f"1{factor}" if factor.startswith("/") else factor[1:] or "1")
-    told = f"`{name}` looks like a unit; numbers are in SI units and radians, without unit names"
-    return f"{told}: write `{written}`{'' if number else f' for `{name}`'}"
 
 
 _RATE = re.compile(r"(?:d_?(?P<behind>.+)|(?P<before>.+?)_?d(?:ot)?)(?:_?dt)?")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.settings import Defaults, Settings
@@ -53,14 +53,20 @@ def _integer(element: Element, name: str, default: int) -> int:
     return int(value)
 
 
+def paired_geoms(root: Element) -> frozenset[str]:
+    """The names of geoms in pairs, which touch whatever their bits say."""
+    pairs = [pair for section in root.all("contact") for pair in section.all("pair")]
+    return frozenset(pair.required(name) for pair in pairs for name in ("geom1", "geom2"))
+
+
 def contact_rules(
-    root: Element, settings: Settings, defaults: Defaults, bodies: Mapping[str, str | None]
+    root: Element, settings: Settings, defaults: Defaults, bodies: Mapping[str, str | None], geoms: Collection[str]
 ) -> ContactRules:
-    """What <contact> and the flags say. bodies: by their names in the file; None is the world."""
+    """What <contact> and the flags say. bodies: by their names in the file; None is the world. geoms: names."""
     excluded, pairs = [], []
     for section in root.all("contact"):
         excluded += [_excluded(element, bodies) for element in section.all("exclude")]
-        pairs += list(_pairs(section, defaults))
+        pairs += list(_pairs(section, defaults, geoms))
     return ContactRules(settings.flags.contacts, not settings.flags.filter_parents, tuple(excluded), tuple(pairs))
 
 
@@ -72,8 +78,11 @@ def _excluded(element: Element, bodies: Mapping[str, str | None]) -> tuple[str |
     return bodies[names[0]], bodies[names[1]]
 
 
-def _pairs(section: Element, defaults: Defaults) -> Iterator[ContactPair]:
+def _pairs(section: Element, defaults: Defaults, geoms: Collection[str]) -> Iterator[ContactPair]:
     for element in section.all("pair"):
+        for name in (element.required("geom1"), element.required("geom2")):
+            if name not in geoms:
+                raise ModelError(f"unknown geom '{name}' in <pair>", element.place, did_you_mean(name, geoms))
         whole = defaults.complete(element, None)
         given = [float(one.value) for one in numbers(whole, "friction") or ()]
         friction = None

@@ -13,7 +13,7 @@ from kinegraph.io.meshes import MeshFinder
 from kinegraph.io.mjcf.actuators import ActuatorReader
 from kinegraph.io.mjcf.body_forces import gravity_compensation, report_actuated_compensation
 from kinegraph.io.mjcf.body_tree import MjcfBody, bodies_of, with_includes, with_replicas
-from kinegraph.io.mjcf.contacts import contact_rules, shape_contact
+from kinegraph.io.mjcf.contacts import contact_rules, paired_geoms, shape_contact
 from kinegraph.io.mjcf.equality import EqualityReader, Parts
 from kinegraph.io.mjcf.fluid import FluidForces
 from kinegraph.io.mjcf.geoms import Geom, GeomReader, MeshAssets, place_between
@@ -40,7 +40,8 @@ from kinegraph.io.mjcf.keyframes import keyframes
 from kinegraph.io.mjcf.mocap import MocapBodies
 from kinegraph.io.mjcf.moments import along_principal_axes
 from kinegraph.io.mjcf.settings import ACTUATORS, Defaults, InertiaFromGeoms, Settings, read_settings, switched_range
-from kinegraph.io.mjcf.tendons import Sites, Tendon, TendonReader
+from kinegraph.io.mjcf.tendon_paths import Sites
+from kinegraph.io.mjcf.tendons import Tendon, TendonReader
 from kinegraph.io.mjcf.transforms import Orienter, cleaned, exact_quaternion
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
@@ -178,8 +179,10 @@ class MjcfRobotBuilder:
         self._coordinates: list[AnyCoordinate] = []
         self._motions: list[tuple[MjcfJoint, JointMotion]] = []
         self._shapes: list[Shape] = []
+        self._paired = paired_geoms(root)
         self._points: list[Point] = []
         self._sites: dict[str, Frame] = {}
+        self._geoms: dict[str, tuple[Geom, Frame]] = {}
         self._point_of: dict[tuple[str, Frame], str] = {}
         self._compensated: dict[str, Fraction] = {}
         self._joint_of: dict[str, str] = {}
@@ -214,7 +217,7 @@ class MjcfRobotBuilder:
         extras = (*self._joint_records(bare), *compensation, *fluid, *self._shapes, *self._contact_rules())
         full = replace(bare, extras=extras, joints=tuple(joints))
         parts, sites = self._parts, Sites(self._sites, self._point)
-        ropes = TendonReader(full, parts, sites, self.joints, self.defaults, self.findings)
+        ropes = TendonReader(full, parts, sites, self._geoms, self.joints, self.defaults, self.findings)
         tendons = ropes.tendons(self.root)
         mechanism = self._with_equality(full, parts, tendons, options.equalities)
         mechanism = self.mocap.moved(self._driven(mechanism, ropes, tendons, options.actuators))
@@ -227,7 +230,8 @@ class MjcfRobotBuilder:
     def _contact_rules(self) -> Iterator[ContactRules]:
         """What the file says on contacts, if it says anything."""
         named = {name: self.body_names.legal(body) for body in self.bodies[1:] if (name := body.element.get("name"))}
-        rules = contact_rules(self.root, self.settings, self.defaults, {"world": None, **named})
+        geoms = {shape.contact.name for shape in self._shapes if shape.contact is not None}
+        rules = contact_rules(self.root, self.settings, self.defaults, {"world": None, **named}, geoms)
         if rules != ContactRules():
             yield rules
 
@@ -308,7 +312,7 @@ class MjcfRobotBuilder:
     def _point(self, name: str, frame: Frame) -> str:
         """The output point of a site, or a new one at a frame; its name is not that of a body."""
         if (name, frame) not in self._point_of:
-            known = self.point_names[name] if name in self._sites else ""
+            known = self.point_names[name] if self._sites.get(name) == frame else ""
             if not known or known in self.body_names.originals:
                 known = self.point_names.fresh(f"{name}_site" if known else name)
                 x, y, z = cleaned(pose(frame.transforms)[1])
@@ -363,6 +367,9 @@ class MjcfRobotBuilder:
             if not self._is_fixed(body):
                 ellipsoids = [geom for geom in geoms if geom.element.get("fluidshape") == "ellipsoid"]
                 self._in_fluid[name] = [(geom, Frame(name, inverse(frame))) for geom in ellipsoids]
+        for geom in geoms:
+            if called := geom.element.get("name"):
+                self._geoms[called] = geom, Frame(name, (*inverse(frame), *geom.shape[2]))
         self._shapes.extend(self._shape(geom, name, inverse(frame)) for geom in geoms)
         self._add_sites(body, name, inverse(frame))
 
@@ -463,13 +470,13 @@ class MjcfRobotBuilder:
             red, green, blue, opacity = (float(item.value) for item in rgba)
             color = (red, green, blue, opacity)
         collides = single(geom.element, "contype") != 0 or single(geom.element, "conaffinity") != 0
-        role = ShapeRole.BOTH if collides else ShapeRole.VISUAL
         kind, sizes, place = geom.shape
         reference, file = (geom.mesh.reference, geom.mesh.file) if geom.mesh and kind is ShapeKind.MESH else ("", None)
         if reference and (fault := self.finder.fault(reference)):
             name = PurePosixPath(reference).name
             self.findings.count(FindingKind.MESH, "meshes not drawn", fault, geom.element.place, name)
-        contact = shape_contact(geom.element) if collides else None
+        contact = shape_contact(geom.element) if collides or geom.element.get("name") in self._paired else None
+        role = ShapeRole.BOTH if contact is not None else ShapeRole.VISUAL
         return Shape(kind, body, sizes, (*back, *place), role, reference, file, color, contact)
 
     def _add_sites(self, body: MjcfBody, name: str | None, back: tuple[Transform, ...]) -> None:
@@ -595,9 +602,9 @@ MJCF: Vocabulary = {
     "flex": left_out("deformable bodies"),
     "contact": entry(children="pair exclude"),
     "pair": entry(
-        understood("name class geom1 geom2 condim friction"), idle("solref solreffriction solimp margin gap adhesion")
+        understood("class geom1 geom2 condim friction"), idle("name solref solreffriction solimp margin gap adhesion")
     ),
-    "exclude": entry(understood("name body1 body2")),
+    "exclude": entry(understood("body1 body2"), idle("name")),
     "tendon": entry(children="spatial fixed"),
     "spatial": entry(
         understood(_TENDON), idle(f"material rgba width {_TENDON_IDLE}"),
@@ -610,7 +617,7 @@ MJCF: Vocabulary = {
         understood(_TENDON), idle(f"material rgba width {_TENDON_IDLE}"), missing("yielding springs", springyield="0")
     ),
     "via_point": entry(understood("site")),
-    "wrap": entry(understood("geom"), idle("sidesite")),
+    "wrap": entry(understood("geom sidesite")),
     "pulley": entry(understood("divisor")),
     "share": entry(understood("joint coef")),
     "equality": entry(
