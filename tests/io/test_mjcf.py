@@ -19,7 +19,6 @@ from kinegraph.io.options import RobotFileOptions
 from kinegraph.io.urdf import parse_urdf
 from kinegraph.io.urdf.writer import write_urdf
 from kinegraph.model import (
-    ContactRules,
     Inertia,
     JointArmature,
     JointFriction,
@@ -40,7 +39,7 @@ from kinegraph.model import (
 from kinegraph.model.expressions import text
 from kinegraph.model.poses import pose
 from kinegraph.model.report import FindingKind
-from kinegraph.model.robot_data import FORMS
+from kinegraph.model.robot_data import FORMS, ContactRules
 from tests.interpreted import interpreted
 from tests.io.robot_numbers import Own, relative_error
 

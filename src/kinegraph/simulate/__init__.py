@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from kinegraph.solve.solution import Solution
 
 __all__ = [
-    "Action", "Adaptive", "Baumgarte", "ContactSettings", "Direction", "Event", "FixedStep", "Method", "Sampled", "Solution",
-    "Status", "Sweep", "simulate", "sweep",
+    "Action", "Adaptive", "Baumgarte", "ContactSettings", "Direction", "Event", "FixedStep", "Method", "Sampled",
+    "Solution", "Status", "Sweep", "simulate", "sweep",
 ]  # fmt: skip
 
 load_on_demand(
