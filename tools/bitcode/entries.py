@@ -77,11 +77,11 @@ def _steppers():
     table = np.zeros((1, 1))
     rows = stepping.Rows(0, table, table, table, table, np.zeros(1), table, np.zeros(1, dtype=np.int64))
     yield stepping.take_steps_of_rows, (system, rows, work, clock, 0)
-    touching = _touching()
+    stepped_contacts = _touching()
     kept, count = np.zeros((1, 1)), np.zeros(1, dtype=np.int64)
-    yield contact_stepping.take_contact_steps, (system, work, *touching, kept, clock, 0)
+    yield contact_stepping.take_contact_steps, (system, work, *stepped_contacts, kept, clock, 0)
     several = contact_stepping.ContactRows(table, table, table, table, np.zeros((1, 1, 1)), count)
-    yield contact_stepping.take_contact_steps_of_rows, (system, several, work, *touching, clock, 0)
+    yield contact_stepping.take_contact_steps_of_rows, (system, several, work, *stepped_contacts, clock, 0)
 
 
 def _touching():

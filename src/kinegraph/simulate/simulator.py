@@ -27,7 +27,7 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.model.states import moved_by
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.array_formulas import quantities_of
-from kinegraph.simulate.contacts.stepped import ContactSettings, SteppedContacts, SteppedForm, Touch
+from kinegraph.simulate.contacts.stepped import ActiveContact, ContactSettings, SteppedContacts, SteppedForm
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.inputs import (
@@ -100,8 +100,8 @@ def simulator(
         plan = _Plan(mechanism, VelocityForm(mechanism, values, forces, names_at_run_time), names, numbers, native)
     else:
         stepped = SteppedForm(mechanism, values, forces, names_at_run_time)
-        touching = SteppedContacts(mechanism, stepped, numbers, settings, native)
-        plan = _Plan(mechanism, stepped, names, numbers, native, touching)
+        stepped_contacts = SteppedContacts(mechanism, stepped, numbers, settings, native)
+        plan = _Plan(mechanism, stepped, names, numbers, native, stepped_contacts)
     if count is None:
         return Simulator(plan, state, _step_size(dt), t0)
     if not (isinstance(count, int) and count > 0):
@@ -203,7 +203,7 @@ class Simulator:
         self._u = self._work.x[size + 1 : inputs]
         self._parameters = self._work.x[inputs : inputs + parameters]
         self._forces = self._work.x[inputs + parameters :]
-        self._kept = _NONE if plan.contacts is None else plan.contacts.kept()
+        self._previous = _NONE if plan.contacts is None else plan.contacts.previous()
         self._call: Callable[[int], int] = self._loop(plan.problem(y, t0))
 
     def _loop(self, problem: CauchyProblem) -> Callable[[int], int]:
@@ -211,17 +211,17 @@ class Simulator:
         if contacts is None:
             return problem.bound(stepping.take_steps, system, self._work, self._clock)
         loop, memory = contact_stepping.take_contact_steps, contacts.memory()
-        return problem.bound(loop, system, self._work, contacts.model, memory, self._kept, self._clock)
+        return problem.bound(loop, system, self._work, contacts.model, memory, self._previous, self._clock)
 
     @property
-    def contacts(self) -> tuple[Touch, ...]:
+    def contacts(self) -> tuple[ActiveContact, ...]:
         """The contacts at the end of the latest step, with their mean forces in it."""
-        return () if self._plan.contacts is None else self._plan.contacts.touches(self._kept)
+        return () if self._plan.contacts is None else self._plan.contacts.touches(self._previous)
 
     @property
     def residual(self) -> float:
         """How far the impulses of the latest step are from settled: the last change of a speed (m/s or rad/s)."""
-        return float(self._kept[0, contact_stepping.RESIDUAL]) if len(self._kept) else 0.0
+        return float(self._previous[0, contact_stepping.RESIDUAL]) if len(self._previous) else 0.0
 
     @property
     def t(self) -> float:
@@ -316,7 +316,7 @@ class Simulator:
     def reset(self, state: Mapping[str, Scalar] | ArrayLike | None = None, t0: float = 0.0) -> None:
         """Start again, from the initial state of the simulator or from another one; controls become zero."""
         self._work.y[:] = self._plan.start(self._initial if state is None else state, t0)
-        self._u[:], self._forces[:], self._kept[:] = 0.0, 0.0, 0.0
+        self._u[:], self._forces[:], self._previous[:] = 0.0, 0.0, 0.0
         self._clock[:] = _clock(t0, self.dt)
 
     def save(self) -> Snapshot:
@@ -325,7 +325,7 @@ class Simulator:
 
     @property
     def _memory(self) -> tuple[Floats, ...]:
-        return self._work.y, self._u, self._parameters, self._forces, self._kept
+        return self._work.y, self._u, self._parameters, self._forces, self._previous
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulator or of one of the same model."""
@@ -357,7 +357,7 @@ class Simulators:
         self._u = np.zeros((count, len(plan.controls)))
         self._parameters = np.tile(plan.defaults, (count, 1))
         self._forces = np.zeros((count, len(plan.equations.flags)))
-        self._kept = np.zeros((count, *(_NONE if plan.contacts is None else plan.contacts.kept()).shape))
+        self._previous = np.zeros((count, *(_NONE if plan.contacts is None else plan.contacts.previous()).shape))
         self._endings = np.zeros(count, dtype=np.int64)
         self._clock = _clock(t0, dt)
         self._blocks = [self._block(first, y, t0) for first in range(0, count, _BLOCK)]
@@ -388,21 +388,21 @@ class Simulators:
     ) -> tuple[Floats, Callable[[int], int]]:
         plan, clock = self._plan, self._clock.copy()
         memory = contact_stepping.ContactRows(
-            self._states[rows], self._u[rows], self._parameters[rows], self._forces[rows], self._kept[rows],
+            self._states[rows], self._u[rows], self._parameters[rows], self._forces[rows], self._previous[rows],
             self._endings[rows],
         )  # fmt: skip
         loop, work = contact_stepping.take_contact_steps_of_rows, plan.work(y, t0)
         call = plan.problem(y, t0).bound(loop, plan.system(), memory, work, contacts.model, contacts.memory(), clock)
         return clock, call
 
-    def contacts(self, row: int) -> tuple[Touch, ...]:
+    def contacts(self, row: int) -> tuple[ActiveContact, ...]:
         """The contacts of one row at the end of the latest step, with their mean forces in it."""
-        return () if self._plan.contacts is None else self._plan.contacts.touches(self._kept[row])
+        return () if self._plan.contacts is None else self._plan.contacts.touches(self._previous[row])
 
     @property
     def residuals(self) -> Floats:
         """For each row, how far the impulses of the latest step are from settled: the last change of a speed."""
-        return self._kept[:, 0, contact_stepping.RESIDUAL].copy() if self._kept.size else np.zeros(self.count)
+        return self._previous[:, 0, contact_stepping.RESIDUAL].copy() if self._previous.size else np.zeros(self.count)
 
     @property
     def t(self) -> float:
@@ -512,7 +512,7 @@ class Simulators:
                 self._states[row] = self._plan.start(one, time)
         else:
             self._states[chosen] = self._plan.start(given, time)
-        self._u[chosen], self._endings[chosen], self._forces[chosen], self._kept[chosen] = 0.0, 0, 0.0, 0.0
+        self._u[chosen], self._endings[chosen], self._forces[chosen], self._previous[chosen] = 0.0, 0, 0.0, 0.0
         if rows is None or t0 is not None:
             self._clock[:] = _clock(time, self.dt)
 
@@ -522,7 +522,7 @@ class Simulators:
 
     @property
     def _memory(self) -> tuple[Floats, ...]:
-        return self._states, self._u, self._parameters, self._forces, self._kept
+        return self._states, self._u, self._parameters, self._forces, self._previous
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this or of equal simulators."""

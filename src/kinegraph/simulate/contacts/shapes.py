@@ -31,7 +31,7 @@ _KINDS = {
     ShapeKind.BOX: kinds.BOX, ShapeKind.CYLINDER: kinds.CYLINDER, ShapeKind.ELLIPSOID: kinds.ELLIPSOID,
     ShapeKind.MESH: kinds.HULL,
 }  # fmt: skip
-_PLAIN = ShapeContact()
+_DEFAULT = ShapeContact()
 _ROWS = (1, 3, 4, 6)
 
 Solid: TypeAlias = tuple[int, Floats, Floats]  # the kind, [axes, origin] in the body's frame, sizes
@@ -91,7 +91,9 @@ def _names(solids: Sequence[Shape], ground: bool) -> tuple[str, ...]:
     """A name of each shape: as in the file, or its body, with a number if there are several."""
     found: list[str] = []
     for place, shape in enumerate(solids):
-        wanted = (shape.contact or _PLAIN).name or shape.body or ("ground" if ground and place == 0 else "fixed frame")
+        wanted = (
+            (shape.contact or _DEFAULT).name or shape.body or ("ground" if ground and place == 0 else "fixed frame")
+        )
         name, count = wanted, 1
         while name in found:
             count += 1
@@ -109,12 +111,12 @@ class _Pairing:
     ) -> None:  # fmt: skip
         self.solids, self.rules, self.self_contacts, self.friction = solids, rules, self_contacts, friction
         moving = {*mechanism.layout.positions, TIME}
-        self.carried: dict[str | None, str | None] = {None: None}  # the first body that moves with it
+        self.group: dict[str | None, str | None] = {None: None}  # the first body that moves with it
         self.parent: dict[str | None, str | None] = {None: None}  # what carries that body
         for body in mechanism.bodies:
             moves = any(moving & names(one) for transform in body.transforms for one in _expressions(transform))
-            base = self.carried[body.base]
-            self.carried[body.name] = body.name if moves else base
+            base = self.group[body.base]
+            self.group[body.name] = body.name if moves else base
             self.parent[body.name] = base if moves else self.parent[base]
         self.excluded = {frozenset(pair) for pair in rules.excluded}
 
@@ -127,14 +129,14 @@ class _Pairing:
                 i, j, first, second = j, i, second, first
             if second.kind is ShapeKind.PLANE:
                 continue
-            one, other = first.contact or _PLAIN, second.contact or _PLAIN
+            one, other = first.contact or _DEFAULT, second.contact or _DEFAULT
             said = stated.get(frozenset((one.name, other.name))) if one.name and other.name else None
-            if said is not None or self._may_touch(first, second):
+            if said is not None or self._may_collide(first, second):
                 yield self._pair(i, j, one, other, said)
 
-    def _may_touch(self, first: Shape, second: Shape) -> bool:
-        a, b = self.carried[first.body], self.carried[second.body]
-        one, other = first.contact or _PLAIN, second.contact or _PLAIN
+    def _may_collide(self, first: Shape, second: Shape) -> bool:
+        a, b = self.group[first.body], self.group[second.body]
+        one, other = first.contact or _DEFAULT, second.contact or _DEFAULT
         if a == b or not (one.groups & other.touches or other.groups & one.touches):
             return False
         if frozenset((first.body, second.body)) in self.excluded:

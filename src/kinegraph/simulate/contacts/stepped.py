@@ -30,7 +30,7 @@ from kinegraph.model.robot_data import JointLimits, Shape
 from kinegraph.simulate.contacts.shapes import Scene, scene
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.solve.loops.collision_distances import MOST_EDGES, MOST_FACES, MOST_POINTS, DistanceMemory
-from kinegraph.solve.loops.collision_points import CollisionMemory, Touches
+from kinegraph.solve.loops.collision_points import CollisionMemory, CollisionPoints
 from kinegraph.solve.loops.collision_shapes import MOST_CORNERS
 from kinegraph.solve.loops.contact_stepping import (
     COLUMNS,
@@ -86,7 +86,7 @@ class ContactSettings:
 
 
 @dataclass(frozen=True)
-class Touch:
+class ActiveContact:
     """One contact: the names of both sides, the point between them, and the unit normal from the first to the second.
 
     gap: the distance along the normal at the end of the step, in m. force, moment: what the second side received, mean
@@ -266,7 +266,7 @@ class SteppedContacts:
         )
         frames, polygons = np.zeros((len(model.shapes.kinds), 12)), np.zeros((3, longest, 3))
         collisions = CollisionMemory(frames, polygons[0], polygons[1], polygons[2], np.zeros(longest), distances)
-        touches = Touches(
+        touches = CollisionPoints(
             np.zeros(1, dtype=np.int64),
             np.zeros(most, dtype=np.int64),
             np.zeros((most, 3)),
@@ -310,18 +310,18 @@ class SteppedContacts:
             np.zeros(len(self.equations.names)),
         )
 
-    def touches(self, kept: Floats) -> tuple[Touch, ...]:
-        """The contacts that a step kept."""
-        return tuple(self._touch(row) for row in kept[1 : 1 + int(kept[0, COUNT])])
+    def touches(self, previous: Floats) -> tuple[ActiveContact, ...]:
+        """The contacts that a step previous."""
+        return tuple(self._active(row) for row in previous[1 : 1 + int(previous[0, COUNT])])
 
-    def _touch(self, row: Floats) -> Touch:
+    def _active(self, row: Floats) -> ActiveContact:
         pair, pairs = int(row[PAIR]), len(self.scene.pairs)
         first, second = self.scene.pair_name(pair) if pair < pairs else (self.by_gap[pair - pairs].name, "")
         parts = (row[at : at + 3].copy() for at in (POINT, NORMAL, FORCE, MOMENT))
         point, normal, force, moment = parts
-        return Touch(first, second, point, normal, float(row[GAP]), force, moment)
+        return ActiveContact(first, second, point, normal, float(row[GAP]), force, moment)
 
-    def kept(self) -> Floats:
+    def previous(self) -> Floats:
         """What one step keeps for the next."""
         return np.zeros((self.settings.most + 1, COLUMNS))
 

@@ -334,7 +334,7 @@ def nearest_face(memory: DistanceMemory, faces: int) -> int:
 @part
 def replace_visible(memory: DistanceMemory, faces: int, point: int, found: Vector) -> int:
     """Replace all faces that a new point can see by faces from their outline to the point."""
-    edges, kept = 0, 0
+    edges, remaining = 0, 0
     for k in range(faces):
         base = point_of(memory.points, memory.faces[k, 0])
         if dot(point_of(memory.planes, k), minus(found, base)) > 0.0:
@@ -342,13 +342,13 @@ def replace_visible(memory: DistanceMemory, faces: int, point: int, found: Vecto
                 edges = toggle_edge(memory, edges, memory.faces[k, e], memory.faces[k, (e + 1) % 3])
             continue
         for d in range(3):
-            memory.faces[kept, d] = memory.faces[k, d]
+            memory.faces[remaining, d] = memory.faces[k, d]
         for d in range(4):
-            memory.planes[kept, d] = memory.planes[k, d]
-        kept += 1
+            memory.planes[remaining, d] = memory.planes[k, d]
+        remaining += 1
     for e in range(edges):
-        kept = add_face(memory, kept, memory.edges[e, 0], memory.edges[e, 1], point, -1)
-    return kept
+        remaining = add_face(memory, remaining, memory.edges[e, 0], memory.edges[e, 1], point, -1)
+    return remaining
 
 
 @part

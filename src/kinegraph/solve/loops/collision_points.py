@@ -33,13 +33,13 @@ from kinegraph.solve.loops.collision_shapes import (
 )
 
 #: Most points of a pair.
-MOST_TOUCHES = 8
+MOST_PER_PAIR = 8
 _SIDES = 1e-9
 _DOUBLE = 1e-3  # of the typical length: corners closer than this are one
 _PARALLEL = 1e-3  # segments within this sine touch at both ends
 
 
-class Touches(NamedTuple):
+class CollisionPoints(NamedTuple):
     """Points where pairs touch: total[0] of them; the pair of each.
 
     points: midway between the surfaces. normals: from the first shape of the pair to the second. gaps: negative where
@@ -65,7 +65,7 @@ class CollisionMemory(NamedTuple):
 
 
 @part
-def touch(touches: Touches, pair: int, point: Vector, normal: Vector, gap: float) -> bool:
+def append_point(touches: CollisionPoints, pair: int, point: Vector, normal: Vector, gap: float) -> bool:
     """Add a point; False if there is no room."""
     k = touches.total[0]
     if k >= len(touches.gaps):
@@ -78,12 +78,12 @@ def touch(touches: Touches, pair: int, point: Vector, normal: Vector, gap: float
 
 
 @part
-def find_touches(shapes: Shapes, memory: CollisionMemory, margin: float, touches: Touches) -> bool:
+def find_collisions(shapes: Shapes, memory: CollisionMemory, margin: float, touches: CollisionPoints) -> bool:
     """All points whose gap is below the margin; False if there is no room for them."""
     touches.total[0] = 0
     for pair in range(len(shapes.pairs)):
         a, b = shapes.pairs[pair, 0], shapes.pairs[pair, 1]
-        if near(shapes, memory.frames, a, b, margin) and not touch_pair(shapes, memory, pair, a, b, margin, touches):
+        if near(shapes, memory.frames, a, b, margin) and not collide_pair(shapes, memory, pair, a, b, margin, touches):
             return False
     return True
 
@@ -99,29 +99,29 @@ def near(shapes: Shapes, frames: Floats, a: int, b: int, margin: float) -> bool:
 
 
 @part
-def touch_pair(
-    shapes: Shapes, memory: CollisionMemory, pair: int, a: int, b: int, margin: float, touches: Touches
+def collide_pair(
+    shapes: Shapes, memory: CollisionMemory, pair: int, a: int, b: int, margin: float, touches: CollisionPoints
 ) -> bool:
     """The points of one pair."""
     if shapes.kinds[a] == PLANE:
-        return touch_plane(shapes, memory, pair, a, b, margin, touches)
+        return collide_with_plane(shapes, memory, pair, a, b, margin, touches)
     if shapes.kinds[a] in (SPHERE, CAPSULE) and shapes.kinds[b] in (SPHERE, CAPSULE):
-        return touch_round(shapes, memory, pair, a, b, margin, touches)
-    return touch_convex(shapes, memory, pair, a, b, margin, touches)
+        return collide_round(shapes, memory, pair, a, b, margin, touches)
+    return collide_convex(shapes, memory, pair, a, b, margin, touches)
 
 
 # ---- Planes
 
 
 @part
-def touch_plane(
-    shapes: Shapes, memory: CollisionMemory, pair: int, a: int, b: int, margin: float, touches: Touches
+def collide_with_plane(
+    shapes: Shapes, memory: CollisionMemory, pair: int, a: int, b: int, margin: float, touches: CollisionPoints
 ) -> bool:
     """A plane and the corners of what faces it."""
     plane, frame, kind = memory.frames[a], memory.frames[b], shapes.kinds[b]
     n = axis(plane, 2)
     if kind == CYLINDER:
-        return touch_plane_cylinder(shapes, memory, pair, a, b, margin, touches)
+        return collide_cylinder_with_plane(shapes, memory, pair, a, b, margin, touches)
     if kind == CAPSULE:
         count, size = 2, shapes.sizes[b]
         put(memory.second, 0, out_of(frame, 0.0, 0.0, -size[1]))
@@ -133,19 +133,25 @@ def touch_plane(
     else:
         count = 1
         put(memory.second, 0, farthest(shapes, frame, b, negative(n)))
-    return touch_corners(memory, pair, plane, radius(shapes, b), count, margin, touches)
+    return corners_on_plane(memory, pair, plane, radius(shapes, b), count, margin, touches)
 
 
 @part
-def touch_corners(
-    memory: CollisionMemory, pair: int, plane: Floats, thickness: float, count: int, margin: float, touches: Touches
+def corners_on_plane(
+    memory: CollisionMemory,
+    pair: int,
+    plane: Floats,
+    thickness: float,
+    count: int,
+    margin: float,
+    touches: CollisionPoints,
 ) -> bool:
     """Those of the corners that are within the margin of a plane."""
     n, o = axis(plane, 2), origin(plane)
     for k in range(count):
         corner = (memory.second[k, 0], memory.second[k, 1], memory.second[k, 2])
         gap = dot(n, minus(corner, o)) - thickness
-        if gap <= margin and not touch(touches, pair, along(corner, -thickness - 0.5 * gap, n), n, gap):
+        if gap <= margin and not append_point(touches, pair, along(corner, -thickness - 0.5 * gap, n), n, gap):
             return False
     return True
 
@@ -161,8 +167,8 @@ def box_corners(shapes: Shapes, memory: CollisionMemory, b: int) -> int:
 
 
 @part
-def touch_plane_cylinder(
-    shapes: Shapes, memory: CollisionMemory, pair: int, a: int, b: int, margin: float, touches: Touches
+def collide_cylinder_with_plane(
+    shapes: Shapes, memory: CollisionMemory, pair: int, a: int, b: int, margin: float, touches: CollisionPoints
 ) -> bool:
     """A plane and a cylinder: on both rims the nearest point; on the nearer rim three more."""
     plane, frame, size = memory.frames[a], memory.frames[b], shapes.sizes[b]
@@ -178,12 +184,12 @@ def touch_plane_cylinder(
     put(corners, 1, along(along(origin(frame), -near_end * size[1], z), -size[0], radial))
     put(corners, 2, along(along(low, 0.5 * size[0], radial), 0.8660254037844386 * size[0], side))
     put(corners, 3, along(along(low, 0.5 * size[0], radial), -0.8660254037844386 * size[0], side))
-    return touch_corners(memory, pair, plane, 0.0, 4, margin, touches)
+    return corners_on_plane(memory, pair, plane, 0.0, 4, margin, touches)
 
 
 @part
 def low_corners(shapes: Shapes, memory: CollisionMemory, plane: Floats, b: int, margin: float) -> int:
-    """The vertices of a hull within the margin of a plane, at most MOST_TOUCHES: the lowest, then the most distant."""
+    """The vertices of a hull within the margin of a plane, at most MOST_PER_PAIR: the lowest, then the most distant."""
     n, o, frame, count = axis(plane, 2), origin(plane), memory.frames[b], 0
     for k in range(shapes.first_vertex[b], shapes.first_vertex[b + 1]):
         v = shapes.vertices[k]
@@ -198,15 +204,15 @@ def low_corners(shapes: Shapes, memory: CollisionMemory, plane: Floats, b: int, 
 
 @part
 def spread_out(polygon: Floats, heights: Floats, count: int, n: Vector) -> int:
-    """At most MOST_TOUCHES corners, moved to the front: the lowest one, then always the one farthest from those."""
-    if count <= MOST_TOUCHES:
+    """At most MOST_PER_PAIR corners, moved to the front: the lowest one, then always the one farthest from those."""
+    if count <= MOST_PER_PAIR:
         return count
     best = 0
     for k in range(1, count):
         if heights[k] < heights[best]:
             best = k
     exchange(polygon, heights, 0, best)
-    for taken in range(1, MOST_TOUCHES):
+    for taken in range(1, MOST_PER_PAIR):
         most, best = -1.0, taken
         for k in range(taken, count):
             nearest = 1e300
@@ -219,7 +225,7 @@ def spread_out(polygon: Floats, heights: Floats, count: int, n: Vector) -> int:
             if nearest > most:
                 most, best = nearest, k
         exchange(polygon, heights, taken, best)
-    return MOST_TOUCHES
+    return MOST_PER_PAIR
 
 
 @part
@@ -234,8 +240,8 @@ def exchange(polygon: Floats, heights: Floats, i: int, j: int) -> None:
 
 
 @part
-def touch_round(
-    shapes: Shapes, memory: CollisionMemory, pair: int, a: int, b: int, margin: float, touches: Touches
+def collide_round(
+    shapes: Shapes, memory: CollisionMemory, pair: int, a: int, b: int, margin: float, touches: CollisionPoints
 ) -> bool:
     """Spheres and capsules: the nearest points of their segments; both ends where the segments are parallel."""
     p, q = origin(memory.frames[a]), origin(memory.frames[b])
@@ -250,15 +256,17 @@ def touch_round(
         low, high = max(-la, middle - lb), min(la, middle + lb)
         if high - low > _SIDES * la:
             x, y = clamped(sign * (low - middle), lb), clamped(sign * (high - middle), lb)
-            return touch_spheres(pair, along(p, low, u), along(q, x, v), ra, rb, margin, touches) and touch_spheres(
+            return collide_spheres(pair, along(p, low, u), along(q, x, v), ra, rb, margin, touches) and collide_spheres(
                 pair, along(p, high, u), along(q, y, v), ra, rb, margin, touches
             )
     s, t = nearest_on_segments(between, u, v, la, lb)
-    return touch_spheres(pair, along(p, s, u), along(q, t, v), ra, rb, margin, touches)
+    return collide_spheres(pair, along(p, s, u), along(q, t, v), ra, rb, margin, touches)
 
 
 @part
-def touch_spheres(pair: int, p: Vector, q: Vector, ra: float, rb: float, margin: float, touches: Touches) -> bool:
+def collide_spheres(
+    pair: int, p: Vector, q: Vector, ra: float, rb: float, margin: float, touches: CollisionPoints
+) -> bool:
     """Two spheres."""
     between = minus(q, p)
     distance = length(between)
@@ -266,7 +274,7 @@ def touch_spheres(pair: int, p: Vector, q: Vector, ra: float, rb: float, margin:
     if gap > margin:
         return True
     n = unit(between)
-    return touch(touches, pair, along(p, ra + 0.5 * gap, n), n, gap)
+    return append_point(touches, pair, along(p, ra + 0.5 * gap, n), n, gap)
 
 
 @part
@@ -290,8 +298,8 @@ def nearest_on_segments(between: Vector, u: Vector, v: Vector, la: float, lb: fl
 
 
 @part
-def touch_convex(
-    shapes: Shapes, memory: CollisionMemory, pair: int, a: int, b: int, margin: float, touches: Touches
+def collide_convex(
+    shapes: Shapes, memory: CollisionMemory, pair: int, a: int, b: int, margin: float, touches: CollisionPoints
 ) -> bool:
     """Any two convex shapes: the direction of their distance or least overlap, and the faces that meet along it."""
     thickness = radius(shapes, a) + radius(shapes, b)
@@ -301,33 +309,33 @@ def touch_convex(
         return True
     count = meeting_corners(shapes, memory, a, b, n)
     deepest = 1e300
-    kept = 0
+    remaining = 0
     for k in range(count):
         deepest = min(deepest, memory.heights[k])
-        if memory.heights[k] - thickness <= margin and not is_double(memory, kept, k, _DOUBLE * shapes.scale):
+        if memory.heights[k] - thickness <= margin and not is_double(memory, remaining, k, _DOUBLE * shapes.scale):
             for d in range(3):
-                memory.second[kept, d] = memory.second[k, d]
-            memory.heights[kept] = memory.heights[k]
-            kept += 1
-    if kept == 0 or deepest > gap + 0.01 * abs(gap) + 1e-6 * shapes.scale:
-        put(memory.second, kept, nearest_point(shapes, memory, a, b, n))
-        memory.heights[kept] = gap
-        kept += 1
-    kept = spread_out(memory.second, memory.heights, kept, n)
-    for k in range(kept):
+                memory.second[remaining, d] = memory.second[k, d]
+            memory.heights[remaining] = memory.heights[k]
+            remaining += 1
+    if remaining == 0 or deepest > gap + 0.01 * abs(gap) + 1e-6 * shapes.scale:
+        put(memory.second, remaining, nearest_point(shapes, memory, a, b, n))
+        memory.heights[remaining] = gap
+        remaining += 1
+    remaining = spread_out(memory.second, memory.heights, remaining, n)
+    for k in range(remaining):
         # corners are on the core of b; the surface of b is its radius nearer
         height = memory.heights[k]
         corner = (memory.second[k, 0], memory.second[k, 1], memory.second[k, 2])
         middle = along(corner, -radius(shapes, b) - 0.5 * (height - thickness), n)
-        if not touch(touches, pair, middle, n, height - thickness):
+        if not append_point(touches, pair, middle, n, height - thickness):
             return False
     return True
 
 
 @part
-def is_double(memory: CollisionMemory, kept: int, k: int, least: float) -> bool:
+def is_double(memory: CollisionMemory, remaining: int, k: int, least: float) -> bool:
     """Whether a corner is as good as one of the first ones; the lower height stays."""
-    for j in range(kept):
+    for j in range(remaining):
         square = 0.0
         for d in range(3):
             square += (memory.second[k, d] - memory.second[j, d]) ** 2
@@ -410,22 +418,22 @@ def clip(memory: CollisionMemory, face: Floats, sides: int, count: int, n: Vecto
 @part
 def cut(memory: CollisionMemory, count: int, p: Vector, inward: Vector) -> int:
     """Keep what is inside of one side."""
-    kept, source, target = 0, memory.second, memory.other
+    remaining, source, target = 0, memory.second, memory.other
     for k in range(count):
         following = (k + 1) % count
         a = (source[k, 0], source[k, 1], source[k, 2])
         b = (source[following, 0], source[following, 1], source[following, 2])
         da, db = dot(minus(a, p), inward), dot(minus(b, p), inward)
         if da >= 0.0:
-            put(target, kept, a)
-            kept += 1
+            put(target, remaining, a)
+            remaining += 1
         if (da >= 0.0) != (db >= 0.0):
-            put(target, kept, along(a, da / (da - db), minus(b, a)))
-            kept += 1
-    for k in range(kept):
+            put(target, remaining, along(a, da / (da - db), minus(b, a)))
+            remaining += 1
+    for k in range(remaining):
         for d in range(3):
             source[k, d] = target[k, d]
-    return kept
+    return remaining
 
 
 @part

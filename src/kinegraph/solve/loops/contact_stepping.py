@@ -15,7 +15,7 @@ from typing import NamedTuple
 from kinegraph.arrays import Floats, Integers
 from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import loop, part
-from kinegraph.solve.loops.collision_points import CollisionMemory, Touches, find_touches, touch
+from kinegraph.solve.loops.collision_points import CollisionMemory, CollisionPoints, append_point, find_collisions
 from kinegraph.solve.loops.collision_shapes import Shapes, Vector, across, cross, place_shapes
 from kinegraph.solve.loops.impulses import Rows, energy_gain, solve_impulses, solve_pushes
 from kinegraph.solve.loops.marks import call
@@ -32,7 +32,7 @@ CLOSED = 1e-9
 #: A step has at most so many parts, each found by so many tries; the shortest, and how exactly it ends at an impact.
 MOST_PARTS, TRIES, SHORTEST, LATE = 12, 12, 1e-9, 1e-6
 
-# The columns of `kept`. Its first row holds how many contacts there are, the last change of a rate (m/s), how far
+# The columns of `previous`. Its first row holds how many contacts there are, the last change of a rate (m/s), how far
 # constant forces moved a gap in the step, how far gaps may be open that are still watched, the energy that impulses
 # took and pushes have not given back, and 1 after the first step.
 PAIR, POINT, NORMAL, GAP, FORCE, MOMENT = 0, 1, 4, 7, 8, 11
@@ -73,7 +73,7 @@ class ContactMemory(NamedTuple):
     """Memory of one step.
 
     back: the way back from the velocities at its end to those before; shift: a displacement; held: the accelerations
-    by constant forces. ahead: gaps at the end without constant forces. earlier: the same contact in `kept`.
+    by constant forces. ahead: gaps at the end without constant forces. earlier: the same contact in `previous`.
     saved: y before the step.
     """
 
@@ -83,7 +83,7 @@ class ContactMemory(NamedTuple):
     gaps: Floats
     gap_rows: Floats
     collisions: CollisionMemory
-    touches: Touches
+    touches: CollisionPoints
     rows: Rows
     inertia: Floats
     shift: Floats
@@ -106,7 +106,7 @@ FACTS = 7
 
 @part
 def contact_step(
-    system: System, work: Work, model: ContactModel, memory: ContactMemory, kept: Floats, t: float, h: float
+    system: System, work: Work, model: ContactModel, memory: ContactMemory, previous: Floats, t: float, h: float
 ) -> int:
     """Take a step from y, in parts that end at impacts; says how it ended. Constant forces are at the end of x.
 
@@ -117,7 +117,7 @@ def contact_step(
         memory.saved[d] = work.y[d]
     for count in range(MOST_PARTS):
         length, low, high = left, 0.0, left
-        ending = approach(system, work, model, memory, kept, begun, length, h)
+        ending = approach(system, work, model, memory, previous, begun, length, h)
         for _ in range(TRIES if count + 1 < MOST_PARTS else 0):
             if ending != RUNNING:
                 break
@@ -130,9 +130,9 @@ def contact_step(
             else:
                 low = length
                 length = 0.5 * (low + high) if high - low > LATE * h else high
-            ending = approach(system, work, model, memory, kept, begun, length, h)
+            ending = approach(system, work, model, memory, previous, begun, length, h)
         if ending == RUNNING:
-            ending = finish(system, work, model, memory, kept, begun, length, h)
+            ending = finish(system, work, model, memory, previous, begun, length, h)
         if ending != RUNNING:
             for d in range(size):
                 work.y[d] = memory.saved[d]
@@ -151,7 +151,7 @@ def approach(
     work: Work,
     model: ContactModel,
     memory: ContactMemory,
-    kept: Floats,
+    previous: Floats,
     t: float,
     h: float,
     whole: float,
@@ -163,7 +163,7 @@ def approach(
     slack = CLOSED * model.shapes.scale
     memory.rows.sizes[0], memory.rows.sizes[1] = 0, 0
     work.x[len(work.y)] = t + h
-    if not find_candidates(work, model, memory, slack + 2.0 * kept[0, LIFT] + kept[0, WATCHED]):
+    if not find_candidates(work, model, memory, slack + 2.0 * previous[0, LIFT] + previous[0, WATCHED]):
         return TOO_MANY_CONTACTS
     if memory.touches.total[0] == 0 and not has_forces(model, work.x):
         return RUNNING
@@ -173,7 +173,7 @@ def approach(
     if not model.inverse and not factor(model, memory):
         return NO_MASS
     held_response(model, memory, work.x)
-    make_rows(work, model, memory, slack + kept[0, WATCHED], h)
+    make_rows(work, model, memory, slack + previous[0, WATCHED], h)
     prepare(model, memory, slack, h, whole)
     return RUNNING
 
@@ -197,7 +197,7 @@ def finish(
     work: Work,
     model: ContactModel,
     memory: ContactMemory,
-    kept: Floats,
+    previous: Floats,
     t: float,
     h: float,
     whole: float,
@@ -205,15 +205,15 @@ def finish(
     """Impulses at the end of a part of a step, and the state after them."""
     if memory.rows.sizes[1] == 0 and not has_forces(model, work.x):
         for k in range(BEGUN):
-            kept[0, k] = 0.0
-        kept[0, BEGUN] = 1.0
+            previous[0, k] = 0.0
+        previous[0, BEGUN] = 1.0
         return RUNNING
     respond(model, memory)
-    warm_start(model, memory, kept, h)
-    solve(model, memory, kept)
-    ending = move(system, work, model, memory, kept, t, h)
+    warm_start(model, memory, previous, h)
+    solve(model, memory, previous)
+    ending = move(system, work, model, memory, previous, t, h)
     if ending == RUNNING:
-        keep_contacts(work, model, memory, kept, h, whole)
+        keep_contacts(work, model, memory, previous, h, whole)
     return int(ending)
 
 
@@ -235,13 +235,13 @@ def find_candidates(work: Work, model: ContactModel, memory: ContactMemory, marg
         if model.sizes[BODIES] > 0:
             call(model.poses, work.x, memory.poses, 0)
         place_shapes(model.shapes, memory.poses, memory.collisions.frames)
-        if not find_touches(model.shapes, memory.collisions, margin, touches):
+        if not find_collisions(model.shapes, memory.collisions, margin, touches):
             return False
     if model.sizes[GAPS] > 0:
         call(model.gaps, work.x, memory.gaps, 0)
         for k in range(model.sizes[GAPS]):
             found = memory.gaps[k] <= margin
-            if found and not touch(touches, len(model.shapes.pairs) + k, _NOWHERE, _NOWHERE, memory.gaps[k]):
+            if found and not append_point(touches, len(model.shapes.pairs) + k, _NOWHERE, _NOWHERE, memory.gaps[k]):
                 return False
     return True
 
@@ -325,7 +325,7 @@ def make_rows(work: Work, model: ContactModel, memory: ContactMemory, slack: flo
     for d in range(n):
         place = model.sizes[POSITIONS] + d
         memory.back[d] = work.y[place] - work.x[place]
-    row, kept = 0, 0
+    row, taken = 0, 0
     for k in range(touches.total[0]):
         pair = touches.pairs[k]
         width = model.widths[pair]
@@ -336,23 +336,23 @@ def make_rows(work: Work, model: ContactModel, memory: ContactMemory, slack: flo
         lift = 0.5 * h * h * inner(rows.jacobian[row], memory.held, n)
         if touches.gaps[k] - lift > slack:
             continue
-        memory.facts[kept, BEGAN] = rows.rates[row] + inner(rows.jacobian[row], memory.back, n)
-        memory.facts[kept, LIFTED] = abs(lift)
-        memory.ahead[kept] = touches.gaps[k] - lift
+        memory.facts[taken, BEGAN] = rows.rates[row] + inner(rows.jacobian[row], memory.back, n)
+        memory.facts[taken, LIFTED] = abs(lift)
+        memory.ahead[taken] = touches.gaps[k] - lift
         for i in range(width):
             rows.free[row + i] = rows.rates[row + i] - h * inner(rows.jacobian[row + i], memory.held, n)
             rows.targets[row + i], rows.impulses[row + i] = 0.0, 0.0
-        rows.first[kept], rows.widths[kept] = row, width
+        rows.first[taken], rows.widths[taken] = row, width
         for d in range(3):
-            rows.friction[kept, d] = model.friction[pair, d]
-        move_touch(touches, k, kept)
-        row, kept = row + width, kept + 1
-    rows.sizes[0], rows.sizes[1] = row, kept
-    touches.total[0] = kept
+            rows.friction[taken, d] = model.friction[pair, d]
+        move_contact(touches, k, taken)
+        row, taken = row + width, taken + 1
+    rows.sizes[0], rows.sizes[1] = row, taken
+    touches.total[0] = taken
 
 
 @part
-def move_touch(touches: Touches, source: int, target: int) -> None:
+def move_contact(touches: CollisionPoints, source: int, target: int) -> None:
     """Copy a contact to an earlier place."""
     touches.pairs[target], touches.gaps[target] = touches.pairs[source], touches.gaps[source]
     for d in range(3):
@@ -502,44 +502,44 @@ def closing_time(gap: float, rate: float, acceleration: float, h: float) -> floa
 
 
 @part
-def warm_start(model: ContactModel, memory: ContactMemory, kept: Floats, h: float) -> None:
+def warm_start(model: ContactModel, memory: ContactMemory, previous: Floats, h: float) -> None:
     """Begin with the impulses of the step before, by pair and nearest point."""
     rows, touches = memory.rows, memory.touches
     for contact in range(rows.sizes[1]):
-        found = earlier_contact(touches, kept, contact)
+        found = earlier_contact(touches, previous, contact)
         memory.earlier[contact] = found
         if found > 0:
             row, width = rows.first[contact], rows.widths[contact]
             for i in range(width):
-                rows.impulses[row + i] = h * along_row(model, touches, contact, kept[found], i)
+                rows.impulses[row + i] = h * along_row(model, touches, contact, previous[found], i)
 
 
 @part
-def earlier_contact(touches: Touches, kept: Floats, contact: int) -> int:
-    """The row of `kept` with the same contact; 0 if it is new."""
+def earlier_contact(touches: CollisionPoints, previous: Floats, contact: int) -> int:
+    """The row of `previous` with the same contact; 0 if it is new."""
     best, least = 0, 1e300
-    for k in range(1, int(kept[0, COUNT]) + 1):
-        if kept[k, PAIR] == touches.pairs[contact]:
+    for k in range(1, int(previous[0, COUNT]) + 1):
+        if previous[k, PAIR] == touches.pairs[contact]:
             square = 0.0
             for d in range(3):
-                square += (kept[k, POINT + d] - touches.points[contact, d]) ** 2
+                square += (previous[k, POINT + d] - touches.points[contact, d]) ** 2
             if square < least:
                 best, least = k, square
     return best
 
 
 @part
-def along_row(model: ContactModel, touches: Touches, contact: int, kept: Floats, i: int) -> float:
-    """The part of a kept force along a row of a contact."""
+def along_row(model: ContactModel, touches: CollisionPoints, contact: int, previous: Floats, i: int) -> float:
+    """The part of a previous force along a row of a contact."""
     if touches.pairs[contact] >= len(model.shapes.pairs):
-        return float(kept[FORCE + i])
+        return float(previous[FORCE + i])
     d = direction(touches, contact, i % 3)
     at = FORCE if i < 3 else MOMENT
-    return float(kept[at] * d[0] + kept[at + 1] * d[1] + kept[at + 2] * d[2])
+    return float(previous[at] * d[0] + previous[at + 1] * d[1] + previous[at + 2] * d[2])
 
 
 @part
-def direction(touches: Touches, contact: int, i: int) -> Vector:
+def direction(touches: CollisionPoints, contact: int, i: int) -> Vector:
     """The normal of a contact or one of the two directions along its surface."""
     normal = (touches.normals[contact, 0], touches.normals[contact, 1], touches.normals[contact, 2])
     if i == 0:
@@ -549,7 +549,7 @@ def direction(touches: Touches, contact: int, i: int) -> Vector:
 
 
 @part
-def solve(model: ContactModel, memory: ContactMemory, kept: Floats) -> None:
+def solve(model: ContactModel, memory: ContactMemory, previous: Floats) -> None:
     """All impulses. Rebounds become smaller where they would add energy, as with several contacts and friction."""
     rows = memory.rows
     fastest, bounces = 0.0, False
@@ -557,7 +557,7 @@ def solve(model: ContactModel, memory: ContactMemory, kept: Floats) -> None:
         fastest = max(fastest, abs(rows.free[i]))
     for contact in range(rows.sizes[1]):
         bounces = bounces or memory.facts[contact, REBOUND] > 0.0
-    kept[0, RESIDUAL] = solve_impulses(rows, model.tolerance * fastest, model.rounds)
+    previous[0, RESIDUAL] = solve_impulses(rows, model.tolerance * fastest, model.rounds)
     factor = 1.0
     while bounces and factor > 0.0 and energy_gain(rows) > 1e-12 * fastest * total_impulse(rows):
         smaller = factor - 0.125
@@ -565,7 +565,7 @@ def solve(model: ContactModel, memory: ContactMemory, kept: Floats) -> None:
             if memory.facts[contact, REBOUND] > 0.0:
                 rows.targets[rows.first[contact]] *= smaller / factor
         factor = smaller
-        kept[0, RESIDUAL] = solve_impulses(rows, model.tolerance * fastest, model.rounds)
+        previous[0, RESIDUAL] = solve_impulses(rows, model.tolerance * fastest, model.rounds)
 
 
 @part
@@ -582,7 +582,7 @@ def total_impulse(rows: Rows) -> float:
 
 @part
 def move(
-    system: System, work: Work, model: ContactModel, memory: ContactMemory, kept: Floats, t: float, h: float
+    system: System, work: Work, model: ContactModel, memory: ContactMemory, previous: Floats, t: float, h: float
 ) -> int:
     """Velocities after the impulses, and positions."""
     rows, n, start = memory.rows, model.sizes[VELOCITIES], model.sizes[POSITIONS]
@@ -597,7 +597,7 @@ def move(
                 for d in range(n):
                     work.x[start + d] += impulse * rows.responses[row, d]
                     memory.shift[d] += share * impulse * rows.responses[row, d]
-    push_apart(model, memory, kept, h)
+    push_apart(model, memory, previous, h)
     displace(work, model, memory)
     project(system, work, t + h)
     for d in range(len(work.y)):
@@ -609,14 +609,14 @@ def move(
 
 
 @part
-def push_apart(model: ContactModel, memory: ContactMemory, kept: Floats, h: float) -> None:
+def push_apart(model: ContactModel, memory: ContactMemory, previous: Floats, h: float) -> None:
     """Displacements for gaps that would be negative at the end of the step.
 
     They cost energy where they act against gravity or other forces. After the first step they give back no more than
     the impulses took, so contacts never add energy.
     """
     rows, worst = memory.rows, 0.0
-    kept[0, BANK] += max(0.0, -energy_gain(rows))
+    previous[0, BANK] += max(0.0, -energy_gain(rows))
     for contact in range(rows.sizes[1]):
         gap, n = memory.ahead[contact], rows.first[contact]
         for other in range(rows.sizes[1]):
@@ -633,9 +633,9 @@ def push_apart(model: ContactModel, memory: ContactMemory, kept: Floats, h: floa
     for contact in range(rows.sizes[1]):
         cost -= memory.pushes[contact] * memory.facts[contact, FALL]
     part_of = 1.0
-    if kept[0, BEGUN] > 0.0 and cost > kept[0, BANK]:
-        part_of = kept[0, BANK] / cost
-    kept[0, BANK] = max(0.0, kept[0, BANK] - part_of * cost)
+    if previous[0, BEGUN] > 0.0 and cost > previous[0, BANK]:
+        part_of = previous[0, BANK] / cost
+    previous[0, BANK] = max(0.0, previous[0, BANK] - part_of * cost)
     for contact in range(rows.sizes[1]):
         for d in range(model.sizes[VELOCITIES]):
             memory.shift[d] += part_of * memory.pushes[contact] * rows.responses[rows.first[contact], d]
@@ -656,7 +656,9 @@ def displace(work: Work, model: ContactModel, memory: ContactMemory) -> None:
 
 
 @part
-def keep_contacts(work: Work, model: ContactModel, memory: ContactMemory, kept: Floats, h: float, whole: float) -> None:
+def keep_contacts(
+    work: Work, model: ContactModel, memory: ContactMemory, previous: Floats, h: float, whole: float
+) -> None:
     """Keep forces for the next step: as a first guess, and as constant forces where they stay the same."""
     rows, touches, n = memory.rows, memory.touches, model.sizes[VELOCITIES]
     force, lift, fastest = model.sizes[FORCES], 0.0, 0.0
@@ -667,32 +669,32 @@ def keep_contacts(work: Work, model: ContactModel, memory: ContactMemory, kept: 
         row, width = rows.first[contact], rows.widths[contact]
         lift, fastest = max(lift, memory.facts[contact, LIFTED]), max(fastest, abs(memory.facts[contact, FALL]))
         total_force(model, memory, contact, over)
-        if steady(memory, kept, contact):
+        if steady(memory, previous, contact):
             for i in range(width):
                 for d in range(n):
                     work.x[force + d] += rows.impulses[row + i] / over * rows.jacobian[row + i, d]
     for contact in range(rows.sizes[1]):
-        target = kept[contact + 1]
+        target = previous[contact + 1]
         target[PAIR], target[GAP] = touches.pairs[contact], memory.ahead[contact]
         for d in range(3):
             target[POINT + d], target[NORMAL + d] = touches.points[contact, d], touches.normals[contact, d]
         for d in range(6):
             target[FORCE + d] = memory.wrenches[contact, d]
-    kept[0, COUNT], kept[0, LIFT], kept[0, WATCHED], kept[0, BEGUN] = (
+    previous[0, COUNT], previous[0, LIFT], previous[0, WATCHED], previous[0, BEGUN] = (
         rows.sizes[1], lift, 2.0 * whole * whole * fastest, 1.0,
     )  # fmt: skip
 
 
 @part
-def steady(memory: ContactMemory, kept: Floats, contact: int) -> bool:
+def steady(memory: ContactMemory, previous: Floats, contact: int) -> bool:
     """Whether a force changed by less than half since the step before."""
     found = memory.earlier[contact]
     if found <= 0:
         return False
     change, size = 0.0, 0.0
     for d in range(6):
-        change += (memory.wrenches[contact, d] - kept[found, FORCE + d]) ** 2
-        size += kept[found, FORCE + d] ** 2
+        change += (memory.wrenches[contact, d] - previous[found, FORCE + d]) ** 2
+        size += previous[found, FORCE + d] ** 2
     return change <= 0.25 * size
 
 
@@ -718,19 +720,19 @@ def total_force(model: ContactModel, memory: ContactMemory, contact: int, h: flo
 
 @loop
 def take_contact_steps(
-    system: System, work: Work, model: ContactModel, memory: ContactMemory, kept: Floats, clock: Floats, count: int
+    system: System, work: Work, model: ContactModel, memory: ContactMemory, previous: Floats, clock: Floats, count: int
 ) -> int:
     """Take `count` steps; a step that fails ends them and leaves state and time as they were before it."""
-    return contact_steps(system, work, model, memory, kept, clock, count)
+    return contact_steps(system, work, model, memory, previous, clock, count)
 
 
 @part
 def contact_steps(
-    system: System, work: Work, model: ContactModel, memory: ContactMemory, kept: Floats, clock: Floats, count: int
+    system: System, work: Work, model: ContactModel, memory: ContactMemory, previous: Floats, clock: Floats, count: int
 ) -> int:
     """Take `count` steps; a step that fails ends them and leaves state and time as they were before it."""
     for _ in range(count):
-        ending = contact_step(system, work, model, memory, kept, clock[TIME], clock[STEP])
+        ending = contact_step(system, work, model, memory, previous, clock[TIME], clock[STEP])
         if ending != RUNNING:
             return int(ending)
         advance_clock(clock)
@@ -738,13 +740,13 @@ def contact_steps(
 
 
 class ContactRows(NamedTuple):
-    """Trajectories of a block: states, inputs, parameters, constant forces and kept contacts by row, and endings."""
+    """Trajectories of a block: states, inputs, parameters, constant forces, previous contacts and endings by row."""
 
     states: Floats
     inputs: Floats
     parameters: Floats
     forces: Floats
-    kept: Floats
+    previous: Floats
     endings: Integers
 
 
@@ -779,7 +781,7 @@ def steps_of_row(
         work.x[size + 1 + inputs + k] = rows.parameters[row, k]
     for k in range(rows.forces.shape[1]):
         work.x[size + 1 + inputs + parameters + k] = rows.forces[row, k]
-    ending = contact_steps(system, work, model, memory, rows.kept[row], clock, count)
+    ending = contact_steps(system, work, model, memory, rows.previous[row], clock, count)
     for d in range(size):
         rows.states[row, d] = work.y[d]
     for k in range(rows.forces.shape[1]):
