@@ -371,15 +371,6 @@ def separation(shapes: Shapes, frames: Floats, a: int, b: int, n: Vector) -> flo
 
 
 @part
-def closest_point(memory: DistanceMemory, count: int) -> Vector:
-    """The point of a that belongs to the weights."""
-    found = (0.0, 0.0, 0.0)
-    for k in range(count):
-        found = along(found, memory.weights[k], point_of(memory.own, k))
-    return found
-
-
-@part
 def length(v: Vector) -> float:
-    """The length."""
+    """How far the end of a vector is from its start."""
     return sqrt(dot(v, v))
