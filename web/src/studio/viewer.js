@@ -4,6 +4,7 @@ import { unpacked } from "../data.js";
 import { Assembly } from "../scene/assembly.js";
 import { Stage } from "../scene/stage.js";
 import { upward } from "../scene/view.js";
+import { matrixOf } from "../motion.js";
 import { byId, element } from "./dom.js";
 
 const LAYERS = {
@@ -35,10 +36,11 @@ export class Viewer {
   // Draws the parts again, with other arrows.
   #draw() {
     const assembly = new Assembly(this.data, this.chain, upward(this.data.gravity));
-    for (const [name, visible] of this.layers) assembly.setLayer?.(name, visible);
+    for (const [name, visible] of this.layers) if (name in assembly.layers) assembly.setLayer(name, visible);
     if (!this.stage && !this.failed) this.#open(assembly);
     else this.stage?.load(this.data, this.chain, assembly);
     this.#options();
+    this.#light();
     this.show();
   }
 
@@ -46,6 +48,9 @@ export class Viewer {
     try {
       this.stage = new Stage(this.parent, this.data, this.chain, assembly);
       this.stage.setTheme(document.documentElement.dataset.theme);
+      this.stage.room = 1.7; // it will swing
+      this.stage.home();
+      this.opened?.();
     } catch (error) {
       this.failed = String(error);
       byId("no-webgl").hidden = false;
@@ -87,6 +92,37 @@ export class Viewer {
 
   setTheme(name) {
     this.stage?.setTheme(name);
+  }
+
+  // The frame of a body on its link.
+  frameOf(body) {
+    return matrixOf(body.place);
+  }
+
+  // A body that stands out; none without a name.
+  pick(name) {
+    this.picked = name;
+    this.#light();
+  }
+
+  #light() {
+    if (!this.stage) return;
+    const { assembly } = this.stage;
+    const body = this.data.bodies.find((one) => one.name === this.picked);
+    assembly.links.forEach((group, link) => group.traverse((object) => {
+      const { material } = object;
+      if (material?.emissive) material.emissive.set(body && link > 0 && link === body.link ? "#5a3d00" : "#000000");
+    }));
+    this.stage.changed = true;
+  }
+
+  // Forces and moments at points of the fixed frame, such as reactions: { kind, at, vector } each.
+  showArrows(arrows) {
+    this.data.parts = this.data.parts.filter((part) => !part.extra);
+    for (const { kind, at, vector } of arrows) {
+      this.data.parts.push({ extra: true, kind, name: "", link: 0, position: at, axes: 0, vectors: new Float32Array(vector) });
+    }
+    this.#draw();
   }
 
   #options() {
