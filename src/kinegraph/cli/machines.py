@@ -1,0 +1,266 @@
+"""Commands of machine design: `periodic-motion`, `flywheel`, `campbell`, `unbalance-response`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
+from kinegraph.cli.options import InputOption, ModelSource, RtolOption, StartTimeOption, reads_model
+from kinegraph.cli.simulate import input_values
+from kinegraph.cli.task_options import (
+    PlotOption,
+    StateOption,
+    formula_list,
+    name_list,
+    numbers_by_name,
+    ranges,
+    show_table,
+    state_settings,
+    written_complex,
+)
+from kinegraph.errors import TaskError
+
+if TYPE_CHECKING:
+    from kinegraph.tasks.periodic_motion import PeriodicMotion
+
+
+# `kinegraph periodic-motion`: the steady cycle of a machine.
+
+PeriodOption = Annotated[
+    float | None,
+    typer.Option("--period", metavar="SECONDS", help="The period of the drive, or a first guess if none drives."),
+]
+OutputsOption = Annotated[
+    str, typer.Option("--outputs", metavar="LIST", help="Formulas: tip.x,q1^2,energy. Default: the state.")
+]
+SettleOption = Annotated[float, typer.Option("--settle", metavar="SECONDS", help="Simulate this long before.")]
+CycleTimesOption = Annotated[int, typer.Option("--times", min=8, help="Number of equal intervals of a cycle.")]
+
+
+@reads_model
+def run_periodic_motion(
+    source: ModelSource,
+    period: PeriodOption = None,
+    outputs: OutputsOption = "",
+    by: Annotated[str, typer.Option("--by", metavar="LIST", help="Parameters for derivatives.")] = "",
+    hold: Annotated[str, typer.Option("--hold", metavar="LIST", help="Initial values that stay.")] = "",
+    settle: SettleOption = 0.0,
+    state: StateOption = None,
+    settings: SetOption = None,
+    inputs: InputOption = None,
+    times: CycleTimesOption = 200,
+    t0: StartTimeOption = 0.0,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option("--bounds", metavar="NAME=FROM:TO", help="Initial values of further starts, e.g. q1'=0:10."),
+    ] = None,
+    starts: Annotated[int, typer.Option(min=1, max=10_000, help="Number of starts.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random starts.")] = 0,
+    method: Annotated[str, typer.Option(help="The integrator: rk4, dopri5, dop853, adams or bdf.")] = "dop853",
+    rtol: RtolOption = 1e-11,
+    plot: PlotOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find a steady periodic motion, its stability, and its mean, rms and extremes over a cycle.
+
+    Example: kinegraph periodic-motion double-pendulum --hold q1 --state q1=0.3 --period 2.3 --plot cycle.png
+    """
+    from kinegraph.tasks.periodic_motion import periodic_motion
+
+    mechanism = source.mechanism()
+    found = periodic_motion(
+        mechanism, period, outputs=formula_list(outputs) or None, by=name_list(by), hold=name_list(hold), settle=settle,
+        state=state_settings(mechanism, state), parameters=parameter_settings(mechanism, settings),
+        inputs=input_values(assignments(inputs or (), "--input")), times=times, t0=t0,
+        bounds=ranges(bounds or (), "--bounds"), starts=starts, seed=seed, method=method, rtol=rtol,
+    )  # fmt: skip
+    if plot is not None:
+        _plot_cycle(found, plot)
+    if json:
+        print_json(found.to_dict())
+        return
+    _show_cycle(found)
+    for one in found.others:
+        typer.echo("further motion")
+        _show_cycle(one)
+
+
+def _plot_cycle(found: PeriodicMotion, path: Path) -> None:
+    from kinegraph.view.task_figures import Panel, plot_curves
+
+    plot_curves(path, found.times, [Panel(name, {name: found[name]}) for name in found.outputs], found.model)
+
+
+def _show_cycle(found: PeriodicMotion) -> None:
+    typer.echo("\n".join(line for line in str(found).splitlines() if ": mean" not in line and "further" not in line))
+    typer.echo("Floquet multipliers: " + (", ".join(written_complex(value) for value in found.multipliers) or "none"))
+    rows = [
+        (
+            one.name, f"{one.mean:.9g}", f"{one.rms:.9g}", f"{one.low:.9g}", f"{one.low_time:.6g}", f"{one.high:.9g}",
+            f"{one.high_time:.6g}", f"{one.fluctuation:.6g}",
+        )
+        for one in found.cycle
+    ]  # fmt: skip
+    show_table(("", "mean", "rms", "lowest", "at t", "highest", "at t", "fluctuation"), rows)
+    if not found.by:
+        return
+    slopes: list[tuple[str, ...]] = [
+        (f"period by {name}", f"{slope:.9g}", "", "", "") for name, slope in _periods(found)
+    ]
+    slopes += [
+        (f"{one.name} by {name}", *(f"{part:.9g}" for part in parts))
+        for one in found.cycle
+        for name, parts in one.derivatives.items()
+    ]
+    show_table(("derivatives", "of the mean", "of the rms", "of the lowest", "of the highest"), slopes)
+
+
+def _periods(found: PeriodicMotion) -> list[tuple[str, float]]:
+    return [] if found.driven else list(zip(found.by, found.period_derivatives, strict=True))
+
+
+# `kinegraph flywheel`: the inertia for a wanted fluctuation.
+
+
+@reads_model
+def run_flywheel(
+    source: ModelSource,
+    inertia: Annotated[str, typer.Option("--inertia", metavar="NAME", help="The parameter to find.")],
+    speed: Annotated[str, typer.Option("--speed", metavar="FORMULA", help="The speed, e.g. crank'.")],
+    fluctuation: Annotated[
+        float,
+        typer.Option("--fluctuation", metavar="NUMBER", help="The wanted (largest - smallest)/mean over a cycle."),
+    ],
+    period: PeriodOption = None,
+    settle: SettleOption = 0.0,
+    state: StateOption = None,
+    settings: SetOption = None,
+    inputs: InputOption = None,
+    times: CycleTimesOption = 200,
+    plot: PlotOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find the inertia at which the speed of a machine fluctuates as wanted.
+
+    Example: kinegraph flywheel press.kg --inertia J --speed crank' --fluctuation 0.02
+    """
+    from kinegraph.tasks.flywheel import flywheel
+
+    mechanism = source.mechanism()
+    found = flywheel(
+        mechanism, inertia, speed, fluctuation, period, settle=settle, state=state_settings(mechanism, state),
+        parameters=parameter_settings(mechanism, settings),
+        inputs=input_values(assignments(inputs or (), "--input")), times=times,
+    )  # fmt: skip
+    if plot is not None:
+        _plot_cycle(found.motion, plot)
+    print_json(found.to_dict()) if json else typer.echo(str(found))
+
+
+# `kinegraph campbell` and `kinegraph unbalance-response`: rotors over their speed.
+
+SpeedOption = Annotated[
+    str, typer.Option("--over", metavar="NAME=FROM:TO", help="The rate of the rotation in rad/s, e.g. spin'=0:1000.")
+]
+
+
+def _speed_range(text: str) -> tuple[str, float, float]:
+    ((name, (low, high)),) = ranges([text], "--over").items()
+    return name, low, high
+
+
+@reads_model
+def run_campbell(
+    source: ModelSource,
+    over: SpeedOption,
+    state: StateOption = None,
+    times: Annotated[int, typer.Option("--times", min=2, help="Number of equal intervals of speed.")] = 100,
+    orders: Annotated[str, typer.Option("--orders", metavar="LIST", help="Multiples of the speed that excite.")] = "1",
+    body: Annotated[
+        str | None, typer.Option("--body", metavar="NAME", help="The body whose whirl is named. Default: the fastest.")
+    ] = None,
+    plot: PlotOption = None,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compute a Campbell diagram: whirl frequencies over the speed of a rotor, and its critical speeds.
+
+    Example: kinegraph campbell rotor --over "spin'=0:1000" --plot campbell.png
+    """
+    from kinegraph.tasks.campbell import campbell
+
+    mechanism = source.mechanism()
+    name, low, high = _speed_range(over)
+    found = campbell(
+        mechanism, name, low, high, state_settings(mechanism, state), times=times, orders=_numbers(orders, "--orders"),
+        body=body, parameters=parameter_settings(mechanism, settings),
+    )  # fmt: skip
+    if plot is not None:
+        from kinegraph.view.task_figures import plot_campbell
+
+        plot_campbell(found, plot)
+    if json:
+        print_json(found.to_dict())
+        return
+    typer.echo(str(found).partition("\n")[0])
+    step = max(1, len(found.speeds) // 20)
+    rows = [
+        (f"{speed:.6g}", *(f"{value:.8g} {word}" for value, word in zip(values, words, strict=True)))
+        for speed, values, words in list(zip(found.speeds, found.frequencies, found.whirl, strict=True))[::step]
+    ]
+    show_table((found.over, *(f"mode {k + 1}" for k in range(found.frequencies.shape[1]))), rows)
+    typer.echo("\n".join(line.strip() for line in str(found).splitlines()[1:]))
+
+
+def _numbers(text: str, option: str) -> list[float]:
+    try:
+        return [float(part) for part in name_list(text)]
+    except ValueError:
+        raise TaskError(f"{option}: cannot read {text!r}; write numbers, e.g. 1,2") from None
+
+
+@reads_model
+def run_unbalance_response(
+    source: ModelSource,
+    over: SpeedOption,
+    unbalance: Annotated[
+        list[str], typer.Option("--unbalance", metavar="NAME=VALUE", help="A small parameter, e.g. ecc=1e-5.")
+    ],
+    outputs: Annotated[
+        str, typer.Option("--outputs", metavar="LIST", help="Coordinates and points, e.g. x,A.y. Default: coordinates.")
+    ] = "",
+    state: StateOption = None,
+    times: Annotated[int, typer.Option("--times", min=2, help="Number of equal intervals of speed.")] = 200,
+    plot: PlotOption = None,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compute the whirl of a rotor under small unbalances over its speed, and its peaks.
+
+    Example: kinegraph unbalance-response rotor --over "spin'=10:900" --unbalance ecc=1e-5 --set c=300
+    """
+    from kinegraph.tasks.unbalance_response import unbalance_response
+
+    mechanism = source.mechanism()
+    name, low, high = _speed_range(over)
+    found = unbalance_response(
+        mechanism, name, numbers_by_name(unbalance, "--unbalance"), low, high, state_settings(mechanism, state),
+        outputs=name_list(outputs), times=times, parameters=parameter_settings(mechanism, settings),
+    )  # fmt: skip
+    if plot is not None:
+        from kinegraph.view.task_figures import plot_unbalance
+
+        plot_unbalance(found, plot)
+    if json:
+        print_json(found.to_dict())
+        return
+    step = max(1, len(found.speeds) // 20)
+    rows = [
+        (f"{speed:.6g}", *(f"{value:.6g}" for value in row))
+        for speed, row in list(zip(found.speeds, found.amplitude, strict=True))[::step]
+    ]
+    show_table((found.over, *found.outputs), rows)
+    typer.echo(str(found))
