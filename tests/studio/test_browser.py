@@ -117,10 +117,10 @@ def test_it_runs_and_takes_parameters_and_pushes_meanwhile(bars):
     bars.wait("studio.simulation.run?.t.at(-1) > 0.3")
     total = "studio.simulation.run.columns.get('total').values"
     assert bars.run(f"Math.abs({total}.at(-1) / {total}[0] - 1)") < 1e-6
+    before = bars.run(f"{total}.at(-1)")
     tab(bars, "Move")
     bars.page.get_by_label("parameter rho").fill("4")
     bars.page.keyboard.press("Tab")
-    before = bars.run(f"{total}.at(-1)")
     bars.wait(f"Math.abs({total}.at(-1) / {before} - 2) < 1e-6")  # all masses are twice as large
     bars.page.evaluate("studio.simulation.push({ body: 'Rocker', local: [0.8, 0, 0], target: [3, 2, 0] })")
     bars.wait(f"Math.abs({total}.at(-1) / {before} - 2) > 0.05")
