@@ -25,6 +25,7 @@ LANES = {"model": 30.0, "live": 24 * 3600.0, "work": 1800.0}
 
 OPERATIONS = {
     "scene": Operation("kinegraph.studio.scene:scene", "model"),
+    "forces": Operation("kinegraph.studio.scene:forces", "model"),
     "live": Operation("kinegraph.studio.live:live", "live"),
     "run": Operation("kinegraph.studio.runs:run", "work"),
     "equations": Operation("kinegraph.studio.equations:equations", "work"),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from kinegraph.arrays import Floats
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.errors import KinegraphError, TaskError
 from kinegraph.model.constraints import Loop
@@ -133,7 +134,7 @@ def joint_reactions(arguments: Arguments, channel: Channel) -> dict[str, object]
         except TaskError as error:
             rows.append({"joint": name, "why": str(error)})
             continue
-        force, moment = (np.asarray(one, float) for one in (found.force, found.moment))
+        force, moment = _rounded(found.force, found.moment)
         rows.append(
             {
                 "joint": name, "force": force.tolist(), "moment": moment.tolist(), "about": found.about.tolist(),
@@ -141,6 +142,13 @@ def joint_reactions(arguments: Arguments, channel: Channel) -> dict[str, object]
             }
         )  # fmt: skip
     return {"reactions": rows, **_same(arguments, "reactions", state)}
+
+
+def _rounded(force: Floats, moment: Floats) -> tuple[Floats, Floats]:
+    """Both, with zeros for what is rounding beside the largest component."""
+    largest = max(float(np.nanmax(np.abs([*force, *moment]))) if np.isfinite([*force, *moment]).any() else 0.0, 1e-300)
+    cleaned = [np.where(np.abs(one) < 1e-12 * largest, 0.0, one) for one in (force, moment)]
+    return cleaned[0], cleaned[1]
 
 
 def frequency_response(arguments: Arguments, channel: Channel) -> dict[str, object]:

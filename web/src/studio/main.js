@@ -46,7 +46,28 @@ studio.tick = () => {
   hand?.();
   simulation.tick();
   tasks.tick();
+  arrows();
 };
+
+// The arrows of forces follow the position, a few times a second.
+const PAUSE = 150; // ms
+let drawnFor = "";
+let asked = 0;
+async function arrows() {
+  if (!viewer.hasArrows || studio.error || performance.now() - asked < PAUSE) return;
+  const state = { ...studio.state(), t: viewer.chain.time };
+  const key = JSON.stringify([state, studio.parameters]);
+  if (key === drawnFor) return;
+  [drawnFor, asked] = [key, Infinity];
+  const data = viewer.data;
+  try {
+    const found = await connection.ask("forces", { ...studio.model(), state });
+    if (found && viewer.data === data) viewer.turnArrows(found.vectors);
+  } catch {
+    drawnFor = key; // the text has an error, which it says itself
+  }
+  asked = performance.now();
+}
 let hand = null;
 viewer.opened = () => {
   hand = bindHand(viewer, {

@@ -104,7 +104,9 @@ export class Simulation {
       run.t.splice(0, ROWS / 10);
       for (const { values } of run.columns.values()) values.splice(0, ROWS / 10);
     }
-    studio.viewer.put(frame.state.slice(0, studio.scene.names.length), frame.t, true);
+    const count = studio.scene.names.length;
+    this.velocity = Object.fromEntries(studio.scene.velocities.map((name, k) => [name, frame.state[count + k]]));
+    studio.viewer.put(frame.state.slice(0, count), frame.t, true);
     this.time = frame.t;
     this.#say(`t = ${frame.t.toFixed(2)} s`);
     const now = performance.now();

@@ -1,8 +1,8 @@
 // The mechanism in three dimensions: drawn anew when the model changes, moved by sliders, by the mouse or by a run.
 import { Chain } from "../chain.js";
-import { unpacked } from "../data.js";
+import { float32, unpacked } from "../data.js";
 import { Assembly } from "../scene/assembly.js";
-import { Stage } from "../scene/stage.js";
+import { Stage, drawsSlowly } from "../scene/stage.js";
 import { upward } from "../scene/view.js";
 import { matrixOf } from "../motion.js";
 import { byId, element } from "./dom.js";
@@ -46,7 +46,7 @@ export class Viewer {
 
   #open(assembly) {
     try {
-      this.stage = new Stage(this.parent, this.data, this.chain, assembly);
+      this.stage = new Stage(this.parent, this.data, this.chain, assembly, drawsSlowly());
       this.stage.setTheme(document.documentElement.dataset.theme);
       this.stage.room = 1.7; // it will swing
       this.stage.home();
@@ -67,6 +67,7 @@ export class Viewer {
   // Coordinates in their order, which must fit the loops.
   put(values, time = 0, byHand = false) {
     this.chain.put(values, time);
+    if (this.extras) this.showArrows([]); // they belong to another position
     this.handMoved ||= byHand;
     this.show();
   }
@@ -74,6 +75,19 @@ export class Viewer {
   show() {
     this.stage?.show(this.chain.times[0]);
     this.moved();
+  }
+
+  // The arrows of the model's own forces at another state, packed as in the scene.
+  turnArrows(vectors) {
+    const own = this.data.parts.filter((part) => part.vectors && !part.extra);
+    if (own.length !== vectors.length) return;
+    own.forEach((part, k) => (part.vectors = float32(vectors[k])));
+    this.stage?.assembly.arrows.measure();
+    this.show();
+  }
+
+  get hasArrows() {
+    return this.data?.parts.some((part) => part.vectors && !part.extra);
   }
 
   get values() {
@@ -118,6 +132,7 @@ export class Viewer {
 
   // Forces and moments at points of the fixed frame, such as reactions: { kind, at, vector } each.
   showArrows(arrows) {
+    this.extras = arrows.length > 0;
     this.data.parts = this.data.parts.filter((part) => !part.extra);
     for (const { kind, at, vector } of arrows) {
       this.data.parts.push({ extra: true, kind, name: "", link: 0, position: at, axes: 0, vectors: new Float32Array(vector) });
