@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from kinegraph.derive.quantities import centroidal, constraints, dynamics, elements, energy, kinematics, platforms
+from kinegraph.derive.quantities import (
+    centroidal,
+    constraints,
+    dynamics,
+    elements,
+    energy,
+    kinematics,
+    platforms,
+    unknown_forces,
+)
 
 if TYPE_CHECKING:
     from kinegraph.derive.quantities.derivation import Derivation
@@ -27,6 +36,8 @@ DEFINITIONS: dict[str, Definition] = {
     "gravity": dynamics.gravity,
     "bias": dynamics.bias,
     "qdd": dynamics.accelerations,
+    "A_unknown": unknown_forces.matrix,
+    "B_unknown": unknown_forces.right_side,
     "state_rates": elements.state_rates,
     "energy": energy.energy,
     "momentum": energy.momentum,
