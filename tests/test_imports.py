@@ -63,12 +63,13 @@ ALLOWED |= {
     "tasks": BASE | {"simulate"},
     "studies": BASE | {"simulate"},
     "docking": BASE | {"simulate", "tasks", "studies"},
-    "view": BASE | {"store", "simulate", "tasks", "studies", "docking"},
+    "view": BASE | {"export", "store", "simulate", "tasks", "studies", "docking"},
     "reproduce": BASE | {"simulate", "store", "tasks", "docking"},
     "robot": BASE | {"simulate", "tasks", "view"},
+    "studio": BASE | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking"},
     "__init__": BASE | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking"},
     "cli": BASE
-    | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "reproduce"}
+    | {"robot", "store", "view", "export", "interop", "simulate", "tasks", "studies", "docking", "reproduce", "studio"}
     | {"__init__"},
     "__main__": {"cli"},
 }

@@ -1,5 +1,6 @@
-// Bundles src/ into page.js and page.css of the Python package. The first line of page.js names the sources it was
-// built from; tests/view/test_bundle.py computes the same digest without Node.
+// Bundles src/ into the Python package: page.js and page.css of exported pages, and studio.js and studio.css, which
+// add the editor and the plots that no exported page carries. The first line names the sources they were built from;
+// tests/view/test_bundle.py computes the same digest without Node.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -7,7 +8,19 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const target = join(here, "..", "src", "kinegraph", "view", "page", "assets");
+const package_ = join(here, "..", "src", "kinegraph");
+const shipped = () => {
+  const lock = JSON.parse(readFileSync(join(here, "package-lock.json"), "utf8"));
+  const names = Object.entries(lock.packages).filter(([name, one]) => name && !one.dev);
+  return names.map(([name]) => name.replace("node_modules/", "")).sort();
+};
+const TARGETS = [
+  { entry: join(here, "src", "main.js"), name: "page", folder: join(package_, "view", "page", "assets"), libraries: ["three"] },
+  {
+    entry: join(here, "src", "studio", "main.js"), name: "studio", folder: join(package_, "studio", "assets"),
+    libraries: shipped(),
+  },
+];
 
 function digest() {
   const files = ["build.mjs", "package.json", "package-lock.json"];
@@ -18,22 +31,32 @@ function digest() {
   return hash.digest("hex");
 }
 
-const result = await build({
-  entryPoints: [join(here, "src", "main.js")],
-  outdir: target,
-  entryNames: "page",
-  bundle: true,
-  minify: true,
-  format: "esm",
-  target: ["chrome110", "firefox110", "safari16"],
-  legalComments: "none", // the license is written out in full below
-  write: false,
-});
+// The license of every library in a bundle; libraries with the same license are named together.
+function licenses(libraries) {
+  const texts = new Map();
+  for (const name of libraries) {
+    const text = readFileSync(join(here, "node_modules", name, "LICENSE"), "utf8").trim();
+    texts.set(text, [...(texts.get(text) ?? []), name === "three" ? "three.js" : name]);
+  }
+  return [...texts].map(([text, names]) => `${names.join(", ")}\n${text}`).join("\n\n");
+}
 
-const license = readFileSync(join(here, "node_modules", "three", "LICENSE"), "utf8").trim();
-for (const file of result.outputFiles) {
-  const script = file.path.endsWith(".js");
-  const banner = `/* Kinegraph page, built from web/ by make web; sources ${digest()} */\n`;
-  const legal = script ? `/*! Contains three.js\n${license}\n*/\n` : "";
-  writeFileSync(file.path, banner + legal + file.text.trim() + "\n");
+for (const { entry, name, folder, libraries } of TARGETS) {
+  const result = await build({
+    entryPoints: [entry],
+    outdir: folder,
+    entryNames: name,
+    bundle: true,
+    minify: true,
+    format: "esm",
+    target: ["chrome110", "firefox110", "safari16"],
+    legalComments: "none", // the licenses are written out in full below
+    write: false,
+  });
+  for (const file of result.outputFiles) {
+    const script = file.path.endsWith(".js");
+    const banner = `/* Kinegraph ${name}, built from web/ by make web; sources ${digest()} */\n`;
+    const legal = script ? `/*! Contains ${licenses(libraries)}\n*/\n` : "";
+    writeFileSync(file.path, banner + legal + file.text.trim() + "\n");
+  }
 }

@@ -74,7 +74,7 @@ class Found(_Found, total=False):
 def beside_scipy(method: str) -> BesideSciPy:
     """Cases a second of both sides on one thread, and by how much their capture times differ."""
     plan = contact_plan(MODEL, 2000, method=method)
-    scipy_loop, runner, lean = SciPyDockings(plan), runner_of(plan), CaseRunner(_without_peaks(plan))
+    scipy_loop, runner, lean = SciPyDockings(plan), CaseRunner(plan), CaseRunner(_without_peaks(plan))
     for one in (runner, lean):
         one.run(0, 4)
     theirs, ours, fewer, late = [], [], [], 0.0
@@ -113,7 +113,7 @@ def beside_mujoco(cases: int) -> BesideMuJoCo:
     begun = thread_time()
     times = [peer.captured(dict(zip(plan.samples.names, row, strict=True)), plan.span[1]) for row in rows]
     rate = cases / (thread_time() - begun)
-    ours = runner_of(plan).run(1, cases + 1).columns["captured_at"]
+    ours = CaseRunner(plan).run(1, cases + 1).columns["captured_at"]
     both = np.isfinite(times) & np.isfinite(ours)
     return {"cases": cases, "rate": rate, "captured": float(np.isfinite(times).mean()),
             "captured here": float(np.isfinite(ours).mean()),
@@ -137,7 +137,7 @@ def whole_study(cases: int, page: Path | None) -> Whole:
 
 def _whole(plan: Plan) -> tuple[Study, Rates]:
     """A whole study on all threads, and its cases a second: by the clock, and of each core while it works."""
-    runner_of(plan).prepare()
+    runner_of(plan).run(0, 1)
     begun, worked = perf_counter(), process_time()
     study = run_plan(plan, progress=False)
     seconds, worked = perf_counter() - begun, process_time() - worked

@@ -33,7 +33,7 @@ from kinegraph.jit.parallel import cores
 from kinegraph.reproduce.kernel_timing import cpu_model
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.problem import Floats
-from kinegraph.studies.cases import StudyWork, runner_of
+from kinegraph.studies.cases import CaseRunner, StudyWork
 from kinegraph.studies.executors import DaskCluster, Threads
 from kinegraph.studies.plan import Plan, StudySettings
 from kinegraph.studies.study import run_plan
@@ -103,7 +103,7 @@ def beside_scipy(model: str, coordinate: str, method: str) -> BesideSciPy:
     plan = plan_of(model, coordinate, 2000, method, _BURST)
     place = plan.mechanism.layout.positions.index(coordinate)
     one_by_one = SciPyLoop(plan, lambda t, y: y[place])
-    runner = runner_of(plan)
+    runner = CaseRunner(plan)
     runner.run(0, 8)
     theirs, ours = one_by_one.run(0, 8), runner.problem.run(*_starts(plan, 8))
     difference = max(float(np.abs(one.y[:, -1] - final).max()) for one, final in zip(theirs, ours.finals, strict=True))

@@ -44,12 +44,14 @@ if TYPE_CHECKING:
     from kinegraph.tasks.equilibria import equilibria
     from kinegraph.tasks.first_integrals import first_integrals
     from kinegraph.tasks.fit import fit
+    from kinegraph.tasks.flywheel import flywheel
     from kinegraph.tasks.follow import follow
     from kinegraph.tasks.gradient import gradient
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
     from kinegraph.tasks.joint_loads import joint_loads
     from kinegraph.tasks.linearize import linearize
     from kinegraph.tasks.modes import modes
+    from kinegraph.tasks.periodic_motion import periodic_motion
     from kinegraph.tasks.platforms.platform_poses import platform_poses
     from kinegraph.tasks.platforms.workspace import workspace
     from kinegraph.tasks.point_motion import point_motion
@@ -111,6 +113,9 @@ _HOMES = {
     "modes": "kinegraph.tasks.modes",
     "response": "kinegraph.tasks.response",
     "first_integrals": "kinegraph.tasks.first_integrals",
+    # Machines: cycles, speeds, rotors and tolerances.
+    "periodic_motion": "kinegraph.tasks.periodic_motion",
+    "flywheel": "kinegraph.tasks.flywheel",
     # Parameters of a run: derivatives, identification and design.
     "sensitivities": "kinegraph.tasks.sensitivities",
     "gradient": "kinegraph.tasks.gradient",
@@ -175,6 +180,9 @@ __all__ = [  # noqa: RUF022 - grouped by purpose
     "modes",
     "response",
     "first_integrals",
+    # Machines: cycles, speeds, rotors and tolerances.
+    "periodic_motion",
+    "flywheel",
     # Parameters of a run: derivatives, identification and design.
     "sensitivities",
     "gradient",

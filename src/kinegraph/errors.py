@@ -55,7 +55,12 @@ class ModelError(KinegraphError):
         text = f"{place}: {shortened(message, 1000)}" if place else shortened(message, 1000)
         super().__init__(f"{text}\n  {self.remedy}" if remedy else text)
 
-    def at(self, place: Place) -> ModelError:
+    @property
+    def problem(self) -> str:
+        """What is wrong, without the place and the remedy."""
+        return self._parts[0]
+
+    def at(self, place: Place | None) -> ModelError:
         """The same error with another place, for text that is part of a larger file."""
         message, _, remedy = self._parts
         return ModelError(message, place, remedy)

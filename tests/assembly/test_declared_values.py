@@ -18,7 +18,7 @@ from kinegraph.export.fmu.equations import equations
 from kinegraph.export.options import ExportOptions
 from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.operating_point import operating_point
-from kinegraph.view.page.slider_page import _start as page_start
+from kinegraph.view.page.slider_page import initial_closed_positions as page_start
 
 #: The four-bar of docs/model-language.md in relative angles, and one in absolute angles.
 RELATIVE = """model four_bar; parameters l1 = 1, l2 = 3, l3 = 2.5, d = 3; coordinates {start}; gravity 0, -9.81, 0;

@@ -70,7 +70,8 @@ def test_check_lists_what_acts_and_what_has_no_mass(run, tmp_path):
 def test_words_of_other_programs(run):
     found = run("plot double-pendulum")
     assert found.code == 2 and "`kinegraph simulate MODEL --for 10 --plot run.png`" in found.err
-    assert "`45*pi/180`" in run("eval double-pendulum -q H --state q1=45deg").err
+    assert run("eval double-pendulum -q H --state q2=45deg").out == run("eval double-pendulum -q H --state q2=pi/4").out
+    assert "did you mean `deg`" in run("eval double-pendulum -q H --state q1=45degrees").err
 
 
 def test_check_reports_missing_values_and_principal_axes(run, tmp_path):

@@ -27,7 +27,10 @@ OF_ALL = {"json", "output", "plot", "page", "set", "quiet", "equilibrium", "help
 OF_ONE = {
     "assemble": {"all"},
     "derive": {"quantity", "latex", "raw", "passes"},
-    "dock": {"distance", "speed", "port", "springs", "at-once", "cases", "seed"},
+    "dock": {
+        "distance", "speed", "port", "springs", "at-once", "cases", "seed", "limits", "schedule", "whole", "contact",
+        "vary",
+    },
     "export": {
         "to", "quantity", "name", "float", "libm", "symbolic-parameters", "combined", "chunk", "effort", "passes",
         "no-self-test", "fmi", "no-binary",

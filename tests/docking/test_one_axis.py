@@ -169,8 +169,10 @@ def test_limits_that_nothing_can_keep_are_refused(limits: dict[str, float]) -> N
 
 
 def test_seconds_are_checked() -> None:
-    with pytest.raises(SolveError, match="positive numbers"):
+    with pytest.raises(SolveError, match="duration is 0: give a positive number"):
         dock(mechanism(), 0)
+    with pytest.raises(SolveError, match="interval is 0: give a positive number"):
+        dock(mechanism(), 1, interval=0)
 
 
 @pytest.mark.parametrize(("place", "deep"), [(0.45, 0.07), (-3.0, 3.52)])

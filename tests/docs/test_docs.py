@@ -23,6 +23,7 @@ PAGES = (
     "docs/studies.md",
     "docs/platforms.md",
     "docs/legs-to-study.md",
+    "docs/machines.md",
     "docs/docking.md",
     "docs/forces.md",
     "docs/kinematics.md",

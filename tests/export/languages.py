@@ -25,6 +25,7 @@ _NEEDED = {
     Language.MATLAB: ("octave-cli",),
     Language.JULIA: ("julia",),
     Language.FORTRAN: ("gfortran",),
+    Language.JAVASCRIPT: ("node",),
 }
 
 
@@ -260,6 +261,24 @@ class _Julia(_Script):
         return [*lines, "for y in found, x in permutedims(y, ndims(y):-1:1); println(x); end"]
 
 
+class _JavaScript(_Script):
+    def run(self, statements: Sequence[str]) -> list[str]:
+        text = [f'import * as code from "./{self.unit.name}.mjs";', *statements]
+        (self.folder / "run_statements.mjs").write_text("\n".join(text) + "\n")
+        return shell("node", "run_statements.mjs", folder=self.folder).splitlines()
+
+    def selftest_text(self) -> str:
+        return "console.log(code.selftest());"
+
+    def call_text(self, routine: Routine, inputs: Arrays) -> list[str]:
+        numbers = {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}
+        texts = ([repr(float(x)) for x in one] for one in inputs)
+        vectors = ", ".join("[" + ", ".join(numbers.get(text, text) for text in one) + "]" for one in texts)
+        call = f"code.{routine.name}({vectors})"
+        found = f"[{call}]" if len(routine.outputs) == 1 else call
+        return [f"for (const one of {found}) for (const x of one) console.log(x);"]
+
+
 _CODES: dict[Language, Callable[[Unit, Path], Code]] = {
     Language.C: _C,
     Language.CPP: _Cpp,
@@ -268,4 +287,5 @@ _CODES: dict[Language, Callable[[Unit, Path], Code]] = {
     Language.MATLAB: _Octave,
     Language.JULIA: _Julia,
     Language.FORTRAN: _Fortran,
+    Language.JAVASCRIPT: _JavaScript,
 }

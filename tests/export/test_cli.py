@@ -45,7 +45,8 @@ def test_json(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "language", ["c", "cpp", "python", "matlab", "julia", "rust", "fortran", "latex", "records", "urdf", "fmu"]
+    "language",
+    ["c", "cpp", "python", "matlab", "julia", "rust", "fortran", "javascript", "latex", "records", "urdf", "fmu"],
 )
 def test_every_language_has_a_word(language: str, tmp_path: Path) -> None:
     kinegraph_export("double-pendulum", "--to", language, "-o", str(tmp_path))

@@ -18,7 +18,7 @@ from kinegraph.export.unit import Routine, Unit
 from tests.export.languages import build, shell
 
 COMPILED = (Language.C, Language.CPP, Language.RUST, Language.FORTRAN)
-LANGUAGES = (*COMPILED, Language.PYTHON, Language.MATLAB, Language.JULIA)
+LANGUAGES = (*COMPILED, Language.PYTHON, Language.MATLAB, Language.JULIA, Language.JAVASCRIPT)
 MODELS = {
     "double-pendulum": "tau,qdd,pose:tip,d(tau)/d(m1),d(tau)/d(dq)",
     "puma560": "tau,H,C",

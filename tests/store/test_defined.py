@@ -45,6 +45,31 @@ def test_an_older_store_learns_the_names(named, target):
     again.close()
 
 
+def test_a_store_with_one_name_for_a_variable_keeps_its_rows(named, target):
+    before = defined(named, "named"), defined(named, "named:initial")
+    with named.writing() as connection:
+        rows = connection.execute(text("SELECT graph, variable, definition, negative FROM defined")).all()
+        connection.execute(text("DROP TABLE defined"))
+        connection.execute(
+            text(
+                "CREATE TABLE defined (graph INTEGER NOT NULL REFERENCES graph (id) ON DELETE CASCADE, "
+                "variable INTEGER NOT NULL, definition TEXT NOT NULL, negative BOOLEAN NOT NULL, "
+                "PRIMARY KEY (graph, variable))"
+            )
+        )
+        insert = text("INSERT INTO defined VALUES (:graph, :variable, :definition, :negative)")
+        connection.execute(insert, [dict(row._mapping) for row in rows])
+        connection.execute(text("UPDATE kinegraph_store SET schema_version = 4"))
+    again = open_store(target)
+    assert (defined(again, "named"), defined(again, "named:initial")) == before
+    with again.writing() as connection:  # now a variable may have another name
+        first = connection.execute(text("SELECT graph, variable FROM defined")).first()
+        values = {"graph": first.graph, "variable": first.variable, "definition": "again", "negative": False}
+        connection.execute(insert, values)
+    assert "again" in {**defined(again, "named"), **defined(again, "named:initial")}
+    again.close()
+
+
 def test_models_without_definitions_have_none(store):
     add(store, kg.load("double-pendulum"), "H")
     assert defined(store, "double-pendulum") == {}

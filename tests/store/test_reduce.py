@@ -101,7 +101,7 @@ def test_an_update_keeps_the_rows_of_what_does_not_change(arm):
         graph = read_graph(connection, work)
         changed = updated(connection, work, read_passes("expand(forms=0)")[0].apply(graph))
         again = updated(connection, work, compact(read_nodes(connection, work), read_outputs(connection, work)))
-        finished(connection, work, "once", ())
+        finished(connection, origin.id, work, "once", ())
     assert 0 < changed.remaining < len(graph.nodes) and changed.deleted == len(graph.nodes) - changed.remaining
     assert (again.added, again.deleted) == (0, 0)
 

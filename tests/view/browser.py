@@ -49,12 +49,9 @@ class Seen:
         self.page.wait_for_function(f"() => ({code})", timeout=1000 * HANGS)
 
 
-def opened(browser, file: Path, before: str = "", motion: str = "reduce", **settings) -> Seen:
-    """A page from a file, once its script has run; `before` is a script that runs first.
-
-    With reduced motion a page does not play by itself, which spares a machine without graphics much work.
-    """
-    page = browser.new_page(viewport={"width": 640, "height": 480}, reduced_motion=motion, **settings)
+def watched(browser, address: str, width: int, height: int, before: str = "", **settings) -> Seen:
+    """A page at an address, whose errors and requests are kept; `before` is a script that runs first."""
+    page = browser.new_page(viewport={"width": width, "height": height}, **settings)
     page.set_default_timeout(1000 * HANGS)
     seen = Seen(page)
     page.on("console", lambda message: seen.errors.append(message.text) if message.type == "error" else None)
@@ -62,6 +59,15 @@ def opened(browser, file: Path, before: str = "", motion: str = "reduce", **sett
     page.on("request", lambda request: seen.requests.append(request.url))
     if before:
         page.add_init_script(before)
-    page.goto(file.as_uri())
+    page.goto(address)
+    return seen
+
+
+def opened(browser, file: Path, before: str = "", motion: str = "reduce", **settings) -> Seen:
+    """A page from a file, once its script has run; `before` is a script that runs first.
+
+    With reduced motion a page does not play by itself, which spares a machine without graphics much work.
+    """
+    seen = watched(browser, file.as_uri(), 640, 480, before, reduced_motion=motion, **settings)
     seen.wait("window.kinegraph !== undefined")
     return seen

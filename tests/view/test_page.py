@@ -21,10 +21,10 @@ from kinegraph.compiler.request import bound_parameters
 from kinegraph.errors import SolveError
 from kinegraph.io.urdf import load_urdf
 from kinegraph.solve.solution import Solution
+from kinegraph.view.page.chain import closing_program
 from kinegraph.view.page.frames import Frames, States
 from kinegraph.view.page.meshes import PageMesh, coarser, json_for_html, read_mesh
 from kinegraph.view.page.scene import Drawer, SceneDrawing, ellipsoid
-from kinegraph.view.page.slider_page import closing_program
 from kinegraph.view.page.solution_page import MOST_FRAMES, drawn_rows, page, page_text
 
 MODELS = ["double-pendulum", "kidym-biped-new", "stanford", "free-body", "heavy-top", "five-link-tree"]
@@ -223,7 +223,7 @@ def test_a_page_with_sliders_says_what_they_do_with_loops(tmp_path, monkeypatch)
     assert follows in bars and opens not in bars
     arm = kg.view("double-pendulum", tmp_path / "arm.html").read_text(encoding="utf-8")
     assert follows not in arm and opens not in arm
-    monkeypatch.setattr(sys.modules["kinegraph.view.page.slider_page"], "MOST_NODES", 3)
+    monkeypatch.setattr(sys.modules["kinegraph.view.page.chain"], "MOST_NODES", 3)
     assert opens in kg.view("four-bar", tmp_path / "bars.html").read_text(encoding="utf-8")
 
 

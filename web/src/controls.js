@@ -11,6 +11,7 @@ const byId = (id) => document.getElementById(id);
 export function bindTransport(clock, motion) {
   const { play, scrub, speed } = { play: byId("play"), scrub: byId("scrub"), speed: byId("speed") };
   const digits = clock.end - clock.start < 20 ? 2 : 1;
+  scrub.hidden = !Number.isFinite(clock.end);
   scrub.min = clock.start;
   scrub.max = clock.end;
   for (const value of SPEEDS) speed.add(new Option(`${value}×`, value, value === 1, value === 1));
@@ -20,12 +21,14 @@ export function bindTransport(clock, motion) {
   clock.onChange(() => {
     scrub.value = clock.time;
     play.textContent = clock.playing ? "❚❚" : "▶";
-    byId("clock").textContent = `${clock.time.toFixed(digits)} / ${clock.end.toFixed(digits)} s`;
+    const whole = Number.isFinite(clock.end) ? ` / ${clock.end.toFixed(digits)}` : "";
+    byId("clock").textContent = `${clock.time.toFixed(digits)}${whole} s`;
   });
   document.addEventListener("keydown", (event) => onKey(event, clock, motion));
 }
 
 function onKey(event, clock, motion) {
+  if (event.key !== " " && !Number.isFinite(clock.end)) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const { tagName, type } = event.target;
   if (tagName === "SELECT" || (tagName === "INPUT" && type !== "range" && type !== "checkbox")) return;

@@ -4,6 +4,7 @@ import { Chain } from "./chain.js";
 import { Clock } from "./clock.js";
 import { bindDigits, bindOptions, bindTheme, bindTransport } from "./controls.js";
 import { readData } from "./data.js";
+import { makeLive } from "./live/live.js";
 import { Motion, matrixOf } from "./motion.js";
 import { makePlots } from "./plots.js";
 import { Assembly } from "./scene/assembly.js";
@@ -13,14 +14,17 @@ import { makeSliders } from "./sliders.js";
 import "./style.css";
 
 const data = readData();
-const motion = data.chain ? new Chain(data) : new Motion(data);
-const clock = new Clock(data.times[0], data.times.at(-1));
-const plots = data.chain ? [] : makePlots(data, motion, clock);
+const live = data.live ? makeLive(data) : null;
+const motion = live?.model ?? (data.chain ? new Chain(data) : new Motion(data));
+const clock = live?.clock ?? new Clock(data.times[0], data.times.at(-1));
+const plots = live?.plots ?? (data.chain ? [] : makePlots(data, motion, clock));
 const stage = makeStage();
 const panel = document.getElementById("plots");
 
-if (data.chain) panel.append(makeSliders(data, motion, () => stage?.show(clock.time)));
-else panel.append(...plots.map((plot) => plot.element));
+const nameOf = (name) => document.getElementById("names").children[data.names.indexOf(name)].firstChild.cloneNode(true);
+if (data.chain) panel.append(makeSliders(data, motion, () => stage?.show(clock.time), nameOf));
+else panel.append(...(live ? [live.panel.element] : []), ...plots.map((plot) => plot.element));
+document.body.classList.toggle("live", Boolean(live));
 document.body.classList.toggle("by-hand", Boolean(data.chain));
 bindTheme((name) => {
   stage?.setTheme(name);
@@ -29,6 +33,7 @@ bindTheme((name) => {
 bindDigits();
 if (stage) bindOptions(stage, data, mostTraveled());
 if (!data.chain) bindTransport(clock, motion);
+live?.bind(stage);
 clock.onChange(() => {
   stage?.show(clock.time);
   for (const plot of plots) plot.mark();
@@ -37,6 +42,7 @@ if (!matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play();
 
 let last = performance.now();
 requestAnimationFrame(function frame(now) {
+  live?.before((now - last) / 1000);
   clock.advance(Math.min((now - last) / 1000, 0.25));
   last = now;
   stage?.render();
@@ -83,8 +89,16 @@ function pose(name) {
   return { position: position.toArray(), quaternion: quaternion.toArray(), matrix: matrix.transpose().toArray() };
 }
 
+// Where a body's center is on the canvas, in pixels.
+function screen(name) {
+  const body = data.bodies.find((one) => one.name === name);
+  const { clientWidth: width, clientHeight: height } = stage.element;
+  const at = stage.center(body, clock.time).project(stage.camera);
+  return [((at.x + 1) / 2) * width, ((1 - at.y) / 2) * height];
+}
+
 window.kinegraph = {
-  clock, pose, times: data.times, webgl: stage !== null, cursors: () => plots.map((plot) => plot.cursorX ?? null),
+  clock, pose, screen, live: live?.model ?? null, times: data.times, webgl: stage !== null, cursors: () => plots.map((plot) => plot.cursorX ?? null),
   drawn: (link) => stage?.assembly.links[link].position.toArray() ?? null,
   axes: () => plots.map(({ xLabel, yLabel }) => [xLabel, yLabel]),
   colors: () => stage?.assembly.colors.map((color) => color.getHexString()),

@@ -2,12 +2,11 @@
 
 const DEGREE = 180 / Math.PI;
 
-export function makeSliders(data, chain, moved) {
+// label: a function that gives a coordinate's name as an element. moved: called whenever one has moved.
+export function makeSliders(data, chain, moved, label) {
   const card = element("div", "card sliders");
-  const names = [...document.getElementById("names").children];
   const rows = data.coordinates.map((coordinate) => {
-    const label = names[data.names.indexOf(coordinate.name)].firstChild.cloneNode(true);
-    return new Row(coordinate, label, (value) => {
+    return new Row(coordinate, label(coordinate.name), (value) => {
       const reached = chain.set(coordinate.name, value);
       for (const row of rows) if (row.coordinate !== coordinate) row.follow(chain.values.get(row.coordinate.name));
       moved();
@@ -22,11 +21,13 @@ export function makeSliders(data, chain, moved) {
   const reset = element("button", "", "Back to the start");
   reset.type = "button";
   reset.addEventListener("click", () => {
-    chain.reset(data.coordinates);
+    chain.reset();
     for (const row of rows) row.follow(row.coordinate.value);
     moved();
   });
   card.append(head, grid, ...(rows.length ? [reset] : [element("p", "note", "Nothing can be moved by a slider.")]));
+  // What has moved by other means, such as a mouse.
+  card.follow = () => rows.forEach((row) => row.follow(chain.values.get(row.coordinate.name)));
   return card;
 }
 

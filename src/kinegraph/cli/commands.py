@@ -33,6 +33,10 @@ COMMANDS: dict[str, Entry | Group] = {
     "view": Entry(
         "kinegraph.cli.view:run", "Write an interactive 3D page of a mechanism, with a slider for each coordinate."
     ),
+    "studio": Entry(
+        "kinegraph.cli.studio:run",
+        "Edit a model beside the moving mechanism: errors as you type, 3D view, equations, simulation.",
+    ),
     "derive": Entry("kinegraph.cli.derive:run", "Derive exact equations, and print them with a list of abbreviations."),
     "count": Entry(
         "kinegraph.cli.count:run", "Count operations after each stage of the reduction, and prove the result."
@@ -95,6 +99,14 @@ COMMANDS: dict[str, Entry | Group] = {
     "response": Entry(
         "kinegraph.cli.linear:run_response",
         "Compute amplitude and phase of the coordinates under harmonic forces.",
+    ),
+    "periodic-motion": Entry(
+        "kinegraph.cli.machines:run_periodic_motion",
+        "Find a steady periodic motion, its stability, and its mean, rms and extremes over a cycle.",
+    ),
+    "flywheel": Entry(
+        "kinegraph.cli.machines:run_flywheel",
+        "Find the inertia at which the speed of a machine fluctuates as wanted.",
     ),
     "first-integrals": Entry(
         "kinegraph.cli.first_integrals:run",

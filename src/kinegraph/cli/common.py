@@ -18,7 +18,6 @@ from kinegraph.derive.plan import Closure
 from kinegraph.derive.quantities.quantity import WORDS
 from kinegraph.errors import ModelError
 from kinegraph.model.expressions import TIME, Expression
-from kinegraph.model.names import unit_remedy
 
 if TYPE_CHECKING:  # the display is imported by what is shown: JSON needs none
     from rich.console import Console
@@ -115,7 +114,9 @@ def parse_value(text: str, option: str, parameters: Iterable[str] = ()) -> Expre
     declared = "".join(f"{name}, " for name in parameters if name != _VALUE)
     try:
         model = kg.parse(f"parameters {declared}{_VALUE} = {text};\n B | | ;")
-    except ModelError:
+    except ModelError as error:
+        if "unit" in f"{error}" or "two meanings" in f"{error}":
+            raise ModelError(f"{option}: {text!r}: {error.problem}", remedy=error.remedy) from None
         raise _unreadable(option, text) from None
     value = model.parameters[-1].value
     assert value is not None
@@ -136,10 +137,8 @@ def force_value(text: str, parameters: Iterable[str]) -> Expression:
 
 
 def _unreadable(option: str, text: str) -> ModelError:
-    found = re.fullmatch(r"\s*([-+.\deE]*\d\.?)\s*\*?\s*([^\W\d]\w*)\s*", text)
-    remedy = unit_remedy(found[2], found[1]) if found else ""
     return ModelError(
-        f"{option}: {text!r} is not a number", remedy=remedy or "write a number or an expression such as pi/3"
+        f"{option}: {text!r} is not a number", remedy="write a number or an expression such as pi/3 or 30 deg"
     )
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kinegraph.docking.description import Docking
     from kinegraph.docking.result import DockingRun
     from kinegraph.model.mechanism import Mechanism
+    from kinegraph.studies.results import Study
 
 
 PortOption = Annotated[
@@ -25,7 +26,37 @@ PortOption = Annotated[
         help="The passive spacecraft to add to a model without one: radius, latches, mass, ahead, ...",
     ),
 ]
+LimitsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="NAME=VALUE,...",
+        help="Limits that end a docking: shortest, longest, leg, interface, bending, latch, away, lowest, highest.",
+    ),
+]
+ScheduleOption = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VALUE,...", help="Times after capture: settle, draw, after, still, even."),
+]
+ContactOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--contact",
+        metavar="NAME=VALUE,...",
+        help="Limits of random first contacts: closing=0.05:0.1, offset, drift, tilt, roll, tilting, spinning.",
+    ),
+]
+VaryOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--vary",
+        metavar="NAME=DISTRIBUTION",
+        help="Another distribution of first contacts, closing=normal(0.07,0.01), or of a parameter. Repeatable.",
+    ),
+]
 CasesOption = Annotated[int | None, typer.Option(metavar="N", help="Study N random first contacts, up to capture.")]
+WholeOption = Annotated[
+    bool, typer.Option("--whole", help="With --cases: up to the hard joint, on all cores, not only up to capture.")
+]
 OutputOption = Annotated[
     Path | None,
     typer.Option(
@@ -53,7 +84,12 @@ def run(
     springs: Annotated[bool, typer.Option("--springs", help="Model single latches as springs.")] = False,
     at_once: Annotated[bool, typer.Option("--at-once", help="Close all latches together.")] = False,
     stop_at_capture: Annotated[bool, typer.Option("--stop-at-capture", help="Stop when all latches hold.")] = False,
+    limits: LimitsOption = None,
+    schedule: ScheduleOption = None,
     cases: CasesOption = None,
+    whole: WholeOption = False,
+    contact: ContactOption = None,
+    vary: VaryOption = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random first contacts.")] = 0,
     output: OutputOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot: .png, .svg or .pdf.")] = None,
@@ -64,15 +100,26 @@ def run(
 
     Example: kinegraph dock docking-light-legs --state bx=0.05,b1=0.02 -o docking.csv --page docking.html
     """
-    from kinegraph.docking.description import docking_of
+    from kinegraph.docking.description import docking_of, limits_of, schedule_of
 
     mechanism = _with_target(source.mechanism(), port, json)
-    docking = docking_of(mechanism, distance=distance, speed=speed, at_once=at_once, springs=springs)
+    docking = docking_of(
+        mechanism, distance=distance, speed=speed, at_once=at_once, springs=springs,
+        limits=limits_of(assignments(limits or (), "--limits")),
+        schedule=schedule_of(assignments(schedule or (), "--schedule")),
+    )  # fmt: skip
     if cases is not None:
         if plot is not None:
             raise SolveError("dock: --plot draws one docking; a study (--cases) has a page: give --page FILE")
-        _study(docking, cases, seed, output, page, json, state, settings)
+        if state or settings or inputs:
+            raise SolveError(
+                "dock: --cases cannot be combined with --state, --set or --input; write values into the model, or "
+                "vary them (--vary)"
+            )
+        _finish(_study(docking, cases, whole, contact, vary, seed, output), output, page, json)
         return
+    if whole or contact or vary:
+        raise SolveError("dock: --whole, --contact and --vary belong to a study: give --cases N")
     require_files(output, plot, page)
     from kinegraph.docking.dock import dock
 
@@ -120,16 +167,27 @@ def _with_target(mechanism: Mechanism, port: list[str] | None, json: bool) -> Me
 def _study(
     docking: Docking,
     cases: int,
+    whole: bool,
+    contact: list[str] | None,
+    vary: list[str] | None,
     seed: int,
     output: Path | None,
-    page: Path | None,
-    json: bool,
-    state: object,
-    settings: object,
-) -> None:
-    from kinegraph.cli.study import finish
-    from kinegraph.docking.first_contacts import first_contacts
+) -> Study:
+    from kinegraph.cli.study import pairs
+    from kinegraph.docking.first_contacts import contact_limits_of, first_contacts
+    from kinegraph.docking.whole_dockings import whole_dockings
+    from kinegraph.studies.executors import Processes
 
-    if state or settings:
-        raise SolveError("dock: --cases cannot be combined with --state or --set; write a study file instead")
-    finish(first_contacts(docking, cases, seed=seed, folder=output), output, page, json)
+    limits = contact_limits_of(assignments(contact or (), "--contact"))
+    varied = pairs(vary, "--vary")
+    if whole:
+        return whole_dockings(
+            docking, cases, limits=limits, vary=varied, seed=seed, folder=output, executor=Processes()
+        )
+    return first_contacts(docking, cases, limits=limits, vary=varied, seed=seed, folder=output)
+
+
+def _finish(found: Study, output: Path | None, page: Path | None, json: bool) -> None:
+    from kinegraph.cli.study import finish
+
+    finish(found, output, page, json)

@@ -276,6 +276,10 @@ def add(
     quantity: Annotated[str, typer.Option("--quantity", "-q", metavar="LIST")] = "H,C,gravity",
     effort: Annotated[Effort, typer.Option(help="How hard to reduce.")] = Effort.QUICK,
     passes: PassesOption = "",
+    closed_form: Annotated[
+        bool,
+        typer.Option("--closed-form", help="Keep Racković's formulas as the initial graph: e_i, r_ij, Q_i have names."),
+    ] = False,
     expressions: Annotated[
         str | None, typer.Option(metavar="LIST", help="Also save the complete expressions of these outputs.")
     ] = None,
@@ -289,7 +293,7 @@ def add(
     from kinegraph.store.models import add as add_model
 
     with store_of(store, create=True) as here:
-        saved = add_model(here, source.mechanism(), quantity, effort, passes=passes)
+        saved = add_model(here, source.mechanism(), quantity, effort, passes=passes, closed_form=closed_form)
         for wanted in (expressions or "").split(",") if expressions else ():
             form_expressions(here, saved.graphs[-1], wanted.strip(), Form(numeric, sums), keep=True)
         if json:
@@ -368,6 +372,7 @@ def reduce(
     updates: Annotated[
         bool, typer.Option("--updates", help="Run each of --passes as an update of rows inside the database.")
     ] = False,
+    numeric: NumericOption = False,
     store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
@@ -379,9 +384,9 @@ def reduce(
 
     with store_of(store) as here:
         if updates:
-            found = reduce_by_updates(here, model, passes, stage)
+            found = reduce_by_updates(here, model, passes, stage, numeric)
         else:
-            found = reduce_stored(here, model, passes, effort, stage)
+            found = reduce_stored(here, model, passes, effort, stage, numeric=numeric)
     if json:
         print_json(asdict(found))
         return

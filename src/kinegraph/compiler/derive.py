@@ -15,14 +15,18 @@ from kinegraph.codegen.program.binding import BackSubstitution
 from kinegraph.compiler.plan_selection import best_of_formations, best_of_near_ties, plan_selection_of
 from kinegraph.compiler.request import Quantities, Request, bound_parameters, quantities_of
 from kinegraph.compiler.stage_records import Derived, derived_on_disk
+from kinegraph.derive.dynamics.named_closed_form import NamedClosedForm
 from kinegraph.derive.plan import InertiaMethod, Plan
+from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.quantities.plan_search import MULTIPLIERS, Candidate, PlanSearch
 from kinegraph.derive.tree.displacements import unit_quaternions
+from kinegraph.errors import DerivationError
 from kinegraph.garbage_collection import gc_paused
 from kinegraph.graph import law
-from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
+from kinegraph.graph.build import GraphBuilder, Scalar, bind, moved, transfer
+from kinegraph.graph.canonical import without_dead_nodes
 from kinegraph.graph.certificate import WholeProof
-from kinegraph.graph.node import Graph, Output, Polynomial, Symbol
+from kinegraph.graph.node import Coefficient, Graph, Kind, Output, Polynomial, Symbol
 from kinegraph.graph.proof import prove
 from kinegraph.interrupt import Interrupt
 from kinegraph.jit.cache import CachedRecord
@@ -242,3 +246,40 @@ def in_closed_form(mechanism: Mechanism, quantities: Quantities, values: Mapping
     plan = Plan(in_parent_frame=frozenset(), regroup=False, inertia=InertiaMethod.CLOSED_FORM)
     bound = bound_parameters(mechanism, False, values)
     return PlanSearch(mechanism, quantities_of(quantities), bound).derived(plan).graph
+
+
+@dataclass(frozen=True)
+class NamedEquations:
+    """A graph, names of its nodes (True: of their negatives), and values of parameters that stand for numbers."""
+
+    graph: Graph
+    names: Mapping[int, tuple[str, bool]]
+    values: Mapping[str, Coefficient]
+
+
+#: What the dissertation's algorithms give.
+NAMED_QUANTITIES = ("H", "C", "gravity")
+
+
+def named_closed_form(mechanism: Mechanism, quantities: Quantities) -> NamedEquations:
+    """The graph as the dissertation's algorithms store it: nothing folded, axes and arms with names."""
+    wanted = quantities_of(quantities)
+    for quantity in wanted:
+        if quantity.name not in NAMED_QUANTITIES or quantity.by:
+            raise DerivationError(
+                f"{quantity}: the closed form gives {', '.join(NAMED_QUANTITIES)}\n"
+                "  store other quantities without --closed-form, and derivatives with `kinegraph store differentiate`"
+            )
+    plan = Plan(in_parent_frame=frozenset(), regroup=False, inertia=InertiaMethod.NAMED_CLOSED_FORM)
+    derivation = Derivation(mechanism, {}, plan)
+    outputs = [derivation.output(quantity) for quantity in wanted]
+    whole = derivation.builder.whole_graph(outputs)
+    place = {old: new for new, old in enumerate(index for index, live in enumerate(whole.live) if live)}
+    form = derivation.closed_form
+    assert isinstance(form, NamedClosedForm)
+    names = {place[index]: name for index, name in form.names.items() if index in place}
+    graph = without_dead_nodes(whole)
+    used = {symbol.name for symbol in graph.symbols(Kind.PARAMETER)}
+    values = {name: value for name, value in form.values.items() if name in used}
+    prove(bind(graph, values), in_closed_form(mechanism, quantities, {})).require()
+    return NamedEquations(graph, names, values)

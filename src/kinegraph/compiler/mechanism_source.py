@@ -165,6 +165,20 @@ def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     return _robot(root, kind, Path(source), options)
 
 
+def read_text(text: str, path: Path) -> Mechanism:
+    """A mechanism from the text of a file that need not be saved; `path` says where its meshes and includes are."""
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        from kinegraph.io.robot.xml import parse_xml
+
+        root = parse_xml(text.removeprefix("\ufeff").encode())
+        found = _robot(root, format_by_root(root), path, ReadOptions())
+    elif path.suffix.lower() in (".csv", ".toml"):
+        found = _read(path, ReadOptions())
+    else:
+        found = io.parse(text, path.stem)
+    return replace(found, report=full_report(found))
+
+
 def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -> Mechanism:
     """The mechanism of a robot file, with the joint model its own engines use unless another is asked for."""
     from kinegraph.io.options import RobotFileOptions

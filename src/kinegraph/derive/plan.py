@@ -45,6 +45,8 @@ class InertiaMethod(Enum):
     SCREWS = "screws"
     WRENCHES = "wrenches"
     CLOSED_FORM = "closed form"
+    #: The same with every input a parameter and every vector a named variable.
+    NAMED_CLOSED_FORM = "named closed form"
 
 
 class LoadMethod(Enum):
@@ -98,6 +100,11 @@ class Plan:
     partitioned: bool = False
     #: Dependent coordinates are computed from independent ones by closed forms.
     closed_loops: bool = False
+
+    @property
+    def sums_over_links(self) -> bool:
+        """Whether H, C and gravity are sums over all links."""
+        return self.inertia in (InertiaMethod.CLOSED_FORM, InertiaMethod.NAMED_CLOSED_FORM)
 
 
 #: A function that changes the choice of one link.

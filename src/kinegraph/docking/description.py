@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.errors import SolveError
-from kinegraph.model.constraints import refuse_states
 from kinegraph.model.elements import Anchor, CompliantContact, Damper, Element, Span, Spring, anchors_of
 from kinegraph.model.expressions import Name, names
 from kinegraph.model.mechanism import Mechanism, Point, amounts
@@ -138,6 +137,32 @@ class Docking:
         return tuple(name for name in self.mechanism.layout.positions if name in used)
 
 
+def fields_from_texts(record: type, given: Mapping[str, str], what: str) -> dict[str, float]:
+    """Numbers by name of a record's fields; SolveError for an unknown name or a text that is not a number."""
+    known = [one.name for one in fields(record)]
+    found: dict[str, float] = {}
+    for name, text in given.items():
+        if name not in known:
+            raise SolveError(f"{what}: no {name!r}\n  {did_you_mean(name, known) or ', '.join(known)}")
+        try:
+            found[name] = float(text)
+        except ValueError:
+            raise SolveError(f"{what}: {name} is {text!r}: give a number") from None
+    return found
+
+
+def limits_of(given: Mapping[str, str]) -> Limits:
+    """Limits of a docking from texts by name."""
+    return Limits(**fields_from_texts(Limits, given, "limits"))
+
+
+def schedule_of(given: Mapping[str, str]) -> Schedule:
+    """A schedule from texts by name; `begin` and `time` are names of parameters."""
+    names = {name: given[name] for name in ("begin", "time") if name in given}
+    numbers = {name: text for name, text in given.items() if name not in names}
+    return Schedule(**names, **fields_from_texts(Schedule, numbers, "schedule"))  # type: ignore[arg-type]
+
+
 def docking_of(
     model: MechanismSource,
     *,
@@ -158,7 +183,6 @@ def docking_of(
     as in `Docking`.
     """
     mechanism = mechanism_of(model)
-    refuse_states(mechanism, "docking")
     bodies = [body.name for body in mechanism.bodies]
     for name in (chaser, ring, target):
         if name not in bodies:

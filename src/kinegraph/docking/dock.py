@@ -73,9 +73,10 @@ from kinegraph.simulate.inputs import (
     Input,
     check_inputs,
     controllers_of,
+    given_first_order_states,
     initial_values,
     read_inputs,
-    starting_state,
+    start_of,
     with_given_inputs,
 )
 from kinegraph.simulate.run import read_events, with_feedback
@@ -124,6 +125,7 @@ class DockingSequence:
     integration: Integration
     time: float
     state: Floats
+    assembled: str | None = None
     known: dict[str, float] = field(default_factory=dict)
     phases: list[Phase] = field(default_factory=list)
     joinings: list[Joining] = field(default_factory=list)
@@ -156,8 +158,9 @@ class DockingSequence:
         totals = Statistics(*(sum(getattr(one, part.name) for one in costs) for part in fields(Statistics)))
         ending = self.runs[-1].ending if self.runs else Ending(Status.FINISHED, self.time)
         return Simulated(
-            self.docking, parameters, free.given.formulas, how.solver.name, how.control.rtol, totals, ending
-        )
+            self.docking, parameters, free.given.formulas, how.solver.name, how.control.rtol, totals, ending,
+            self.assembled,
+        )  # fmt: skip
 
     def _outcome(self, duration: float, stop_at_capture: bool) -> Outcome:
         schedule = self.docking.schedule
@@ -384,17 +387,48 @@ def dock(
     stop_at_capture: stop when all latches hold.
     """
     docking = model if isinstance(model, Docking) else docking_of(model)
-    if not (duration > 0 and interval > 0):
-        raise SolveError(f"duration is {duration} and interval {interval}: give positive numbers of seconds")
-    check_inputs(inputs or {}, feedback=True)
-    forces, signals = read_inputs(docking.mechanism, inputs or {})
-    docking = replace(docking, mechanism=with_given_inputs(docking.mechanism, forces))
-    controllers, samples = controllers_of(docking.mechanism, inputs or {}, forces, signals)
-    values = parameters or {}
-    docking = docking if can_hold(docking) else replace(docking, at_once=True)
-    modes = {mode: ModeEquations(docking, mode, values, forces, samples if controllers else signals) for mode in Mode}
-    numbers = parameter_values(docking.mechanism, values)
-    q, v = starting_state(docking.mechanism, initial_values(docking.mechanism, state), numbers)
-    packed = modes[Mode.FREE].equations.pack(q, v, np.zeros(0))
-    how = Integration(solver_of(method), Adaptive(rtol), native, interval, signals, controllers, samples)
-    return DockingSequence(docking, modes, how, 0.0, packed).run(duration, stop_at_capture)
+    prepared = PreparedDocking(docking, parameters, inputs, interval, rtol, method, native)
+    given, mechanism = initial_values(docking.mechanism, state), prepared.docking.mechanism
+    begun, z = (
+        start_of(mechanism, given, prepared.numbers),
+        given_first_order_states(mechanism, given, prepared.numbers),
+    )
+    return prepared.run(begun.q, begun.v, z, duration, stop_at_capture, begun.note)
+
+
+class PreparedDocking:
+    """A docking with the equations of all its modes, made once for any number of runs. See `dock`."""
+
+    def __init__(
+        self,
+        docking: Docking,
+        parameters: Mapping[str, Scalar] | None = None,
+        inputs: Mapping[str, Input] | None = None,
+        interval: float = 0.01,
+        rtol: float = 1e-9,
+        method: str | Method | Solver = Method.DOP853,
+        native: Native = "auto",
+    ) -> None:
+        if not interval > 0:
+            raise SolveError(f"interval is {interval}: give a positive number of seconds")
+        check_inputs(inputs or {}, feedback=True)
+        forces, signals = read_inputs(docking.mechanism, inputs or {})
+        docking = replace(docking, mechanism=with_given_inputs(docking.mechanism, forces))
+        controllers, samples = controllers_of(docking.mechanism, inputs or {}, forces, signals)
+        values, given = parameters or {}, samples if controllers else signals
+        self.docking = docking if can_hold(docking) else replace(docking, at_once=True)
+        self.modes = {mode: ModeEquations(self.docking, mode, values, forces, given) for mode in Mode}
+        self.numbers = parameter_values(docking.mechanism, values)
+        solver = solver_of(method)
+        self.integration = Integration(solver, Adaptive(rtol), native, interval, signals, controllers, samples)
+
+    def run(
+        self, q: Floats, v: Floats, z: Floats, duration: float = 30.0, stop_at_capture: bool = False,
+        assembled: str | None = None,
+    ) -> DockingRun:  # fmt: skip
+        """One docking from positions, velocities and first-order states; duration: how long to wait for capture [s]."""
+        if not duration > 0:
+            raise SolveError(f"duration is {duration}: give a positive number of seconds")
+        packed = self.modes[Mode.FREE].equations.pack(q, v, np.zeros(0), z=z)
+        sequence = DockingSequence(self.docking, self.modes, self.integration, 0.0, packed, assembled)
+        return sequence.run(duration, stop_at_capture)

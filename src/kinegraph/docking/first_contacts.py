@@ -6,12 +6,13 @@ distribution within them is our assumption.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import pi
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from math import inf, pi
 from pathlib import Path
 
 from kinegraph.compiler.mechanism_source import MechanismSource
-from kinegraph.docking.description import Docking, docking_of
+from kinegraph.docking.description import Docking, docking_of, fields_from_texts
 from kinegraph.docking.events import AWAY, CAPTURE, OVERLOAD, STROKE, TOUCH, contact_events, interface_square, leg_load
 from kinegraph.errors import SolveError
 from kinegraph.model.expressions import Name
@@ -20,6 +21,7 @@ from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.studies.plan import Plan, StudySettings
 from kinegraph.studies.results import Study
+from kinegraph.studies.sampling import DistributionLike
 from kinegraph.studies.study import run_plan
 
 _DEGREE = pi / 180
@@ -41,6 +43,14 @@ class ContactLimits:
     tilting: float = 0.20 * _DEGREE
     spinning: float = 0.20 * _DEGREE
 
+    def __post_init__(self) -> None:
+        slow, fast = self.closing
+        if not slow <= fast:
+            raise SolveError(f"first contacts: closing is {slow!r} to {fast!r}: give the lower speed first")
+        for one in fields(self):
+            if one.name != "closing" and not 0 <= getattr(self, one.name) < inf:
+                raise SolveError(f"first contacts: {one.name} is {getattr(self, one.name)!r}: give a limit from 0 on")
+
     def distributions(self) -> dict[str, str]:
         """Uniform distributions within the limits; limits of a vector sum are discs."""
         slow, fast = self.closing
@@ -53,6 +63,39 @@ class ContactLimits:
             "tilting_x, tilting_y": f"disc({self.tilting!r})",
             "spinning": f"uniform({-self.spinning!r}, {self.spinning!r})",
         }
+
+
+def contact_distributions(
+    limits: ContactLimits, vary: Mapping[str, DistributionLike] | None = None
+) -> dict[str, DistributionLike]:
+    """The distributions within the limits, some of them replaced by the user's.
+
+    Other names of the model (parameters, initial values) may be varied too. SolveError if only one of two names with
+    a common distribution is replaced.
+    """
+    found: dict[str, DistributionLike] = dict(limits.distributions())
+    own = {name.strip() for group in vary or {} for name in group.split(",")}
+    for group in limits.distributions():
+        names = {name.strip() for name in group.split(",")}
+        if names & own:
+            if missing := sorted(names - own):
+                raise SolveError(
+                    f"first contacts: {group} are varied together: give a distribution of {missing[0]} too"
+                )
+            del found[group]
+    return found | dict(vary or {})
+
+
+def contact_limits_of(given: Mapping[str, str]) -> ContactLimits:
+    """Limits from texts by name, `closing` as `0.05:0.1`; SolveError for an unknown name or no number."""
+    found: dict[str, object] = {}
+    for name, text in given.items():
+        parts = text.split(":") if name == "closing" else [text]
+        numbers = [fields_from_texts(ContactLimits, {name: part}, "first contacts")[name] for part in parts]
+        if len(numbers) > 2:
+            raise SolveError(f"first contacts: closing is {text!r}: write one speed, or two as 0.05:0.1")
+        found[name] = (numbers[0], numbers[-1]) if name == "closing" else numbers[0]
+    return replace(ContactLimits(), **found)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
@@ -86,6 +129,7 @@ def first_contacts(
     cases: int = 10_000,
     *,
     limits: ContactLimits | None = None,
+    vary: Mapping[str, DistributionLike] | None = None,
     duration: float = 12.0,
     rtol: float = 1e-6,
     seed: int = 0,
@@ -96,10 +140,12 @@ def first_contacts(
 ) -> Study:
     """Study random first contacts up to capture, bouncing off, overload, or a leg out of its stroke.
 
-    See `contact_plan` for outcomes and classes.
+    limits: of the first contacts, by default those of the international standard. vary: distributions that replace
+    the uniform ones within the limits, such as {"closing": "normal(0.07, 0.01)"}, or of further names of the model.
+    Limits of legs, latches and rings are those of the `Docking`. See `contact_plan` for outcomes and classes.
     """
     plan = contact_plan(
-        model, cases, limits=limits, duration=duration, rtol=rtol, seed=seed, chunk=chunk, native=native
+        model, cases, limits=limits, vary=vary, duration=duration, rtol=rtol, seed=seed, chunk=chunk, native=native
     )
     return run_plan(plan, folder=folder, progress=progress)
 
@@ -109,6 +155,7 @@ def contact_plan(
     cases: int,
     *,
     limits: ContactLimits | None = None,
+    vary: Mapping[str, DistributionLike] | None = None,
     duration: float = 12.0,
     rtol: float = 1e-6,
     seed: int = 0,
@@ -125,7 +172,7 @@ def contact_plan(
     return StudySettings(
         docking.mechanism,
         duration,
-        (limits or ContactLimits()).distributions(),
+        contact_distributions(limits or ContactLimits(), vary),
         cases,
         outcomes={
             "captured_at": f"time({CAPTURE})",

@@ -209,7 +209,10 @@ class Phase:
 @dataclass(frozen=True)
 class Simulated:
     """What was run: the docking, the parameters with the start of retraction, the method, the cost of all phases, and
-    how the last of them ended."""
+    how the last of them ended.
+
+    assembled: which declared initial values loops have moved, in words; None if all hold.
+    """
 
     docking: Docking
     parameters: Mapping[str, Expression]
@@ -218,6 +221,7 @@ class Simulated:
     rtol: float
     statistics: Statistics
     ending: Ending
+    assembled: str | None = None
 
 
 @dataclass(frozen=True)
@@ -292,7 +296,7 @@ class DockingRun(RichDisplay):
             mechanism.name, run.method, self.columns(), layout.positions, layout.velocities, self._ending(),
             tuple(self._events()), (Check("momentum", self.momentum), Check("energy", self.energy)), run.statistics,
             SimulatedModel(mechanism, run.parameters, run.rtol, run.inputs), states=layout.states,
-            charts=tuple(self._charts()),
+            charts=tuple(self._charts()), assembled=run.assembled,
         )  # fmt: skip
 
     def _charts(self) -> Iterator[Chart]:
@@ -337,6 +341,8 @@ class DockingRun(RichDisplay):
             lines.append(f"  {self.fault.what} of {self.fault.where} at {self.fault.time:.6f} s")
         if self.outcome is Outcome.FAILED:
             lines.append(f"  {self.simulated.ending}")
+        if self.simulated.assembled:
+            lines.append(f"  {self.simulated.assembled}")
         if self.latches:
             lines.append("  latches: " + ", ".join(f"{name} {time:.4f} s" for name, time in self.latches.items()))
         lines += [

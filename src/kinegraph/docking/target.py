@@ -11,10 +11,10 @@ from dataclasses import dataclass, fields, replace
 from math import isfinite
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.docking.description import fields_from_texts
 from kinegraph.docking.fastening import free_by_quaternion
 from kinegraph.errors import SolveError
 from kinegraph.model.builder import Q, Sx, Sy, Sz, inertia
-from kinegraph.model.constraints import refuse_states
 from kinegraph.model.elements import Anchor, Capsule, CompliantContact, Element, Plane, Sphere
 from kinegraph.model.expressions import Expression, Name, expression
 from kinegraph.model.mechanism import ONE, ZERO, Body, Coordinate, Mechanism, Point, QuaternionCoordinates
@@ -67,15 +67,7 @@ class Port:
 
 def port_of(given: Mapping[str, str]) -> Port:
     """A port from texts by name; SolveError for an unknown name or a text that is not a number."""
-    names = [one.name for one in fields(Port)]
-    values: dict[str, float] = {}
-    for name, text in given.items():
-        if name not in names:
-            raise SolveError(f"a port has no {name!r}\n  {did_you_mean(name, names) or ', '.join(names)}")
-        try:
-            values[name] = float(text)
-        except ValueError:
-            raise SolveError(f"{name} of the port is {text!r}: give a number") from None
+    values = fields_from_texts(Port, given, "port")
     latches = values.pop("latches", float(Port.latches))
     return Port(int(latches) if latches.is_integer() else latches, **values)  # type: ignore[arg-type]
 
@@ -86,7 +78,6 @@ def with_target(model: MechanismSource, port: Port | None = None, *, ring: str =
     port: size and mass of the target. ring: a body that moves freely by a quaternion, with its axis along z.
     """
     mechanism, port = mechanism_of(model), port or Port()
-    refuse_states(mechanism, "docking")
     names = [body.name for body in mechanism.bodies]
     if ring not in names:
         raise SolveError(f"with_target: {mechanism.name} has no body {ring!r}\n  {did_you_mean(ring, names)}")

@@ -59,6 +59,13 @@ _RUST = _words(
     std"""
 )
 
+_JAVASCRIPT = _words(
+    """arguments await break case catch class const continue debugger default delete do else enum eval export extends
+    false finally for function if implements import in instanceof interface let new null package private protected
+    public return static super switch this throw true try typeof undefined var void while with yield Math Float64Array
+    NaN Infinity globalThis"""
+)
+
 #: Functions that generated code calls, and macros predefined by some C compilers.
 _CALLED = _words(
     """sin cos sqrt exp log asin acos atan atan2 sinh cosh tanh fabs sign select where ifelse I complex linux unix i386
@@ -70,7 +77,7 @@ _CALLED |= {f"{name}f" for name in _CALLED}
 _FORTRAN_CALLED = _words("sin cos sqrt exp log asin acos atan atan2 sinh cosh tanh abs all kind")
 
 #: Words that no identifier may be; a word reserved in one language is avoided in all, so that names agree.
-RESERVED = _C | _CPP | _PYTHON | _MATLAB | _JULIA | _RUST | _CALLED
+RESERVED = _C | _CPP | _PYTHON | _MATLAB | _JULIA | _RUST | _JAVASCRIPT | _CALLED
 
 #: File names that belong to a language or a system. Such a file beside the user's own is found first: with a
 #: `numbers.py` Python cannot start, with a `math.h` a C program has no sine, and Windows writes no `con.h`.

@@ -20,6 +20,7 @@ class Language(Enum):
     MATLAB = "matlab"
     JULIA = "julia"
     RUST = "rust"
+    JAVASCRIPT = "javascript"
     FORTRAN = "fortran"
     LATEX = "latex"
     RECORDS = "records"
@@ -39,6 +40,7 @@ class Language(Enum):
 
 
 _OTHER_WORDS = {"c++": "cpp", "numpy": "python", "py": "python", "octave": "matlab", "m": "matlab", "jl": "julia"}
+_OTHER_WORDS |= {"js": "javascript", "mjs": "javascript"}
 _OTHER_WORDS |= {"rs": "rust", "tex": "latex", "kg": "records", "c99": "c", "f90": "fortran", "f08": "fortran"}
 
 

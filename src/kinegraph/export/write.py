@@ -13,6 +13,7 @@ from kinegraph.export.fmu import make_fmu
 from kinegraph.export.identifiers import prefix
 from kinegraph.export.languages.c import c_files, cpp_files
 from kinegraph.export.languages.fortran import fortran_files
+from kinegraph.export.languages.javascript import javascript_files
 from kinegraph.export.languages.julia import julia_files
 from kinegraph.export.languages.latex import latex_files
 from kinegraph.export.languages.matlab import matlab_files
@@ -92,6 +93,7 @@ _PROGRAMS: dict[Language, Callable[[Unit], dict[str, str]]] = {
     Language.MATLAB: matlab_files,
     Language.JULIA: julia_files,
     Language.RUST: rust_files,
+    Language.JAVASCRIPT: javascript_files,
     Language.FORTRAN: fortran_files,
 }
 PROGRAM_LANGUAGES = tuple(_PROGRAMS)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from typing import TypeAlias, TypeVar
+
+import numpy as np
 
 from kinegraph.errors import ModelError, one_of
 from kinegraph.model.constraints import (
@@ -20,7 +23,7 @@ from kinegraph.model.constraints import (
 )
 from kinegraph.model.definitions import Definition, QuasiVelocity, resolved
 from kinegraph.model.element_builder import ElementBuilder
-from kinegraph.model.expressions import Expression, Name, Scalar, expression
+from kinegraph.model.expressions import Expression, Name, Number, Scalar, expression
 from kinegraph.model.mechanism import (
     ZERO,
     Axis,
@@ -43,6 +46,7 @@ from kinegraph.model.mechanism import (
 from kinegraph.model.platforms.initial_pose import fitted
 from kinegraph.model.platforms.leg_table import Drive, LegKind, LegRow, LegType, Screw, leg_type, with_legs
 from kinegraph.model.robot_data import FORMS, Shape, ShapeKind
+from kinegraph.model.tables import Interpolation, Outside, Table, checked
 from kinegraph.model.validation.mechanism import validate
 
 #: A frame in Python: `frame(body, transforms...)`, or a body or its name, or None for the fixed frame.
@@ -314,6 +318,7 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         self._parameters: list[Parameter] = []
         self._coordinates: list[Coordinate | QuaternionCoordinates] = []
         self._states: list[FirstOrderState] = []
+        self._tables: list[Table] = []
         self._bodies: list[Body] = []
         self._points: list[Point] = []
         self._shapes: list[Shape] = []
@@ -342,6 +347,31 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
         """
         self._states.append(FirstOrderState(name, expression(rate), expression(initial)))
         return Name(name)
+
+    def table(
+        self,
+        name: str,
+        x: Sequence[float | Fraction],
+        y: Sequence[float | Fraction] | Sequence[Sequence[float | Fraction]],
+        *across: Sequence[float | Fraction],
+        interpolation: Interpolation | str = Interpolation.LINEAR,
+        outside: Outside | str = Outside.REFUSE,
+    ) -> Table:
+        """Declare a table: values `y` at the arguments `x`. Call it to use it: `torque(Name("w'"))`.
+
+        With two arguments: `table(name, x, values, y)`, a row of values for each x. `interpolation` is linear, spline
+        or monotone; `outside` its points: refuse (not a number), hold, extrapolate or periodic.
+        """
+        table = Table(
+            name,
+            tuple(_numbers(axis, name) for axis in (x, *across)),
+            tuple(_numbers(np.ravel(np.asarray(y, dtype=object)), name)),
+            one_of(Interpolation, interpolation, f"interpolation of the table {name}", ModelError),
+            one_of(Outside, outside, f"value outside the table {name}", ModelError),
+        )
+        checked(table)
+        self._tables.append(table)
+        return table
 
     def quaternion(
         self,
@@ -435,10 +465,18 @@ class Builder(ElementBuilder, ConstraintBuilder, PlatformBuilder):
             unknowns=tuple(self._unknowns),
             cuts=tuple(self._cuts),
             states=tuple(self._states),
+            tables=tuple(self._tables),
         )
         mechanism = resolved(with_legs(mechanism, tuple(self._legs)))
         validate(mechanism)
         return fitted(mechanism)
+
+
+def _numbers(values: Iterable[float | Fraction], table: str) -> tuple[Fraction, ...]:
+    found = [expression(value, f"an entry of the table {table}") for value in values]
+    if not all(isinstance(one, Number) for one in found):
+        raise ModelError(f"the table {table} has entries that are not numbers", remedy="write numbers")
+    return tuple(one.value for one in found if isinstance(one, Number))
 
 
 def _expressions(values: Sequence[Scalar], count: int, what: str) -> tuple[Expression, ...]:

@@ -12,6 +12,7 @@ from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING
 
 from kinegraph.errors import ModelError
+from kinegraph.model import tables
 from kinegraph.model.expressions import Defined, Expression, Name, as_written, renamed, rewritten
 from kinegraph.model.report import Places
 
@@ -47,8 +48,9 @@ AnyDefinition = Definition | QuasiVelocity
 
 
 def resolved(mechanism: Mechanism, places: Places | None = None) -> Mechanism:
-    """The mechanism in which each defined name contains its definition."""
+    """The mechanism in which each defined name contains its definition, and each use of a table its points."""
     where = places or Places()
+    mechanism = _with_tables(mechanism, where)
     known: dict[str, AnyDefinition] = {one.name: one for one in named_expressions(mechanism)}
     if not known:
         return mechanism
@@ -61,6 +63,13 @@ def resolved(mechanism: Mechanism, places: Places | None = None) -> Mechanism:
     for name in _in_order(known, where):
         meaning[name] = renamed(known[name].value, change)
     return rewritten(mechanism, change, where)
+
+
+def _with_tables(mechanism: Mechanism, places: Places) -> Mechanism:
+    """The mechanism in which calls of a table's name are lookups."""
+    if not mechanism.tables:
+        return mechanism
+    return rewritten(mechanism, lambda name: name, places, tables.lookups(mechanism.tables))
 
 
 def unresolved(mechanism: Mechanism) -> Mechanism:

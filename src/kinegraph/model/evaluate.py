@@ -29,6 +29,7 @@ from kinegraph.model.expressions import (
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.report import Places
+from kinegraph.model.tables import Lookup
 
 Value: TypeAlias = Fraction | float
 _Formulas: TypeAlias = Mapping[str, Expression | None]
@@ -188,6 +189,8 @@ def _apply(here: Compound, parts: list[Value]) -> Value:
         match here:
             case Operation(operator, _) if operator in _OPERATORS:
                 return _moderate(_OPERATORS[operator](*parts))
+            case Lookup():
+                return _looked_up(here, parts)
             case Call(function, _) if function in _FUNCTIONS:
                 return _FUNCTIONS[function](*parts)
     except ZeroDivisionError:
@@ -197,6 +200,13 @@ def _apply(here: Compound, parts: list[Value]) -> Value:
     except (ValueError, TypeError):
         raise _no_value(here, f"{here.head} is not defined there") from None
     raise _no_value(here, f"{here.head} is unknown")
+
+
+def _looked_up(here: Lookup, parts: list[Value]) -> Value:
+    found = here.table.at(parts)
+    if math.isnan(found):
+        raise ValueError
+    return found
 
 
 def _no_value(root: Expression, why: str) -> ModelError:

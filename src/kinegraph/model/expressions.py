@@ -102,8 +102,17 @@ class Compound(Expression):
         """The operands or arguments."""
         raise NotImplementedError
 
+    @property
+    def identity(self) -> object:
+        """What two equal nodes share beside their parts."""
+        return self.head
+
+    def with_parts(self, parts: tuple[Expression, ...]) -> Compound:
+        """The same operation on other parts."""
+        raise NotImplementedError
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_hash", hash((type(self), self.head, self.parts)))
+        object.__setattr__(self, "_hash", hash((type(self), self.identity, self.parts)))
         object.__setattr__(self, "_size", 1 + sum(size(part) for part in self.parts))
 
     def __hash__(self) -> int:
@@ -128,6 +137,9 @@ class Operation(Compound):
     _hash: int = field(init=False)
     _size: int = field(init=False)
 
+    def with_parts(self, parts: tuple[Expression, ...]) -> Compound:
+        return Operation(self.head, parts)
+
     @property
     def head(self) -> str:
         return self.operator
@@ -145,6 +157,9 @@ class Call(Compound):
     arguments: tuple[Expression, ...]
     _hash: int = field(init=False)
     _size: int = field(init=False)
+
+    def with_parts(self, parts: tuple[Expression, ...]) -> Compound:
+        return Call(self.head, parts)
 
     @property
     def head(self) -> str:
@@ -172,6 +187,9 @@ class Defined(Compound):
         Compound.__post_init__(self)
         object.__setattr__(self, "_names", names(self.value))
 
+    def with_parts(self, parts: tuple[Expression, ...]) -> Compound:
+        return Defined(self.name, parts)
+
     @property
     def head(self) -> str:
         return self.name
@@ -198,7 +216,7 @@ def _equal(left: Expression, right: Expression) -> bool:
         if a is b:
             continue
         if isinstance(a, Compound) and isinstance(b, Compound):
-            same = type(a) is type(b) and a.head == b.head and len(a.parts) == len(b.parts)
+            same = type(a) is type(b) and a.identity == b.identity and len(a.parts) == len(b.parts)
             if not same or a._hash != b._hash:
                 return False
             stack.extend(zip(a.parts, b.parts, strict=True))
@@ -242,15 +260,20 @@ def as_written(root: Expression) -> Iterator[Expression]:
             stack.extend((part, False) for part in reversed(here.parts))
 
 
-def renamed(root: Expression, change: Callable[[Name | Defined], Expression]) -> Expression:
-    """The expression with its names replaced; unchanged parts stay the same objects."""
+def renamed(
+    root: Expression,
+    change: Callable[[Name | Defined], Expression],
+    call: Callable[[Call], Expression] | None = None,
+) -> Expression:
+    """The expression with its names, and optionally its calls, replaced; unchanged parts stay the same objects."""
     done: list[Expression] = []
     for here in as_written(root):
         if isinstance(here, Operation | Call):
             parts = tuple(done[-len(here.parts) :]) if here.parts else ()
             del done[len(done) - len(parts) :]
             same = all(new is old for new, old in zip(parts, here.parts, strict=True))
-            done.append(here if same else type(here)(here.head, parts))
+            new = here if same else here.with_parts(parts)
+            done.append(call(new) if call is not None and isinstance(new, Call) else new)
         else:
             done.append(change(here) if isinstance(here, Name | Defined) else here)
     return done[0]
@@ -427,20 +450,25 @@ def _number_text(value: Fraction) -> str:
 T = TypeVar("T")
 
 
-def rewritten(item: T, change: Callable[[Name | Defined], Expression], places: Places | None = None) -> T:
+def rewritten(
+    item: T,
+    change: Callable[[Name | Defined], Expression],
+    places: Places | None = None,
+    call: Callable[[Call], Expression] | None = None,
+) -> T:
     """A record (a mechanism, a body, a tuple of them) with its names replaced; unchanged parts stay the same objects.
 
-    The new objects get the places of the old ones in `places`.
+    The new objects get the places of the old ones in `places`. `call` replaces calls of functions.
     """
     new: object = item
     if isinstance(item, Expression):
-        new = renamed(item, change)
+        new = renamed(item, change, call)
     elif isinstance(item, tuple):
-        parts = tuple(rewritten(part, change, places) for part in item)
+        parts = tuple(rewritten(part, change, places, call) for part in item)
         new = parts if any(a is not b for a, b in zip(parts, item, strict=True)) else item
     elif is_dataclass(item) and not isinstance(item, type):
         old = {field.name: getattr(item, field.name) for field in fields(item) if field.init}
-        found = {name: rewritten(value, change, places) for name, value in old.items()}
+        found = {name: rewritten(value, change, places, call) for name, value in old.items()}
         changed = {name: value for name, value in found.items() if value is not old[name]}
         new = replace(item, **changed) if changed else item
     if places is not None and new is not item:

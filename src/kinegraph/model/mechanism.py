@@ -13,6 +13,7 @@ from kinegraph.display import RichDisplay
 from kinegraph.model.expressions import Expression, expression, names, negative
 from kinegraph.model.report import Report
 from kinegraph.model.states import StateLayout
+from kinegraph.model.tables import Table
 
 if TYPE_CHECKING:
     from kinegraph.model.constraints import AnyLoop, Constraint, Contact, Cut, Unknown
@@ -232,11 +233,12 @@ class Mechanism(RichDisplay):
     """A complete description of a mechanism. Bodies, coordinates and parameters are in the order of the model.
 
     bodies: each has one joint on its base; a base may come later. elements: act on the bodies. inputs: signals that
-    elements may use. states: variables of first-order equations. unknowns: forces to be found. loops, constraints,
-    contacts: beyond the tree of bodies. impacts: the impact model of contacts. cuts: joints at which loops are to be
-    cut. definitions, quasivelocities: names for expressions. extras: data of robot files beyond rigid bodies (limits,
-    friction, shapes), which the model language does not cover. joints: those of a robot file, for the order of their
-    coordinates in other programs. report: findings of the file reader. Both are not part of comparisons.
+    elements may use. states: variables of first-order equations. tables: functions given by points. unknowns: forces
+    to be found. loops, constraints, contacts: beyond the tree of bodies. impacts: the impact model of contacts. cuts:
+    joints at which loops are to be cut. definitions, quasivelocities: names for expressions. extras: data of robot
+    files beyond rigid bodies (limits, friction, shapes), which the model language does not cover. joints: those of a
+    robot file, for the order of their coordinates in other programs. report: findings of the file reader. Both are not
+    part of comparisons.
     """
 
     name: str
@@ -257,6 +259,7 @@ class Mechanism(RichDisplay):
     unknowns: tuple[Unknown, ...] = ()
     cuts: tuple[Cut, ...] = ()
     states: tuple[FirstOrderState, ...] = ()
+    tables: tuple[Table, ...] = ()
     joints: tuple[FileJoint, ...] = field(default=(), compare=False, repr=False)
     report: Report = field(default=Report(), compare=False, repr=False)
 

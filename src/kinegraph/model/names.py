@@ -64,27 +64,6 @@ def model_name_from(stem: str) -> str:
     return re.sub(r"[^\w$.-]+", "-", stem)[:MAX_NAME].strip("-") or "mechanism"
 
 
-#: Names of units, and how a number in each unit is written in SI units.
-_UNITS = {
-    **dict.fromkeys(("rad", "kg", "m", "s", "N", "Nm", "J", "W", "Pa", "meter", "meters", "metre", "metres"), ""),
-    **dict.fromkeys(("deg", "degree", "degrees", "grad"), "*pi/180"),
-    **dict.fromkeys(("mm", "ms", "g", "gram", "grams", "mN"), "/1000"),
-    **dict.fromkeys(("km", "kN", "kJ", "kW", "ton", "tons"), "*1000"),
-    "cm": "/100", "um": "/1e6", "us": "/1e6", "MN": "*1e6", "MPa": "*1e6", "kPa": "*1000", "min": "*60", "h": "*3600",
-    "rpm": "*pi/30", "Hz": "*2*pi", "inch": "*0.0254", "ft": "*0.3048", "lb": "*0.45359237", "lbf": "*4.4482216152605",
-}  # fmt: skip
-
-
-def unit_remedy(name: str, number: str = "") -> str:
-    """How to write a number with a unit; empty if the name is not a unit. `number` is the text before the unit."""
-    if name not in _UNITS:
-        return ""
-    factor = _UNITS[name]
-    written = f"{number}{factor}" if number else (f"1{factor}" if factor.startswith("/") else factor[1:] or "1")
-    told = f"`{name}` looks like a unit; numbers are in SI units and radians, without unit names"
-    return f"{told}: write `{written}`{'' if number else f' for `{name}`'}"
-
-
 _RATE = re.compile(r"(?:d_?(?P<behind>.+)|(?P<before>.+?)_?d(?:ot)?)(?:_?dt)?")
 
 

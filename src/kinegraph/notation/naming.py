@@ -64,21 +64,29 @@ def defined_nodes(graph: Graph, mechanism: Mechanism | None) -> dict[int, tuple[
     if mechanism is None or not named_expressions(mechanism) or len(graph) > LARGEST:
         return {}
     try:
-        definitions = _definitions(graph, mechanism)
-        values, wanted, prime = values_at_one_point(graph, definitions)
+        matching = matching_nodes(graph, _definitions(graph, mechanism))
     except KinegraphError:  # no name is worth a failure
         return {}
+    found: dict[int, tuple[str, bool]] = {}
+    for place, name, negative in matching:
+        found.setdefault(place, (name, negative))
+    return found
+
+
+def matching_nodes(graph: Graph, named: Graph) -> list[tuple[int, str, bool]]:
+    """The nodes that equal scalar outputs of another graph, up to the sign: node, output, is it its negative?"""
+    values, wanted, prime = values_at_one_point(graph, named)
     places: dict[int, int] = {}
     for index, value in enumerate(values):
         if not isinstance(graph.nodes[index], Symbol) and not graph.static[index]:
             places.setdefault(value, index)
-    found: dict[int, tuple[str, bool]] = {}
-    for output in definitions.outputs:
+    found: list[tuple[int, str, bool]] = []
+    for output in named.outputs:
         value = wanted[output.nodes[0]]
         negative = value not in places
         place = places.get(-value % prime if negative else value)
-        if place is not None and place not in found:
-            found[place] = output.name, negative
+        if place is not None:
+            found.append((place, output.name, negative))
     return found
 
 

@@ -18,7 +18,7 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.model.constraints import Loop, refuse_constraints
 from kinegraph.model.evaluate import Value, float_values, number, parameter_values
-from kinegraph.model.expressions import PI, TIME, Call, Compound, Expression, Name, Number, Operation, names, postorder
+from kinegraph.model.expressions import PI, TIME, Call, Compound, Expression, Name, Number, names, postorder
 from kinegraph.model.expressions import Scalar as ModelScalar
 from kinegraph.model.mechanism import (
     ZERO,
@@ -79,7 +79,7 @@ class Numbers:
     def folded(self, here: Compound, parts: Sequence[float]) -> float:
         """An operator or function of known values."""
         operands = tuple(Number(Fraction(part)) for part in parts)
-        return number(Operation(here.head, operands) if isinstance(here, Operation) else Call(here.head, operands), {})
+        return number(here.with_parts(operands), {})
 
     def cosine_and_sine(self, angle: float) -> tuple[float, float]:
         """Both of a constant angle."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from typing import ClassVar
 
 from lark.exceptions import UnexpectedInput, VisitError
 
 from kinegraph.derive.dynamics.state_rate import input_meanings
 from kinegraph.derive.tree.expressions import Names
-from kinegraph.errors import DerivationError, KinegraphError, SolveError
+from kinegraph.errors import DerivationError, KinegraphError, ModelError, SolveError
 from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.build import Scalar as GraphScalar
 from kinegraph.graph.node import Kind, Output, Symbol
-from kinegraph.io.language.expressions import ExpressionReader, as_expression
-from kinegraph.io.language.grammar import Start, parser
+from kinegraph.io.language.expressions import ExpressionReader, as_expression, expression_tree
 from kinegraph.model.expressions import Call, Expression, Name, Operation, Scalar, expression, names, postorder
 from kinegraph.model.names import CHOICE_REMEDY, component, did_you_mean
 from kinegraph.model.report import Places
@@ -43,15 +43,20 @@ _ENTRY = "entry$"
 def formula(given: Scalar, name: str = "") -> Expression:
     """The expression of a formula: text is parsed, anything else is returned unchanged. `name`: the variable it is
     for."""
-    if not isinstance(given, str):
-        return expression(given, name)
+    return _parsed(given) if isinstance(given, str) else expression(given, name)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(given: str) -> Expression:
     if len(given) > _LONGEST:
         raise SolveError(f"the formula has {len(given)} characters; the limit is {_LONGEST}")
     spelled = ENTRY.sub(lambda found: _ENTRY + found[0].encode().hex(), given)
     spelled = _POINT.sub(rf"\1{_DOT}\2", _PRIMED.sub(rf"\1{_PRIME}", spelled))
     try:
-        read = ExpressionReader("", Places()).transform(parser(Start.EXPRESSION).parse(spelled))
-    except (UnexpectedInput, VisitError):
+        read = ExpressionReader("", Places()).transform(expression_tree(spelled))
+    except (UnexpectedInput, VisitError) as error:
+        if isinstance(error, VisitError) and isinstance(error.orig_exc, ModelError):
+            raise SolveError(f"cannot parse the formula {given!r}: {error.orig_exc}") from None
         remedy = CHOICE_REMEDY if set("<>?&") & set(str(given)) else "write e.g. 2*sin(3*t) - 0.1*q1'"
         raise SolveError(f"cannot parse the formula {given!r}: {remedy}") from None
     return _respelled(as_expression(read))
@@ -66,7 +71,7 @@ def _respelled(root: Expression) -> Expression:
         elif isinstance(node, Operation | Call):
             parts = tuple(done[-len(node.parts) :])
             del done[-len(node.parts) :]
-            done.append(type(node)(node.head, parts))
+            done.append(node.with_parts(parts))
         else:
             done.append(node)
     return done[0]

@@ -29,13 +29,17 @@ class PassRecord:
 
 @dataclass(frozen=True, slots=True)
 class GraphRecord:
-    """A graph to save. `quantities` are the quantities it was derived for, `proved` whether it was proved."""
+    """A graph to save. `quantities` are the quantities it was derived for, `proved` whether it was proved.
+
+    `names` are those of its nodes; True: of the node's negative.
+    """
 
     stage: str
     quantities: tuple[str, ...]
     graph: Graph
     passes: tuple[PassRecord, ...] = ()
     proved: bool | None = None
+    names: Mapping[int, tuple[str, bool]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +171,10 @@ def _choose(rows: list[StoredGraph], mechanism: int, stage: str | None, text: st
 
 
 def entry_codes(connection: Connection, graph: StoredGraph, wanted: str) -> dict[str, int]:
-    """The variables of an output (`H`) or of one entry (`H[1,2]`, `H12`, `tau3`), by label; `%7` is variable 7."""
+    """The variables of an output (`H`) or of one entry (`H[1,2]`, `H12`, `tau3`), by label.
+
+    `%7` is variable 7, `e_2_1` a variable of this name; the label has a minus if the variable is the negative.
+    """
     if re.fullmatch(r"%\d{1,18}", wanted):
         code = int(wanted[1:])
         if code >= graph.nodes:
@@ -182,8 +189,19 @@ def entry_codes(connection: Connection, graph: StoredGraph, wanted: str) -> dict
         found = {row.label: row.variable for row in entries if accepted(row)}
         if found:
             return found
+    if found := _named_variable(connection, graph, wanted):
+        return found
     names = {row.name for row in entries} | {row.label for row in entries}
     raise StoreError(f"{graph} has no output {wanted!r}; {did_you_mean(wanted, names)}")
+
+
+def _named_variable(connection: Connection, graph: StoredGraph, wanted: str) -> dict[str, int]:
+    """The variable with a name, by which its negative is called too: `-NAME`."""
+    d = schema.defined
+    rows = connection.execute(
+        select(d.c.variable, d.c.negative).where(d.c.graph == graph.id, d.c.definition == wanted.lstrip("-"))
+    )
+    return {("-" if row.negative else "") + wanted.lstrip("-"): row.variable for row in rows}
 
 
 def _spellings(wanted: str) -> set[str]:

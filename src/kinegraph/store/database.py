@@ -35,7 +35,7 @@ from sqlalchemy.pool import NullPool
 from kinegraph.errors import StoreError
 from kinegraph.files import open_regular
 from kinegraph.store import tables as schema
-from kinegraph.store.rows import write_all_model_parts
+from kinegraph.store.rows import insert_rows, write_all_model_parts
 
 # Driver errors as StoreError with a remedy.
 
@@ -110,11 +110,24 @@ def migrate(connection: Connection, found: int) -> None:
         schema.metadata.create_all(connection, tables=[schema.reduction])
     if found < 3:
         _add_model_parts(connection, [definition])
-    from kinegraph.store.saving import write_all_defined  # writing depends on this package
+    if found < 4:
+        from kinegraph.store.names import write_all_defined  # writing depends on this package
 
-    schema.metadata.create_all(connection, tables=[schema.defined])
-    write_all_defined(connection)
+        schema.metadata.create_all(connection, tables=[schema.defined])
+        write_all_defined(connection)
+    elif found < 5:
+        _renew_defined(connection)
     connection.execute(update(schema.identity).values(schema_version=schema.SCHEMA_VERSION))
+
+
+def _renew_defined(connection: Connection) -> None:
+    """The table of names with its rows and a longer key: a variable may have several."""
+    d = schema.defined
+    found = connection.execute(select(d.c.graph, d.c.variable, d.c.definition, d.c.negative)).all()
+    rows = [(row.graph, row.variable, row.definition, row.negative) for row in found]
+    connection.execute(text("DROP TABLE defined"))
+    schema.metadata.create_all(connection, tables=[d])
+    insert_rows(connection, d, rows)
 
 
 def _add_model_parts(connection: Connection, new: list[Table]) -> None:

@@ -10,15 +10,18 @@ from dataclasses import astuple, dataclass
 from sqlalchemy import Connection, Table, bindparam, delete, func, insert, select, text, update
 
 from kinegraph.graph import law
+from kinegraph.graph.build import bind
 from kinegraph.graph.canonical import exact
 from kinegraph.graph.count import Operations, count
-from kinegraph.graph.node import Coefficient, Factor, Polynomial
+from kinegraph.graph.node import Coefficient, Factor, Kind, Polynomial
+from kinegraph.graph.proof import prove
 from kinegraph.store import tables as schema
 from kinegraph.store.catalog import PassRecord, StoredGraph, graph_row
 from kinegraph.store.database import Store, now
 from kinegraph.store.graphs import compact, needed, read_graph, read_nodes, read_outputs, walk_from
+from kinegraph.store.names import carry_names, write_names
 from kinegraph.store.rows import from_columns, insert_rows, negated, to_columns
-from kinegraph.store.saving import graph_hash, write_defined
+from kinegraph.store.saving import graph_hash
 
 # Merging terms with the same factors after an update. The sum must be exact, which SQL cannot do for fractions.
 
@@ -100,7 +103,7 @@ def working_copy(connection: Connection, original: StoredGraph) -> int:
     return work
 
 
-def finished(connection: Connection, work: int, stage: str, passes: Sequence[PassRecord]) -> int:
+def finished(connection: Connection, origin: int, work: int, stage: str, passes: Sequence[PassRecord]) -> int:
     """The copy as a well-formed graph: no dead variables, correct levels, codes without gaps."""
     _drop_dead(connection, work)
     relevel(connection, work)
@@ -109,7 +112,8 @@ def finished(connection: Connection, work: int, stage: str, passes: Sequence[Pas
     graph = read_graph(connection, new)
     law.check(graph)
     mechanism = connection.execute(select(schema.graph.c.mechanism).where(schema.graph.c.id == new)).scalar_one()
-    write_defined(connection, new, mechanism, graph)
+    write_names(connection, new, mechanism, graph)
+    carry_names(connection, origin, new, graph)
     row = {"nodes": len(graph), "levels": max(graph.levels, default=0), "hash": graph_hash(graph), "stage": stage}
     connection.execute(update(schema.graph).where(schema.graph.c.id == new).values(row))
     counts = [(new, i, p.name, *astuple(p.operations), p.seconds) for i, p in enumerate(passes)]
@@ -208,7 +212,7 @@ class Rewritten:
 def eliminate(store: Store, reference: str | int, numeric: bool = False, stage: str = "eliminated") -> Rewritten:
     """Remove neutral elements and identical expressions; the result is a new graph of the same mechanism.
 
-    With `numeric`, parameters whose stored value is 0, 1 or -1 count as these numbers.
+    With `numeric`, parameters whose stored value is 0, 1 or -1 count as these numbers. The result is proved equal.
     """
     with store.writing() as connection:
         original = graph_row(connection, reference)
@@ -222,7 +226,21 @@ def eliminate(store: Store, reference: str | int, numeric: bool = False, stage: 
             while _identical(connection, work):
                 _neutral(connection, work, numeric)  # merged terms may cancel, and levels decrease: repeat
             passes.append(PassRecord("identical expressions", _count(connection, work), time.perf_counter() - started))
-        return Rewritten(finished(connection, work, stage, passes), tuple(passes))
+        key = finished(connection, original.id, work, stage, passes)
+        _require_equal(connection, original.id, key, numeric)
+        said = "neutral elements, identical expressions" + (", numeric" if numeric else "")
+        connection.execute(update(schema.graph).where(schema.graph.c.id == key).values(proved=True))
+        connection.execute(insert(schema.reduction).values(graph=key, origin=original.id, passes=said))
+    return Rewritten(key, tuple(passes))
+
+
+def _require_equal(connection: Connection, original: int, key: int, numeric: bool) -> None:
+    """ProofError unless the new graph equals the original, with the parameters that were replaced."""
+    v = schema.variable
+    replaced = (v.c.graph == original) & (v.c.kind == Kind.PARAMETER.value) & v.c.exact.in_(("0", "1", "-1"))
+    values = {row.name: int(row.exact) for row in connection.execute(select(v.c.name, v.c.exact).where(replaced))}
+    first, last = (bind(read_graph(connection, graph), values if numeric else {}) for graph in (original, key))
+    prove(first, last).require()
 
 
 def _count(connection: Connection, graph: int) -> Operations:

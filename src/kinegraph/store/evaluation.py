@@ -35,15 +35,18 @@ def evaluate(
 
 
 def wanted_outputs(connection: Connection, graph: StoredGraph, names: Iterable[str]) -> list[Output]:
-    """The outputs of these names; the name of an entry gives a scalar output of that name."""
+    """The outputs of these names; the name of an entry gives a scalar output of that name.
+
+    A variable that is the negative of a named one gives an output whose name has a minus.
+    """
     known = {output.name: output for output in read_outputs(connection, graph.id)}
     wanted = []
     for name in names or known:
         if name in known:
             wanted.append(known[name])
         else:
-            (code,) = entry_codes(connection, graph, name).values()
-            wanted.append(Output(name, (), (code,)))
+            ((label, code),) = entry_codes(connection, graph, name).items()
+            wanted.append(Output(label if label.startswith("-") else name, (), (code,)))
     return wanted
 
 

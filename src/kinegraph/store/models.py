@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.bind import kernel_of
-from kinegraph.compiler.derive import Derivations, derived
+from kinegraph.compiler.derive import Derivations, derived, named_closed_form
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.reduce import reduced
 from kinegraph.compiler.request import Quantities, request_of
@@ -34,10 +34,13 @@ def add(
     effort: Effort | str = Effort.QUICK,
     on_pass: OnPass | None = None,
     passes: str = "",
+    closed_form: bool = False,
 ) -> SavedModel:
     """Derive quantities, reduce them, and save the mechanism with both graphs and the counts after each pass.
 
-    `passes` replace those of the effort: 'products, monomials(degree=4)'.
+    `passes` replace those of the effort: 'products, monomials(degree=4)'. `closed_form`: the initial graph is that of
+    Racković's algorithms for H, C and gravity. Every number is a parameter, axes and arms are variables with names, and
+    nothing is folded, so that `eliminate` has something to do.
     """
     mechanism = mechanism_of(model)
     request = resolve_closure(request_of(mechanism, quantities, effort=effort, passes=passes))
@@ -47,11 +50,15 @@ def add(
     counts = [PassRecord("initial", count(initial))]
     counts += [PassRecord(report.name, report.after, report.seconds) for report in final.reports]
     counts.append(PassRecord("best", count(final.graph)))
-    graphs = (
-        GraphRecord("initial", words, initial),
-        GraphRecord("reduced", words, final.graph, tuple(counts), proved=True),
-    )
-    return save(store, ModelRecord(mechanism.name, write(mechanism), graphs, default_values(mechanism)))
+    values = default_values(mechanism)
+    first = GraphRecord("initial", words, initial)
+    if closed_form:
+        named = named_closed_form(mechanism, quantities)
+        first = GraphRecord("initial", words, named.graph, proved=True, names=named.names)
+        counts[:1] = [PassRecord("closed form", count(named.graph)), PassRecord("derived", count(initial))]
+        values |= named.values
+    graphs = (first, GraphRecord("reduced", words, final.graph, tuple(counts), proved=True))
+    return save(store, ModelRecord(mechanism.name, write(mechanism), graphs, values))
 
 
 def default_values(mechanism: Mechanism) -> dict[str, Coefficient | float]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, delete, insert, select, update
 
 from kinegraph.errors import StoreError, one_of
+from kinegraph.graph.build import bind
 from kinegraph.graph.canonical import mapped
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Coefficient, Graph, Node
@@ -19,6 +20,7 @@ from kinegraph.store import tables as schema
 from kinegraph.store.catalog import GraphRecord, PassRecord, StoredGraph, graph_row
 from kinegraph.store.database import Store
 from kinegraph.store.elimination import finished, working_copy
+from kinegraph.store.expressions import parameter_values
 from kinegraph.store.graphs import compact, read_graph, read_nodes, read_outputs
 from kinegraph.store.rows import from_columns
 from kinegraph.store.saving import save_graph, write_nodes
@@ -28,6 +30,8 @@ from kinegraph.store.tables import reduction
 
 #: The stage of a graph from the user's passes; those of an effort give "reduced".
 BY_PASSES = "by passes"
+#: What replacing parameters by their values is called among the passes.
+NUMBERS = "numbers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,24 +53,28 @@ def reduce_stored(
     effort: Effort | str = Effort.QUICK,
     stage: str = "",
     on_pass: OnPass | None = None,
+    numeric: bool = False,
 ) -> StoredReduction:
     """Reduce a stored graph (without a stage: the initial one) by the user's passes or by those of an effort.
 
     The result is proved equal and saved as a graph of the same mechanism; passes are written as for `kinegraph
-    count`.
+    count`. `numeric` replaces parameters by their saved values first.
     """
     effort = one_of(Effort, effort, "effort", StoreError)
     steps = read_passes(passes) if passes else ()
     with store.reading() as connection:
         origin = origin_of(connection, reference)
-        graph, values = read_graph(connection, origin.id), symbol_values(connection, origin.id)
+        first, values = read_graph(connection, origin.id), symbol_values(connection, origin.id)
+        graph = bind(first, parameter_values(connection, origin.id)) if numeric else first
     found = reduce_graph(graph, effort, on_pass=on_pass, passes=steps)
     if found.interrupted:
         raise StoreError("the reduction was interrupted: nothing was saved")
-    counts = [PassRecord(origin.stage, count(graph))]
+    counts = [PassRecord(origin.stage, count(first))]
+    counts += [PassRecord(NUMBERS, count(graph))] if numeric else []
     counts += [PassRecord(one.name, one.after, one.seconds) for one in found.reports]
     counts.append(PassRecord("best", count(found.graph)))
     said = passes_text(steps) if steps else f"effort {effort.value}"
+    said = f"{NUMBERS}, {said}" if numeric else said
     named = stage or (BY_PASSES if steps else "reduced")
     record = GraphRecord(named, origin.quantities, found.graph, tuple(counts), proved=found.proved)
     key = save_graph(store, origin, record, values, said)
@@ -104,26 +112,34 @@ class Changed:
     remaining: int
 
 
-def reduce_by_updates(store: Store, reference: str | int, passes: str, stage: str = "") -> StoredReduction:
+def reduce_by_updates(
+    store: Store, reference: str | int, passes: str, stage: str = "", numeric: bool = False
+) -> StoredReduction:
     """Run passes on a stored graph (without a stage: the initial one), each as an update inside the database.
 
-    Everything is one change of the store; the result is proved equal to its origin.
+    Everything is one change of the store; the result is proved equal to its origin. `numeric` replaces parameters by
+    their saved values first.
     """
     steps = read_passes(passes)
+    said = f"{NUMBERS}, {passes_text(steps)}" if numeric else passes_text(steps)
     with store.writing() as connection:
         origin = origin_of(connection, reference)
         first = read_graph(connection, origin.id)
         work = working_copy(connection, origin)
         counts = [PassRecord(origin.stage, count(first))]
+        if numeric:
+            first = bind(first, parameter_values(connection, origin.id))
+            updated(connection, work, first)
+            counts.append(PassRecord(NUMBERS, count(first)))
         for step in steps:
             started = time.perf_counter()
             updated(connection, work, step.apply(_current(connection, work)))
             counts.append(PassRecord(step.name, count(_current(connection, work)), time.perf_counter() - started))
         prove(first, _current(connection, work)).require()
-        key = finished(connection, work, stage or BY_UPDATES, counts)
+        key = finished(connection, origin.id, work, stage or BY_UPDATES, counts)
         connection.execute(update(schema.graph).where(schema.graph.c.id == key).values(proved=True))
-        connection.execute(insert(reduction).values(graph=key, origin=origin.id, passes=passes_text(steps)))
-    return StoredReduction(key, origin.id, stage or BY_UPDATES, passes_text(steps), tuple(counts), True)
+        connection.execute(insert(reduction).values(graph=key, origin=origin.id, passes=said))
+    return StoredReduction(key, origin.id, stage or BY_UPDATES, said, tuple(counts), True)
 
 
 def _current(connection: Connection, work: int) -> Graph:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from math import isfinite
 from pathlib import Path
 
-from sqlalchemy import Connection, Table, exists, insert, select
+from sqlalchemy import Connection, Table, insert, select
 
 from kinegraph.errors import StoreError
 from kinegraph.garbage_collection import gc_paused
@@ -18,35 +18,12 @@ from kinegraph.graph import text as graph_text
 from kinegraph.graph.angle import PI
 from kinegraph.graph.count import count
 from kinegraph.graph.node import Coefficient, Function, Graph, Node, Polynomial, Symbol
-from kinegraph.io import parse
-from kinegraph.notation.naming import LARGEST, defined_nodes
 from kinegraph.store import tables as schema
 from kinegraph.store.catalog import GraphRecord, ModelRecord, PassRecord, SavedModel, StoredGraph, labels
 from kinegraph.store.database import Store, now
-from kinegraph.store.graphs import read_graph
+from kinegraph.store.names import carry_names, write_names
 from kinegraph.store.rows import insert_rows, to_columns, write_model_parts
-from kinegraph.store.tables import definition, reduction
-
-# Variables of a stored graph that are named definitions of the model.
-
-
-def write_defined(connection: Connection, key: int, mechanism: int, graph: Graph) -> None:
-    """The rows of a graph of a mechanism; none if its model defines nothing."""
-    if not connection.execute(select(exists().where(definition.c.mechanism == mechanism))).scalar():
-        return
-    text = connection.execute(select(schema.mechanism.c.text).where(schema.mechanism.c.id == mechanism)).scalar_one()
-    found = defined_nodes(graph, parse(text))
-    rows = [(key, code, name, negative) for code, (name, negative) in found.items()]
-    insert_rows(connection, schema.defined, sorted(rows))
-
-
-def write_all_defined(connection: Connection) -> None:
-    """The rows of every graph, for a store without the table."""
-    g = schema.graph
-    for row in connection.execute(select(g.c.id, g.c.mechanism, g.c.nodes)).all():
-        if row.nodes <= LARGEST:
-            write_defined(connection, row.id, row.mechanism, read_graph(connection, row.id))
-
+from kinegraph.store.tables import reduction
 
 # Writing mechanisms, graphs, sources and runs. Every function is one transaction.
 
@@ -69,6 +46,7 @@ def save_graph(store: Store, origin: StoredGraph, record: GraphRecord, values: V
     exact = {name: _exactly(name, value) for name, value in values.items()}
     with gc_paused(), store.writing() as connection:
         key = _save_graph(connection, origin.mechanism, record, exact)
+        carry_names(connection, origin.id, key, record.graph)
         connection.execute(insert(reduction).values(graph=key, origin=origin.id, passes=passes))
     return key
 
@@ -150,7 +128,7 @@ def _save_graph(connection: Connection, mechanism: int, record: GraphRecord, val
     }  # fmt: skip
     key = _insert(connection, schema.graph, row)
     write_parts(connection, key, graph, values)
-    write_defined(connection, key, mechanism, graph)
+    write_names(connection, key, mechanism, graph, record.names)
     passes = record.passes or (PassRecord(record.stage, count(graph)),)
     rows = [(key, ordinal, p.name, *astuple(p.operations), p.seconds) for ordinal, p in enumerate(passes)]
     insert_rows(connection, schema.pass_count, rows)

@@ -26,8 +26,8 @@ from sqlalchemy.schema import SchemaItem
 
 #: Incremented when a table changes. A store with a higher number is not touched, one with a lower number is migrated.
 #: 2: tables of bodies, transforms, joints, elements, loops and constraints, and of reductions. 3: of definitions. 4:
-#: variables that are definitions.
-SCHEMA_VERSION = 4
+#: variables that are definitions. 5: a variable may have several names.
+SCHEMA_VERSION = 5
 
 metadata = MetaData()
 
@@ -117,11 +117,12 @@ argument = _part(
     Column("argument", Integer, nullable=False),
 )
 
-#: A variable that is a named definition of the model (`definition.name`), or the negative of one.
+#: A name of a variable, or of its negative: a definition of the model (`definition.name`), or a component of an axis or
+#: an arm of the closed form.
 defined = _part(
     "defined",
     Column("variable", Integer, primary_key=True, autoincrement=False),
-    Column("definition", Text, nullable=False),
+    Column("definition", Text, primary_key=True),
     Column("negative", Boolean(create_constraint=False), nullable=False),
 )
 

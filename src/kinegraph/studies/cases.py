@@ -37,7 +37,7 @@ from kinegraph.solve.recording import Grid, Status
 from kinegraph.solve.solution import Solution
 from kinegraph.studies.case_integrators import ContactCases, EachCase
 from kinegraph.studies.outcomes import Column, Reduced, output_graph
-from kinegraph.studies.plan import Plan
+from kinegraph.studies.plan import Plan, Runner
 from kinegraph.studies.sampling import case_seed
 
 # Initial states as functions of the varied values, for many cases at once.
@@ -232,6 +232,10 @@ class CaseRunner:
             saved = closed_runs(self.equations, self.plan.grid_times(), saved, beginnings.parameters)
         return CaseTable(first, self._columns(first, varied, beginnings, rows), saved)
 
+    def solution(self, index: int) -> Solution:
+        """The motion of one case, at equal intervals."""
+        return Case(self.plan, index).simulate()
+
     def prepare(self, tell: bool = False) -> None:
         """Compile or load all code, once."""
         with self._lock:
@@ -331,19 +335,19 @@ def _spread(rows: CaseRows, places: list[int], count: int) -> CaseRows:
     return CaseRows(**found)  # type: ignore[arg-type]
 
 
-_runners: dict[str, CaseRunner] = {}
+_runners: dict[str, Runner] = {}
 _runners_lock = Lock()
 _MOST_RUNNERS = 8
 
 
-def runner_of(plan: Plan) -> CaseRunner:
+def runner_of(plan: Plan) -> Runner:
     """The runner of a plan in this process, made on first use by any thread."""
     key = digest(plan.facts)
     with _runners_lock:
         if key not in _runners:
             while len(_runners) >= _MOST_RUNNERS:
                 _runners.pop(next(iter(_runners)))
-            _runners[key] = CaseRunner(plan)
+            _runners[key] = plan.own_runner() or CaseRunner(plan)
         return _runners[key]
 
 
@@ -356,7 +360,7 @@ class StudyWork:
     @property
     def parallel(self) -> bool:
         """Whether chunks run in parallel: compiled loops release the GIL."""
-        return self.plan.native
+        return self.plan.native and self.plan.own_runner() is None
 
     def table(self, chunk: int, stop: Integers | None = None) -> CaseTable:
         """The cases of one chunk."""
@@ -398,6 +402,11 @@ class Case:
 
     def simulate(self, times: int | ArrayLike | None = INTERVALS, native: Native = "auto") -> Solution:
         """The motion of this case with all its columns."""
+        if self.plan.own_runner() is not None:
+            return runner_of(self.plan).solution(self.index)
+        return self._simulated(times, native)
+
+    def _simulated(self, times: int | ArrayLike | None, native: Native) -> Solution:
         plan = self.plan
         equations = plan.equations()
         columns = plan.samples.rows(self.index, self.index + 1)

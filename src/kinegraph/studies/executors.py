@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures import Executor as FuturesExecutor
 from dataclasses import dataclass
 from itertools import islice
+from multiprocessing import get_context
 from time import monotonic, sleep
 from typing import Protocol, TypeAlias, TypeVar
 
@@ -101,6 +102,36 @@ class Threads(SerialDriver):
         finally:
             stop[0] = 1
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+# Processes of this machine: for work that holds the GIL.
+
+
+@dataclass(frozen=True)
+class Processes(SerialDriver):
+    """A number of processes; None uses one per core. A script that uses them needs `if __name__ == "__main__":`."""
+
+    count: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.count is not None and self.count < 1:
+            raise StudyError(f"processes is {self.count}: give at least 1")
+
+    def run(self, work: Work, chunks: Iterable[int]) -> Iterator[Finished]:
+        """Every process takes the next chunk when it has finished its last."""
+        count = self.count or cores()
+        waiting, running = iter(chunks), dict[Future[CaseTable], int]()
+        pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
+        try:
+            while True:
+                for chunk in islice(waiting, count - len(running)):
+                    running[pool.submit(work.table, chunk)] = chunk
+                if not running:
+                    return
+                for future in wait(running, _LOOK, FIRST_COMPLETED).done:
+                    yield running.pop(future), future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 # MPI ranks: `mpiexec -n 8 python my_study.py`. Rank 0 distributes chunks and collects the results, all others work.

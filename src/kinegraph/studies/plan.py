@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,7 +46,24 @@ from kinegraph.solve.recording import Grid
 from kinegraph.studies.outcomes import OutcomeTable, default_outcomes, output_graph
 from kinegraph.studies.sampling import Design, Distribution, DistributionLike, Samples, read_distributions
 
+if TYPE_CHECKING:
+    from kinegraph.arrays import Integers
+    from kinegraph.solve.solution import Solution
+    from kinegraph.studies.cases import CaseTable
+
 # The plan determines the results, but not where they are computed.
+
+
+class Runner(Protocol):
+    """Runs cases of one plan."""
+
+    def run(self, first: int, last: int, stop: Integers | None = None) -> CaseTable:
+        """The cases first <= index < last."""
+        ...
+
+    def solution(self, index: int) -> Solution:
+        """The motion of one case."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -83,6 +100,10 @@ class Plan:
     def runtime_values(self, varied: Mapping[str, Floats]) -> dict[str, Floats]:
         """Their values, from those of the varied names."""
         return {name: varied[source] for name, source in self.sources.items()}
+
+    def own_runner(self) -> Runner | None:
+        """What runs the cases, where a case is more than one run of the mechanism; None for all others."""
+        return None
 
     def equations(self) -> Equations:
         """The equations that all cases share."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -481,14 +481,22 @@ def _distinct(unknowns: Floats, turns: Sequence[int], box: Floats, equations: Ba
     return sorted(found, key=lambda row: np.round(place(row), 9).tolist())
 
 
-def repeating(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str, Scalar] | None) -> list[int]:
-    """The indices of angles that are periodic by a turn: no force and no constraint changes at random states."""
+def repeating(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar] | None,
+    among: Iterable[str] | None = None,
+) -> list[int]:
+    """The indices of angles that are periodic by a turn: no force and no constraint changes at random states.
+
+    among: the coordinates to try; by default those that occur only in rotations.
+    """
     random = np.random.default_rng(9)
     size = len(point.q)
     kernels = [force_kernel(mechanism, parameters, point.runtime)]
     if is_constrained(mechanism):
         kernels.append(row_kernel(mechanism, parameters, point.runtime))
-    angles = angle_names(mechanism)
+    angles = angle_names(mechanism) if among is None else frozenset(among)
     found = [index for index, name in enumerate(mechanism.layout.positions) if name in angles]
     for _ in range(_SAMPLES // 8):
         state = replace(point, q=point.q + random.uniform(-1, 1, size), v=random.uniform(-1, 1, len(point.v)))

@@ -496,7 +496,7 @@ def period_of(
         return None
     course = _Course(mechanism, point, parameters, driven)
     rates = _rates(mechanism, point, parameters)
-    base = _common_rate(rates)
+    base = common_rate(rates)
     scale = 2 * pi / base if base else 2 * pi / max(rates) if rates else 1.0
     if course.stays([part * scale for part in _PARTS]):
         return None
@@ -625,13 +625,28 @@ def _rates(mechanism: Mechanism, point: OperatingPoint, parameters: Mapping[str,
     return sorted(found | {float(np.linalg.norm(spin)) for spin in spins} - {0.0})
 
 
+def drive_rates(
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    parameters: Mapping[str, Scalar] | None,
+    further: Iterable[Expression] = (),
+) -> list[float]:
+    """Angular rates (rad/s) at which time drives a mechanism: in its formulas, in angles set by constraints, and in
+    further formulas."""
+    found = set(_rates(mechanism, replace(point, v=np.zeros_like(point.v)), parameters))
+    numbers = parameter_values(mechanism, {**(parameters or {}), **dict(point.given)})
+    for one in (*further, *expressions(mechanism.constraints)):
+        found |= time_rates(one, numbers, {}, angle=True)
+    return sorted(found)
+
+
 def _coordinate_rates(mechanism: Mechanism, point: OperatingPoint) -> Iterable[tuple[str, float]]:
     layout = mechanism.layout
     rates = dict(zip(layout.velocities, point.v, strict=True))
     return ((name, rates[name + "'"]) for name in layout.positions if rates.get(name + "'", 0.0))
 
 
-def _common_rate(rates: list[float]) -> float | None:
+def common_rate(rates: list[float]) -> float | None:
     """The largest rate of which all are integer multiples; None if there is none."""
     if not rates:
         return None

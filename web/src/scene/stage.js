@@ -1,6 +1,6 @@
 // The stage: camera, light, ground, trail, labels. Draws only when something has changed.
 import {
-  AmbientLight, Color, DirectionalLight, HemisphereLight, NeutralToneMapping, PCFShadowMap, PerspectiveCamera, Scene,
+  AmbientLight, Color, DirectionalLight, Group, HemisphereLight, NeutralToneMapping, PCFShadowMap, PerspectiveCamera, Scene,
   Sphere, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
@@ -19,25 +19,39 @@ const THEMES = {
 export class Stage {
   constructor(element, data, motion, assembly) {
     this.element = element;
-    this.data = data;
-    this.motion = motion;
-    this.assembly = assembly;
     this.renderer = new WebGLRenderer({ antialias: true });
     this.renderer.toneMapping = NeutralToneMapping;
     this.renderer.shadowMap.enabled = true;
     this.renderer.shadowMap.type = PCFShadowMap;
     element.prepend(this.renderer.domElement);
     this.scene = new Scene();
-    this.scene.add(assembly.root);
-    this.box = assembly.bounds();
-    this.sphere = this.box.getBoundingSphere(new Sphere());
-    this.up = assembly.up;
-    this.#lights();
-    this.#ground();
-    this.#camera();
-    this.#labels();
+    this.load(data, motion, assembly);
     new ResizeObserver(() => this.#resize()).observe(element);
     this.#resize();
+  }
+
+  // Another mechanism, or another version of it: the camera stays where a user has put it.
+  load(data, motion, assembly) {
+    const [trail, followed] = [this.trailed, this.followed?.name];
+    if (this.content) discard(this.content);
+    this.content = new Group();
+    this.trail = this.followed = this.trailed = this.ground = null;
+    Object.assign(this, { data, motion, assembly, up: assembly.up, time: motion.times[0] });
+    this.content.add(assembly.root);
+    this.box = assembly.bounds();
+    this.sphere = this.box.getBoundingSphere(new Sphere());
+    this.#lights();
+    this.#ground();
+    this.#labels();
+    this.scene.add(this.content);
+    if (!this.camera) this.#camera();
+    this.camera.up.copy(this.up);
+    if (this.theme) this.setTheme(this.theme);
+    const again = (name) => data.bodies.find((body) => body.name === name);
+    if (trail && again(trail)) this.setTrail(again(trail));
+    if (followed && again(followed)) this.follow(again(followed));
+    if (!this.touched) this.home();
+    this.changed = true;
   }
 
   show(time) {
@@ -58,6 +72,7 @@ export class Stage {
   }
 
   setTheme(name) {
+    this.theme = name;
     const theme = THEMES[name];
     this.scene.background = new Color(theme.background);
     this.ground?.setTheme(theme);
@@ -75,14 +90,15 @@ export class Stage {
 
   // The path of a body's center of mass up to now; null for none.
   setTrail(body) {
-    if (this.trail) this.scene.remove(this.trail);
+    if (this.trail) this.content.remove(this.trail);
     this.trail = null;
+    this.trailed = body?.name;
     if (body && this.motion.times.length > 1) {
       const points = Array.from(this.motion.times, (time) => this.center(body, time).toArray()).flat();
       const material = new LineMaterial({ color: this.trailColor, linewidth: 2, transparent: true, opacity: 0.75 });
       this.trail = new Line2(new LineGeometry().setPositions(points), material);
       this.trail.frustumCulled = false;
-      this.scene.add(this.trail);
+      this.content.add(this.trail);
     }
     this.show(this.time ?? this.motion.times[0]);
   }
@@ -160,18 +176,20 @@ export class Stage {
     Object.assign(sun.shadow.camera, {
       left: -reach, right: reach, top: reach, bottom: -reach, near: 0.1 * sphere.radius, far: 8 * sphere.radius,
     });
-    this.scene.add(sky, sun, sun.target, new AmbientLight("#ffffff", 0.45));
+    this.content.add(sky, sun, sun.target, new AmbientLight("#ffffff", 0.45));
   }
 
   // Without gravity and without a floor there is no below.
   #ground() {
     if (!this.data.gravity.some(Boolean) && this.assembly.ground === undefined) return;
     this.ground = new Ground(this.box, this.sphere, this.up, this.assembly.ground);
-    this.scene.add(...this.ground.objects);
+    this.content.add(...this.ground.objects);
   }
 
   #labels() {
-    this.labels = new Labels(document.getElementById("labels"), this.data.bodies.map((body) => body.name));
+    const layer = document.getElementById("labels");
+    layer.replaceChildren();
+    this.labels = new Labels(layer, this.data.bodies.map((body) => body.name));
   }
 
   #placeLabels() {
@@ -199,4 +217,14 @@ export class Stage {
     this.controls.target.add(step);
     this.followedAt = now;
   }
+}
+
+// Takes a group out of its scene and its geometry and materials out of the memory of the graphics card.
+function discard(group) {
+  group.removeFromParent();
+  group.traverse((object) => {
+    object.geometry?.dispose();
+    for (const one of [object.material ?? []].flat()) one.dispose();
+    object.dispose?.();
+  });
 }

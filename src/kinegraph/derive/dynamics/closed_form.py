@@ -71,6 +71,23 @@ class ClosedForm:
 
     # terms of the formulas
 
+    def dot(self, a: Vector, b: Vector) -> Scalar:
+        """The dot product."""
+        return dot(a, b)
+
+    def cross(self, a: Vector, b: Vector) -> Vector:
+        """The cross product."""
+        return cross(a, b)
+
+    def mass(self, link: int) -> Scalar:
+        """The mass of a link."""
+        return self.tree.links[link].moments.mass
+
+    @property
+    def weight(self) -> Vector:
+        """G: the force of gravity on a unit mass."""
+        return self.tree.gravity
+
     def path(self, link: int) -> list[int]:
         """The joints from the fixed frame to a link."""
         found: list[int] = []
@@ -84,10 +101,14 @@ class ClosedForm:
         kind = self.tree.links[joint].joint
         return kind is not None and kind.kind is JointKind.REVOLUTE
 
-    def velocity(self, joint: int, center: Vector) -> Vector:
-        """The velocity of a point for a unit rate of one joint: e x r, or e for a prismatic joint."""
-        place = self.places[joint]
-        return cross(place.direction, minus(center, place.origin)) if self.turns(joint) else place.direction
+    def arm(self, link: int, joint: int) -> Vector:
+        """r_ji: from a joint to the center of mass of a link beyond it."""
+        return minus(self.center(link), self.places[joint].origin)
+
+    def velocity(self, joint: int, link: int) -> Vector:
+        """The velocity of a center of mass for a unit rate of one joint: e x r, or e for a prismatic joint."""
+        direction = self.places[joint].direction
+        return self.cross(direction, self.arm(link, joint)) if self.turns(joint) else direction
 
     def center(self, link: int) -> Vector:
         """The center of mass of a link; its origin if it has no mass."""
@@ -98,13 +119,13 @@ class ClosedForm:
 
     def inertia_products(self, link: int, left: Vector, right: Vector) -> Scalar:
         """sum (left . q_m) J_mn (right . q_n) over the link's axes q."""
-        tensor = self._central_inertia(link)
+        tensor = self.central_inertia(link)
         axes = transpose(self.places[link].axes)
-        own = [dot(left, axis) for axis in axes], [dot(right, axis) for axis in axes]
+        own = [self.dot(left, axis) for axis in axes], [self.dot(right, axis) for axis in axes]
         entries = [own[0][m] * own[1][n] * tensor.entry(m, n) for m in range(3) for n in range(3)]
         return sum(entries, self.like.number(0))
 
-    def _central_inertia(self, link: int) -> Symmetric:
+    def central_inertia(self, link: int) -> Symmetric:
         """J = tr(S) 1 - S with the second moment S about the center of mass."""
         mass, first, second = self.tree.links[link].moments
         if not mass.is_zero:
@@ -117,11 +138,11 @@ class ClosedForm:
         """H_ik = sum_j m_j (e_i x r_ji) . (e_k x r_jk) + e_i . J_j e_k."""
         total: dict[tuple[Column, Column], Scalar] = {}
         for link in self._massive():
-            mass, joints = self.tree.links[link].moments.mass, self._wanted(link, wanted)
-            speeds = {joint: self.velocity(joint, self.center(link)) for joint in joints}
+            mass, joints = self.mass(link), self._wanted(link, wanted)
+            speeds = {joint: self.velocity(joint, link) for joint in joints}
             for i in joints:
                 for k in joints:
-                    value = mass * dot(speeds[i], speeds[k])
+                    value = mass * self.dot(speeds[i], speeds[k])
                     if self.turns(i) and self.turns(k):
                         value += self.inertia_products(link, self.places[i].direction, self.places[k].direction)
                     key = Column(i, 0), Column(k, 0)
@@ -147,21 +168,19 @@ class ClosedForm:
         value = self.like.number(0)
         if not self.turns(h):
             return value
-        center, e = self.center(link), {joint: self.places[joint].direction for joint in (i, k, h)}
-        mass = self.tree.links[link].moments.mass
-        value += mass * dot(self.velocity(i, center), cross(e[h], self.velocity(k, center)))
+        e = {joint: self.places[joint].direction for joint in (i, k, h)}
+        value += self.mass(link) * self.dot(self.velocity(i, link), self.cross(e[h], self.velocity(k, link)))
         if self.turns(i) and self.turns(k):
             for one, left, right in ((i, h, k), (k, i, h), (h, i, k)):
-                value += Fraction(1, 2) * self.inertia_products(link, e[one], cross(e[left], e[right]))
+                value += Fraction(1, 2) * self.inertia_products(link, e[one], self.cross(e[left], e[right]))
         return value
 
     def gravity(self) -> list[tuple[Scalar, ...]]:
         """- sum_j (e_i x r_ji) . m_j g, for every joint."""
         total = [self.like.number(0)] * len(self.tree.links)
         for link in self._massive():
-            weight = times(self.tree.links[link].moments.mass, self.tree.gravity)
             for joint in self.path(link):
-                total[joint] -= dot(self.velocity(joint, self.center(link)), weight)
+                total[joint] -= self.mass(link) * self.dot(self.velocity(joint, link), self.weight)
         return [(), *((value,) for value in total[1:])]
 
     def _massive(self) -> list[int]:

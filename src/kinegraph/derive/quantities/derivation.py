@@ -22,6 +22,7 @@ from kinegraph.derive.dynamics.closed_form import ClosedForm
 from kinegraph.derive.dynamics.composite_body import Column, Square, driven_columns, inertia_matrix
 from kinegraph.derive.dynamics.derivatives import displacement_seeds
 from kinegraph.derive.dynamics.inertia_factorization import Factorized, base_to_tip, massless_remedy, require_inertia
+from kinegraph.derive.dynamics.named_closed_form import NamedClosedForm
 from kinegraph.derive.elements.element_values import ElementNames
 from kinegraph.derive.elements.forces import Elements, component_count
 from kinegraph.derive.plan import InertiaMethod, Plan
@@ -38,6 +39,7 @@ from kinegraph.derive.tree.kinematics import fixed_frame
 from kinegraph.derive.tree.limbs import LimbsSideBySide, SideBySide, limbs_side_by_side
 from kinegraph.derive.tree.links import Placement, Tree, build_tree, moved_by_constants
 from kinegraph.errors import DerivationError, MasslessError
+from kinegraph.graph.angle import PI
 from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Graph, Output
@@ -336,12 +338,21 @@ class Derivation:
     @cached_property
     def closed_form(self) -> ClosedForm:
         """The closed formulas need true centers of mass, so nothing is regrouped."""
+        if self.plan.inertia is InertiaMethod.NAMED_CLOSED_FORM:
+            return NamedClosedForm(self.described_tree, self._known_names())
         return ClosedForm(self.described_tree)
+
+    def _known_names(self) -> set[str]:
+        """The names that symbols and definitions of the model have."""
+        m, layout = self.mechanism, self.mechanism.layout
+        symbols = {one.name for one in m.parameters} | {one.name for one in m.inputs} | {one.name for one in m.states}
+        defined = {one.name for one in m.definitions} | {one.name for one in m.quasivelocities}
+        return symbols | defined | {*layout.positions, *layout.velocities, *layout.accelerations, PI.name, "t"}
 
     @cached_property
     def joint_inertia(self) -> dict[tuple[Column, Column], Scalar]:
         """The inertia matrix of joint components."""
-        if self.plan.inertia is InertiaMethod.CLOSED_FORM:
+        if self.plan.sums_over_links:
             return self.closed_form.inertia(self.driven)
         if self.plan.inertia is InertiaMethod.SCREWS:
             return composite_body.inertia_by_screws(self.layout, self.driven)

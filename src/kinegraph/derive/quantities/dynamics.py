@@ -16,7 +16,7 @@ from kinegraph.derive.dynamics.derivatives import (
     joints_are_straight,
 )
 from kinegraph.derive.dynamics.inertia_factorization import LinearSystem
-from kinegraph.derive.plan import ForwardMethod, InertiaMethod
+from kinegraph.derive.plan import ForwardMethod
 from kinegraph.derive.quantities import kinematics
 from kinegraph.derive.quantities.variables import DISPLACEMENTS, Variables
 from kinegraph.derive.tree.algebra import sum_of_products
@@ -103,7 +103,7 @@ def inertia(derivation: Derivation, quantity: Quantity) -> Square:
 
 def gravity(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
     """h^G: the generalized forces that hold the mechanism at rest against gravity."""
-    if derivation.plan.inertia is InertiaMethod.CLOSED_FORM:
+    if derivation.plan.sums_over_links:
         forces = derivation.closed_form.gravity()
     else:
         forces = composite_body.gravity_forces(derivation.layout)
@@ -116,8 +116,7 @@ def gravity(derivation: Derivation, quantity: Quantity) -> list[Scalar]:
 def three_index_array(derivation: Derivation, quantity: Quantity) -> list[Square]:
     """C^i_kl, symmetric in k and l where coordinates are true coordinates."""
     d = derivation
-    closed = d.plan.inertia is InertiaMethod.CLOSED_FORM
-    entries = d.closed_form.christoffel(d.driven) if closed else christoffel(d.layout, d.driven)
+    entries = d.closed_form.christoffel(d.driven) if d.plan.sums_over_links else christoffel(d.layout, d.driven)
     return three_index(d.builder, d.at_rest, entries, d.joint_inertia, d.velocity_of, d.zero)
 
 

@@ -6,13 +6,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import TypeAlias
 
+from kinegraph.derive.tree import tables
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Kind, Output
 from kinegraph.model.definitions import named_expressions
-from kinegraph.model.expressions import PI, TIME, Call, Expression, Name, Number, Operation, postorder
+from kinegraph.model.expressions import PI, TIME, Call, Expression, Name, Number, Operation, postorder, renamed
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import velocity_meant
+from kinegraph.model.tables import Lookup, lookups
 
 
 class Names:
@@ -39,6 +41,7 @@ class Names:
         self._kinds |= dict.fromkeys(mechanism.layout.states, Kind.STATE)
         self._formulas |= {given.name: given.value for given in mechanism.inputs if given.value is not None}
         self._formulas |= {one.name: one.value for one in named_expressions(mechanism)}
+        self._tables = mechanism.tables
 
     def replace(self, meanings: Mapping[str, Scalar]) -> None:
         """Replace the scalars of these names from now on."""
@@ -68,6 +71,8 @@ class Names:
         local: names that are defined in this expression only.
         """
         local = local or {}
+        if self._tables:  # those of the model contain their tables, those of a user do not
+            root = renamed(root, lambda name: name, lookups(self._tables))
         return scalar_of(self.builder, root, lambda name: local[name] if name in local else self[name])
 
 
@@ -88,6 +93,8 @@ def scalar_of(builder: GraphBuilder, root: Expression, meaning: Callable[[str], 
 
 def operation(node: Operation | Call, values: list[Scalar]) -> Scalar:
     """One operator or function applied to scalars."""
+    if isinstance(node, Lookup):
+        return tables.looked_up(node.table, values)
     if isinstance(node, Call):
         return _call(node.function, values)
     first = values[0]

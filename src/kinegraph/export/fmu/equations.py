@@ -59,11 +59,16 @@ class FmuEquations:
         return (Symbol(Kind.TIME, TIME), *self.states, *self.inputs, *self.parameters)
 
 
-def equations(mechanism: Mechanism, options: ExportOptions) -> FmuEquations:
-    """The equations of `simulate`, with a force on every velocity and every free input of the model as inputs."""
+def equations(
+    mechanism: Mechanism, options: ExportOptions, bound: Mapping[str, Expression] | None = None
+) -> FmuEquations:
+    """The equations of `simulate`, with a force on every velocity and every free input of the model as inputs.
+
+    bound: the parameters that are no variables, with their values; by default as `options` say.
+    """
     if not mechanism.coordinates:
         raise KernelError(f"{mechanism.name} has no coordinates, so there is nothing to simulate")
-    bound = _bound(mechanism, options)
+    bound = _bound(mechanism, options) if bound is None else bound
     graph = join([_rate(mechanism, bound, options), _observed(mechanism, bound, options)])
     closing = _closing(mechanism, bound) if is_constrained(mechanism) else None
     rows, by_position = (None, ()) if closing is None else _rows(mechanism, bound, options)
@@ -121,13 +126,16 @@ def _bound(mechanism: Mechanism, options: ExportOptions) -> dict[str, Expression
     return {name: value for name, value in numbers.items() if names(value) - {PI}}
 
 
-def _chosen(mechanism: Mechanism, wanted: Quantities, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
+def chosen_graph(
+    mechanism: Mechanism, wanted: Quantities, bound: Mapping[str, Expression], options: ExportOptions
+) -> Graph:
+    """Quantities as one reduced graph, with symbols for the parameters that are not bound."""
     request = request_of(mechanism, wanted, parameters=bound, effort=options.effort, passes=options.passes)
     return chosen(resolve_closure(request)).graph
 
 
 def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
-    motion = _chosen(mechanism, ["qdd", *[STATE_RATES] * bool(mechanism.states)], bound, options)
+    motion = chosen_graph(mechanism, ["qdd", *[STATE_RATES] * bool(mechanism.states)], bound, options)
     forces = Forces({}, (*mechanism.layout.forces, *mechanism.layout.inputs))
     rate = state_rate(mechanism, motion, bound, forces, balances=())
     nodes = rate.output("rate").nodes
@@ -137,7 +145,7 @@ def _rate(mechanism: Mechanism, bound: Mapping[str, Expression], options: Export
 def _observed(mechanism: Mechanism, bound: Mapping[str, Expression], options: ExportOptions) -> Graph:
     """Energies and the positions of output points, with the names of `simulate`'s columns."""
     wanted = ["energy", *(f"pose:{point.name}" for point in mechanism.points)]
-    graph = _chosen(mechanism, wanted, bound, options)
+    graph = chosen_graph(mechanism, wanted, bound, options)
     builder = GraphBuilder()
     energy, *poses = moved(graph.outputs, transfer(graph, builder))
     kinetic, potential = energy.nodes

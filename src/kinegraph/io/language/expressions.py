@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from lark import Token
+from lark import Token, Tree
 from lark.exceptions import UnexpectedInput, VisitError
 from lark.visitors import Transformer_NonRecursive
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.io.language.grammar import Start, parser
-from kinegraph.model.expressions import Call, Expression, Name, Number, Operation
+from kinegraph.model.expressions import PI, Call, Expression, Name, Number, Operation, negative
 from kinegraph.model.report import Places
+from kinegraph.model.units import Unit, is_unit, read_unit
 from kinegraph.model.validation.expressions import MAX_DIGITS, MAX_NESTING
 
 
@@ -38,6 +40,17 @@ class VectorCall:
 Children: TypeAlias = list[Any]
 
 
+def check_meaning(tokens: Sequence[Token], source: str) -> None:
+    """Raise a ModelError if the last four tokens could be a unit or a calculation: `2 kN/m` where m is a mass."""
+    if len(tokens) < 4 or tokens[-4].type != "NUMBER" or tokens[-3].type != "NAME" or not is_unit(tokens[-3]):
+        return
+    number, unit, operator, factor = tokens[-4:]
+    if operator.type == "POWER" or (operator.type in ("STAR", "SLASH") and factor.type == "NAME" and is_unit(factor)):
+        place = Place(unit.line or 1, unit.column or 1, source)
+        remedy = f"write `{number} [{unit}{operator}{factor}]` for the unit, or `({number} {unit}){operator}{factor}`"
+        raise ModelError(f"`{number} {unit}{operator}{factor}` has two meanings", place, remedy)
+
+
 class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal | VectorCall]):
     """The grammar rules of expressions; without recursion, so length and depth are not limited by the stack."""
 
@@ -45,6 +58,8 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal | Ve
         super().__init__(visit_tokens=False)
         self.source = source
         self.places = places
+        self.units: list[tuple[Token, Token]] = []  # numbers and the words that followed them
+        self._quantities: dict[int, tuple[Expression, Unit, Place]] = {}  # by the id of the expression
 
     def place(self, token: Token) -> Place:
         """The place of a token."""
@@ -58,6 +73,34 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal | Ve
             message = f"the number {token[:20]}... has more than {MAX_DIGITS} digits"
             raise ModelError(message, self.place(token), "round it")
         return Literal(Fraction(token))
+
+    def quantity(self, children: Children) -> Expression:
+        """A number with a unit, in SI units."""
+        number, word = children
+        if word.type == "NAME" and not is_unit(word):
+            remedy = f"write the multiplication: `{number}*{word}`"
+            raise ModelError(f"unexpected `{word}` after `{number}`", self.place(word), remedy)
+        try:
+            unit = read_unit(str(word))
+        except ModelError as error:
+            raise error.at(self.place(word)) from None
+        if word.type == "NAME":
+            self.units.append((number, word))
+        found: Expression = Number(self.literal([number]).value * unit.size)
+        if unit.pis > 0 and found == Number(Fraction(1)):
+            found = Name(PI)
+        elif unit.pis:
+            found = Operation("*" if unit.pis > 0 else "/", (found, Name(PI)))
+        return self._measured(found, unit, self.place(word))
+
+    def unit_of(self, item: object) -> Unit | None:
+        """The unit of a number with a unit; None for other expressions."""
+        found = self._quantities.get(id(item))
+        return found[1] if found is not None else None
+
+    def _measured(self, item: Expression, unit: Unit, place: Place) -> Expression:
+        self._quantities[id(item)] = item, unit, place
+        return item
 
     def name(self, children: Children) -> Name:
         """A name; its meaning is resolved later."""
@@ -94,6 +137,8 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal | Ve
     def negate(self, children: Children) -> Expression | Literal:
         """A unary minus; before a literal, the negative number."""
         operand = children[0]
+        if unit := self.unit_of(operand):
+            return self._measured(negative(operand), unit, self._quantities[id(operand)][2])
         if isinstance(operand, Literal) and not operand.signed:
             return Literal(-operand.value, signed=True)
         return Operation("neg", (as_expression(operand),))
@@ -107,11 +152,19 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal | Ve
 
     def add(self, children: Children) -> Expression:
         """A sum."""
-        return Operation("+", (as_expression(children[0]), as_expression(children[1])))
+        return self._sum("+", children)
 
     def subtract(self, children: Children) -> Expression:
         """A difference."""
-        return Operation("-", (as_expression(children[0]), as_expression(children[1])))
+        return self._sum("-", children)
+
+    def _sum(self, operator: str, children: Children) -> Expression:
+        one, other = (self.unit_of(child) for child in children)
+        if one and other and one.dimensions != other.dimensions:
+            word = "sum" if operator == "+" else "difference"
+            place = self._quantities[id(children[1])][2]
+            raise ModelError(f"a {word} of {one.words} and {other.words}", place, "use units of the same quantity")
+        return Operation(operator, (as_expression(children[0]), as_expression(children[1])))
 
     def multiply(self, children: Children) -> Expression:
         """A product."""
@@ -143,13 +196,25 @@ def as_expression(read: Expression | Literal | VectorCall) -> Expression:
 MAX_LENGTH = 10_000
 
 
+def expression_tree(text: str) -> Tree[Token]:
+    """The syntax tree of an expression."""
+    parsed = parser(Start.EXPRESSION).parse_interactive(text)
+    tokens: list[Token] = []
+    for token in parsed.iter_parse():
+        tokens.append(token)
+        check_meaning(tokens, "")
+    end = Token.new_borrow_pos("$END", "", tokens[-1]) if tokens else Token("$END", "", 0, 1, 1)
+    tree: Tree[Token] = parsed.feed_token(end)
+    return tree
+
+
 def read_expression(text: str, place: Place) -> Expression:
     """Read an expression from text; `place` is used in errors."""
     shortened = text if len(text) <= 60 else text[:57] + "..."
     if len(text) > MAX_LENGTH or text.count("(") > MAX_NESTING:
         raise ModelError(f"the expression `{shortened}` is too long", place, "split it")
     try:
-        return as_expression(ExpressionReader(place.source, Places()).transform(parser(Start.EXPRESSION).parse(text)))
+        return as_expression(ExpressionReader(place.source, Places()).transform(expression_tree(text)))
     except UnexpectedInput:
         remedy = "write numbers, names, + - * / ^ and functions, e.g. pi/2 or l1*cos(a)"
         raise ModelError(f"`{shortened}` is not a valid expression", place, remedy) from None

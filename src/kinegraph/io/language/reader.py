@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
@@ -17,9 +18,10 @@ from kinegraph.files import read_input_text
 from kinegraph.io.language.body_statements import Item, read_inertia, read_rotations, read_shape, read_transforms
 from kinegraph.io.language.constraint_statements import ConstraintReader, PlatformReader
 from kinegraph.io.language.element_statements import Clause, read_element, read_shapes
-from kinegraph.io.language.expressions import Children, as_expression
+from kinegraph.io.language.expressions import Children, as_expression, check_meaning
 from kinegraph.io.language.grammar import Start, parser
 from kinegraph.io.language.syntax_errors import at_character, at_token
+from kinegraph.io.language.table_statements import Axes, Points, TableFile, read_table
 from kinegraph.model import changes, platforms
 from kinegraph.model.definitions import Definition, QuasiVelocity, resolved
 from kinegraph.model.elements import Element, Input, Potential
@@ -39,10 +41,15 @@ from kinegraph.model.mechanism import (
 from kinegraph.model.names import did_you_mean, model_name_from
 from kinegraph.model.report import Places
 from kinegraph.model.robot_data import Shape
+from kinegraph.model.tables import Table
+from kinegraph.model.units import ANGLE, INERTIA, LENGTH, MASS, Unit
 from kinegraph.model.validation.expressions import MAX_NESTING, MAX_SIZE
 from kinegraph.model.validation.mechanism import validate
 
 T = TypeVar("T")
+
+#: The dimensions of the arguments of transforms and moments, by their first letter or word.
+_DIMENSIONS = {"R": ANGLE, "S": LENGTH, "m": MASS, "J": INERTIA}
 
 _NO_TURN = (ONE, ZERO, ZERO, ZERO)
 
@@ -69,6 +76,7 @@ class Reader(ConstraintReader, PlatformReader):
         self._definitions: list[Definition] = []
         self._quasivelocities: list[QuasiVelocity] = []
         self._states: list[FirstOrderState] = []
+        self._tables: list[Table] = []
 
     def mechanism(self, default_name: str) -> Mechanism:
         """The mechanism as written, before validation."""
@@ -95,6 +103,7 @@ class Reader(ConstraintReader, PlatformReader):
             unknowns=tuple(self._unknowns),
             cuts=tuple(self._cuts),
             states=tuple(self._states),
+            tables=tuple(self._tables),
         )
         if self._legs:
             written = platforms.with_legs(written, tuple(self._legs))
@@ -102,6 +111,7 @@ class Reader(ConstraintReader, PlatformReader):
         states = tuple(self._started(state) for state in written.states)
         self._check_initial_used(written)
         self._check_armature_used(written)
+        self._check_units(written)
         bodies = self._with_acceptance(written)
         return resolved(replace(written, coordinates=coordinates, states=states, bodies=bodies), self.places)
 
@@ -269,10 +279,38 @@ class Reader(ConstraintReader, PlatformReader):
         name, energy = children
         self._elements.append(self.places.mark(Potential(str(name), as_expression(energy)), self.place(name)))
 
+    def table(self, children: Children) -> None:
+        """A table of values."""
+        _, name, data, *words = children
+        self._tables.append(read_table(name, data, words, self))
+
+    def points(self, children: Children) -> Points:
+        """The points of a table, as vectors."""
+        return Points(tuple(children))
+
+    def axes(self, children: Children) -> Axes:
+        """The axes and values of a table."""
+        return Axes(tuple(children))
+
+    def file(self, children: Children) -> TableFile:
+        """The file of a table, and its columns."""
+        _, path, *columns = children
+        return TableFile(path, tuple(columns))
+
     def item(self, children: Children) -> Item:
         """A transform, a moment of inertia or a shape, as written."""
         word, arguments = children
+        for argument in arguments or ():
+            self._check_dimension(word, argument)
         return Item(str(word), arguments, self.place(word))
+
+    def _check_dimension(self, word: Token, argument: Expression) -> None:
+        """Refuse a number whose unit does not fit: a mass in millimeters."""
+        unit, wanted = self.unit_of(argument), _DIMENSIONS.get(str(word)[: 1 if word[:1] in "RSJ" else None])
+        if unit is not None and wanted is not None and unit.dimensions != wanted:
+            words = Unit(unit.size, wanted).words
+            message = f"{word}(...) is in {words}, but this number is in {unit.words}"
+            raise ModelError(message, self.place(word), f"use a unit of {words}")
 
     def items(self, children: Children) -> list[Item]:
         """All items of one section of a record."""
@@ -368,6 +406,15 @@ class Reader(ConstraintReader, PlatformReader):
         message = f"unknown coordinate or quaternion velocity '{wanted}' in `armature`"
         raise ModelError(message, self.place(token), remedy)
 
+    def _check_units(self, written: Mechanism) -> None:
+        """A unit that is also a declared name has two meanings."""
+        declared = {"t", *(one.name for one in written.parameters), *written.layout.initial}
+        declared |= {*(one.name for one in written.inputs), *(one.name for one in written.definitions)}
+        for number, unit in self.units:
+            if unit in declared:
+                remedy = f"write `{number}*{unit}` for the product, or `{number} [{unit}]` for the unit"
+                raise ModelError(f"`{unit}` is a unit and also a name of this model", self.place(unit), remedy)
+
     def _with_acceptance(self, written: Mechanism) -> tuple[Body, ...]:
         known = {body.name for body in written.bodies}
         for name, token in self._accepted.items():
@@ -382,6 +429,7 @@ class Reader(ConstraintReader, PlatformReader):
 #: Maximum length of a model, in characters (bytes, for a file).
 MAX_LENGTH = 5_000_000
 
+_MEASURED = frozenset({"NAME", "NUMBER", "LPAR", "MINUS", "PLUS"})  # tokens that may follow an operator
 _BREAKS = frozenset({"COMMA", "SEMICOLON", "VBAR"})  # tokens that end an expression
 
 
@@ -428,8 +476,11 @@ def _tree(text: str, source: str) -> Tree[Token]:
     previous: Token | None = None
     first: Token | None = None  # of the statement
     depth = length = 0
+    recent: deque[Token] = deque(maxlen=4)
     try:
         for token in parsed.iter_parse():
+            recent.append(token)
+            check_meaning(tuple(recent) if token.type in _MEASURED else (), source)
             first = token if last is None or last.type == "SEMICOLON" else first
             previous, last = last, token
             depth += (token.type == "LPAR") - (token.type == "RPAR")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from lark import Token
 from lark.exceptions import UnexpectedCharacters, UnexpectedInput
 
 from kinegraph.errors import ModelError, Place
-from kinegraph.model.names import CHOICE_REMEDY, STATEMENTS, did_you_mean, unit_remedy
+from kinegraph.model.names import CHOICE_REMEDY, STATEMENTS, did_you_mean
 
 COMPLIANT = "`contact Floor | sphere(Ball, r), plane((0, 0, 0), (0, 0, 1)) | stiffness(k);`"
 
@@ -28,6 +26,7 @@ FORMS = {
     "quasivelocity": "`quasivelocity w = q1' + cos(q1)*q2';`",
     "unknown": "`unknown S, R;`",
     "state": "`state i' = k*q1' - c*i;`",
+    "table": "`table torque | (0, 12), (100, 14), (200, 9) | spline, hold;`",
     "loop": "`loop Pin | revolute | Body: Sx(a) | Other: Sx(b);`",
     "constraint": "`constraint C | tip.x = 0.1*sin(t);`",
     "contact": "`contact Floor | Ball.z >= 0 | restitution(0.8);` (rigid) or " + COMPLIANT + " (compliant)",
@@ -98,23 +97,14 @@ def at_token(
     after = f" after `{_short(last)}`" if last is not None and last.type != "SEMICOLON" else ""
     if text.startswith("==", found.start_pos or 0):
         return ModelError(f"unexpected `==`{after}", place, CHOICE_REMEDY)
-    if last is not None and last.type == "NUMBER" and found.type == "NAME" and not _declares(text, str(found)):
-        remedy = unit_remedy(str(found), str(last))
-        if remedy:
-            return ModelError(f"unexpected `{_short(found)}`{after}", place, remedy)
     return ModelError(f"unexpected `{_short(found)}`{after}", place, _remedy(found, last, first, expected))
-
-
-def _declares(text: str, name: str) -> bool:
-    """Whether the model declares this name; then `2 m` is meant as a product."""
-    return bool(re.search(rf"\b(parameters|coordinates|inputs|define)\b[^;]*\b{re.escape(name)}\b\s*[=,;]", text))
 
 
 def _meant_statement(word: str) -> str:
     """A remedy for a misspelled keyword; empty if no keyword is close."""
     if word == "bumper":
         return f"a compliant contact is a `contact` with a stiffness: write {COMPLIANT}"
-    proposed = did_you_mean(word, STATEMENTS)
+    proposed = did_you_mean(word, (*STATEMENTS, "table"))
     return proposed if proposed.startswith("did") else ""
 
 

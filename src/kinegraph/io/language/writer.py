@@ -53,15 +53,34 @@ from kinegraph.model.mechanism import (
 )
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import FORMS, Extra, Shape, ShapeRole, described, is_of_joints
+from kinegraph.model.tables import Table
 
 
 def name_statements(mechanism: Mechanism) -> Iterator[str]:
-    """The statements of named expressions, first-order states and unknown forces."""
+    """The statements of tables, named expressions, first-order states and unknown forces."""
+    yield from (table_text(one) for one in mechanism.tables)
     yield from (f"define {one.name} = {text(one.value)};" for one in mechanism.definitions)
     yield from (f"quasivelocity {one.name} = {text(one.value)};" for one in mechanism.quasivelocities)
     yield from (f"state {one.name}' = {text(one.rate)};" for one in mechanism.states)
     if mechanism.unknowns:
         yield f"unknown {', '.join(one.name for one in mechanism.unknowns)};"
+
+
+def table_text(table: Table) -> str:
+    """The statement of a table, with its points."""
+    numbers = [text(expression(value)) for value in table.values]
+    if len(table.axes) == 1:
+        points = zip((text(expression(x)) for x in table.axes[0]), numbers, strict=True)
+        data = ", ".join(f"({x}, {y})" for x, y in points)
+    else:
+        width = len(table.axes[1])
+        rows = (f"({', '.join(numbers[at : at + width])})" for at in range(0, len(numbers), width))
+        axes = (
+            f"{word}({', '.join(text(expression(e)) for e in axis)})"
+            for word, axis in zip("xy", table.axes, strict=True)
+        )
+        data = f"{', '.join(axes)}, values({', '.join(rows)})"
+    return f"table {table.name} | {data} | {table.interpolation.value}, {table.outside.value};"
 
 
 def constraint_statements(mechanism: Mechanism, transform: Callable[[Transform], str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import NamedTuple, TypeAlias
 
 from kinegraph.errors import ModelError
 from kinegraph.model.evaluate import Value, number, value
-from kinegraph.model.expressions import TIME, Call, Compound, Expression, Name, Operation, names, postorder, text
+from kinegraph.model.expressions import TIME, Compound, Expression, Name, Operation, names, postorder, text
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Quaternion, Rotation, Shift, Transform
 
 ZERO = Fraction(0)
@@ -69,8 +69,7 @@ def _applied(here: Compound, operands: list[_Form]) -> _Form | None:
         return _combined(here.head, operands) if isinstance(here, Operation) else None
     known = {f"operand{place}": form.offset for place, form in enumerate(operands)}
     parts = tuple(Name(name) for name in known)
-    same = Operation(here.head, parts) if isinstance(here, Operation) else Call(here.head, parts)
-    return _Form(ZERO, value(same, known))
+    return _Form(ZERO, value(here.with_parts(parts), known))
 
 
 def _combined(operator: str, operands: list[_Form]) -> _Form | None:

@@ -22,9 +22,12 @@ from kinegraph.model.expressions import (
     nesting,
     postorder,
     size,
+    text,
 )
-from kinegraph.model.names import CHOICE_REMEDY, CHOICES, component, did_you_mean, unit_remedy, velocity_meant
+from kinegraph.model.names import CHOICE_REMEDY, CHOICES, component, did_you_mean, velocity_meant
 from kinegraph.model.report import Places
+from kinegraph.model.tables import Lookup, Table
+from kinegraph.model.units import is_unit
 
 #: Limits that no real model reaches. Beyond them, an error is better than a long wait.
 MAX_NESTING = 200
@@ -49,6 +52,8 @@ _KIND_WORDS = {
 
 #: Kinds of names that are defined by expressions.
 DEFINED = ("definition", "quasi-velocity")
+#: The kind of the name of a table.
+TABLE = "table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ class Scope:
     kinds: dict[str, str]
     points: frozenset[str] = frozenset()
     meanings: Mapping[str, Expression] = field(default_factory=dict)  # of defined names
+    tables: Mapping[str, Table] = field(default_factory=dict)
 
     def kind(self, name: str) -> str | None:
         """The kind of a name; None if the name is unknown."""
@@ -93,8 +99,10 @@ def check_expression(site: Site, scope: Scope, places: Places) -> None:
                 _check_name(here, site, scope, places.of(here) or site.place)
             case Number():
                 _check_number(here, site)
+            case Lookup():
+                _check_lookup(here, scope, places.of(here) or site.place)
             case Call():
-                _check_call(here, places.of(here) or site.place)
+                _check_call(here, scope, places.of(here) or site.place)
             case Operation():
                 _check_operation(here, site)
             case _:
@@ -122,6 +130,10 @@ def _check_name(name: Name, site: Site, scope: Scope, place: Place | None) -> No
             raise ModelError(message, place, f"rename the {kind} {name.text}")
     elif kind is None:
         raise _unknown(name.text, site, scope, place)
+    elif kind == TABLE:
+        arguments = "a, b" if len(scope.tables[name.text].axes) == 2 else "a"
+        message = f"`{name.text}` in {site.what} is a table, which needs an argument"
+        raise ModelError(message, place, f"write `{name.text}({arguments})`")
     elif kind in DEFINED:
         raise ModelError(f"{name.text} in {site.what} is not resolved", place, "call `resolved` on the mechanism")
     elif kind not in site.allowed and kind != "constant":
@@ -163,13 +175,24 @@ def _unknown(name: str, site: Site, scope: Scope, place: Place | None) -> ModelE
         )
     remedy = did_you_mean(name, [*usable, *([site.local] if site.local else [])])
     if not remedy.startswith("did"):
-        if unit := unit_remedy(name):
-            return ModelError(said, place, f"{unit}, or declare `parameters {name} = ...;`")
+        if is_unit(name):
+            number = _factor_of(name, site.root)
+            remedy = f"a unit follows its number: write `{number} {name}`, or declare `parameters {name} = ...;`"
+            return ModelError(said, place, remedy)
         declared = name.removesuffix("'")
         remedy = f"declare it: `coordinates {declared};`"
         if declared == name:
             remedy = f"declare it: `parameters {name} = ...;` or `coordinates {name};`"
     return ModelError(said, place, remedy)
+
+
+def _factor_of(name: str, root: Expression) -> str:
+    """The number that `45*deg` multiplies a name with; 1 if there is none."""
+    for here in as_written(root):
+        if isinstance(here, Operation) and here.operator == "*" and here.operands[1] == Name(name):
+            factor = here.operands[0]
+            return text(factor) if isinstance(factor, Number) else "1"
+    return "1"
 
 
 def _unknown_component(point: str, name: str, site: Site, scope: Scope, place: Place | None) -> ModelError:
@@ -201,11 +224,21 @@ def _check_number(number: Number, site: Site) -> None:
         raise ModelError(f"{site.what} contains a number of more than {MAX_DIGITS} digits", site.place, "round it")
 
 
-def _check_call(call: Call, place: Place | None) -> None:
+def _check_lookup(lookup: Lookup, scope: Scope, place: Place | None) -> None:
+    if scope.tables.get(lookup.function) != lookup.table:
+        message = f"`{lookup.function}(...)` is not the table `{lookup.function}` of the model"
+        raise ModelError(message, place, "add the table with `Builder.table`, and change it there")
+    wanted, found = len(lookup.table.axes), len(lookup.arguments)
+    if wanted != found:
+        message = f"the table {lookup.function} takes {wanted} argument{'s' * (wanted > 1)}, found {found}"
+        raise ModelError(message, place, f"write `{lookup.function}({'a, b' if wanted == 2 else 'a'})`")
+
+
+def _check_call(call: Call, scope: Scope, place: Place | None) -> None:
     wanted = FUNCTIONS.get(call.function)
     if wanted is None:
         choice = call.function.casefold() in CHOICES
-        remedy = CHOICE_REMEDY if choice else did_you_mean(call.function, FUNCTIONS)
+        remedy = CHOICE_REMEDY if choice else did_you_mean(call.function, (*FUNCTIONS, *scope.tables))
         raise ModelError(f"unknown function '{call.function}'", place, remedy)
     if len(call.arguments) != wanted:
         example = f"{call.function}({', '.join('abc'[:wanted])})"

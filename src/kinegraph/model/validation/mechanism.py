@@ -24,6 +24,7 @@ from kinegraph.model.mechanism import (
 from kinegraph.model.names import STATEMENTS, did_you_mean, model_name_fault, name_fault
 from kinegraph.model.report import Places
 from kinegraph.model.robot_data import FORMS, Shape
+from kinegraph.model.tables import Table, checked
 from kinegraph.model.validation.constraints import (
     check_constraints,
     check_definitions,
@@ -31,7 +32,7 @@ from kinegraph.model.validation.constraints import (
     definition_sites,
 )
 from kinegraph.model.validation.elements import check_elements, element_sites
-from kinegraph.model.validation.expressions import ANYTHING, PARAMETERS, Scope, Site, check_expression
+from kinegraph.model.validation.expressions import ANYTHING, PARAMETERS, TABLE, Scope, Site, check_expression
 
 MOMENTS = ("Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz")
 
@@ -167,6 +168,8 @@ def _declarations(mechanism: Mechanism, places: Places) -> Iterator[_Declared]:
         yield _Declared(state.name, "state", places.of(state))
     for unknown in mechanism.unknowns:
         yield _Declared(unknown.name, "unknown", places.of(unknown))
+    for table in mechanism.tables:
+        yield _Declared(table.name, TABLE, places.of(table))
     for definition in mechanism.definitions:
         yield _Declared(definition.name, "definition", places.of(definition))
     for quasivelocity in mechanism.quasivelocities:
@@ -180,15 +183,23 @@ def _declare(mechanism: Mechanism, places: Places) -> Scope:
         _check_name(declared.name, f"the {declared.kind}", declared.place)
         if declared.name in kinds:
             message = f"{declared.name} is declared twice: as {kinds[declared.name]} and as {declared.kind}"
-            remedy = (
-                "rename one: parameters, coordinates, velocities, states, inputs, unknowns, definitions share names"
-            )
+            kinds_of_names = "parameters, coordinates, velocities, states, inputs, unknowns, definitions and tables"
+            remedy = f"rename one: {kinds_of_names} share names"
             raise ModelError(message, declared.place, remedy)
         kinds[declared.name] = declared.kind
     kinds |= dict.fromkeys(mechanism.layout.velocities, "velocity")
     points = {point.name for point in mechanism.points} | {body.name for body in mechanism.bodies}
     meanings = {one.name: one.value for one in named_expressions(mechanism)}
-    return Scope(kinds, frozenset(points), meanings)
+    return Scope(kinds, frozenset(points), meanings, _checked_tables(mechanism, places))
+
+
+def _checked_tables(mechanism: Mechanism, places: Places) -> dict[str, Table]:
+    for table in mechanism.tables:
+        try:
+            checked(table)
+        except ModelError as error:
+            raise error.at(places.of(table)) from None
+    return {table.name: table for table in mechanism.tables}
 
 
 def _check_name(name: str, what: str, place: Place | None) -> None:

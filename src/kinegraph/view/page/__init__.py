@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
+    from kinegraph.view.page.live_page import live_page as live_page
     from kinegraph.view.page.slider_page import model_page as model_page
     from kinegraph.view.page.solution_page import page as page
     from kinegraph.view.page.solution_page import page_path as page_path
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 load_on_demand(
     __name__,
     {
+        "live_page": "kinegraph.view.page.live_page",
         "model_page": "kinegraph.view.page.slider_page",
         "page_path": "kinegraph.view.page.solution_page",
         "page": "kinegraph.view.page.solution_page",

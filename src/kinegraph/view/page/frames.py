@@ -15,7 +15,7 @@ from kinegraph.errors import DerivationError
 from kinegraph.graph.angle import linear_form
 from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Kind, Output, Symbol
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import Frame, Loop
 from kinegraph.model.elements import Element, expressions
 from kinegraph.model.expressions import TIME, Expression, names
@@ -190,12 +190,18 @@ class Frames:
 
     def displacements(self, values: Mapping[str, Floats]) -> dict[str, Floats]:
         """The displacement of every joint, by the number of its link: one value, or a quaternion."""
-        outputs = [
-            self._output(str(index), link.joint.quaternion or (link.joint.displacement,), None)
-            for index, link in enumerate(self.tree.links)
-            if link.joint is not None
-        ]
+        outputs = [self._output(str(index), entries, None) for index, entries in self._displacements]
         return interpret(self._builder.graph(outputs), values)
+
+    def displacement_graph(self, name: str) -> Graph:
+        """The displacements of all joints in the order of their links, as one output of this name."""
+        entries = tuple(entry for _, own in self._displacements for entry in own)
+        return self._builder.graph([self._output(name, entries, None)])
+
+    @property
+    def _displacements(self) -> list[tuple[int, tuple[Scalar, ...]]]:
+        joints = ((index, link.joint) for index, link in enumerate(self.tree.links) if link.joint is not None)
+        return [(index, tuple(joint.quaternion or (joint.displacement,))) for index, joint in joints]
 
     @staticmethod
     def _output(name: str, entries: Sequence[Scalar], shape: tuple[int, ...] | None) -> Output:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -41,9 +41,17 @@ def page_path(path: str | Path) -> Path:
 
 
 def page_of(
-    scene: Scene, data: Mapping[str, object], headline: str, source: str | None = None, report: str = ""
+    scene: Scene,
+    data: Mapping[str, object],
+    headline: str,
+    source: str | None = None,
+    report: str = "",
+    program: str = "",
 ) -> str:
-    """The text of a page: the data of the mechanism, and a report of the run if there was one."""
+    """The text of a page: the data of the mechanism, and a report of the run if there was one.
+
+    program: generated equations that the page's script uses.
+    """
     mechanism = scene.mechanism
     records = write(mechanism)
     cards = {
@@ -62,6 +70,7 @@ def page_of(
         "records": escape(records if len(records) <= _LONGEST_TEXT else records[:_LONGEST_TEXT] + "\n..."),
         "names": "".join(f"<span>{name}</span>" for name in names),
         "data": json_for_html(data),
+        "program": program,
     })  # fmt: skip
 
 
@@ -72,17 +81,23 @@ def _card(title: str, body: str) -> str:
 def filled(parts: Mapping[str, str]) -> str:
     """The template with its parts, the script and the style inserted; only these two may run or apply."""
     script, style, template = (asset(name) for name in ("page.js", "page.css", "page.html"))
-    everything = {**parts, "script": script, "style": style, "policy": _policy(script, style)}
+    scripts = [one for one in (script, parts.get("program", "")) if one]
+    everything = {**parts, "script": script, "style": style, "policy": _policy(scripts, style)}
+    everything["program"] = f"<script>{parts['program']}</script>\n" if parts.get("program") else ""
     return re.sub(r"\{\{(\w+)\}\}", lambda match: everything[match[1]], template)
 
 
-def _policy(script: str, style: str) -> str:
-    """A content security policy: nothing is fetched, and only the page's own script and style are used."""
-    allowed = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in (script, style)]
+def _policy(scripts: Sequence[str], style: str) -> str:
+    """A content security policy: nothing is fetched, and only the page's own scripts and style are used."""
+    allowed = " ".join(map(_digest, scripts))
     return (
-        f"default-src 'none'; script-src 'sha256-{allowed[0]}'; style-src 'sha256-{allowed[1]}'; img-src data: blob:; "
+        f"default-src 'none'; script-src {allowed}; style-src {_digest(style)}; img-src data: blob:; "
         "base-uri 'none'; form-action 'none'"
     )
+
+
+def _digest(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def asset(name: str) -> str:

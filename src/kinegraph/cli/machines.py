@@ -1,0 +1,158 @@
+"""Commands of machine design: `periodic-motion`, `flywheel`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
+from kinegraph.cli.options import InputOption, ModelSource, RtolOption, StartTimeOption, reads_model
+from kinegraph.cli.simulate import input_values
+from kinegraph.cli.task_options import (
+    PlotOption,
+    StateOption,
+    formula_list,
+    name_list,
+    ranges,
+    show_table,
+    state_settings,
+    written_complex,
+)
+
+if TYPE_CHECKING:
+    from kinegraph.tasks.periodic_motion import PeriodicMotion
+
+
+# `kinegraph periodic-motion`: the steady cycle of a machine.
+
+PeriodOption = Annotated[
+    float | None,
+    typer.Option("--period", metavar="SECONDS", help="The period of the drive, or a first guess if none drives."),
+]
+OutputsOption = Annotated[
+    str, typer.Option("--outputs", metavar="LIST", help="Formulas: tip.x,q1^2,energy. Default: the state.")
+]
+SettleOption = Annotated[float, typer.Option("--settle", metavar="SECONDS", help="Simulate this long before.")]
+CycleTimesOption = Annotated[int, typer.Option("--times", min=8, help="Number of equal intervals of a cycle.")]
+
+
+@reads_model
+def run_periodic_motion(
+    source: ModelSource,
+    period: PeriodOption = None,
+    outputs: OutputsOption = "",
+    by: Annotated[str, typer.Option("--by", metavar="LIST", help="Parameters for derivatives.")] = "",
+    hold: Annotated[str, typer.Option("--hold", metavar="LIST", help="Initial values that stay.")] = "",
+    settle: SettleOption = 0.0,
+    state: StateOption = None,
+    settings: SetOption = None,
+    inputs: InputOption = None,
+    times: CycleTimesOption = 200,
+    t0: StartTimeOption = 0.0,
+    bounds: Annotated[
+        list[str] | None,
+        typer.Option("--bounds", metavar="NAME=FROM:TO", help="Initial values of further starts, e.g. q1'=0:10."),
+    ] = None,
+    starts: Annotated[int, typer.Option(min=1, max=10_000, help="Number of starts.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random starts.")] = 0,
+    method: Annotated[str, typer.Option(help="The integrator: rk4, dopri5, dop853, adams or bdf.")] = "dop853",
+    rtol: RtolOption = 1e-11,
+    plot: PlotOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find a steady periodic motion, its stability, and its mean, rms and extremes over a cycle.
+
+    Example: kinegraph periodic-motion double-pendulum --hold q1 --state q1=0.3 --period 2.3 --plot cycle.png
+    """
+    from kinegraph.tasks.periodic_motion import periodic_motion
+
+    mechanism = source.mechanism()
+    found = periodic_motion(
+        mechanism, period, outputs=formula_list(outputs) or None, by=name_list(by), hold=name_list(hold), settle=settle,
+        state=state_settings(mechanism, state), parameters=parameter_settings(mechanism, settings),
+        inputs=input_values(assignments(inputs or (), "--input")), times=times, t0=t0,
+        bounds=ranges(bounds or (), "--bounds"), starts=starts, seed=seed, method=method, rtol=rtol,
+    )  # fmt: skip
+    if plot is not None:
+        _plot_cycle(found, plot)
+    if json:
+        print_json(found.to_dict())
+        return
+    _show_cycle(found)
+    for one in found.others:
+        typer.echo("further motion")
+        _show_cycle(one)
+
+
+def _plot_cycle(found: PeriodicMotion, path: Path) -> None:
+    from kinegraph.view.task_figures import Panel, plot_curves
+
+    plot_curves(path, found.times, [Panel(name, {name: found[name]}) for name in found.outputs], found.model)
+
+
+def _show_cycle(found: PeriodicMotion) -> None:
+    typer.echo("\n".join(line for line in str(found).splitlines() if ": mean" not in line and "further" not in line))
+    typer.echo("Floquet multipliers: " + (", ".join(written_complex(value) for value in found.multipliers) or "none"))
+    rows = [
+        (
+            one.name, f"{one.mean:.9g}", f"{one.rms:.9g}", f"{one.low:.9g}", f"{one.low_time:.6g}", f"{one.high:.9g}",
+            f"{one.high_time:.6g}", f"{one.fluctuation:.6g}",
+        )
+        for one in found.cycle
+    ]  # fmt: skip
+    show_table(("", "mean", "rms", "lowest", "at t", "highest", "at t", "fluctuation"), rows)
+    if not found.by:
+        return
+    slopes: list[tuple[str, ...]] = [
+        (f"period by {name}", f"{slope:.9g}", "", "", "") for name, slope in _periods(found)
+    ]
+    slopes += [
+        (f"{one.name} by {name}", *(f"{part:.9g}" for part in parts))
+        for one in found.cycle
+        for name, parts in one.derivatives.items()
+    ]
+    show_table(("derivatives", "of the mean", "of the rms", "of the lowest", "of the highest"), slopes)
+
+
+def _periods(found: PeriodicMotion) -> list[tuple[str, float]]:
+    return [] if found.driven else list(zip(found.by, found.period_derivatives, strict=True))
+
+
+# `kinegraph flywheel`: the inertia for a wanted fluctuation.
+
+
+@reads_model
+def run_flywheel(
+    source: ModelSource,
+    inertia: Annotated[str, typer.Option("--inertia", metavar="NAME", help="The parameter to find.")],
+    speed: Annotated[str, typer.Option("--speed", metavar="FORMULA", help="The speed, e.g. crank'.")],
+    fluctuation: Annotated[
+        float,
+        typer.Option("--fluctuation", metavar="NUMBER", help="The wanted (largest - smallest)/mean over a cycle."),
+    ],
+    period: PeriodOption = None,
+    settle: SettleOption = 0.0,
+    state: StateOption = None,
+    settings: SetOption = None,
+    inputs: InputOption = None,
+    times: CycleTimesOption = 200,
+    plot: PlotOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find the inertia at which the speed of a machine fluctuates as wanted.
+
+    Example: kinegraph flywheel press.kg --inertia J --speed crank' --fluctuation 0.02
+    """
+    from kinegraph.tasks.flywheel import flywheel
+
+    mechanism = source.mechanism()
+    found = flywheel(
+        mechanism, inertia, speed, fluctuation, period, settle=settle, state=state_settings(mechanism, state),
+        parameters=parameter_settings(mechanism, settings),
+        inputs=input_values(assignments(inputs or (), "--input")), times=times,
+    )  # fmt: skip
+    if plot is not None:
+        _plot_cycle(found.motion, plot)
+    print_json(found.to_dict()) if json else typer.echo(str(found))

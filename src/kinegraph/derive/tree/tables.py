@@ -1,0 +1,93 @@
+"""Tables as scalars of a graph: selections of coefficients, and polynomials of the distance from a point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import pi
+
+from kinegraph.graph.build import Scalar
+from kinegraph.model.tables import MARGIN, Outside, Table, horner
+
+# The coefficients are piecewise constant, so their derivatives are zero, and those of the table are exact. Everything
+# is made of functions that each kernel, language, interpreter and proof has.
+
+#: A period is a rational multiple of pi if it differs by less, relative to its size.
+_SAME_PERIOD = 1e-14
+_LARGEST_DIVISOR = 360
+
+
+def looked_up(table: Table, arguments: Sequence[Scalar]) -> Scalar:
+    """The value of a table at scalars."""
+    inside = [_inside(table, axis, given) for axis, given in zip(table.axes, arguments, strict=True)]
+    found = _piece_value(table, inside)
+    if table.outside is Outside.REFUSE:
+        for axis, given in zip(table.axes, arguments, strict=True):
+            room = MARGIN * (axis[-1] - axis[0])
+            found = found.apply("guarded", (given - (axis[0] - room)) * ((axis[-1] + room) - given))
+    return found
+
+
+def _piece_value(table: Table, inside: Sequence[Scalar]) -> Scalar:
+    steps = [
+        given - _selected(given, axis[1:-1], [given.number(start) for start in axis[:-1]])
+        for axis, given in zip(table.axes, inside, strict=True)
+    ]
+    chosen = [_chosen(table, inside, [piece[power] for piece in table.pieces]) for power in range(len(table.pieces[0]))]
+    if len(steps) == 1:
+        return _polynomial(chosen, steps[0])
+    order = table.order
+    rows = [_polynomial(chosen[k * order : (k + 1) * order], steps[1]) for k in range(order)]
+    return _polynomial(rows, steps[0])
+
+
+def _polynomial(coefficients: Sequence[Scalar], step: Scalar) -> Scalar:
+    found: Scalar = horner(coefficients, step)
+    return found
+
+
+def _chosen(table: Table, inside: Sequence[Scalar], values: Sequence[Fraction]) -> Scalar:
+    """The value of the piece in which the arguments are."""
+    like = inside[0]
+    numbers = [like.number(value) for value in values]
+    if len(inside) == 1:
+        return _selected(like, table.axes[0][1:-1], numbers)
+    width = len(table.axes[1]) - 1
+    across = table.axes[1][1:-1]
+    rows = [_selected(inside[1], across, numbers[at : at + width]) for at in range(0, len(numbers), width)]
+    return _selected(like, table.axes[0][1:-1], rows)
+
+
+def _selected(given: Scalar, bounds: Sequence[Fraction], values: Sequence[Scalar]) -> Scalar:
+    """The value between the bounds: a balanced tree of selections, `len(bounds) + 1` values."""
+    if len(values) == 1:
+        return values[0]
+    middle = len(values) // 2
+    below = _selected(given, bounds[: middle - 1], values[:middle])
+    above = _selected(given, bounds[middle:], values[middle:])
+    return below if below.index == above.index else (given - bounds[middle - 1]).apply("select", above, below)
+
+
+def _inside(table: Table, axis: Sequence[Fraction], given: Scalar) -> Scalar:
+    first, last = given.number(axis[0]), given.number(axis[-1])
+    if table.outside is Outside.HOLD:
+        risen = (given - first).apply("select", given, first)
+        return (last - given).apply("select", risen, last)
+    return _wrapped(table, given) if table.outside is Outside.PERIODIC else given
+
+
+def _wrapped(table: Table, given: Scalar) -> Scalar:
+    """The argument in the period of the points, by its angle about the middle of the range."""
+    middle = (table.axes[0][0] + table.axes[0][-1]) / 2
+    rate = _angular_rate(table.period, Scalar(given.builder, given.builder.pi()))
+    angle = rate * (given - middle)
+    return middle + angle.sin().apply("atan2", angle.cos()) / rate
+
+
+def _angular_rate(period: Fraction, circle: Scalar) -> Scalar:
+    """2*pi/period; a plain number if the period was written as a multiple of pi, so that angles stay angles."""
+    exact = 2 * pi / float(period)
+    near = Fraction(exact).limit_denominator(_LARGEST_DIVISOR)
+    if near and abs(exact / float(near) - 1) < _SAME_PERIOD:
+        return circle.number(near)
+    return circle * (2 / period)

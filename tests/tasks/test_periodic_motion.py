@@ -1,0 +1,176 @@
+"""Periodic motions: closed forms, published periods, one machine described twice, and motions that do not exist."""
+
+import json
+
+import numpy as np
+import pytest
+from scipy.special import ellipk
+
+import kinegraph as kg
+from kinegraph.errors import KinegraphError, TaskError
+from tests.cli.run import runner
+
+DRIVEN = """
+    model oscillator;
+    parameters m = 2, k = 50, c = 1.5, F = 3, w = 4;
+    coordinates x;
+    Mass | Sx(x) | m(m);
+    spring s | on(x), stiffness(k);
+    damper d | on(x), damping(c);
+    force f | value(F*cos(w*t)), on(x);
+"""
+VAN_DER_POL = """
+    model van-der-pol;
+    parameters mu = 1;
+    coordinates x = 2;
+    Mass | Sx(x) | m(1);
+    spring s | on(x), stiffness(1);
+    damper d | on(x), force(mu*(x^2 - 1)*rate);
+"""
+PENDULUM = "model pendulum; coordinates q = 1; gravity 0, 0, -9.81; Bob | Ry(q) | Sz(-1), m(1);"
+MOTOR = """
+    model motor;
+    parameters J = 2, top = 30, c = 2, load = 25;
+    coordinates a;
+    initial a' = 15;
+    Rotor | Rz(a) | Jz(J);
+    force drive | value(top - c*a' + load*cos(a)), on(a);
+"""
+
+
+def test_a_driven_oscillator_has_the_amplitude_and_exponents_of_its_formula():
+    found = kg.periodic_motion(kg.parse(DRIVEN), by=["m", "F"])
+    m, k, c, F, w = 2, 50, 1.5, 3, 4
+    size = F / abs(k - m * w**2 + 1j * c * w)
+    x = found.over_cycle("x")
+    assert found.driven and found.period == pytest.approx(2 * np.pi / w, rel=1e-14) and found.stable is True
+    assert (x.high, x.low, x.rms) == pytest.approx((size, -size, size / np.sqrt(2)), rel=1e-9)
+    assert abs(x.mean) < 1e-12 and x.fluctuation == np.inf
+    np.testing.assert_allclose(found.exponents.real, -c / (2 * m), rtol=1e-8)
+    slope = size**3 / F**2 * (k - m * w**2) * w**2  # of the amplitude by m
+    assert x.derivatives["m"][3] == pytest.approx(slope, rel=1e-8)
+    assert x.derivatives["F"][3] == pytest.approx(size / F, rel=1e-8)
+
+
+def test_van_der_pols_period_is_the_published_one():
+    """6.6632868593231301896..., Andersen and Geer, SIAM J. Appl. Math. 42 (1982); its slope by differences of it."""
+    model = kg.parse(VAN_DER_POL)
+    found = kg.periodic_motion(model, by="mu")
+    assert found.period == pytest.approx(6.66328685932313019, rel=1e-12) and not found.driven
+    assert found.stable and len(found.multipliers) == 1 and not found.family
+    mean_damping = np.trapezoid(1 - found["x"] ** 2, found.times)  # Liouville: the other multiplier is exp of it
+    assert found.multipliers[0].real == pytest.approx(np.exp(mean_damping), rel=1e-6)
+    sides = [kg.periodic_motion(model, parameters={"mu": 1 + step}) for step in (1e-4, -1e-4)]
+    assert found.period_derivatives[0] == pytest.approx((sides[0].period - sides[1].period) / 2e-4, rel=1e-6)
+
+
+def test_a_pendulum_swings_in_a_family_and_hold_chooses_one():
+    pendulum = kg.parse(PENDULUM)
+    free = kg.periodic_motion(pendulum)
+    assert free.family == ("q",) and free.stable is None
+    found = kg.periodic_motion(pendulum, hold="q")
+    assert found.period == pytest.approx(4 * ellipk(np.sin(0.5) ** 2) / np.sqrt(9.81), rel=1e-9)
+    assert "neither stable nor unstable" in str(found) and not found.family
+    with pytest.raises(TaskError, match="one of a family, so it has no derivatives"):
+        kg.periodic_motion(
+            kg.parse(PENDULUM.replace("m(1)", "m(m)").replace("coord", "parameters m = 1; coord")), by="m"
+        )
+
+
+def test_all_three_answers_of_a_stiffening_spring_are_found():
+    duffing = kg.parse("""
+        model duffing; coordinates x; Mass | Sx(x) | m(1);
+        spring s | on(x), force(stretch + stretch^3); damper d | on(x), damping(0.1);
+        force f | value(0.4*cos(1.6*t)), on(x);
+    """)
+    found = kg.periodic_motion(duffing, bounds={"x": (-1.6, 1.6), "x'": (-0.6, 0.6)}, starts=5, seed=1)
+    motions = sorted((found, *found.others), key=lambda one: one.over_cycle("x").high)
+    assert [one.stable for one in motions] == [True, False, True]
+    for one in motions:  # what the drive supplies over a cycle is what the damper takes
+        supplied = np.mean(0.4 * np.cos(1.6 * one.times[:-1]) * one["x'"][:-1])
+        assert supplied == pytest.approx(0.1 * one.over_cycle("x'").rms ** 2, rel=1e-7)
+
+
+def test_a_motor_finds_its_speed_and_its_derivatives():
+    """Energy over a cycle: top = c times the mean of the squared speed over the mean speed."""
+    motor = kg.parse(MOTOR)
+    found = kg.periodic_motion(motor, outputs=["a'"], by=["J", "load"])
+    speed = found.over_cycle("a'")
+    assert found.advance == pytest.approx({"a": 2 * np.pi}) and found.stable
+    assert speed.mean == pytest.approx(2 * np.pi / found.period, rel=1e-10)
+    assert speed.rms**2 / speed.mean == pytest.approx(15, rel=1e-9)
+    step = 1e-4
+    sides = [kg.periodic_motion(motor, outputs=["a'"], parameters={"J": 2 + s}).cycle[0] for s in (step, -step)]
+    for place, part in enumerate(("mean", "rms", "low", "high")):
+        slope = (getattr(sides[0], part) - getattr(sides[1], part)) / (2 * step)
+        assert speed.derivatives["J"][place] == pytest.approx(slope, rel=2e-5)
+
+
+YOKE = """
+    model yoke;
+    parameters r = 0.2;
+    coordinates crank = 0.3{more};
+    initial crank' = 12;
+    gravity 0, -9.81, 0;
+    Crank | Rz(crank) | m(1), Jz(0.3);
+    Slide | Sx({place}) | m(4);
+    {loop}
+    force motor | value(20 - crank'), on(crank);
+    output s = Slide (0, 0, 0);
+    force load  | value(-60*s.x'), on(s.x);
+"""
+
+
+def test_one_machine_in_two_descriptions_has_one_cycle():
+    tree = kg.parse(YOKE.format(more="", place="r*cos(crank)", loop=""))
+    loop = kg.parse(YOKE.format(more=", x = 0.19", place="x", loop="constraint slot | x = r*cos(crank);"))
+    one, other = (kg.periodic_motion(model, outputs=["crank'", "s.x"]) for model in (tree, loop))
+    assert one.period == pytest.approx(other.period, rel=1e-9)
+    np.testing.assert_allclose(one.values, other.values, atol=1e-7)
+    np.testing.assert_allclose(one.multipliers, other.multipliers, atol=1e-8)
+
+
+def test_a_flywheel_is_as_large_as_the_energy_of_a_swing_asks():
+    """To first order the load of 25 cos a swings an energy of 50 J: J = 50/(fluctuation w^2)."""
+    found = kg.flywheel(kg.parse(MOTOR), "J", "a'", 0.01)
+    speed = found.motion.over_cycle("a'")
+    assert speed.fluctuation == pytest.approx(0.01, rel=1e-8) and found.before > 0.1
+    assert found.value == pytest.approx(50 / (0.01 * speed.mean**2), rel=1e-4)
+
+
+NONE = [
+    ("motor", MOTOR.replace("- c*a'", ""), {}, "(?s)a' changes by .* balance at no speed"),
+    ("at rest", DRIVEN.replace("force f | value(F*cos(w*t)), on(x);", "").replace("x;", "x = 1;"), {}, "ended at rest"),
+    ("resonance", DRIVEN.replace("w = 4", "w = 5").replace("c = 1.5", "c = 0"), {}, "resonance makes it grow"),
+    ("two rates", DRIVEN.replace("cos(w*t)", "(cos(w*t) + cos(sqrt(2)*t))"), {}, "no period of the drive was found"),
+    ("growing", DRIVEN.replace("cos(w*t)", "(cos(w*t) + t)"), {}, "does not repeat after"),
+    ("wrong period", DRIVEN, {"period": 1.0}, "no periodic motion found|does not repeat"),
+    ("contacts", kg.library.text("bouncing-ball"), {}, "rigid contacts"),
+    ("rotation", kg.library.text("free-body"), {"period": 1.0}, "quaternion"),
+    ("state", "coordinates x; state i' = cos(t) - i; M | Sx(x) | m(1); force f | value(i), on(x);", {}, "first-order"),
+    ("backward", DRIVEN, {"period": -1.0}, "period is -1"),
+    ("by", DRIVEN, {"by": "x(0)"}, "name parameters only"),
+    ("hold", DRIVEN, {"hold": "y"}, "unknown position or velocity 'y'"),
+    ("starts", DRIVEN, {"starts": 3}, "need bounds"),
+    ("sampled", DRIVEN, {"inputs": {"x": ([0, 1], [0, 1])}}, "give the period"),
+    ("jump", DRIVEN.replace("F*cos(w*t)", "F*sign(cos(w*t))"), {}, "discontinuous"),
+]
+
+
+@pytest.mark.parametrize(("model", "given", "message"), [one[1:] for one in NONE], ids=[one[0] for one in NONE])
+def test_what_has_no_periodic_motion_is_named(model, given, message):
+    with pytest.raises(KinegraphError, match=message):
+        kg.periodic_motion(kg.parse(model), **given)
+
+
+def test_the_commands_say_the_same(capsys, tmp_path):
+    path = tmp_path / "motor.kg"
+    path.write_text(MOTOR)
+    code, out, _ = runner(capsys)(
+        f'periodic-motion {path} --outputs "a\'" --by J --plot {tmp_path / "cycle.svg"}', "--json"
+    )
+    found = json.loads(out)
+    assert code == 0 and found["stable"] and found["cycle"][0]["derivatives"]["J"][0] > 0
+    assert (tmp_path / "cycle.svg").exists()
+    code, out, _ = runner(capsys)(f'flywheel {path} --inertia J --speed "a\'" --fluctuation 0.02')
+    assert code == 0 and "J = 11.1" in out

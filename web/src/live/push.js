@@ -1,0 +1,77 @@
+// Pull a body with the mouse or a finger: a spring and damper between the body's point and the pointer.
+import { ArrowHelper, Plane, Raycaster, Vector2, Vector3 } from "three";
+
+const FREQUENCY = 2 * Math.PI * 0.8; // of the pulled body alone on the spring
+const DAMPING = 0.7;
+
+export function bindPush(stage, model, clock, moved) {
+  const canvas = stage.renderer.domElement;
+  const ray = new Raycaster();
+  const arrow = new ArrowHelper(new Vector3(1, 0, 0), new Vector3(), 1, "#e8590c");
+  arrow.visible = false;
+  stage.scene.add(arrow);
+  let held = null;
+
+  const aim = (event) => {
+    const box = canvas.getBoundingClientRect();
+    const x = ((event.clientX - box.left) / box.width) * 2 - 1;
+    const y = 1 - ((event.clientY - box.top) / box.height) * 2;
+    ray.setFromCamera(new Vector2(x, y), stage.camera);
+  };
+  const pick = () => {
+    for (const hit of ray.intersectObjects(stage.assembly.links.slice(1), true)) {
+      let object = hit.object;
+      while (object && !stage.assembly.links.includes(object)) object = object.parent;
+      const link = stage.assembly.links.indexOf(object);
+      const body = stage.data.bodies.findIndex((one) => one.link === link);
+      if (body >= 0) return { body, link, local: hit.point.clone().applyMatrix4(model.matrix(link).invert()), at: hit.point };
+    }
+    return null;
+  };
+  canvas.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    aim(event);
+    held = pick();
+    if (!held) return;
+    held.plane = new Plane().setFromNormalAndCoplanarPoint(stage.camera.getWorldDirection(new Vector3()), held.at);
+    held.target = held.at.clone();
+    held.before = held.at.clone();
+    stage.controls.enabled = false;
+    canvas.setPointerCapture(event.pointerId);
+    clock.play();
+  }, { capture: true });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!held) return;
+    aim(event);
+    ray.ray.intersectPlane(held.plane, held.target);
+  });
+  const release = () => {
+    if (!held) return;
+    held = null;
+    model.push(0, null, null);
+    arrow.visible = false;
+    stage.controls.enabled = true;
+    moved();
+  };
+  for (const kind of ["pointerup", "pointercancel", "lostpointercapture"]) canvas.addEventListener(kind, release);
+
+  const mass = model.data.bodies.reduce((sum, body) => sum + body.mass, 0) || 1;
+  // Before each frame: the force of the spring, held during the frame.
+  return (seconds) => {
+    if (!held || seconds <= 0) return;
+    const point = held.local.clone().applyMatrix4(model.matrix(held.link));
+    const rate = point.clone().sub(held.before).divideScalar(seconds);
+    held.before = point;
+    const own = model.data.bodies[held.body].mass || mass;
+    const force = held.target.clone().sub(point).multiplyScalar(own * FREQUENCY ** 2);
+    force.addScaledVector(rate, -2 * DAMPING * own * FREQUENCY);
+    model.push(held.body, point, force);
+    const length = held.target.distanceTo(point);
+    arrow.visible = length > 1e-6;
+    if (arrow.visible) {
+      arrow.position.copy(point);
+      arrow.setDirection(held.target.clone().sub(point).normalize());
+      arrow.setLength(length, 0.08 * stage.assembly.size, 0.04 * stage.assembly.size);
+    }
+  };
+}

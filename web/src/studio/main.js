@@ -1,0 +1,176 @@
+// The studio: puts text, view and panels together.
+import { makeSliders } from "../sliders.js";
+import { Connection } from "./connection.js";
+import { byId, element, formula, note } from "./dom.js";
+import { Editor } from "./editor.js";
+import { Files } from "./files.js";
+import { parameterCard } from "./parameters.js";
+import { Viewer } from "./viewer.js";
+import "../style.css";
+import "uplot/dist/uPlot.min.css";
+import "./studio.css";
+
+const WAIT = 25; // ms after the last key before the text is read
+
+const studio = { parameters: {}, statements: [], scene: null, latencies: [], ready: false };
+window.studio = studio;
+
+const connection = new Connection();
+const viewer = new Viewer(byId("stage"), () => {
+  sliders?.follow();
+});
+let sliders = null;
+
+const editor = new Editor(byId("editor"), {
+  changed: () => changed(),
+  atLine: (line) => atLine(line),
+  save: () => files.save(),
+  known: () => [...studio.statements.filter(({ kind }) => kind === "body"), ...(studio.scene?.names ?? []).map((name) => ({ name, kind: "coordinate" })), ...(studio.scene?.parameters ?? []).map(({ name }) => ({ name, kind: "parameter" }))],
+});
+const files = new Files(connection, editor, () => (studio.parameters = {}));
+Object.assign(studio, { connection, viewer, editor, files });
+
+let timer = 0;
+let typed = 0;
+function changed() {
+  typed ||= performance.now();
+  files.touched();
+  clearTimeout(timer);
+  timer = setTimeout(refresh, WAIT);
+}
+
+// What every request says about the model.
+studio.model = () => ({ text: editor.text, file: files.name, parameters: studio.parameters });
+
+async function refresh() {
+  const since = typed;
+  typed = 0;
+  let found;
+  try {
+    found = await connection.ask("scene", studio.model());
+  } catch (error) {
+    found = { statements: studio.statements, error: error.detail ?? { message: error.message } };
+  }
+  if (!found) return;
+  studio.statements = found.statements;
+  studio.error = found.error ?? null;
+  editor.mark(found.error ? [found.error] : []);
+  document.body.classList.toggle("stale", Boolean(found.error));
+  showError(found.error);
+  if (!found.error) show(found);
+  if (since) {
+    viewer.render();
+    studio.latencies.push(performance.now() - since);
+  }
+  studio.ready = true;
+}
+
+function show(scene) {
+  studio.scene = scene;
+  viewer.load(scene);
+  byId("title").textContent = scene.model;
+  byId("size").textContent = scene.size;
+  chips(scene.readiness);
+  const panel = byId("move");
+  const scroll = panel.scrollTop;
+  sliders = makeSliders(scene, viewer.chain, () => {
+    viewer.handMoved = true;
+    viewer.show();
+  }, (name) => formula(scene.notation[name]));
+  panel.replaceChildren(sliders, parameterCard(scene, studio, changedParameters));
+  if (scene.left_out.length) panel.append(element("div", "card", element("h2", "", "Left out or rounded"), ...scene.left_out.map((line) => element("p", "note", line))));
+  panel.scrollTop = scroll;
+  studio.loaded?.(scene);
+}
+
+function changedParameters(parameters) {
+  studio.parameters = parameters;
+  changed();
+}
+
+function showError(error) {
+  const box = byId("error");
+  box.hidden = !error;
+  box.replaceChildren();
+  if (!error) return;
+  const where = error.line ? `line ${error.line}: ` : "";
+  box.append(element("strong", "", where + error.message));
+  if (error.remedy) box.append(element("span", "", error.remedy));
+  if (error.line) box.addEventListener("click", () => editor.pick(error.line), { once: true });
+}
+
+// What can be done with the model, and what blocks what.
+function chips(readiness) {
+  byId("chips").replaceChildren(...readiness.map(({ name, ready, why }) => {
+    const words = why && !ready ? `${name}: ${why}` : name;
+    const chip = element("span", ready ? "chip ready" : "chip blocked", ready ? "✓ " : "! ", words);
+    chip.title = words;
+    return chip;
+  }));
+}
+
+// The body whose statement the cursor is in.
+function atLine(line) {
+  const at = studio.statements.find(({ kind, first, last }) => kind === "body" && first <= line && line <= last);
+  studio.pick?.(at?.name ?? null, false);
+}
+
+function theme() {
+  const dark = matchMedia("(prefers-color-scheme: dark)");
+  const apply = (name) => {
+    document.documentElement.dataset.theme = name;
+    viewer.setTheme(name);
+    studio.themed?.(name);
+  };
+  dark.addEventListener("change", () => apply(dark.matches ? "dark" : "light"));
+  byId("theme").addEventListener("click", () => apply(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
+  apply(dark.matches ? "dark" : "light");
+}
+
+// Panels beside the view, and on a phone the text and the view too: one at a time.
+function tabs() {
+  for (const bar of document.querySelectorAll("[role=tablist]")) {
+    const all = [...bar.querySelectorAll("[role=tab]")];
+    const choose = (tab) => {
+      for (const one of all) {
+        one.setAttribute("aria-selected", String(one === tab));
+        one.tabIndex = one === tab ? 0 : -1;
+      }
+      if (bar.id === "places") document.body.dataset.place = tab.dataset.shows;
+      else for (const one of all) byId(one.dataset.shows).hidden = one !== tab;
+      studio.opened?.(tab.dataset.shows);
+    };
+    all.forEach((tab, k) => {
+      tab.addEventListener("click", () => choose(tab));
+      tab.addEventListener("keydown", (event) => {
+        const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+        if (step) all.at((k + step) % all.length).focus();
+      });
+    });
+    choose(all[0]);
+  }
+}
+
+connection.on("closed", (event) => {
+  byId("offline").hidden = false;
+  byId("offline").textContent = event?.reason || "The studio does not answer; it may have been ended. Trying again …";
+});
+connection.on("open", () => {
+  byId("offline").hidden = true;
+  if (studio.ready) refresh();
+  else files.begin().catch((error) => note(error.message, "bad"));
+});
+connection.on("disk", (message) => files.changedOnDisk(message));
+
+theme();
+tabs();
+byId("undo").addEventListener("click", () => editor.undo());
+byId("redo").addEventListener("click", () => editor.redo());
+byId("home").addEventListener("click", () => viewer.stage?.home());
+byId("reset").addEventListener("click", () => viewer.reset());
+
+requestAnimationFrame(function frame() {
+  studio.tick?.();
+  viewer.render();
+  requestAnimationFrame(frame);
+});
