@@ -44,6 +44,7 @@ _MODULES = {
     "stepping": "Robots stepped from outside, one and thousands at once, beside MuJoCo.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
     "robot-calls": "The calls of Pinocchio and MuJoCo used most, beside `kg.robot`: do they agree?",
+    "runtime-parameters": "Kernels with all inertias as run-time parameters beside kernels with constants.",
     "study": "Studies: cases a second beside a plain SciPy loop; --dask: the overhead of a cluster.",
     "sizes": "Lines of modules and functions, modules of folders, of this source or others (--source).",
     "walk": "Functions, modules, depth and hops of everyday requests, of this source or others (--source).",
@@ -56,6 +57,7 @@ _MODULES = {
 #: The modules of benchmarks that are not named as their file.
 _ROOMS = {
     "robot-calls": "benchmarks.robot_calls",
+    "runtime-parameters": "benchmarks.runtime_parameters",
     "unknown-forces": "benchmarks.tasks.unknown_forces",
     "kidym-rule": "kinegraph.reproduce.kidym_native_code",
     "ik": "benchmarks.tasks.inverse_kinematics",

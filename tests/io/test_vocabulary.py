@@ -95,9 +95,9 @@ MODEL = """
     <joint type="ball" axis="0 1 0"/>
     <inertial pos="0 0 0" mass="1" fullinertia="1 1 1 0 0 0" axisangle="1 0 0 1"/>
     <geom type="mesh" mesh="a" rgba="1 1 1 1"/><site name="s" pos="0 0 1" fromto="0 0 0 0 0 1" size="1"/>
-    <body euler="1 0 0"><geom type="capsule" fromto="0 0 0 0 0 1" size="1 1"/><geom size="1" contype="0"/>
+    <body euler="1 0 0"><geom type="capsule" fromto="0 0 0 0 0 1" size="1 1"/><geom name="round" size="1" contype="0"/>
       <geom type="mesh" mesh="a"/><geom type="mesh" mesh="tetrahedron"/><geom type="sphere" mesh="tetrahedron"/></body>
-    <replicate count="2" offset="1 0 0"><site name="r"/></replicate>
+    <replicate count="2" offset="1 0 0"><site name="r" pos="9 0 0"/></replicate>
     <body xyaxes="1 0 0 0 1 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1" zaxis="0 0 1"/></body>
   </body></frame>
   <body name="free"><freejoint name="f"/><geom size="1" fluidshape="ellipsoid"/><site name="t"/></body></worldbody>
@@ -108,7 +108,8 @@ MODEL = """
   </equality>
   <tendon><fixed name="f" stiffness="1"><joint joint="j" coef="1"/></fixed>
     <spatial name="t" stiffness="1"><site site="s"/><site site="t"/><pulley divisor="2"/><site site="t"/>
-      <site site="s"/></spatial><spatial><site site="s"/><geom geom="a"/><site site="t"/></spatial></tendon>
+      <site site="s"/></spatial>
+    <spatial><site site="s"/><geom geom="round" sidesite="r0"/><site site="t"/></spatial></tendon>
   <actuator><general joint="j"/><motor tendon="t"/><motor tendon="f"/><motor site="s" refsite="t"/><position joint="j"/>
     <motor cranksite="s" slidersite="t" cranklength="1"/><cylinder joint="j"/><pid joint="j"/>
     <dcmotor joint="j" resistance="1"/></actuator>
@@ -197,6 +198,13 @@ def test_urdf_says_what_it_leaves_out(inner: str, kind: FindingKind, message: st
     assert message in [finding.message for finding in report.of(kind)]
 
 
+def _around(geom: str, side: str = "") -> str:
+    """A tendon from the fixed frame to the body, around a geom of the body."""
+    sidesite = f'sidesite="{side}"' if side else ""
+    path = f'<site site="w"/><geom geom="{geom}" {sidesite}/><site site="s"/>'
+    return f"<tendon><spatial>{path}</spatial></tendon>"
+
+
 MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
 
 
@@ -208,7 +216,9 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
         ('<actuator><motor joint="j" delay="0.1" nsample="5"/></actuator>', "", "actuators"),
         ('<actuator><position joint="j" timeconst="0.1"/></actuator>', "", ""),
         ('<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>', "", ""),
-        ('<tendon><spatial><site site="s"/><geom geom="g"/><site site="s"/></spatial></tendon>', "", "tendons"),
+        (_around("g"), '<geom name="g" type="box" size="1 1 1" contype="0" conaffinity="0"/>', "tendons"),
+        (_around("g"), '<geom name="g" size="0.1" contype="0" conaffinity="0"/>', ""),
+        (_around("g", "s"), '<geom name="g" size="0.3" contype="0" conaffinity="0"/>', "tendons"),
         ('<tendon><fixed armature="1"><joint joint="j" coef="1"/></fixed></tendon>', "", "tendons"),
         ('<equality><tendon tendon1="t" active="false"/></equality>', "", ""),
         ('<equality><flexvert flex="f"/></equality>', "", "equality constraints"),
@@ -233,8 +243,8 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     ],
 )  # fmt: skip
 def test_mjcf_says_what_it_leaves_out(outer: str, inner: str, topic: str) -> None:
-    body = f'<body name="b"><joint name="j"/>{MASS}{inner}</body>'
-    report = parse_mjcf(f"<mujoco>{outer}<worldbody>{body}</worldbody></mujoco>").report
+    body = f'<body name="b"><joint name="j"/>{MASS}{inner}<site name="s" pos="0.2 0 0"/></body>'
+    report = parse_mjcf(f'<mujoco>{outer}<worldbody><site name="w"/>{body}</worldbody></mujoco>').report
     assert report.summary() == topic
     assert report.complete == (not topic)
 

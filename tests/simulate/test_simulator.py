@@ -188,7 +188,7 @@ def test_formulas_and_chosen_controls() -> None:
         ({"controls": ["c"]}, "unknown coordinate or input 'c'"),
         ({"controls": ["a", "a"]}, "given twice"),
         ({"inputs": {"a": "1"}, "controls": ["a"]}, "given twice"),
-        ({"runtime": ["mass"]}, "no parameter 'mass'"),
+        ({"runtime": ["mass"]}, "runtime parameter 'mass' does not exist"),
         ({"t0": float("nan")}, "finite time"),
         ({"state": [1, 2]}, "4 numbers"),
     ],

@@ -75,7 +75,8 @@ def compile(
     """Compile quantities of a mechanism to a kernel, a function of NumPy arrays.
 
     model: a Mechanism, a path, or a library name. quantities: words such as "tau,energy"; see docs/quantities.md.
-    parameters: values that replace the model's. runtime: names of parameters that become the kernel's last argument p.
+    parameters: values that replace the model's. runtime: names of parameters that become the kernel's last argument p,
+        or patterns (`m_*`), whose parameters are in the order of the model.
     effort: how hard to reduce: quick, normal or search. options: threads, lanes, cache of the kernel.
     loops: use recursive algorithms over bodies; None uses them for more than LARGE joints where possible.
     sparse: for matrices of branched trees (H, derivatives): return SciPy sparse arrays without structural zeros.

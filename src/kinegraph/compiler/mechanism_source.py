@@ -37,7 +37,8 @@ class ReadOptions:
     as each format's own engines do: MJCF and SDF yes, URDF no. `JointModel` chooses more: dry friction, limits.
     angle_tolerance: how far off, in radians, a right angle of a robot file may be to be taken as exact; above 1e-7 only
     angles rounded or cut off to the digits written are.
-    parameters: values of parameters by name, or a file of them (.json, .toml, .csv, or lines `name = value`).
+    parameters: values of parameters by name, or a file of them (.json, .toml, .csv, or lines `name = value`); or the
+    word "inertial", which makes parameters of all numbers in the inertias of a robot file.
     equalities: False leaves out the constraints by which a robot file closes loops: <equality> of MJCF, <loop_joint> of
     URDF, joints of SDF that close a loop.
     actuators: False leaves out the actuators of MJCF, whose controls are inputs of the mechanism otherwise.
@@ -53,6 +54,9 @@ class ReadOptions:
     actuators: bool = True
     mocap: Mapping[str, Sequence[Scalar]] | None = None
 
+
+#: The word for `parameters` that makes parameters of all numbers in inertias.
+INERTIAL = "inertial"
 
 #: What every function that needs a mechanism takes: a mechanism, or a model file or name of the library to load.
 MechanismSource: TypeAlias = Mechanism | str | Path
@@ -114,7 +118,8 @@ def load(
         The content of the file decides its format.
     floating: let the base of a URDF robot move freely. package_roots: folders with meshes.
     elements: use damping, springs and friction of robot files; None does as the file's engine does.
-    angle_tolerance: round angles this close to a right angle. parameters: values, or a file of values.
+    angle_tolerance: round angles this close to a right angle. parameters: values, a file of values, or "inertial": all
+        numbers in the inertias become parameters, such as m_hand, cx_hand, Jx_hand, with their numbers as values.
     contacts: let spheres, capsules and boxes touch fixed planes, without rebound or friction; see `with_contacts`.
     equalities: use the constraints of a robot file, or read a tree.
     actuators: make the controls of MJCF actuators inputs of the mechanism.
@@ -139,7 +144,7 @@ def read(source: str | Path, options: ReadOptions) -> Mechanism:
     mechanism = _read(source, options)
     mechanism = replace(mechanism, report=full_report(mechanism))
     given = options.parameters
-    if given is None:
+    if given is None or given == INERTIAL:
         return mechanism
     if isinstance(given, Mapping):
         return changes.with_parameters(mechanism, given)
@@ -161,7 +166,8 @@ def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     if kind is not ModelFormat.MJCF and options.mocap:
         raise ModelError(f"{source}: only MJCF files have mocap bodies", remedy="leave mocap out")
     if root is None:
-        return _without_xml(source, kind, options)
+        mechanism = _without_xml(source, kind, options)
+        return changes.with_inertial_parameters(mechanism) if options.parameters == INERTIAL else mechanism
     return _robot(root, kind, Path(source), options)
 
 
@@ -191,15 +197,16 @@ def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -
         mocap=_motions(options.mocap or {}),
     )
     usual = robot.JointModel() if options.elements is None else options.elements
+    inertial = options.parameters == INERTIAL
     if kind is ModelFormat.MJCF:
         from kinegraph.io.mjcf.reader import read_mjcf
 
-        return _with_joint_model(read_mjcf(root, path, shared).mechanism, usual)
+        return _with_joint_model(read_mjcf(root, path, shared).mechanism, usual, inertial)
     if kind is ModelFormat.SDF:
         from kinegraph.io.sdf.reader import read_sdf
 
-        return _with_joint_model(read_sdf(root, path, shared).mechanism, usual)
-    return _with_joint_model(_urdf(root, path, options), options.elements or False)
+        return _with_joint_model(read_sdf(root, path, shared).mechanism, usual, inertial)
+    return _with_joint_model(_urdf(root, path, options), options.elements or False, inertial)
 
 
 def _motions(given: Mapping[str, Sequence[Scalar]]) -> dict[str, tuple[Scalar, ...]]:
@@ -224,7 +231,9 @@ def _urdf(root: Element, path: Path, options: ReadOptions) -> Mechanism:
     return read_urdf(root, path, chosen).mechanism
 
 
-def _with_joint_model(mechanism: Mechanism, elements: bool | JointModel) -> Mechanism:
+def _with_joint_model(mechanism: Mechanism, elements: bool | JointModel, inertial: bool) -> Mechanism:
+    if inertial:  # before armature and gravity compensation become part of the equations
+        mechanism = changes.with_inertial_parameters(mechanism)
     if not elements:
         return mechanism
     chosen = elements if isinstance(elements, robot.JointModel) else robot.JointModel(dry_friction=True)

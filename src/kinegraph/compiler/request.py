@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -147,17 +149,45 @@ def closure_of(closure: Closure | str) -> Closure:
 
 
 def runtime_names(mechanism: Mechanism, runtime: str | Sequence[str]) -> tuple[str, ...]:
-    """The parameters that are given when a kernel runs, checked; a single one may be given as it is."""
+    """The parameters that are given when a kernel runs, checked; a single one may be given as it is.
+
+    A name may be a pattern, `m_*` for all that begin so; its parameters follow in the order of the model.
+    """
     if not isinstance(runtime, Iterable):
         raise KernelError(f"runtime is {runtime!r:.80}: give names of parameters, such as ['m1']")
-    names = (runtime,) if isinstance(runtime, str) else tuple(runtime)
+    given = (runtime,) if isinstance(runtime, str) else tuple(runtime)
     known = [parameter.name for parameter in mechanism.parameters]
-    for place, name in enumerate(names):
-        if name not in known:
-            raise KernelError(f"runtime parameter {name!r} does not exist; parameters are: {', '.join(sorted(known))}")
-        if name in names[:place]:
+    found: dict[str, None] = {}
+    for name in given:
+        own = (
+            [one for one in known if fnmatch.fnmatchcase(one, name)]
+            if isinstance(name, str) and _PATTERN.search(name)
+            else [name]
+        )
+        if not own:
+            raise KernelError(f"no runtime parameter matches {name!r}; parameters are: {_some(known)}")
+        if own == [name] and name not in known:
+            raise KernelError(f"runtime parameter {name!r} does not exist; parameters are: {_some(known)}")
+        if own == [name] and name in found:
             raise KernelError(f"runtime parameter {name!r} is named twice: name it once")
-    return names
+        found |= dict.fromkeys(own)
+    return tuple(found)
+
+
+def _matching(name: str, known: Sequence[str]) -> list[str]:
+    """The parameters that match a pattern; a name without wildcards is returned as it is."""
+    if not isinstance(name, str) or not _PATTERN.search(name):
+        return [name]
+    return [one for one in known if fnmatch.fnmatchcase(one, name)]
+
+
+_PATTERN = re.compile(r"[*?\[]")
+_LISTED = 40
+
+
+def _some(known: Sequence[str]) -> str:
+    ordered = sorted(known)
+    return ", ".join(ordered[:_LISTED]) + (", ..." if len(ordered) > _LISTED else "")
 
 
 def bound_parameters(

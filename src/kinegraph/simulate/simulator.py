@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.arrays import Floats
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
+from kinegraph.compiler.request import runtime_names
 from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
-from kinegraph.errors import SolveError
+from kinegraph.errors import KernelError, SolveError
 from kinegraph.jit.parallel import cores, for_blocks
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import Scalar
@@ -52,7 +53,7 @@ def simulator(
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Scalar] | None = None,
     controls: Sequence[str] | None = None,
-    runtime: Sequence[str] = (),
+    runtime: str | Sequence[str] = (),
     count: int | None = None,
     t0: float = 0.0,
     threads: int | None = None,
@@ -62,7 +63,8 @@ def simulator(
 
     dt: the step size in seconds, of the classical Runge-Kutta method (order 4).
     state: where it starts, by name or as an array [q, v]; loops are assembled.
-    parameters: values that differ from the model's. runtime: names of parameters that may change between steps.
+    parameters: values that differ from the model's. runtime: names of parameters that may change between steps, or
+        patterns (`m_*`); the property `runtime` lists them.
     inputs: formulas of t and the state that are compiled into the equations, e.g. {"q1": "-0.1*q1'"}, or for all joints
         {"tau": "gravity - 5*v"} (see `kinegraph.simulate.array_formulas`).
     controls: what `u` holds, in this order: coordinates (a force or torque) and inputs of the model. By default every
@@ -83,11 +85,12 @@ def simulator(
     numbers = parameter_values(mechanism, values)
     if values:
         check_values(mechanism, numbers)
-    for name in runtime:
-        if name not in numbers:
-            raise SolveError(f"runtime: there is no parameter {name!r}{did_you_mean(name, list(numbers))}")
+    try:
+        names_at_run_time = runtime_names(mechanism, runtime)
+    except KernelError as error:
+        raise SolveError(str(error)) from None
     names = _control_names(mechanism, symbols, controls)
-    plan = _Plan(mechanism, VelocityForm(mechanism, values, forces, runtime), names, numbers, native)
+    plan = _Plan(mechanism, VelocityForm(mechanism, values, forces, names_at_run_time), names, numbers, native)
     if count is None:
         return Simulator(plan, state, _step_size(dt), t0)
     if not (isinstance(count, int) and count > 0):
@@ -225,6 +228,11 @@ class Simulator:
     def controls(self) -> tuple[str, ...]:
         """What the entries of `u` act on."""
         return self._plan.controls
+
+    @property
+    def runtime(self) -> tuple[str, ...]:
+        """The names of the entries of `parameters`."""
+        return tuple(self._plan.equations.runtime)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -372,6 +380,11 @@ class Simulators:
     def controls(self) -> tuple[str, ...]:
         """What the columns of `u` act on."""
         return self._plan.controls
+
+    @property
+    def runtime(self) -> tuple[str, ...]:
+        """The names of the columns of `parameters`."""
+        return tuple(self._plan.equations.runtime)
 
     @property
     def names(self) -> tuple[str, ...]:

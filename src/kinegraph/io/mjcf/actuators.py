@@ -22,7 +22,8 @@ from kinegraph.io.mjcf.actuator_laws import (
 from kinegraph.io.mjcf.equality import Parts, found_part
 from kinegraph.io.mjcf.joints import SCALAR_JOINTS, MjcfJoint, MjcfJointKind, force_range
 from kinegraph.io.mjcf.settings import ACTUATORS, Defaults, Settings, switched_range
-from kinegraph.io.mjcf.tendons import Extent, Sites, Tendon, linear_form, scalar_product
+from kinegraph.io.mjcf.tendon_paths import Extent, Sites, linear_form, scalar_product
+from kinegraph.io.mjcf.tendons import Tendon
 from kinegraph.io.mjcf.transforms import cleaned
 from kinegraph.io.robot.findings import Findings
 from kinegraph.io.robot.joint_motion import JointMotion, NameTable

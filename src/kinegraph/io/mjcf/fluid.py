@@ -16,7 +16,7 @@ import numpy as np
 from kinegraph.io.mjcf.geoms import Geom
 from kinegraph.io.mjcf.moments import along_principal_axes
 from kinegraph.io.mjcf.settings import FluidSettings
-from kinegraph.io.mjcf.tendons import scalar_product
+from kinegraph.io.mjcf.tendon_paths import scalar_product
 from kinegraph.io.mjcf.transforms import cleaned
 from kinegraph.io.robot.xml import numbers
 from kinegraph.model.axes import Axes

@@ -39,7 +39,8 @@ from kinegraph.io.mjcf.keyframes import keyframes
 from kinegraph.io.mjcf.mocap import MocapBodies
 from kinegraph.io.mjcf.moments import along_principal_axes
 from kinegraph.io.mjcf.settings import ACTUATORS, Defaults, InertiaFromGeoms, Settings, read_settings, switched_range
-from kinegraph.io.mjcf.tendons import Sites, Tendon, TendonReader
+from kinegraph.io.mjcf.tendon_paths import Sites
+from kinegraph.io.mjcf.tendons import Tendon, TendonReader
 from kinegraph.io.mjcf.transforms import Orienter, cleaned, exact_quaternion
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
@@ -178,6 +179,7 @@ class MjcfRobotBuilder:
         self._shapes: list[Shape] = []
         self._points: list[Point] = []
         self._sites: dict[str, Frame] = {}
+        self._geoms: dict[str, tuple[Geom, Frame]] = {}
         self._point_of: dict[tuple[str, Frame], str] = {}
         self._compensated: dict[str, Fraction] = {}
         self._joint_of: dict[str, str] = {}
@@ -212,7 +214,7 @@ class MjcfRobotBuilder:
         extras = (*self._joint_records(bare), *compensation, *fluid, *self._shapes)
         full = replace(bare, extras=extras, joints=tuple(joints))
         parts, sites = self._parts, Sites(self._sites, self._point)
-        ropes = TendonReader(full, parts, sites, self.joints, self.defaults, self.findings)
+        ropes = TendonReader(full, parts, sites, self._geoms, self.joints, self.defaults, self.findings)
         tendons = ropes.tendons(self.root)
         mechanism = self._with_equality(full, parts, tendons, options.equalities)
         mechanism = self.mocap.moved(self._driven(mechanism, ropes, tendons, options.actuators))
@@ -299,7 +301,7 @@ class MjcfRobotBuilder:
     def _point(self, name: str, frame: Frame) -> str:
         """The output point of a site, or a new one at a frame; its name is not that of a body."""
         if (name, frame) not in self._point_of:
-            known = self.point_names[name] if name in self._sites else ""
+            known = self.point_names[name] if self._sites.get(name) == frame else ""
             if not known or known in self.body_names.originals:
                 known = self.point_names.fresh(f"{name}_site" if known else name)
                 x, y, z = cleaned(pose(frame.transforms)[1])
@@ -354,6 +356,9 @@ class MjcfRobotBuilder:
             if not self._is_fixed(body):
                 ellipsoids = [geom for geom in geoms if geom.element.get("fluidshape") == "ellipsoid"]
                 self._in_fluid[name] = [(geom, Frame(name, inverse(frame))) for geom in ellipsoids]
+        for geom in geoms:
+            if called := geom.element.get("name"):
+                self._geoms[called] = geom, Frame(name, (*inverse(frame), *geom.shape[2]))
         self._shapes.extend(self._shape(geom, name, inverse(frame)) for geom in geoms)
         self._add_sites(body, name, inverse(frame))
 
@@ -566,9 +571,9 @@ MJCF: Vocabulary = {
     ),
     "freejoint": entry(understood("name align"), idle("group")),
     "geom": entry(
-        understood(f"class type size fromto {_PLACE} contype conaffinity mass density mesh"),
+        understood(f"name class type size fromto {_PLACE} contype conaffinity mass density mesh"),
         understood("rgba group shellinertia fitscale fluidshape fluidcoef"),
-        idle(f"name user material hfield castshadow {_CONTACT}"),
+        idle(f"user material hfield castshadow {_CONTACT}"),
         children="plugin",
     ),
     "site": entry(
@@ -595,7 +600,7 @@ MJCF: Vocabulary = {
         understood(_TENDON), idle(f"material rgba width {_TENDON_IDLE}"), missing("yielding springs", springyield="0")
     ),
     "via_point": entry(understood("site")),
-    "wrap": entry(understood("geom"), idle("sidesite")),
+    "wrap": entry(understood("geom sidesite")),
     "pulley": entry(understood("divisor")),
     "share": entry(understood("joint coef")),
     "equality": entry(

@@ -2,119 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-import numpy as np
-
 from kinegraph.errors import ModelError
-from kinegraph.io.mjcf.equality import Parts, Pose, found_part, poses_at, start_values
+from kinegraph.io.mjcf.equality import Parts, found_part, poses_at, start_values
+from kinegraph.io.mjcf.geoms import Geom
 from kinegraph.io.mjcf.joints import SCALAR_JOINTS, MjcfJointReader
 from kinegraph.io.mjcf.settings import Defaults, Settings, switched_range
+from kinegraph.io.mjcf.tendon_paths import Extent, Sites, distance, linear_form
+from kinegraph.io.mjcf.wrapping import UnsupportedPathError, wrap_geom, wrapped
 from kinegraph.io.robot.findings import Findings
-from kinegraph.io.robot.placement import linear, plus
+from kinegraph.io.robot.placement import plus
 from kinegraph.io.robot.xml import Element, numbers, single
 from kinegraph.model.constraints import Frame
 from kinegraph.model.evaluate import Value, number
 from kinegraph.model.expressions import Call, Expression, Name, Number, Operation, expression
-from kinegraph.model.mechanism import ONE, ZERO, Axis, Mechanism, Shift
+from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import Extra, JointFriction, JointLimits, JointSpring
 
 _TOPIC = "tendons"
-_AXES = "xyz"
 #: The value of `springlength` that means the length at the reference positions of springs.
 _AUTOMATIC = Fraction(-1)
-
-
-@dataclass(frozen=True)
-class Extent:
-    """A length along which a tendon or actuator acts, and its rate.
-
-    shares: the factor of each coordinate if the length is a linear form of coordinates, else None.
-    """
-
-    value: Expression
-    rate: Expression
-    shares: tuple[tuple[str, Fraction], ...] | None = None
-
-    def scaled(self, factor: Fraction) -> Extent:
-        """This length, times a factor."""
-        shares = None if self.shares is None else tuple((name, factor * share) for name, share in self.shares)
-        return Extent(linear(factor, self.value), linear(factor, self.rate), shares)
-
-
-def linear_form(shares: Sequence[tuple[str, Fraction]]) -> Extent:
-    """The length of factors times coordinates."""
-    together: dict[str, Fraction] = {}
-    for name, factor in shares:
-        together[name] = together.get(name, Fraction(0)) + factor
-    nonzero = tuple((name, factor) for name, factor in together.items() if factor)
-    value: Expression = ZERO
-    rate: Expression = ZERO
-    for name, factor in nonzero:
-        value, rate = (plus(total, linear(factor, Name(one))) for total, one in ((value, name), (rate, name + "'")))
-    return Extent(value, rate, nonzero)
-
-
-def scalar_product(first: Sequence[Expression], second: Sequence[Expression]) -> Expression:
-    """The scalar product of two vectors."""
-    total: Expression = ZERO
-    for one, other in zip(first, second, strict=True):
-        if ZERO not in (one, other):
-            total = plus(total, Operation("*", (one, other)))
-    return total
-
-
-class Sites:
-    """Positions of sites as names of output points: `tip.x`, and their rates.
-
-    `point` gives a frame the name of an output point.
-    """
-
-    def __init__(self, frames: Mapping[str, Frame], point: Callable[[str, Frame], str]) -> None:
-        self.frames = frames
-        self._point = point
-
-    def position(self, site: str) -> tuple[Name, ...]:
-        """The three coordinates of a site in the fixed frame."""
-        name = self._point(site, self.frames[site])
-        return tuple(Name(f"{name}.{axis}") for axis in _AXES)
-
-    def velocity(self, site: str) -> tuple[Name, ...]:
-        """The velocity of a site."""
-        name = self._point(site, self.frames[site])
-        return tuple(Name(f"{name}.{axis}'") for axis in _AXES)
-
-    def axis(self, site: str) -> tuple[tuple[Expression, ...], tuple[Expression, ...]]:
-        """The z axis of a site in the fixed frame, and its rate: from the site to a point ahead of it."""
-        frame = self.frames[site]
-        ahead = self._point(f"{site}_ahead", Frame(frame.body, (*frame.transforms, Shift(Axis.Z, ONE))))
-        here, there = (
-            (self.position(site), self.velocity(site)),
-            [tuple(Name(f"{ahead}.{axis}{prime}") for axis in _AXES) for prime in ("", "'")],
-        )
-        direction, rate = (
-            tuple(Operation("-", pair) for pair in zip(far, near, strict=True))
-            for near, far in zip(here, there, strict=True)
-        )
-        return direction, rate
-
-
-def distance(first: str, second: str, sites: Sites) -> Extent:
-    """The distance between two sites; a number if one body carries both."""
-    here, there = sites.frames[first], sites.frames[second]
-    if here.body == there.body:
-        away = [Pose.origin().moved(frame.transforms, {}).position.astype(float) for frame in (here, there)]
-        return Extent(expression(float(np.linalg.norm(away[0] - away[1]))), ZERO)
-    steps, rates = (
-        [Operation("-", pair) for pair in zip(read(second), read(first), strict=True)]
-        for read in (sites.position, sites.velocity)
-    )
-    length = Call("sqrt", (scalar_product(steps, steps),))
-    return Extent(length, Operation("/", (scalar_product(steps, rates), length)))
 
 
 @dataclass(frozen=True)
@@ -137,6 +49,7 @@ class TendonReader:
     mechanism: Mechanism
     parts: Parts
     sites: Sites
+    geoms: Mapping[str, tuple[Geom, Frame]]
     joints: MjcfJointReader
     defaults: Defaults
     findings: Findings
@@ -163,12 +76,12 @@ class TendonReader:
     def _extent(self, element: Element, name: str) -> Extent | None:
         if element.tag == "fixed":
             return linear_form([self._share(joint) for joint in element.all("joint")])
-        wrapping = next(element.all("geom"), None)
-        if wrapping is not None:
-            message = f"the tendon {name} wraps around the geom {wrapping.get('geom')}: no force acts along it"
+        try:
+            return self._path(element)
+        except UnsupportedPathError as reason:
+            message = f"the tendon {name}: {reason}; no force acts along it"
             self.findings.add(FindingKind.LEFT_OUT, message, element.place, _TOPIC)
             return None
-        return self._path(element)
 
     def _share(self, element: Element) -> tuple[str, Fraction]:
         joint, motion = found_part(self.parts.joints, element, "joint")
@@ -180,21 +93,36 @@ class TendonReader:
         return own.text, single(element, "coef") or Fraction(0)
 
     def _path(self, element: Element) -> Extent:
-        """The sum of distances between consecutive sites; a pulley begins a new branch."""
+        """The sum of distances between consecutive sites, perhaps around a geom; a pulley begins a new branch."""
         value: Expression = ZERO
         rate: Expression = ZERO
         before, divisor = "", Fraction(1)
+        around: Element | None = None
         for step in element.children:
             if step.tag == "pulley":
                 before, divisor = "", single(step, "divisor") or Fraction(1)
+            elif step.tag == "geom":
+                around = step
             elif step.tag == "site":
                 found_part(self.sites.frames, step, "site")
                 here = step.required("site")
                 if before:
-                    part = distance(before, here, self.sites).scaled(1 / divisor)
+                    part = self._segment(before, here, around).scaled(1 / divisor)
                     value, rate = plus(value, part.value), plus(rate, part.rate)
-                before = here
+                before, around = here, None
         return Extent(value, rate)
+
+    def _segment(self, first: str, second: str, around: Element | None) -> Extent:
+        if around is None:
+            return distance(first, second, self.sites)
+        if around.get("sidesite"):
+            found_part(self.sites.frames, around, "sidesite")
+            what = (
+                "side sites of tendons choose paths as in MuJoCo 3; at some positions MuJoCo 4.0 takes the direct path"
+            )
+            self.findings.add(FindingKind.ASSUMED, what, None, _TOPIC)
+        geom, frame = found_part(self.geoms, around, "geom")
+        return wrapped(first, second, wrap_geom(geom, frame), around.get("sidesite") or "", self.sites)
 
     # springs, damping, friction, range
 
@@ -245,9 +173,9 @@ class TendonReader:
         values: dict[str, Value] = dict(positions)
         if extent.shares is None:
             poses = poses_at(self.mechanism, positions)
-            for site, frame in self.sites.frames.items():
+            for point, frame in self.sites.used.items():
                 position = poses[frame.body].moved(frame.transforms, {}).position
-                values |= {name.text: float(one) for name, one in zip(self.sites.position(site), position, strict=True)}
+                values |= {f"{point}.{axis}": float(one) for axis, one in zip("xyz", position, strict=True)}
         return float(number(extent.value, values))
 
     @cached_property
