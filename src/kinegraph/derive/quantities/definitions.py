@@ -8,21 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from kinegraph.derive.quantities import (
-    centroidal,
-    constraints,
-    dynamics,
-    elements,
-    energy,
-    kinematics,
-    platforms,
-    unknown_forces,
-)
+from kinegraph.derive.quantities import centroidal, constraints, dynamics, elements, energy, kinematics, platforms
+from kinegraph.lazy_imports import Functions
 
 if TYPE_CHECKING:
+    from kinegraph.derive.quantities import unknown_forces
     from kinegraph.derive.quantities.derivation import Derivation
     from kinegraph.derive.quantities.quantity import Quantity
     from kinegraph.derive.tree.expressions import Values
+else:
+    unknown_forces = Functions("kinegraph.derive.quantities.unknown_forces")  # few models have unknowns
 
 Definition: TypeAlias = "Callable[[Derivation, Quantity], Values]"
 WrittenDerivative: TypeAlias = "Callable[[Derivation, str], Values | None]"
