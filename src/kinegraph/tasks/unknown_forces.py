@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -23,12 +24,13 @@ from kinegraph.graph.proof import prove
 from kinegraph.jit.kernel import compile_graph
 from kinegraph.model.changes.coordinates import with_known
 from kinegraph.model.constraints import is_constrained, refuse_states
-from kinegraph.model.expressions import Scalar
+from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.passes.effort import Effort
 from kinegraph.passes.pipeline import reduce
 from kinegraph.simulate.formulas import formula
+from kinegraph.solve.solution import save_columns
 from kinegraph.tabular import Tabular
 from kinegraph.tasks.force_equations import (
     FORCES,
@@ -160,6 +162,13 @@ class UnknownForces(Tabular):
     def _table(self) -> Mapping[str, Floats]:
         errors = {} if self.errors is None else {f"error of {name}": self.error(name) for name in self.unknowns}
         return {"t": self.times, **{name: self[name] for name in self.unknowns}, **errors}
+
+    def save(self, path: str | Path) -> Path:
+        """Write times, the motion and the forces to a .csv, .npz or .parquet file."""
+        layout, motion = self.problem.mechanism.layout, self.motion
+        parts = ((layout.positions, motion.q), (layout.velocities, motion.v), (layout.accelerations, motion.a))
+        columns = {name: rows[:, k] for names, rows in parts for k, name in enumerate(names)}
+        return save_columns(path, {TIME: self.times, **columns, **self._table()})
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""
