@@ -13,7 +13,7 @@ import re
 import sys
 from collections.abc import Iterable
 
-from kinegraph.export.transliteration import plain_letters, transliterated
+from kinegraph.export.transliteration import ascii_spelling, transliterated
 
 #: The shortest limit of all languages is MATLAB's 63; prefix and function name share it.
 LONGEST = 30
@@ -158,5 +158,5 @@ def comment(text: str, longest: int = 120) -> str:
 
 
 def _in_comment(letter: str) -> str:
-    plain = letter if letter.isascii() else plain_letters(letter)
-    return plain if all(map(_HARMLESS.fullmatch, plain)) else f"<U+{ord(letter):04X}>"
+    spelled = letter if letter.isascii() else ascii_spelling(letter)
+    return spelled if all(map(_HARMLESS.fullmatch, spelled)) else f"<U+{ord(letter):04X}>"

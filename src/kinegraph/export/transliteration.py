@@ -31,7 +31,7 @@ _DOTS = {1: "_dot", 2: "_ddot"}
 def transliterated(name: str) -> str:
     """A name in letters, digits and single underscores; empty if it has no letter or digit that can be read."""
     text = _PRIMES.sub(_dotted, name)
-    letters = "".join(plain_letters(letter) for letter in text)
+    letters = "".join(ascii_spelling(letter) for letter in text)
     return re.sub(r"[^A-Za-z0-9]+", "_", letters).strip("_")
 
 
@@ -40,14 +40,14 @@ def _dotted(primes: re.Match[str]) -> str:
     return _DOTS.get(count, f"_d{count}")
 
 
-def plain_letters(letter: str) -> str:
+def ascii_spelling(letter: str) -> str:
     """One character in plain letters; what has none is itself."""
     if letter.isascii():
         return letter
     if letter.lower() in _LETTERS:
-        plain = _LETTERS[letter.lower()]
-        return plain if letter == letter.lower() else plain.capitalize()
+        spelled = _LETTERS[letter.lower()]
+        return spelled if letter == letter.lower() else spelled.capitalize()
     parts = unicodedata.normalize("NFKD", letter)
     if parts == letter:
         return letter
-    return "".join(plain_letters(part) for part in parts if not unicodedata.combining(part))
+    return "".join(ascii_spelling(part) for part in parts if not unicodedata.combining(part))
