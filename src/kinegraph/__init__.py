@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from kinegraph.tasks.sensitivities import sensitivities
     from kinegraph.tasks.statics import statics
     from kinegraph.tasks.synthesize import synthesize, synthesize_path
+    from kinegraph.tasks.synthesize_cycle import synthesize_cycle
+    from kinegraph.tasks.tolerances import tolerances
     from kinegraph.tasks.unbalance_response import unbalance_response
     from kinegraph.tasks.unknown_forces import unknown_forces
     from kinegraph.view.view import view
@@ -126,6 +128,8 @@ _HOMES = {
     "fit": "kinegraph.tasks.fit",
     "synthesize": "kinegraph.tasks.synthesize",
     "synthesize_path": "kinegraph.tasks.synthesize",
+    "synthesize_cycle": "kinegraph.tasks.synthesize_cycle",
+    "tolerances": "kinegraph.tasks.tolerances",
     # Studies of many runs, and dockings.
     "study": "kinegraph.studies.study",
     "dock": "kinegraph.docking.dock",
@@ -195,6 +199,8 @@ __all__ = [  # noqa: RUF022 - grouped by purpose
     "fit",
     "synthesize",
     "synthesize_path",
+    "synthesize_cycle",
+    "tolerances",
     # Studies of many runs, and dockings.
     "study",
     "dock",

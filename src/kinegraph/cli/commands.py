@@ -132,6 +132,14 @@ COMMANDS: dict[str, Entry | Group] = {
         "kinegraph.cli.parameters:run_synthesize",
         "Find parameters and initial values within bounds that bring a run closest to wanted outputs.",
     ),
+    "synthesize-cycle": Entry(
+        "kinegraph.cli.machines:run_synthesize_cycle",
+        "Find dimensions of a linkage for goals over a cycle: stroke, extremes, time ratio, transmission angle, path.",
+    ),
+    "tolerances": Entry(
+        "kinegraph.cli.machines:run_tolerances",
+        "Compute which tolerance contributes how much to an output, by exact derivatives and by samples.",
+    ),
     "inspect": Entry(
         "kinegraph.cli.inspect:run",
         "Print an intermediate value of the compiler: model, joint tree, graph, program, LLVM code or assembly.",
