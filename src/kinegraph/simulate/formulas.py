@@ -57,9 +57,11 @@ def _parsed(given: str) -> Expression:
     spelled = _POINT.sub(rf"\1{_DOT}\2", _PRIMED.sub(rf"\1{_PRIME}", spelled))
     try:
         read = ExpressionReader("", Places()).transform(expression_tree(spelled))
-    except (UnexpectedInput, VisitError) as error:
-        if isinstance(error, VisitError) and isinstance(error.orig_exc, ModelError):
-            raise SolveError(f"cannot parse the formula {given!r}: {error.orig_exc}") from None
+    except (ModelError, UnexpectedInput, VisitError) as error:
+        cause = error.orig_exc if isinstance(error, VisitError) else error
+        if isinstance(cause, ModelError):
+            remedy = f"\n  {cause.remedy}" if cause.remedy else ""
+            raise SolveError(f"cannot parse the formula {given!r}: {cause.problem}{remedy}") from None
         remedy = CHOICE_REMEDY if set("<>?&") & set(str(given)) else "write e.g. 2*sin(3*t) - 0.1*q1'"
         raise SolveError(f"cannot parse the formula {given!r}: {remedy}") from None
     return _respelled(as_expression(read))
