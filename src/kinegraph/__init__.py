@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kinegraph.passes.pipeline import reduce
     from kinegraph.robot.joint_order import order
     from kinegraph.robot.robot import robot
+    from kinegraph.simulate.chains import simulate_chains
     from kinegraph.simulate.run import simulate
     from kinegraph.simulate.simulator import simulator
     from kinegraph.simulate.sweep import sweep
@@ -94,6 +95,7 @@ _HOMES = {
     "order": "kinegraph.robot.joint_order",
     # Motion: runs, with events and controllers.
     "simulate": "kinegraph.simulate.run",
+    "simulate_chains": "kinegraph.simulate.chains",
     "sweep": "kinegraph.simulate.sweep",
     "simulator": "kinegraph.simulate.simulator",
     "Event": "kinegraph.solve.problem",
@@ -165,6 +167,7 @@ __all__ = [  # noqa: RUF022 - grouped by purpose
     "order",
     # Motion: runs, with events and controllers.
     "simulate",
+    "simulate_chains",
     "sweep",
     "simulator",
     "Event",

@@ -39,6 +39,7 @@ OF_ONE = {
     "inverse-kinematics": {"path", "times", "spring", "state"},
     "point-motion": {"place"},
     "sensitivities": {"backward"},
+    "simulate-chains": {"mpi"},
     "simulate": {"stop", "stop-if", "estimate-error", "show", "wrap"},
     "study": {"stop", "stop-if", "case", "mpi"},
     "synthesize": {"motion", "at-ends", "at-end"},

@@ -44,6 +44,10 @@ COMMANDS: dict[str, Entry | Group] = {
     "eval": Entry("kinegraph.cli.eval:run", "Compile quantities and evaluate them at one state."),
     "export": Entry("kinegraph.cli.export:run", "Write equations as source code with a self-test."),
     "simulate": Entry("kinegraph.cli.simulate:run", "Simulate a mechanism; save, plot, or animate the result."),
+    "simulate-chains": Entry(
+        "kinegraph.cli.simulate_chains:run",
+        "Simulate a mechanism with loops chain by chain, on threads or MPI ranks.",
+    ),
     "study": Entry(
         "kinegraph.cli.study:run",
         "Run many cases of a model with varied parameters and states, or a study file (.toml).",

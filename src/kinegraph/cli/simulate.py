@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -126,14 +126,14 @@ def run(
         parameters=run_parameters(mechanism, settings),
         outputs=output_formulas(outputs),
         inputs=input_values(assignments(inputs or (), "--input")), events=read_events(events, stop, stop_if),
-        times=times or None, t0=t0, native="auto" if native is None else native, baumgarte=_gains(baumgarte),
+        times=times or None, t0=t0, native="auto" if native is None else native, baumgarte=gains(baumgarte),
         loops=loops, passes=passes, progress=False if quiet or json else None,
     )  # fmt: skip
     solution = simulated(control=control)
     estimates: tuple[ErrorEstimate, ...] = ()
     if estimate_error:
         estimates = error_estimates(solution, simulated(control=tighter(control)))
-    _write(solution, output, plot, page, source.typed, formula_list(show), wrap)
+    write_files(solution, output, plot, page, source.typed, formula_list(show), wrap)
     _report(solution, estimates, json)
     if not json:
         name_files(output, plot, page)
@@ -165,14 +165,14 @@ def name_files(output: Path | None, plot: Path | None, page: Path | None) -> Non
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
 
 
-def _write(
+def write_files(
     solution: Solution,
     output: Path | None,
     plot: Path | None,
     page: Path | None,
     typed: str,
-    show: list[str],
-    wrap: bool,
+    show: Sequence[str] = (),
+    wrap: bool = False,
 ) -> None:
     """The files that were asked for: columns, a drawing, a page."""
     if output:
@@ -188,7 +188,7 @@ def _write(
             write_page(solution, page, typed, show)
 
 
-def _gains(text: str | None) -> Baumgarte | None:
+def gains(text: str | None) -> Baumgarte | None:
     """`20,20`, `20` for both, or `auto`."""
     from kinegraph.simulate.stabilization import Baumgarte
 
