@@ -23,6 +23,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.robot_data import full_report
 
 if TYPE_CHECKING:
+    from kinegraph.io.options import RobotFileOptions
     from kinegraph.io.robot.xml import Element
     from kinegraph.model.joint_models import JointModel
 
@@ -157,14 +158,19 @@ def _read(source: str | Path, options: ReadOptions) -> Mechanism:
     kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognized(source)
     if kind is not ModelFormat.URDF and options.floating:
         raise ModelError(f"{source}: only a URDF's base can be set free when it is read", remedy="leave floating out")
-    if root is None and options.package_roots:
-        message = f"{source}: only URDF, MJCF and SDF files have package roots"
-        raise ModelError(message, remedy="leave the package roots out")
-    if root is None and not options.equalities:
-        message = f"{source}: only URDF, MJCF and SDF files have equalities to leave out"
-        raise ModelError(message, remedy="leave the loops and constraints out of the model itself")
     if kind is not ModelFormat.MJCF and options.mocap:
         raise ModelError(f"{source}: only MJCF files have mocap bodies", remedy="leave mocap out")
+    if kind is ModelFormat.USD:
+        from kinegraph.io.usd.reader import load_usd
+
+        found = load_usd(source, _shared(options)).mechanism
+        return _with_joint_model(found, options.elements or False, options.parameters == INERTIAL)
+    if root is None and options.package_roots:
+        message = f"{source}: only URDF, MJCF, SDF and USD files have package roots"
+        raise ModelError(message, remedy="leave the package roots out")
+    if root is None and not options.equalities:
+        message = f"{source}: only URDF, MJCF, SDF and USD files have equalities to leave out"
+        raise ModelError(message, remedy="leave the loops and constraints out of the model itself")
     if root is None:
         mechanism = _without_xml(source, kind, options)
         return changes.with_inertial_parameters(mechanism) if options.parameters == INERTIAL else mechanism
@@ -187,15 +193,7 @@ def read_text(text: str, path: Path) -> Mechanism:
 
 def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -> Mechanism:
     """The mechanism of a robot file, with the joint model its own engines use unless another is asked for."""
-    from kinegraph.io.options import RobotFileOptions
-
-    shared = RobotFileOptions(
-        options.package_roots,
-        angle_tolerance=options.angle_tolerance,
-        equalities=options.equalities,
-        actuators=options.actuators,
-        mocap=_motions(options.mocap or {}),
-    )
+    shared = _shared(options)
     usual = robot.JointModel() if options.elements is None else options.elements
     inertial = options.parameters == INERTIAL
     if kind is ModelFormat.MJCF:
@@ -207,6 +205,19 @@ def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -
 
         return _with_joint_model(read_sdf(root, path, shared).mechanism, usual, inertial)
     return _with_joint_model(_urdf(root, path, options), options.elements or False, inertial)
+
+
+def _shared(options: ReadOptions) -> RobotFileOptions:
+    """The options that all readers of robot files have."""
+    from kinegraph.io.options import RobotFileOptions
+
+    return RobotFileOptions(
+        options.package_roots,
+        angle_tolerance=options.angle_tolerance,
+        equalities=options.equalities,
+        actuators=options.actuators,
+        mocap=_motions(options.mocap or {}),
+    )
 
 
 def _motions(given: Mapping[str, Sequence[Scalar]]) -> dict[str, tuple[Scalar, ...]]:
