@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from kinegraph.store.database import open_store
     from kinegraph.studies.study import study
     from kinegraph.tasks.assemble import assemble
+    from kinegraph.tasks.campbell import campbell
     from kinegraph.tasks.continuation import continuation
     from kinegraph.tasks.equilibria import equilibria
     from kinegraph.tasks.first_integrals import first_integrals
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from kinegraph.tasks.sensitivities import sensitivities
     from kinegraph.tasks.statics import statics
     from kinegraph.tasks.synthesize import synthesize, synthesize_path
+    from kinegraph.tasks.unbalance_response import unbalance_response
     from kinegraph.tasks.unknown_forces import unknown_forces
     from kinegraph.view.view import view
 
@@ -116,6 +118,8 @@ _HOMES = {
     # Machines: cycles, speeds, rotors and tolerances.
     "periodic_motion": "kinegraph.tasks.periodic_motion",
     "flywheel": "kinegraph.tasks.flywheel",
+    "campbell": "kinegraph.tasks.campbell",
+    "unbalance_response": "kinegraph.tasks.unbalance_response",
     # Parameters of a run: derivatives, identification and design.
     "sensitivities": "kinegraph.tasks.sensitivities",
     "gradient": "kinegraph.tasks.gradient",
@@ -183,6 +187,8 @@ __all__ = [  # noqa: RUF022 - grouped by purpose
     # Machines: cycles, speeds, rotors and tolerances.
     "periodic_motion",
     "flywheel",
+    "campbell",
+    "unbalance_response",
     # Parameters of a run: derivatives, identification and design.
     "sensitivities",
     "gradient",

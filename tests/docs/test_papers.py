@@ -21,13 +21,17 @@ REFUSED = {"check uuu.kg"}
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of the page, and a store with a model in it."""
+    """The files of the page, and two stores with a model in each."""
     here = tmp_path_factory.mktemp("papers")
     for name, text in FILE.findall(PAGE):
         (here / name).write_text(text, encoding="utf-8")
-    with pytest.raises(SystemExit) as ended:
-        main(["store", "add", "double-pendulum", "-q", "H,gravity", "--store", str(here / "models.sqlite")])
-    assert not ended.value.code
+    for words in (
+        ("double-pendulum", "-q", "H,gravity", "--store", str(here / "models.sqlite")),
+        ("cart-double-pendulum", "--closed-form", "--store", str(here / "closed.sqlite")),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(["store", "add", *words])
+        assert not ended.value.code
     return here
 
 

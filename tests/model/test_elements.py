@@ -132,7 +132,7 @@ def test_the_builder_says_what_the_language_says():
         ("spring S | on(q) energy(stretch^2) rest(u);", 41, "depends on the input u"),
         ("spring S | on(q) force(k*strech);", 26, "did you mean `stretch`"),
         ("spring S | on(q) stiffness(stretch);", 28, "unknown name"),
-        ("spring S | on(tip.w) stiffness(1);", 15, "write tip.x, tip.y or tip.z"),
+        ("spring S | on(tip.w) stiffness(1);", 15, "write tip.x, tip.y, tip.z"),
         ("spring S | on(tpi.x) stiffness(1);", 15, "did you mean `tip`"),
         ("spring S | on(q) stiffness(1); damper S | on(q) damping(1);", 39, "two elements have the name S"),
         ("spring sin | on(q) stiffness(1);", 8, "is a reserved name"),

@@ -108,6 +108,14 @@ COMMANDS: dict[str, Entry | Group] = {
         "kinegraph.cli.machines:run_flywheel",
         "Find the inertia at which the speed of a machine fluctuates as wanted.",
     ),
+    "campbell": Entry(
+        "kinegraph.cli.machines:run_campbell",
+        "Compute a Campbell diagram: whirl frequencies over the speed of a rotor, and its critical speeds.",
+    ),
+    "unbalance-response": Entry(
+        "kinegraph.cli.machines:run_unbalance_response",
+        "Compute the whirl of a rotor under small unbalances over its speed, and its peaks.",
+    ),
     "first-integrals": Entry(
         "kinegraph.cli.first_integrals:run",
         "Find and prove first integrals: energy, momenta, and their combinations.",

@@ -1,4 +1,4 @@
-"""Commands of machine design: `periodic-motion`, `flywheel`."""
+"""Commands of machine design: `periodic-motion`, `flywheel`, `campbell`, `unbalance-response`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ from kinegraph.cli.task_options import (
     StateOption,
     formula_list,
     name_list,
+    numbers_by_name,
     ranges,
     show_table,
     state_settings,
     written_complex,
 )
+from kinegraph.errors import TaskError
 
 if TYPE_CHECKING:
     from kinegraph.tasks.periodic_motion import PeriodicMotion
@@ -156,3 +158,109 @@ def run_flywheel(
     if plot is not None:
         _plot_cycle(found.motion, plot)
     print_json(found.to_dict()) if json else typer.echo(str(found))
+
+
+# `kinegraph campbell` and `kinegraph unbalance-response`: rotors over their speed.
+
+SpeedOption = Annotated[
+    str, typer.Option("--over", metavar="NAME=FROM:TO", help="The rate of the rotation in rad/s, e.g. spin'=0:1000.")
+]
+
+
+def _speed_range(text: str) -> tuple[str, float, float]:
+    ((name, (low, high)),) = ranges([text], "--over").items()
+    return name, low, high
+
+
+@reads_model
+def run_campbell(
+    source: ModelSource,
+    over: SpeedOption,
+    state: StateOption = None,
+    times: Annotated[int, typer.Option("--times", min=2, help="Number of equal intervals of speed.")] = 100,
+    orders: Annotated[str, typer.Option("--orders", metavar="LIST", help="Multiples of the speed that excite.")] = "1",
+    body: Annotated[
+        str | None, typer.Option("--body", metavar="NAME", help="The body whose whirl is named. Default: the fastest.")
+    ] = None,
+    plot: PlotOption = None,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compute a Campbell diagram: whirl frequencies over the speed of a rotor, and its critical speeds.
+
+    Example: kinegraph campbell rotor --over "spin'=0:1000" --plot campbell.png
+    """
+    from kinegraph.tasks.campbell import campbell
+
+    mechanism = source.mechanism()
+    name, low, high = _speed_range(over)
+    found = campbell(
+        mechanism, name, low, high, state_settings(mechanism, state), times=times, orders=_numbers(orders, "--orders"),
+        body=body, parameters=parameter_settings(mechanism, settings),
+    )  # fmt: skip
+    if plot is not None:
+        from kinegraph.view.task_figures import plot_campbell
+
+        plot_campbell(found, plot)
+    if json:
+        print_json(found.to_dict())
+        return
+    typer.echo(str(found).partition("\n")[0])
+    step = max(1, len(found.speeds) // 20)
+    rows = [
+        (f"{speed:.6g}", *(f"{value:.8g} {word}" for value, word in zip(values, words, strict=True)))
+        for speed, values, words in list(zip(found.speeds, found.frequencies, found.whirl, strict=True))[::step]
+    ]
+    show_table((found.over, *(f"mode {k + 1}" for k in range(found.frequencies.shape[1]))), rows)
+    typer.echo("\n".join(line.strip() for line in str(found).splitlines()[1:]))
+
+
+def _numbers(text: str, option: str) -> list[float]:
+    try:
+        return [float(part) for part in name_list(text)]
+    except ValueError:
+        raise TaskError(f"{option}: cannot read {text!r}; write numbers, e.g. 1,2") from None
+
+
+@reads_model
+def run_unbalance_response(
+    source: ModelSource,
+    over: SpeedOption,
+    unbalance: Annotated[
+        list[str], typer.Option("--unbalance", metavar="NAME=VALUE", help="A small parameter, e.g. ecc=1e-5.")
+    ],
+    outputs: Annotated[
+        str, typer.Option("--outputs", metavar="LIST", help="Coordinates and points, e.g. x,A.y. Default: coordinates.")
+    ] = "",
+    state: StateOption = None,
+    times: Annotated[int, typer.Option("--times", min=2, help="Number of equal intervals of speed.")] = 200,
+    plot: PlotOption = None,
+    settings: SetOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compute the whirl of a rotor under small unbalances over its speed, and its peaks.
+
+    Example: kinegraph unbalance-response rotor --over "spin'=10:900" --unbalance ecc=1e-5 --set c=300
+    """
+    from kinegraph.tasks.unbalance_response import unbalance_response
+
+    mechanism = source.mechanism()
+    name, low, high = _speed_range(over)
+    found = unbalance_response(
+        mechanism, name, numbers_by_name(unbalance, "--unbalance"), low, high, state_settings(mechanism, state),
+        outputs=name_list(outputs), times=times, parameters=parameter_settings(mechanism, settings),
+    )  # fmt: skip
+    if plot is not None:
+        from kinegraph.view.task_figures import plot_unbalance
+
+        plot_unbalance(found, plot)
+    if json:
+        print_json(found.to_dict())
+        return
+    step = max(1, len(found.speeds) // 20)
+    rows = [
+        (f"{speed:.6g}", *(f"{value:.6g}" for value in row))
+        for speed, row in list(zip(found.speeds, found.amplitude, strict=True))[::step]
+    ]
+    show_table((found.over, *found.outputs), rows)
+    typer.echo(str(found))

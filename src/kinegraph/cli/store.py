@@ -267,7 +267,7 @@ def check(store: StoreOption = None, json: JsonOption = False) -> None:
         raise typer.Exit(1)
 
 
-# What changes the store, and compares what was saved: add, diff, prune, eliminate, reduce.
+# What changes the store, and compares what was saved: add, diff, prune, eliminate, reduce, differentiate.
 
 
 @reads_model
@@ -394,10 +394,35 @@ def reduce(
     show_rows(("pass", "operations"), [(one.name, str(one.operations)) for one in found.counts])
 
 
+def differentiate(
+    model: StoredArgument,
+    outputs: Annotated[str, typer.Argument(metavar="LIST", help="Outputs, entries or named variables.")],
+    by: Annotated[str, typer.Option("--by", metavar="NAME", help="A symbol of the graph, or q, v, a, tau, u, p.")],
+    stage: Annotated[str, typer.Option(help="Name of the result. Default: `differentiated`.")] = "",
+    store: StoreOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Differentiate a stored graph by one of its symbols; keep the result, proved, as a graph of its own.
+
+    Example: kinegraph store differentiate double-pendulum H --by q2
+    """
+    from kinegraph.store.catalog import quantity_words
+    from kinegraph.store.differentiation import differentiate as differentiate_stored
+
+    with store_of(store) as here:
+        found = differentiate_stored(here, model, quantity_words(outputs), by, stage)
+    if json:
+        print_json(asdict(found) | {"proved": found.proved})
+        return
+    proof = f"proved {found.proof}" if found.proved else "not proved: too large, differentiate single entries"
+    typer.echo(f"graph #{found.graph} ({found.stage}) from #{found.origin}: {', '.join(found.outputs)}; {proof}")
+    show_rows(("pass", "operations"), [(one.name, str(one.operations)) for one in found.counts])
+
+
 # `kinegraph store`: the model database.
 
 app = typer.Typer(
-    help="The model database: add, list, show, query, eval, expression, code, reduce, diff, prune, check."
+    help="The model database: add, show, query, eval, expression, code, reduce, differentiate, diff, check."
 )
 
 app.command("add")(add)
@@ -411,4 +436,5 @@ app.command("diff")(diff)
 app.command("prune")(prune)
 app.command("eliminate")(eliminate)
 app.command("reduce")(reduce)
+app.command("differentiate")(differentiate)
 app.command("check")(check)

@@ -29,6 +29,7 @@ from kinegraph.model.mechanism import (
     Transform,
 )
 from kinegraph.model.names import did_you_mean, model_name_from
+from kinegraph.model.poses import rational_quaternion
 from kinegraph.model.report import Places
 from kinegraph.model.validation.mechanism import validate
 
@@ -47,7 +48,7 @@ def zero_pose(axis: Three, own: Three, axis_before: Three, before: Three) -> tup
     away = _perpendicular_part(axis_before, before)
     base = _frame(axis_before, (-away[0], -away[1], -away[2]))
     turned = [[sum(base[k][i] * link[k][j] for k in range(3)) for j in range(3)] for i in range(3)]
-    components = quaternion([[Fraction(item) for item in row] for row in turned])
+    components = rational_quaternion([[Fraction(item) for item in row] for row in turned])
     if not any(components[1:]):
         return ()
     e0, e1, e2, e3 = map(Number, components)
@@ -80,21 +81,6 @@ def unit(vector: Three) -> Three:
     root = Fraction(isqrt(square.numerator), isqrt(square.denominator))
     length = root if root * root == square else Fraction(sqrt(square))
     return vector[0] / length, vector[1] / length, vector[2] / length
-
-
-def quaternion(turn: list[list[Fraction]]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """The quaternion of a rotation matrix, not normalized, so that it stays rational (Shepperd)."""
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = turn
-    choices = (
-        (1 + xx + yy + zz, zy - yz, xz - zx, yx - xy),
-        (zy - yz, 1 + xx - yy - zz, xy + yx, xz + zx),
-        (xz - zx, xy + yx, 1 - xx + yy - zz, yz + zy),
-        (yx - xy, xz + zx, yz + zy, 1 - xx - yy + zz),
-    )
-    chosen = max(range(4), key=lambda k: choices[k][k])
-    e0, e1, e2, e3 = choices[chosen]
-    size = abs(choices[chosen][chosen])
-    return e0 / size, e1 / size, e2 / size, e3 / size
 
 
 # Rows that close a chain: its last link is held in a frame with axes Q'.
@@ -145,7 +131,7 @@ def _shifts(vector: Three) -> tuple[Transform, ...]:
 def _rotation_to(axes: tuple[Three, Three, Three]) -> tuple[Transform, ...]:
     """The rotation from the axes of the ground to Q', the columns of the matrix."""
     units = [unit(axis) for axis in axes]
-    e0, e1, e2, e3 = quaternion([[units[j][i] for j in range(3)] for i in range(3)])
+    e0, e1, e2, e3 = rational_quaternion([[units[j][i] for j in range(3)] for i in range(3)])
     if not (e1 or e2 or e3):
         return ()
     return (Quaternion((Number(e0), Number(e1), Number(e2), Number(e3))),)

@@ -31,6 +31,8 @@ class Family:
     largest: int
 
 
+#: A table of a stored model from a file of two columns.
+_FILE = re.compile(r'file\("([\w-]+\.csv)"(?:, *\w+, *\w+)?\)')
 _MODELS = files("kinegraph.library").joinpath("models")
 
 
@@ -46,7 +48,15 @@ def text(name: str) -> str:
     if name not in names():
         remedy = did_you_mean(name, (*names(), *FAMILIES))
         raise ModelError(f"unknown library model '{name}'", remedy=remedy)
-    return _MODELS.joinpath(f"{name}.kg").read_text(encoding="utf-8")
+    written = _MODELS.joinpath(f"{name}.kg").read_text(encoding="utf-8")
+    return _FILE.sub(_points, written)
+
+
+def _points(found: re.Match[str]) -> str:
+    """The points of a file of a table: the text of a model stands for itself, without files beside it."""
+    rows = _MODELS.joinpath(found[1]).read_text(encoding="utf-8").splitlines()
+    pairs = [row.split(",") for row in rows if row[:1].isdecimal()]
+    return ", ".join(f"({x}, {y})" for x, y in pairs)
 
 
 def mechanism(name: str) -> Mechanism:

@@ -33,23 +33,49 @@ def name_fault(name: str) -> str | None:
     return "is a reserved name" if name in RESERVED else None
 
 
+#: Components of a point, and of the angular velocity of its body, in the fixed frame.
+AXES = ("x", "y", "z")
+SPINS = ("wx", "wy", "wz")
+
+
 class Component(NamedTuple):
-    """A coordinate of a point in the fixed frame, or its rate: `tip.x`, `tip.x'`."""
+    """A coordinate of a point in the fixed frame, its rate, or an angular velocity: `tip.x`, `tip.x'`, `tip.wz`."""
 
     point: str
     axis: str
-    rate: bool
+    primed: bool
 
     @property
     def exists(self) -> bool:
-        """Whether points have such a coordinate."""
-        return self.axis in ("x", "y", "z")
+        """Whether points have such a component."""
+        return self.axis in AXES or (self.axis in SPINS and not self.primed)
+
+    @property
+    def rate(self) -> bool:
+        """Whether it is a velocity."""
+        return self.primed or self.spin
+
+    @property
+    def spin(self) -> bool:
+        """Whether it is an angular velocity."""
+        return self.axis in SPINS
+
+    @property
+    def row(self) -> int:
+        """Its entry in the position of a point, or in the six velocities of `velocity:POINT`."""
+        return 3 + SPINS.index(self.axis) if self.spin else AXES.index(self.axis)
 
 
 def component(name: str) -> Component | None:
     """The parts of a name with a dot; None for an ordinary name."""
     found = _COMPONENT.fullmatch(name)
     return Component(found[1], found[2], bool(found[3])) if found else None
+
+
+def is_rate(name: str) -> bool:
+    """Whether a name is a velocity by its form: `q1'`, `tip.x'`, `Body.wz`."""
+    found = component(name)
+    return name.endswith("'") or (found is not None and found.spin)
 
 
 def model_name_fault(name: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 import numpy.typing as npt
@@ -60,3 +61,18 @@ def quaternion_of_matrix(m: Floats) -> tuple[float, float, float, float]:
         found[1 + a], found[1 + b], found[1 + c] = squares[i], m[b, a] + m[a, b], m[c, a] + m[a, c]
     e0, e1, e2, e3 = (float(value / math.sqrt(4 * squares[i])) for value in found)
     return e0, e1, e2, e3
+
+
+def rational_quaternion(turn: Sequence[Sequence[Fraction]]) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """The quaternion of a rotation matrix, not normalized, so that it stays rational (Shepperd)."""
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = turn
+    choices = (
+        (1 + xx + yy + zz, zy - yz, xz - zx, yx - xy),
+        (zy - yz, 1 + xx - yy - zz, xy + yx, xz + zx),
+        (xz - zx, xy + yx, 1 - xx + yy - zz, yz + zy),
+        (yx - xy, xz + zx, yz + zy, 1 - xx - yy + zz),
+    )
+    chosen = max(range(4), key=lambda k: choices[k][k])
+    e0, e1, e2, e3 = choices[chosen]
+    size = abs(choices[chosen][chosen])
+    return e0 / size, e1 / size, e2 / size, e3 / size

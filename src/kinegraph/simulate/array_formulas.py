@@ -37,7 +37,7 @@ JOINTS = "tau"
 #: The arrays of the state in an array formula.
 _POSITIONS, _VELOCITIES = "q", "v"
 _LONGEST = 10_000
-_SPECIAL = re.compile(r"([^\W\d]\w*)(:\w+(?:@\w+)?|\.[xyz]\b'?|')")  # jacobian:hand@base, tip.z', q1'
+_SPECIAL = re.compile(r"([^\W\d]\w*)(:\w+(?:@\w+)?|\.w?[xyz]\b'?|')")  # jacobian:hand@base, tip.z', q1'
 _SPELLED = "spelled_"
 _OPERATIONS: dict[type[ast.AST], Callable[..., Entries]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,

@@ -32,7 +32,7 @@ from kinegraph.simulate.observation import KINETIC, POTENTIAL
 # parsing.
 _PRIME, _DOT = "$prime", "$dot$"
 _PRIMED = re.compile(r"([^\W\d_][\w$]*)'")
-_POINT = re.compile(r"([^\W\d_][\w$]*)\.([xyz])\b")
+_POINT = re.compile(r"([^\W\d_][\w$]*)\.(w?[xyz])\b")
 _LONGEST = 10_000
 
 #: An entry of a quantity: `forces[2]`, `pose:hand[0,3]`, `jacobian:hand@base[0,1]`.
@@ -123,14 +123,15 @@ class StateNames(Names):
 
     def _of_point(self, name: str) -> GraphScalar:
         point, _, axis = name.partition(".")
-        known = [one.name for one in self._equations.mechanism.points]
+        mechanism = self._equations.mechanism
+        known = [*mechanism.body_by_name, *(one.name for one in mechanism.points)]
         if point not in known:
-            raise self.error(f"{name}: unknown output point {point!r}\n  {did_you_mean(point, known)}")
+            raise self.error(f"{name}: unknown body or output point {point!r}\n  {did_you_mean(point, known)}")
         found = component(name)
         if found is None or not found.exists:
-            raise self.error(f"{name}: a point has the coordinates x, y and z, not {axis!r}")
-        row = "xyz".index(found.axis)
-        return self._entry(f"velocity:{point}", (row,)) if found.rate else self._entry(f"pose:{point}", (row, 3))
+            raise self.error(f"{name}: a point has x, y, z, their rates, and wx, wy, wz, not {axis!r}")
+        rows = (found.row,) if found.rate else (found.row, 3)
+        return self._entry(f"{'velocity' if found.rate else 'pose'}:{point}", rows)
 
     def _column(self, name: str) -> GraphScalar:
         if name in (KINETIC, POTENTIAL):

@@ -17,6 +17,7 @@ from kinegraph.lazy_imports import load_on_demand
 if TYPE_CHECKING:
     from kinegraph.store.catalog import GraphRecord, ModelRecord, PassRecord, SavedModel
     from kinegraph.store.database import Store, open_store
+    from kinegraph.store.differentiation import differentiate
     from kinegraph.store.elimination import eliminate
     from kinegraph.store.evaluation import evaluate
     from kinegraph.store.expressions import Form, form_expressions
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Form", "GraphRecord", "ModelRecord", "PassRecord", "SavedModel", "Store", "add", "check", "code", "diff",
-    "eliminate", "evaluate", "form_expressions", "kernel", "load", "load_part", "open_store", "prune", "query",
-    "reduce_stored", "save", "save_run", "save_source",
+    "differentiate", "eliminate", "evaluate", "form_expressions", "kernel", "load", "load_part", "open_store", "prune",
+    "query", "reduce_stored", "save", "save_run", "save_source",
 ]  # fmt: skip
 
 load_on_demand(
@@ -48,6 +49,7 @@ load_on_demand(
         **dict.fromkeys(("add", "kernel"), "kinegraph.store.models"),
         **dict.fromkeys(("diff", "prune"), "kinegraph.store.maintenance"),
         "reduce_stored": "kinegraph.store.reduction",
+        "differentiate": "kinegraph.store.differentiation",
         "eliminate": "kinegraph.store.elimination",
         **dict.fromkeys(("save", "save_run", "save_source"), "kinegraph.store.saving"),
     },

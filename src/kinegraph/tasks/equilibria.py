@@ -319,7 +319,7 @@ def searched(
     turns = repeating(mechanism, equations.point, parameters)
     begun = equations.started(places)
     _start_rates(mechanism, equations, begun, speeds, random)
-    found = _lasting(mechanism, equations, _newton(equations, begun))
+    found = _lasting(mechanism, equations, solutions(equations, begun))
     distinct = _distinct(found, turns, box, equations)
     ended = [(equations.at(unknowns), _missing(equations, unknowns)) for unknowns in distinct]
     singular = singular_places(mechanism, parameters, ended)
@@ -419,7 +419,7 @@ def _rates(equations: Balance | SteadyCircling) -> slice:
     return slice(equations.positions + equations.rows, equations.unknowns)
 
 
-def _newton(equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
+def solutions(equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
     """The solutions of Newton's method by row; rows that do not converge are dropped."""
     found = _newton_rows(equations, unknowns)
     return found[np.all(np.isfinite(found), axis=1)]

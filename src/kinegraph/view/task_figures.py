@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.collections import QuadMesh
     from matplotlib.figure import Figure
 
+    from kinegraph.tasks.campbell import Campbell
     from kinegraph.tasks.continuation import Branch, Branches
     from kinegraph.tasks.platforms.workspace import Workspace
     from kinegraph.tasks.response import Response
+    from kinegraph.tasks.unbalance_response import UnbalanceResponse
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -263,3 +265,57 @@ def _draw_contours(panel: Axes, values: list[Floats], displayed: Floats) -> None
     if np.nanmax(displayed) - np.nanmin(displayed) > 1e-6 * np.nanmax(displayed) and np.sum(inside) >= _ENOUGH:
         lines = panel.contour(values[0], values[1], displayed.T, levels=5, colors="black", linewidths=0.4, alpha=0.7)
         panel.clabel(lines, fontsize="x-small")
+
+
+# Rotors: frequencies over the speed with the lines of excitation, and amplitudes under unbalance.
+
+_WHIRLS = {"forward": ("-", "#0072B2"), "backward": ("--", "#D55E00"), "planar": (":", "#009E73")}
+
+
+def plot_campbell(found: Campbell, path: str | Path) -> Path:
+    """Write a .png, .svg or .pdf file: forward modes solid, backward ones dashed; critical speeds as dots."""
+    from matplotlib.figure import Figure
+
+    path = picture_path(path, TaskError)
+    with styled():
+        page = Figure(figsize=(8.0, 5.5), layout="constrained")
+        axis = page.subplots()
+        words = np.array(found.whirl)
+        for k in range(found.frequencies.shape[1]):
+            for word in dict.fromkeys(words[:, k].tolist()):
+                style, color = _WHIRLS.get(word, ("-.", "#777777"))
+                part = words[:, k] == word
+                axis.plot(found.speeds, np.where(part, found.frequencies[:, k], np.nan), style, color=color)
+        for order in found.orders:
+            axis.plot(found.speeds, order * np.abs(found.speeds), color="#999999", lw=0.8)
+        for one in found.critical:
+            axis.plot(one.speed, one.frequency, "o", color=_WHIRLS.get(one.whirl, ("", "#777777"))[1], markersize=5)
+        for word, (style, color) in _WHIRLS.items():
+            axis.plot([], [], style, color=color, label=word)
+        axis.set_xlabel(f"{found.over} [rad/s]".replace("$", r"\$"))
+        axis.set_ylabel("frequency [rad/s]")
+        axis.set_ylim(0, 1.05 * float(np.nanmax(found.frequencies, initial=1.0)))
+        axis.margins(x=0)
+        axis.legend()
+        page.savefig(path)
+    return path
+
+
+def plot_unbalance(found: UnbalanceResponse, path: str | Path) -> Path:
+    """Write a .png, .svg or .pdf file: amplitude and phase of every output over the speed."""
+    from matplotlib.figure import Figure
+
+    path = picture_path(path, TaskError)
+    with styled():
+        page = Figure(figsize=(8.0, 6.0), layout="constrained")
+        above, below = page.subplots(2, 1, sharex=True)
+        for k, name in enumerate(found.outputs):
+            if np.any(found.amplitude[:, k] > 0):
+                above.semilogy(found.speeds, found.amplitude[:, k], label=name.replace("$", r"\$"))
+                below.plot(found.speeds, np.degrees(np.unwrap(found.phase[:, k])))
+        above.set_ylabel("amplitude")
+        below.set_ylabel("phase [deg]")
+        below.set_xlabel(f"{found.over} [rad/s]".replace("$", r"\$"))
+        above.legend()
+        page.savefig(path)
+    return path

@@ -8,7 +8,8 @@ from tests.interpreted import interpreted
 
 import kinegraph as kg
 from kinegraph.errors import ModelError
-from kinegraph.io.vectors import load_vectors, quaternion, read_vectors, zero_pose
+from kinegraph.io.vectors import load_vectors, read_vectors, zero_pose
+from kinegraph.model.poses import rational_quaternion
 
 HERE = Path(__file__).parent
 
@@ -54,7 +55,7 @@ def test_the_zero_pose_of_centers_on_an_axis_along_the_diagonal() -> None:
 def test_quaternions_of_rotations_by_half_turns() -> None:
     for k in range(3):
         turn = [[(1 if i == k else -1) if i == j else 0 for j in range(3)] for i in range(3)]
-        assert [abs(item) for item in quaternion(turn)] == [0, *(int(i == k) for i in range(3))]
+        assert [abs(item) for item in rational_quaternion(turn)] == [0, *(int(i == k) for i in range(3))]
 
 
 LINK = "[[link]]\naxis = [0, 0, 1]\nr = { 1 = [1, 0, 0] }\nmass = 1\n"

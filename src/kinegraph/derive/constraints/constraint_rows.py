@@ -39,6 +39,7 @@ from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.model.constraints import Constraint, Coupling, Joint, Loop, Rotation, Translation, row_names
 from kinegraph.model.expressions import Name, names
 from kinegraph.model.mechanism import Axis, Mechanism
+from kinegraph.model.names import is_rate
 
 # ---- The motion of a frame relative to an ancestor link
 #
@@ -508,7 +509,7 @@ class ConstraintEquations:
 
     def _has_rates(self, constraint: Constraint) -> bool:
         velocities = set(self.mechanism.layout.velocities)
-        return any(name in velocities or name.endswith("'") for name in names(constraint.residual))
+        return any(name in velocities or is_rate(name) for name in names(constraint.residual))
 
     def holonomic(self, name: str, value: Scalar) -> ConstraintRow:
         """The row value = 0 with its derivatives in time and coordinates."""

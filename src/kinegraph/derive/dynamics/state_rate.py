@@ -289,6 +289,7 @@ def entry_places(output: Output) -> dict[str, int]:
             found[f"{point}.{axis}"] = 4 * place + 3
         elif kind == "velocity":
             found[f"{point}.{axis}'"] = place
+            found[f"{point}.w{axis}"] = 3 + place
     return found
 
 

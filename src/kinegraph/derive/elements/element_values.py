@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kinegraph.derive.dynamics.newton_euler import projected
+from kinegraph.derive.tree import kinematics
 from kinegraph.derive.tree.algebra import Vector, apply, dot, identity, minus, plus, vector, zero_vector
-from kinegraph.derive.tree.displacements import Motion, position_rates
+from kinegraph.derive.tree.displacements import Motion, MotionBuilder, position_rates
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.derive.tree.frame_assignment import FrameAssignment
 from kinegraph.derive.tree.links import Placement, position_in
@@ -121,19 +122,36 @@ class Points:
 
 
 class ElementNames(Names):
-    """The names in expressions of elements, including points (`tip.x`) and their velocities (`tip.x'`)."""
+    """The names in expressions of elements, including points (`tip.x`), their velocities (`tip.x'`) and angular
+    velocities (`tip.wz`)."""
 
     def __init__(self, mechanism: Mechanism, bound: Mapping[str, Expression], layout: FrameAssignment) -> None:
         super().__init__(layout.tree.like.builder, mechanism, bound)
         self.points = Points(mechanism, layout, self)
         self._mechanism = mechanism
+        self._spins: dict[str, list[Scalar]] = {}
 
     def _new(self, name: str) -> Scalar:
         found = component(name)
         if found is None:
             return super()._new(name)
-        position = self.points.named(found.point)["xyz".index(found.axis)]
+        if found.spin:
+            return self._spin(found.point)[found.row]
+        position = self.points.named(found.point)[found.row]
         return self.total_rate(position) if found.rate else position
+
+    def _spin(self, point: str) -> list[Scalar]:
+        """The angular velocity of a body in fixed axes, three zeros first: what every joint before it adds."""
+        if point not in self._spins:
+            layout = self.points.layout
+            view = kinematics.seen_from(layout, kinematics.fixed_frame(self.number(0)))
+            rates = MotionBuilder(self.builder, self._mechanism).motion(layout.tree, True, False).rates
+            found = [self.number(0)] * 6
+            for column, screw in kinematics.point_screws(layout, view, self.points.frame(point)).items():
+                rate = rates[column.link].velocity[column.component]
+                found[3:] = [one + rate * part for one, part in zip(found[3:], screw.angular, strict=True)]
+            self._spins[point] = found
+        return self._spins[point]
 
     def total_rate(self, gamma: Scalar) -> Scalar:
         """The time derivative gamma' along the motion."""

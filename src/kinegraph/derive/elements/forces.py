@@ -43,6 +43,7 @@ from kinegraph.model.elements import (
 )
 from kinegraph.model.expressions import Call, Expression, Name, Number, Operation, names, postorder
 from kinegraph.model.mechanism import ZERO, Mechanism
+from kinegraph.model.names import is_rate
 
 # ---- The energy of a force law: the integral of a polynomial
 
@@ -278,8 +279,8 @@ class Elements:
         """The target of an element, and whether it is a rate."""
         if isinstance(target, Span):
             return self._square(target).apply("sqrt"), False
-        is_rate = any(name in self._velocity_names or name.endswith("'") for name in names(target))
-        return self.names.scalar(target), is_rate
+        moves = any(name in self._velocity_names or is_rate(name) for name in names(target))
+        return self.names.scalar(target), moves
 
     def _square(self, span: Span) -> Scalar:
         """The squared distance of two points."""

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from kinegraph.derive.tree import tables
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Kind, Output
+from kinegraph.lazy_imports import Functions
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.expressions import PI, TIME, Call, Expression, Name, Number, Operation, postorder, renamed
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import velocity_meant
 from kinegraph.model.tables import Lookup, lookups
+
+if TYPE_CHECKING:
+    from kinegraph.derive.tree import tables
+else:  # few models have tables
+    tables = Functions("kinegraph.derive.tree.tables")
 
 
 class Names:

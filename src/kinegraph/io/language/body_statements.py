@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
 
 from kinegraph.errors import ModelError, Place
-from kinegraph.model.evaluate import number
-from kinegraph.model.expressions import Expression, Name
-from kinegraph.model.mechanism import Axis, Inertia, Quaternion, Rotation, Shift, Transform
+from kinegraph.model.evaluate import number, value
+from kinegraph.model.expressions import Call, Expression, Name, Number, expression
+from kinegraph.model.mechanism import ZERO, Axis, Inertia, Quaternion, Rotation, Shift, Transform
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.poses import rational_quaternion
 from kinegraph.model.report import Places
 from kinegraph.model.robot_data import FORMS, Shape, ShapeKind
 
-_TRANSFORMS = ("Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "Q")
+_TRANSFORMS = ("Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "Q", "R")
 _INERTIA = {"m": "mass", "Jx": "Jx", "Jy": "Jy", "Jz": "Jz", "Jxy": "Jxy", "Jyz": "Jyz", "Jxz": "Jxz"}
 
 
@@ -104,17 +108,63 @@ def _transform(item: Item, places: Places) -> Transform:
     transform: Transform
     if item.word == "Q":
         e0, e1, e2, e3 = _arguments(item, 4)
-        transform = Quaternion((e0, e1, e2, e3))
+        transform = _about_one_axis(e0, (e1, e2, e3)) or Quaternion((e0, e1, e2, e3))
+    elif item.word == "R":
+        transform = _from_matrix(item)
     else:
         axis, (amount,) = Axis[item.word[1].upper()], _arguments(item, 1)
         transform = Rotation(axis, amount) if item.word[0] == "R" else Shift(axis, amount)
     return places.mark(transform, item.place)
 
 
+def _about_one_axis(real: Expression, parts: tuple[Expression, Expression, Expression]) -> Rotation | None:
+    """The rotation of a quaternion of formulas about one axis: `Q(cos(a), 0, 0, sin(a))` is Rz(2*a)."""
+    moving = [axis for axis, part in zip(Axis, parts, strict=True) if part != ZERO]
+    if len(moving) != 1 or all(isinstance(one, Name | Number) for one in (real, *parts)):
+        return None
+    (axis,) = moving
+    return Rotation(axis, expression(2) * Call("atan2", (parts[axis.value], real)))
+
+
+#: The rows of a matrix R(...) are orthogonal unit vectors within this.
+ORTHOGONAL = 1e-6
+
+
+def _from_matrix(item: Item) -> Quaternion:
+    """The rotation of a matrix of numbers, row by row; its columns are the axes of the new frame in the old one."""
+    try:
+        entries = [value(entry, {}) for entry in _arguments(item, 9)]
+    except ModelError as error:
+        if item.arguments is None or len(item.arguments) != 9:
+            raise
+        remedy = "write numbers; for angles with parameters use Rx, Ry, Rz, or `Q(e0, e1, e2, e3)` of constants"
+        raise ModelError(f"the entries of R are numbers: {error.problem}", item.place, remedy) from None
+    matrix = np.array([float(entry) for entry in entries]).reshape(3, 3)
+    deviation = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
+    if not deviation <= ORTHOGONAL:
+        remedy = f"its rows are orthogonal unit vectors within {ORTHOGONAL:g}: write more digits, or correct it"
+        raise ModelError(f"R(...) is not a rotation: R^T R differs from 1 by {deviation:.2g}", item.place, remedy)
+    if np.linalg.det(matrix) < 0:
+        remedy = "reverse one axis: a right-handed frame has the determinant +1"
+        raise ModelError("R(...) is a reflection: its determinant is -1", item.place, remedy)
+    exact = [[Fraction(entry) for entry in entries[at : at + 3]] for at in (0, 3, 6)]
+    if not _orthogonal(exact):
+        left, _, right = np.linalg.svd(matrix)
+        exact = [[Fraction(float(entry)) for entry in row] for row in left @ right]  # the nearest rotation
+    e0, e1, e2, e3 = (expression(part) for part in rational_quaternion(exact))
+    return Quaternion((e0, e1, e2, e3))
+
+
+def _orthogonal(rows: Sequence[Sequence[Fraction]]) -> bool:
+    products = [[sum((a * b for a, b in zip(one, two, strict=True)), Fraction(0)) for one in rows] for two in rows]
+    return products == [[Fraction(int(i == j)) for j in range(3)] for i in range(3)]
+
+
 def _arguments(item: Item, count: int) -> tuple[Expression, ...]:
     found = item.arguments or ()
     if len(found) != count:
-        example = "Q(e0, e1, e2, e3)" if count == 4 else f"{item.word}(expression)"
+        examples = {4: "Q(e0, e1, e2, e3)", 9: "R(xx, xy, xz, yx, yy, yz, zx, zy, zz)"}
+        example = examples.get(count, f"{item.word}(expression)")
         message = f"{item.word} takes {count} argument{'s' * (count > 1)}, found {len(found)}"
         raise ModelError(message, item.place, f"write `{example}`")
     return found

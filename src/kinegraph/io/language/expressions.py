@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from lark import Token, Tree
@@ -58,6 +59,7 @@ class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal | Ve
         super().__init__(visit_tokens=False)
         self.source = source
         self.places = places
+        self.folder: Path | None = None  # where the files of tables are
         self.units: list[tuple[Token, Token]] = []  # numbers and the words that followed them
         self._quantities: dict[int, tuple[Expression, Unit, Place]] = {}  # by the id of the expression
 

@@ -436,11 +436,14 @@ _BREAKS = frozenset({"COMMA", "SEMICOLON", "VBAR"})  # tokens that end an expres
 def load(path: str | PathLike[str]) -> Mechanism:
     """Read a model file (UTF-8). A model without a `model` statement is named after the file."""
     text = read_input_text(path, MAX_LENGTH)
-    return parse(text, str(path))
+    return parse(text, str(path), Path(path).parent)
 
 
-def parse(text: str, source: str = "") -> Mechanism:
-    """Read a model from its text and validate it; `source` names the text in error messages."""
+def parse(text: str, source: str = "", folder: str | PathLike[str] | None = None) -> Mechanism:
+    """Read a model from its text and validate it; `source` names the text in error messages.
+
+    folder: where the files of its tables are; a text without a folder reads no files.
+    """
     if len(text) > MAX_LENGTH:
         named = f"{source}: " if source else ""
         remedy = "build a model of this size in Python, with kinegraph.Builder"
@@ -452,6 +455,7 @@ def parse(text: str, source: str = "") -> Mechanism:
         raise ModelError(f"{text!r} is not the text of a model", remedy=remedy)
     places = Places()
     reader = Reader(source, places)
+    reader.folder = None if folder is None else Path(folder)
     tree = _tree(text, source)
     try:
         reader.transform(tree)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from math import isfinite
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TypeVar
 
 from lark import Token
@@ -141,15 +141,14 @@ def _from_file(data: TableFile, reader: ExpressionReader) -> tuple[Columns, tupl
     place = reader.place(data.path)
     written = str(data.path)[1:-1]
     path = PurePosixPath(written)
-    if not reader.source:
+    if reader.folder is None:
         remedy = "save the model in a file beside the table and load it, or write the points into the model"
         raise ModelError(f'a model without a file cannot read "{written}"', place, remedy)
     if path.is_absolute() or ".." in path.parts or "\\" in written or ":" in written or not path.parts:
         remedy = 'write its name relative to the model, such as "road.csv"'
         raise ModelError(f'the table "{written}" is not in the folder of the model', place, remedy)
-    file = Path(reader.source).parent / path
     try:
-        text = read_input_text(file, _LARGEST_FILE)
+        text = read_input_text(reader.folder / path, _LARGEST_FILE)
     except ModelError as error:
         remedy = "a table lies in the folder of its model, or below it"
         raise ModelError(f'the table "{written}": {error.problem}', place, remedy) from None

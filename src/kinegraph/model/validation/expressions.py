@@ -200,7 +200,8 @@ def _unknown_component(point: str, name: str, site: Site, scope: Scope, place: P
         message = f"unknown output or body '{point}' in {site.what}"
         return ModelError(message, place, did_you_mean(point, scope.points))
     message = f"unknown component '{name}' in {site.what}"
-    return ModelError(message, place, f"write {point}.x, {point}.y or {point}.z")
+    known = f"{point}.x, {point}.y, {point}.z, rates such as {point}.x'"
+    return ModelError(message, place, f"write {known}, or angular velocities {point}.wx, {point}.wy, {point}.wz")
 
 
 def _remedy(allowed: frozenset[str]) -> str:
@@ -211,7 +212,10 @@ def _remedy(allowed: frozenset[str]) -> str:
     if "coordinate" in allowed:
         return "use parameters, coordinates and time; quaternion coordinates only as `Q(...)` of one quaternion"
     if "quaternion coordinate" in allowed:
-        return "use the four names of one quaternion, or constants and parameters"
+        return (
+            "use the four names of one quaternion, or constants and parameters; a rotation about one axis may be a "
+            "formula, `Q(cos(a), 0, 0, sin(a))`, and others are products of Rx, Ry, Rz"
+        )
     if "input" in allowed:
         return "use only parameters, inputs, numbers and t"
     if "prescribed input" in allowed:

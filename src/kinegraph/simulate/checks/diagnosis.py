@@ -18,6 +18,7 @@ from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Output
 from kinegraph.simulate.checks.first_integrals import random_states
 from kinegraph.simulate.checks.singular_coordinates import ENDED, singular_in
+from kinegraph.simulate.checks.table_ranges import left_table
 from kinegraph.simulate.equations import Equations, row_values, state_symbols
 from kinegraph.simulate.sensitivities import switching_conditions
 from kinegraph.solve.problem import Floats, Signals
@@ -151,6 +152,8 @@ def _explained(equations: Equations, run: Run, signals: Signals, p: Floats) -> E
             return ending
         if ending.status is Status.TOO_MANY_STEPS:  # a limit may end a run anywhere: only a discontinuity explains it
             return replace(ending, hint=_SWITCH) if _jumps(equations, states.last) else ending
+        if hint := left_table(equations, states.last):
+            return replace(ending, hint=hint)
         found = _of_constraints(equations, states, ending)
         return found or (ending if ending.status is Status.OPEN else _of_forces(equations, states, ending))
 
