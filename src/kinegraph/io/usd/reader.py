@@ -270,10 +270,10 @@ class _Builder:
         if kind is JointType.SPHERICAL:
             e0, e1, e2, e3 = (expression(_cleaned(one)) for one in quaternion_of_matrix(outer[0]))
             start: Orientation = (e0, e1, e2, e3)
-            self._check_met(joint, float(np.linalg.norm(outer[1])))
+            self._report_gap(joint, float(np.linalg.norm(outer[1])))
             return ball(self.table, name, start)
         if kind is JointType.FIXED:
-            self._check_met(joint, float(np.linalg.norm(at) + np.abs(turn - np.eye(3)).max()))
+            self._report_gap(joint, float(np.linalg.norm(at) + np.abs(turn - np.eye(3)).max()))
             return JointMotion()
         if kind is JointType.PRISMATIC:
             amount = float(at[joint.axis])
@@ -282,7 +282,7 @@ class _Builder:
             j, k = (joint.axis + 1) % 3, (joint.axis + 2) % 3
             amount = math.atan2(turn[k, j] - turn[j, k], turn[j, j] + turn[k, k])
             rest = np.linalg.norm(at) + 1 - turn[joint.axis, joint.axis]
-        self._check_met(joint, float(rest))
+        self._report_gap(joint, float(rest))
         own = Name(self.table[name])
         coordinate = Coordinate(own.text, expression(_cleaned(amount)))
         if joint.lower is not None or joint.upper is not None:
@@ -291,7 +291,7 @@ class _Builder:
         move: Transform = Shift(axis, own) if kind is JointType.PRISMATIC else Rotation(axis, own)
         return JointMotion((move,), (coordinate,), ((own,),))
 
-    def _check_met(self, joint: UsdJoint, rest: float) -> None:
+    def _report_gap(self, joint: UsdJoint, rest: float) -> None:
         if rest > _ACCURACY:
             message = f"the poses of the stage miss the joint {joint.name} by {rest:.1e}; the joint holds"
             self.findings.add(FindingKind.ASSUMED, message, self.place, "poses of bodies")
