@@ -216,8 +216,8 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
         tolerance = ANGLE_TOLERANCE if angle_tolerance is None else angle_tolerance
         motions = dict(_motion(item) for item in mocap or ())
         roots = tuple(package_root or ())
-        arguments = None if xacro is None else dict(_value(item) for item in xacro.split(",") if item)
-        options = ReadOptions(floating, roots, elements, tolerance, parameters, equalities, actuators, motions, arguments)
+        macros = None if xacro is None else dict(_value(item) for item in xacro.split(",") if item)
+        options = ReadOptions(floating, roots, elements, tolerance, parameters, equalities, actuators, motions, macros)
         settings = given.get("settings")
         values = tuple(settings) if isinstance(settings, list) else ()
         command(source=ModelSource(model, options, tuple(lock or ()), values), **given)
