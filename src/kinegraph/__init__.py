@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kinegraph.passes.pipeline import reduce
     from kinegraph.robot.joint_order import order
     from kinegraph.robot.robot import robot
+    from kinegraph.simulate.chains import simulate_chains
     from kinegraph.simulate.run import simulate
     from kinegraph.simulate.simulator import simulator
     from kinegraph.simulate.sweep import sweep
@@ -61,6 +62,8 @@ if TYPE_CHECKING:
     from kinegraph.tasks.sensitivities import sensitivities
     from kinegraph.tasks.statics import statics
     from kinegraph.tasks.synthesize import synthesize, synthesize_path
+    from kinegraph.tasks.synthesize_cycle import synthesize_cycle
+    from kinegraph.tasks.tolerances import tolerances
     from kinegraph.tasks.unbalance_response import unbalance_response
     from kinegraph.tasks.unknown_forces import unknown_forces
     from kinegraph.view.view import view
@@ -92,6 +95,7 @@ _HOMES = {
     "order": "kinegraph.robot.joint_order",
     # Motion: runs, with events and controllers.
     "simulate": "kinegraph.simulate.run",
+    "simulate_chains": "kinegraph.simulate.chains",
     "sweep": "kinegraph.simulate.sweep",
     "simulator": "kinegraph.simulate.simulator",
     "Event": "kinegraph.solve.problem",
@@ -126,6 +130,8 @@ _HOMES = {
     "fit": "kinegraph.tasks.fit",
     "synthesize": "kinegraph.tasks.synthesize",
     "synthesize_path": "kinegraph.tasks.synthesize",
+    "synthesize_cycle": "kinegraph.tasks.synthesize_cycle",
+    "tolerances": "kinegraph.tasks.tolerances",
     # Studies of many runs, and dockings.
     "study": "kinegraph.studies.study",
     "dock": "kinegraph.docking.dock",
@@ -161,6 +167,7 @@ __all__ = [  # noqa: RUF022 - grouped by purpose
     "order",
     # Motion: runs, with events and controllers.
     "simulate",
+    "simulate_chains",
     "sweep",
     "simulator",
     "Event",
@@ -195,6 +202,8 @@ __all__ = [  # noqa: RUF022 - grouped by purpose
     "fit",
     "synthesize",
     "synthesize_path",
+    "synthesize_cycle",
+    "tolerances",
     # Studies of many runs, and dockings.
     "study",
     "dock",

@@ -147,6 +147,7 @@ MODEL = """
   <actuator><general joint="j"/><motor tendon="t"/><motor tendon="f"/><motor site="s" refsite="t"/><position joint="j"/>
     <motor cranksite="s" slidersite="t" cranklength="1"/><cylinder joint="j"/><pid joint="j"/>
     <dcmotor joint="j" resistance="1"/></actuator>
+  <contact><pair geom1="round" geom2="round"/><exclude body1="b" body2="free"/></contact>
   <keyframe><key/></keyframe>
 </mujoco>
 """
@@ -260,7 +261,7 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
         ('<equality><weld body1="b" active="false"/></equality>', "", ""),
         ('<keyframe><key qpos="1"/></keyframe>', "", ""),
         ('<keyframe><key mpos="1 2 3"/></keyframe>', "", "keyframes"),
-        ('<contact><pair geom1="a" geom2="b"/></contact>', "", "contacts"),
+        ('<contact><exclude body1="world" body2="b"/></contact>', "", ""),
         ('<option density="1.2" wind="1 0 0"/>', "", ""),
         ('<option density="0.0" wind="0 0 0" viscosity="0"/>', "", ""),
         ('<compiler boundmass="0.1"/>', "", ""),

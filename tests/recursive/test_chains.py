@@ -17,6 +17,7 @@ import kinegraph as kg
 from kinegraph.errors import DerivationError, KernelError
 from kinegraph.recursive.chains.dynamics import ChainSystem
 from kinegraph.recursive.chains.structure import shared
+from kinegraph.recursive.systems import ClosedSystem
 
 #: Processes of their own run this very package, installed or not.
 PACKAGE = Path(kg.__file__).parents[1]
@@ -105,7 +106,7 @@ def test_what_loops_over_chains_cannot_do_is_said() -> None:
     with pytest.raises(KernelError, match="unknown body 'nobody'"):
         ChainSystem(kg.library.mechanism("loop-5"), body="nobody")
     with pytest.raises(KernelError, match="constraint blade"):
-        ChainSystem(
+        ClosedSystem(
             kg.parse("coordinates x, y; A | Sx(x), Sy(y) | m(1), Jz(1), Jx(1), Jy(1); constraint blade | y' - x' = 0;")
         )
 

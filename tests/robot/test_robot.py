@@ -110,3 +110,10 @@ def test_names_that_are_unknown(walker: kg.Mechanism) -> None:
         robot.com(np.zeros(3))
     with pytest.raises(ModelError, match="is not the coordinate of a joint of a URDF or MJCF file"):
         kg.order("puma560", "pinocchio")
+
+
+def test_first_order_states_have_their_initial_values():
+    model = kg.parse("coordinates q; state i' = -i; initial i = 3; W | Rz(q) | Jz(2); force f | value(5*i), on(q);")
+    robot = kg.robot(model)
+    assert robot.forward_dynamics([0.0], [0.0], [1.0]) == pytest.approx([(1 + 15) / 2])
+    assert robot.inverse_dynamics([0.0], [0.0], [4.0]) == pytest.approx([8 - 15])

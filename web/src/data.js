@@ -21,7 +21,7 @@ export function unpacked(data) {
   data.motion = float32(data.motion);
   for (const part of data.parts) if (part.vectors) part.vectors = float32(part.vectors);
   const charted = (data.charts ?? []).map(({ curves }) => curves);
-  for (const list of [data.positions, data.velocities, data.energies?.curves, ...charted]) {
+  for (const list of [data.positions, data.velocities, data.energies?.curves, data.further, ...charted]) {
     for (const column of list ?? []) if (column.values) column.values = float32(column.values);
   }
   return data;

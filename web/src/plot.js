@@ -7,7 +7,7 @@ const DASHES = [[], [5, 3], [1.5, 2.5]];
 export class Plot {
   // curves: { label: Node, x, y } arrays of one length, in the order of the times; `timed` says that x is the time,
   // `most` how many curves are drawn at first.
-  constructor(title, curves, { clock, motion, timed, most, xLabel = "", yLabel = "", note = "", events = [] }) {
+  constructor(title, curves, { clock, motion, timed, most, xLabel = "", yLabel = "", note = "", events = [], angles = false }) {
     Object.assign(this, { curves, clock, motion, timed, xLabel, yLabel, note, events });
     this.hidden = new Set([...curves.keys()].filter((index) => index >= most));
     this.element = document.createElement("figure");
@@ -18,6 +18,7 @@ export class Plot {
     this.area.className = "area";
     this.area.append(this.lines, this.cursor);
     this.element.append(this.#caption(title), this.area);
+    if (angles) this.#offerWrapping();
     this.#listen();
     new ResizeObserver(() => this.draw()).observe(this.area);
   }
@@ -79,6 +80,21 @@ export class Plot {
     caption.append(heading, legend);
     this.#say();
     return caption;
+  }
+
+  // Angles between -pi and pi on request; a jump from one end to the other is not drawn.
+  #offerWrapping() {
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: "±π", className: "wrap" });
+    button.title = "Draw angles between −π and π";
+    button.setAttribute("aria-pressed", "false");
+    const whole = this.curves.map(({ y }) => y);
+    button.addEventListener("click", () => {
+      const wrap = button.getAttribute("aria-pressed") === "false";
+      button.setAttribute("aria-pressed", String(wrap));
+      this.curves.forEach((curve, k) => (curve.y = wrap ? wrapped(whole[k]) : whole[k]));
+      this.draw();
+    });
+    this.element.querySelector("h2").append(button);
   }
 
   // How many of all curves are drawn, if some are not.
@@ -185,7 +201,11 @@ export class Plot {
       context.strokeStyle = this.#curveColor(index);
       context.setLineDash(DASHES[Math.floor(index / CURVES.light.length) % DASHES.length]);
       context.beginPath();
-      for (let k = 0; k < curve.x.length; k++) context.lineTo(this.x(curve.x[k]), this.y(curve.y[k]));
+      let drawn = false;
+      for (let k = 0; k < curve.x.length; k++) {
+        if (Number.isFinite(curve.y[k])) context[drawn ? "lineTo" : "moveTo"](this.x(curve.x[k]), this.y(curve.y[k]));
+        drawn = Number.isFinite(curve.y[k]);
+      }
       context.stroke();
     }
     context.restore();
@@ -219,6 +239,11 @@ function line(context, from, to) {
   context.moveTo(...from);
   context.lineTo(...to);
   context.stroke();
+}
+
+function wrapped(angles) {
+  const found = Array.from(angles, (angle) => angle - 2 * Math.PI * Math.floor((angle + Math.PI) / (2 * Math.PI)));
+  return found.map((angle, k) => (k > 0 && Math.abs(angle - found[k - 1]) > Math.PI ? NaN : angle));
 }
 
 // The range of all values with a little room; never empty. Ranges of rounding errors are widened.

@@ -13,20 +13,44 @@ export function makePlots(data, motion, clock) {
     return found;
   };
   const timed = { clock, motion, timed: true, xLabel: "t / s", events: data.events };
+  // A plot per unit.
   const over = (title, columns, offset) => {
-    const mixed = new Set(columns.map(({ unit }) => unit)).size > 1;
-    const curves = columns.map((column, k) => ({
-      label: label(offset + k, mixed ? column.unit : ""), name: column.name, x: motion.times, y: column.values,
-    }));
-    return new Plot(title, curves, { ...timed, yLabel: joined(columns.map(({ unit }) => unit)), most: MOST });
+    const placed = columns.map((column, k) => ({ ...column, place: offset + k }));
+    return byUnit(placed).map(([unit, own]) => {
+      const curves = own.map(({ name, values, place }) => ({ label: label(place), name, x: motion.times, y: values }));
+      return new Plot(title, curves, { ...timed, yLabel: unit, most: MOST, angles: unit === "rad" });
+    });
   };
   return [
+    ...chosen(data, timed),
     ...(data.charts ?? []).map((chart) => charted(chart, timed)),
-    over("Coordinates", data.positions, 0),
-    over("Velocities", data.velocities, data.positions.length),
+    ...over("Coordinates", data.positions, 0),
+    ...over("Velocities", data.velocities, data.positions.length),
     energies(data.energies, timed),
     plane(data, label, { clock, motion, timed: false, most: MOST_PLANES }),
+    ...others(data, timed),
   ];
+}
+
+function byUnit(columns) {
+  const units = [...new Set(columns.map(({ unit }) => unit))];
+  return units.map((unit) => [unit, columns.filter((one) => one.unit === unit)]);
+}
+
+const plain = (columns, timed) => columns.map(({ name, values }) => (
+  { label: document.createTextNode(name), name, x: timed.motion.times, y: values }
+));
+
+// Columns that were asked for: a plot per unit, and one for each column whose unit is not known.
+function chosen({ further = [], first = 0 }, timed) {
+  const groups = byUnit(further.slice(0, first)).flatMap(([unit, own]) => (unit ? [[unit, own]] : own.map((one) => ["", [one]])));
+  return groups.map(([unit, own]) => new Plot("Chosen", plain(own, timed), { ...timed, yLabel: unit, most: MOST }));
+}
+
+// All other columns, to be drawn by a click on their names.
+function others({ further = [], first = 0 }, timed) {
+  const rest = plain(further.slice(first), timed);
+  return rest.length ? [new Plot("Further columns", rest, { ...timed, yLabel: "", most: 0 })] : [];
 }
 
 // Columns of one unit; the kind of a column (`load:legA`) is in the title.

@@ -22,6 +22,7 @@ from kinegraph.model.expressions import PI, names, text
 from kinegraph.model.mechanism import ZERO, Body, Mechanism
 from kinegraph.model.report import MISSING, ROUNDED, Finding, FindingKind
 from kinegraph.model.robot_data import full_report
+from kinegraph.model.tables import Table
 from kinegraph.model.topology import tree_of_records
 
 if TYPE_CHECKING:
@@ -58,6 +59,15 @@ def summary(mechanism: Mechanism) -> dict[str, object]:
         "coordinates": list(mechanism.layout.positions),
         "velocities": list(mechanism.layout.velocities),
         "states": [{"name": one.name, "rate": text(one.rate)} for one in mechanism.states],
+        "tables": [
+            {
+                "name": one.name,
+                "points": [len(axis) for axis in one.axes],
+                "interpolation": one.interpolation.value,
+                "outside": one.outside.value,
+            }
+            for one in mechanism.tables
+        ],
         "dof": _mobility(mechanism).dof,
         "redundant_rows": list(_mobility(mechanism).redundant),
         "loops_open_by": _mobility(mechanism).residual,
@@ -89,6 +99,11 @@ def summary(mechanism: Mechanism) -> dict[str, object]:
         "rounded": [_finding(one) for one in report.of(*ROUNDED)],
         "remarks": [_finding(one) for one in report.findings if one.kind not in MISSING | ROUNDED],
     }
+
+
+def _table(table: Table) -> str:
+    points = " x ".join(str(len(axis)) for axis in table.axes)
+    return f"{table.name} ({points} points, {table.interpolation.value}, {table.outside.value})"
 
 
 def _loops(mechanism: Mechanism) -> list[dict[str, object]]:
@@ -198,6 +213,8 @@ def _lines(mechanism: Mechanism) -> Iterator[str]:
     if mechanism.states:
         states = (f"{one.name}' = {text(one.rate)}" for one in mechanism.states)
         yield f"states        {_listed(states)}"
+    if mechanism.tables:
+        yield f"tables        {_listed(_table(one) for one in mechanism.tables)}"
     yield f"parameters    {_parameters(mechanism)}"
     still = all(part == ZERO for part in mechanism.gravity)
     gravity = ", ".join(text(part) for part in mechanism.gravity)

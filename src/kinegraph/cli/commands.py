@@ -44,6 +44,10 @@ COMMANDS: dict[str, Entry | Group] = {
     "eval": Entry("kinegraph.cli.eval:run", "Compile quantities and evaluate them at one state."),
     "export": Entry("kinegraph.cli.export:run", "Write equations as source code with a self-test."),
     "simulate": Entry("kinegraph.cli.simulate:run", "Simulate a mechanism; save, plot, or animate the result."),
+    "simulate-chains": Entry(
+        "kinegraph.cli.simulate_chains:run",
+        "Simulate a mechanism with loops chain by chain, on threads or MPI ranks.",
+    ),
     "study": Entry(
         "kinegraph.cli.study:run",
         "Run many cases of a model with varied parameters and states, or a study file (.toml).",
@@ -131,6 +135,14 @@ COMMANDS: dict[str, Entry | Group] = {
     "synthesize": Entry(
         "kinegraph.cli.parameters:run_synthesize",
         "Find parameters and initial values within bounds that bring a run closest to wanted outputs.",
+    ),
+    "synthesize-cycle": Entry(
+        "kinegraph.cli.machines:run_synthesize_cycle",
+        "Find dimensions of a linkage for goals over a cycle: stroke, extremes, time ratio, transmission angle, path.",
+    ),
+    "tolerances": Entry(
+        "kinegraph.cli.machines:run_tolerances",
+        "Compute which tolerance contributes how much to an output, by exact derivatives and by samples.",
     ),
     "inspect": Entry(
         "kinegraph.cli.inspect:run",

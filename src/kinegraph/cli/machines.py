@@ -1,10 +1,12 @@
-"""Commands of machine design: `periodic-motion`, `flywheel`, `campbell`, `unbalance-response`."""
+"""Commands of machine design: cycles, flywheels, rotors, and dimensions of linkages."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+import numpy as np
 import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
@@ -24,6 +26,8 @@ from kinegraph.cli.task_options import (
 from kinegraph.errors import TaskError
 
 if TYPE_CHECKING:
+    from kinegraph.model.expressions import Scalar
+    from kinegraph.tasks.goals import Wanted
     from kinegraph.tasks.periodic_motion import PeriodicMotion
 
 
@@ -264,3 +268,149 @@ def run_unbalance_response(
     ]
     show_table((found.over, *found.outputs), rows)
     typer.echo(str(found))
+
+
+# `kinegraph synthesize-cycle` and `kinegraph tolerances`: dimensions of a linkage.
+
+CycleMotionOption = Annotated[
+    list[str],
+    typer.Option(
+        "--motion", "-m", metavar="NAME=FORMULA", help="A formula of t, or the name of a crank that turns once."
+    ),
+]
+CycleDurationOption = Annotated[float, typer.Option("--duration", "--for", metavar="SECONDS", help="The cycle's time.")]
+
+
+def _cycle_motion(texts: list[str]) -> Mapping[str, Scalar] | str:
+    """Formulas by coordinate, or the name of a crank."""
+    return texts[0].strip() if len(texts) == 1 and "=" not in texts[0] else assignments(texts, "--motion")
+
+
+def _goals(texts: list[str]) -> dict[str, Wanted]:
+    """`stroke:ram=0.3` is a value, `max:tip.y=:0.7` and `transmission:A,B,C=0.7:` are limits."""
+    found: dict[str, Wanted] = {}
+    for text in texts:
+        name, _, value = text.rpartition("=")
+        sides = value.split(":")
+        try:
+            numbers = [None if not side.strip() else float(side) for side in sides]
+        except ValueError:
+            numbers = []
+        if not name or not numbers or len(numbers) > 2 or all(side is None for side in numbers):
+            raise TaskError(
+                f"--goal: cannot read {text!r}; write stroke:ram=0.3, or limits, max:tip.y=0.1:0.7 or =:0.7"
+            )
+        first, last = numbers[0], numbers[-1]
+        found[name.strip()] = (first, last) if len(numbers) == 2 or first is None else first
+    return found
+
+
+@reads_model
+def run_synthesize_cycle(
+    source: ModelSource,
+    motion: CycleMotionOption,
+    bounds: Annotated[
+        list[str], typer.Option("--bounds", metavar="NAME=FROM:TO", help="A free parameter and its limits.")
+    ],
+    goal: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--goal", metavar="KIND:FORMULA=VALUE", help="Goals: stroke:ram=0.3, max:tip.y=:0.7, time_ratio:ram=1.6."
+        ),
+    ] = None,
+    path: Annotated[
+        list[str] | None,
+        typer.Option("--path", metavar="POINT=FILE.csv", help="Points to pass: rows of x,y or x,y,z in m."),
+    ] = None,
+    duration: CycleDurationOption = 1.0,
+    settings: SetOption = None,
+    times: CycleTimesOption = 180,
+    t0: StartTimeOption = 0.0,
+    starts: Annotated[int, typer.Option(min=1, max=10_000, help="Number of starts.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the random starts.")] = 0,
+    plot: PlotOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Find dimensions of a linkage for goals over a cycle: stroke, extremes, time ratio, transmission angle, path.
+
+    Example: kinegraph synthesize-cycle quick-return -m crank --goal stroke:ram=0.3 --bounds r=0.05:0.2
+    """
+    from kinegraph.tasks.synthesize_cycle import synthesize_cycle
+
+    mechanism = source.mechanism()
+    found = synthesize_cycle(
+        mechanism, _cycle_motion(motion), _goals(goal or []), ranges(bounds, "--bounds"), duration,
+        path=_paths(path or []), parameters=parameter_settings(mechanism, settings), times=times, t0=t0, starts=starts,
+        seed=seed,
+    )  # fmt: skip
+    if plot is not None:
+        from kinegraph.view.task_figures import Panel, plot_curves
+
+        panels = [Panel(name, {name: column}) for name, column in found.columns.items()]
+        plot_curves(plot, found.times, panels, found.model)
+    print_json(found.to_dict()) if json else typer.echo(str(found))
+
+
+def _paths(texts: list[str]) -> dict[str, np.ndarray]:
+    """The points of the files by the name of the point that draws them."""
+    found = {}
+    for name, file in assignments(texts, "--path").items():
+        try:
+            found[name] = np.atleast_2d(np.genfromtxt(file, delimiter=",", comments="#"))
+        except (OSError, ValueError) as error:
+            raise TaskError(f"--path: cannot read {file}: {error}") from None
+        found[name] = found[name][~np.isnan(found[name]).all(axis=1)]  # a line of names
+    return found
+
+
+@reads_model
+def run_tolerances(
+    source: ModelSource,
+    outputs: Annotated[
+        str,
+        typer.Option(
+            "--outputs", metavar="LIST", help="Formulas: tip.y. With --motion numbers of a cycle: stroke:ram."
+        ),
+    ],
+    tolerance: Annotated[
+        list[str], typer.Option("--tolerance", metavar="NAME=VALUE", help="The largest deviation of a parameter.")
+    ],
+    motion: Annotated[
+        list[str] | None,
+        typer.Option("--motion", "-m", metavar="NAME=FORMULA", help="A cycle: a formula of t, or the name of a crank."),
+    ] = None,
+    duration: Annotated[
+        float | None, typer.Option("--duration", "--for", metavar="SECONDS", help="The time of the cycle, or of a run.")
+    ] = None,
+    state: StateOption = None,
+    settings: SetOption = None,
+    distribution: Annotated[
+        str, typer.Option("--distribution", help="The distribution: normal (the tolerance is 3 sigma) or uniform.")
+    ] = "normal",
+    samples: Annotated[
+        int | None, typer.Option("--samples", min=0, help="Number of samples. Default: 2000, of cycles and runs 200.")
+    ] = None,
+    times: CycleTimesOption = 180,
+    t0: StartTimeOption = 0.0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of the samples.")] = 0,
+    plot: PlotOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Compute which tolerance contributes how much to an output, by exact derivatives and by samples.
+
+    Example: kinegraph tolerances slider-crank --outputs s --tolerance r=1e-4 --tolerance l=2e-4 --state crank=1
+    """
+    from kinegraph.tasks.tolerances import tolerances
+
+    mechanism = source.mechanism()
+    found = tolerances(
+        mechanism, formula_list(outputs), numbers_by_name(tolerance, "--tolerance"),
+        motion=_cycle_motion(motion) if motion else None, duration=duration, state=state_settings(mechanism, state),
+        parameters=parameter_settings(mechanism, settings), distribution=distribution, samples=samples, times=times,
+        t0=t0, seed=seed,
+    )  # fmt: skip
+    if plot is not None:
+        from kinegraph.view.task_figures import plot_tolerances
+
+        plot_tolerances(found, plot)
+    print_json(found.to_dict()) if json else typer.echo(str(found))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -34,6 +34,7 @@ from kinegraph.cli.options import (
     StopOption,
     reads_model,
 )
+from kinegraph.cli.task_options import formula_list
 from kinegraph.errors import ModelError, SolveError
 from kinegraph.files import read_input_text
 from kinegraph.model.names import did_you_mean
@@ -95,6 +96,11 @@ def run(
     output: OutputOption = None,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Save a plot: .png, .svg or .pdf.")] = None,
     page: PageOption = None,
+    outputs: Annotated[
+        str, typer.Option(metavar="LIST", help="Add formulas as columns: tip.z',pull=reaction:Rod[0].")
+    ] = "",
+    show: Annotated[str, typer.Option(metavar="LIST", help="Draw these columns instead of the usual ones.")] = "",
+    wrap: Annotated[bool, typer.Option("--wrap", help="Draw angles between -pi and pi in plots.")] = False,
     native: NativeOption = None,
     loops: LoopsOption = None,
     baumgarte: BaumgarteOption = None,
@@ -118,15 +124,16 @@ def run(
     simulated = partial(
         simulate, mechanism, duration, method=method, state=run_state(mechanism, state),
         parameters=run_parameters(mechanism, settings),
+        outputs=output_formulas(outputs),
         inputs=input_values(assignments(inputs or (), "--input")), events=read_events(events, stop, stop_if),
-        times=times or None, t0=t0, native="auto" if native is None else native, baumgarte=_gains(baumgarte),
+        times=times or None, t0=t0, native="auto" if native is None else native, baumgarte=gains(baumgarte),
         loops=loops, passes=passes, progress=False if quiet or json else None,
     )  # fmt: skip
     solution = simulated(control=control)
     estimates: tuple[ErrorEstimate, ...] = ()
     if estimate_error:
         estimates = error_estimates(solution, simulated(control=tighter(control)))
-    _write(solution, output, plot, page, source.typed)
+    write_files(solution, output, plot, page, source.typed, formula_list(show), wrap)
     _report(solution, estimates, json)
     if not json:
         name_files(output, plot, page)
@@ -158,22 +165,30 @@ def name_files(output: Path | None, plot: Path | None, page: Path | None) -> Non
         console().print(f"{page}: {page.stat().st_size / 1e6:.1f} MB, to be opened in a browser", markup=False)
 
 
-def _write(solution: Solution, output: Path | None, plot: Path | None, page: Path | None, typed: str) -> None:
+def write_files(
+    solution: Solution,
+    output: Path | None,
+    plot: Path | None,
+    page: Path | None,
+    typed: str,
+    show: Sequence[str] = (),
+    wrap: bool = False,
+) -> None:
     """The files that were asked for: columns, a drawing, a page."""
     if output:
         solution.save(output)
     if plot:
         from kinegraph.view.plot import plot as draw
 
-        draw(solution, plot)
+        draw(solution, plot, show, wrap=wrap)
     if page:
         from kinegraph.view import page as write_page
 
         with console(stderr=True).status(f"writing {page} ..."):
-            write_page(solution, page, typed)
+            write_page(solution, page, typed, show)
 
 
-def _gains(text: str | None) -> Baumgarte | None:
+def gains(text: str | None) -> Baumgarte | None:
     """`20,20`, `20` for both, or `auto`."""
     from kinegraph.simulate.stabilization import Baumgarte
 
@@ -205,6 +220,12 @@ def run_parameters(mechanism: kg.Mechanism, settings: list[str] | None) -> dict[
         if name not in known:
             raise ModelError(f"--set: {mechanism.name} has no {name!r}", remedy=did_you_mean(name, known))
     return formulas(given)
+
+
+def output_formulas(text: str) -> dict[str, str]:
+    """A list of formulas, each with a name of its own or named by its text: `tip.z',pull=reaction:Rod[0]`."""
+    parts = (part.rpartition("=") for part in formula_list(text))
+    return {(name or value).strip(): value.strip() for name, _, value in parts}
 
 
 def formulas(texts: Mapping[str, str]) -> dict[str, Expression]:

@@ -80,8 +80,8 @@ def zip_names(names: Sequence[str], values: Sequence[float]) -> dict[str, float]
 
 
 def formula_list(text: str) -> list[str]:
-    """Formulas between commas; commas inside parentheses separate arguments."""
-    return [part.strip() for part in re.split(r",(?![^()]*\))", text) if part.strip()]
+    """Formulas between commas; commas inside parentheses and brackets separate arguments and indices."""
+    return [part.strip() for part in re.split(r",(?![^()]*\)|[^\[\]]*\])", text) if part.strip()]
 
 
 def ranges(texts: Iterable[str], option: str) -> dict[str, tuple[float, float]]:

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         ShapeKind,
         ShapeRole,
     )
+    from kinegraph.model.tables import Interpolation, Outside, Table
     from kinegraph.model.validation.mechanism import validate
 
 __all__ = [
@@ -80,6 +81,7 @@ __all__ = [
     "Friction",
     "Inertia",
     "Input",
+    "Interpolation",
     "JointArmature",
     "JointFriction",
     "JointLimits",
@@ -91,6 +93,7 @@ __all__ = [
     "Name",
     "Number",
     "Operation",
+    "Outside",
     "Parameter",
     "Point",
     "PointForce",
@@ -112,6 +115,7 @@ __all__ = [
     "Sx",
     "Sy",
     "Sz",
+    "Table",
     "Transform",
     "arc",
     "at",
@@ -200,6 +204,7 @@ load_on_demand(
             ),
             "kinegraph.model.robot_data",
         ),
+        **dict.fromkeys(("Interpolation", "Outside", "Table"), "kinegraph.model.tables"),
         "validate": "kinegraph.model.validation.mechanism",
     },
 )

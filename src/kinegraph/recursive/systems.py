@@ -17,6 +17,7 @@ from kinegraph.recursive import entries
 from kinegraph.recursive.arrays import Floats, MotionArrays, for_loops
 from kinegraph.recursive.c_interface import Addressed, tree_accelerations, tree_tables
 from kinegraph.recursive.chains.dynamics import ChainSystem
+from kinegraph.recursive.chains.structure import refuse_constraints_of_coordinates
 from kinegraph.recursive.flatten import FlatMechanism, flatten, flattened_tree
 from kinegraph.recursive.forward import ArticulatedForward, ForwardRecursion, choose, refuse_large
 from kinegraph.recursive.linkages.pins import SINGULAR, LinkageSystem
@@ -137,6 +138,7 @@ class ClosedSystem:
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> None:
         self.layout = mechanism.layout
         self._model = mechanism, parameters
+        refuse_constraints_of_coordinates(mechanism)
         found = planar_linkage(mechanism, parameters)
         self.closed_method: ByPins | ByChains = (
             ByPins(LinkageSystem(*found)) if found else ByChains(ChainSystem(mechanism, parameters))

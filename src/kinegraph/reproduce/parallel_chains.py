@@ -3,8 +3,8 @@
     python -m benchmarks parallel-chains [--sizes 15,51,151,301,1001,10001] [--durations 1,5,60]
 
 A loop of N joints cut in the middle (10 s at steps of 0.01 s), and a spatial slider-crank cut at its ball joint,
-both with a method of order four; times are the best of short runs. Ranks need mpi4py and an MPI: pip install
-'kinegraph[mpi]'. Compare ratios, not absolute times.
+both with a method of order four; and the loop by BDF with its history saved. Times are the best of short runs, those
+of BDF of one run. Ranks need mpi4py and an MPI: pip install 'kinegraph[mpi]'. Compare ratios, not absolute times.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ import numpy as np
 
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.mechanism_source import load
-from kinegraph.extras import extra
+from kinegraph.extras import Foreign, extra
 from kinegraph.io import parse, write
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.recursive.chains.dynamics import ChainSystem, Finished, Stabilized, integrated
 from kinegraph.recursive.chains.exchange import Exchange, Ranks, Serial, Threads, Traffic
 from kinegraph.reproduce.kernel_timing import cpu_model
+from kinegraph.simulate.chains import simulate_chains
 from kinegraph.solve.problem import Floats
+from kinegraph.solve.solution import Solution
 
 SIZES = (15, 51, 151, 301, 1001, 10001)
 DURATIONS = (1, 5, 10, 20, 30, 40, 50, 60)
@@ -144,6 +146,34 @@ def main(sizes: Sequence[int] = SIZES, durations: Sequence[int] = DURATIONS) -> 
             shared = runs[2].times(factor) if runs[2] else None
             line = _line(f"{duration:>3} s, {step:g}", runs[0].times(factor), runs[1].times(factor), shared)
             print(line, f" document {old[0]:g}, {old[1]:g}", flush=True)
+    bdf_table([joints for joints in BDF_SIZES if joints <= max(sizes)])
+
+
+#: Loops, simulated seconds and tolerance of the runs by BDF.
+BDF_SIZES, _BDF_DURATION, BDF_TOLERANCE = (15, 51, 151), 0.5, 1e-8
+
+
+def bdf_run(joints: int, threads: int = 1, communicator: Foreign = None) -> Solution:
+    """The loop of N joints by BDF of variable order with saved history."""
+    model = load(f"loop-{joints}")
+    start = dict(zip(model.layout.positions, polygon(joints), strict=True))
+    return simulate_chains(
+        model, _BDF_DURATION, state=start, threads=threads, communicator=communicator, rtol=BDF_TOLERANCE, times=50,
+        progress=False,
+    )  # fmt: skip
+
+
+def bdf_table(sizes: Sequence[int]) -> None:
+    """Serial runs by BDF beside those on two threads."""
+    print(f"\nloop of N joints, {_BDF_DURATION:g} s by BDF, relative tolerance {BDF_TOLERANCE:g}; 51 saved times")
+    print(f"{'N':>6} {'steps':>6} {'serial':>9} {'threads':>9} {'gain':>6}  largest difference of positions, open by")
+    for joints in sizes:
+        runs = [bdf_run(joints, threads) for threads in (1, 2)]
+        one, two = runs
+        seconds = [run.statistics.seconds - run.statistics.loading for run in runs]
+        difference = max(float(np.abs(one[name] - two[name]).max()) for name in one.positions)
+        start = f"{joints:>6} {one.statistics.steps:>6} {seconds[0]:>9.3f} {seconds[1]:>9.3f}"
+        print(f"{start} {seconds[0] / seconds[1]:>6.2f}  {difference:.1e}, {one.drift['position']:.1e}", flush=True)
 
 
 def _line(name: str, one: Timed, two: Timed, ranks: Timed | None) -> str:

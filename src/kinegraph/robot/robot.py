@@ -17,7 +17,7 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import ModelError, TaskError, one_of
 from kinegraph.model.constraints import is_constrained
-from kinegraph.model.evaluate import number, parameter_values
+from kinegraph.model.evaluate import initial_states, number, parameter_values
 from kinegraph.model.expressions import Expression, Scalar, names
 from kinegraph.model.mechanism import Body, Mechanism, Quaternion, Rotation, Shift, Transform
 from kinegraph.robot.configurations import Configurations, skew
@@ -60,7 +60,8 @@ def robot(
 
     order: of all arrays: "model", "file", "mujoco" or "pinocchio", each with its quaternions and velocities of free
         joints. parameters: values that replace the model's.
-    Everything takes one state, or rows of states, and is compiled at its first use. Inputs of the model are zero.
+    Everything takes one state, or rows of states, and is compiled at its first use. Inputs of the model are zero,
+    and first-order states have their initial values.
     """
     return Robot(model, order, parameters)
 
@@ -82,6 +83,7 @@ class Robot:
         #: The mass of all bodies that move, as for `com`.
         self.mass = float(sum(number(body.inertia.mass, values) for body in _moving_bodies(self.model)))
         self._still = np.zeros(self.nv)
+        self._usual = dict(zip(self.model.layout.states, initial_states(self.model, values), strict=True))
         self._kernels: dict[str, Kernel] = {}
         self._arguments: dict[str, tuple[tuple[str, Floats], ...]] = {}
 
@@ -109,10 +111,13 @@ class Robot:
         return self._kernels[quantities]
 
     def _own(self, word: str, **given: Floats) -> Floats:
-        """A quantity of arrays in the order of the model; inputs are zero."""
+        """A quantity of arrays in the order of the model; inputs are zero, first-order states as the model says."""
         kernel = self.kernel(word)
         if word not in self._arguments:
-            self._arguments[word] = tuple((one.name, np.zeros(len(one.symbols))) for one in kernel.arguments)
+            self._arguments[word] = tuple(
+                (one.name, np.array([self._usual.get(symbol.name, 0.0) for symbol in one.symbols]))
+                for one in kernel.arguments
+            )
         values = [given.get(name, zero) for name, zero in self._arguments[word]]
         many = max((value.ndim for value in values), default=1) == 2
         found: Floats = kernel.batch(*values) if many else kernel(*values)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import lru_cache
-from typing import ClassVar
+from typing import ClassVar, TypeAlias
 
+import numpy as np
 from lark.exceptions import UnexpectedInput, VisitError
 
 from kinegraph.derive.dynamics.state_rate import input_meanings
@@ -15,14 +16,16 @@ from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import DerivationError, KinegraphError, ModelError, SolveError
 from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.build import Scalar as GraphScalar
+from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output, Symbol
 from kinegraph.io.language.expressions import ExpressionReader, as_expression, expression_tree
-from kinegraph.model.expressions import Call, Expression, Name, Operation, Scalar, expression, names, postorder
+from kinegraph.model.expressions import TIME, Call, Expression, Name, Operation, Scalar, expression, names, postorder
 from kinegraph.model.names import CHOICE_REMEDY, component, did_you_mean
 from kinegraph.model.report import Places
 from kinegraph.simulate.checks.first_integrals import ENERGY, MOMENTA
 from kinegraph.simulate.equations import Equations
-from kinegraph.simulate.observation import KINETIC, POTENTIAL
+from kinegraph.simulate.observation import KINETIC, POTENTIAL, Rows
+from kinegraph.solve.problem import Floats, Signals
 
 # Formulas for inputs, events and initial values: the model language, with velocities and points. `q1'` is a velocity,
 # `tip.z` a coordinate of an output point, and `forces[2]`, `reaction:pin[0]` an entry of a quantity. Nothing is ever
@@ -52,13 +55,20 @@ def _parsed(given: str) -> Expression:
         raise SolveError(f"the formula has {len(given)} characters; the limit is {_LONGEST}")
     spelled = ENTRY.sub(lambda found: _ENTRY + found[0].encode().hex(), given)
     spelled = _POINT.sub(rf"\1{_DOT}\2", _PRIMED.sub(rf"\1{_PRIME}", spelled))
+    reader = ExpressionReader("", Places())
     try:
-        read = ExpressionReader("", Places()).transform(expression_tree(spelled))
-    except (UnexpectedInput, VisitError) as error:
-        if isinstance(error, VisitError) and isinstance(error.orig_exc, ModelError):
-            raise SolveError(f"cannot parse the formula {given!r}: {error.orig_exc}") from None
+        read = reader.transform(expression_tree(spelled))
+    except (ModelError, UnexpectedInput, VisitError) as error:
+        cause = error.orig_exc if isinstance(error, VisitError) else error
+        if isinstance(cause, ModelError):
+            remedy = f"\n  {cause.remedy}" if cause.remedy else ""
+            raise SolveError(f"cannot parse the formula {given!r}: {cause.problem}{remedy}") from None
         remedy = CHOICE_REMEDY if set("<>?&") & set(str(given)) else "write e.g. 2*sin(3*t) - 0.1*q1'"
         raise SolveError(f"cannot parse the formula {given!r}: {remedy}") from None
+    for number, unit in reader.units:
+        if len(unit) == 1:  # the model may have a parameter of this name
+            message = f"`{number} {unit}` in the formula {given!r} could be a unit or a product"
+            raise SolveError(f"{message}: write {number} [{unit}] or {number}*{unit}")
     return _respelled(as_expression(read))
 
 
@@ -92,8 +102,9 @@ class StateNames(Names):
 
     error: ClassVar[type[KinegraphError]] = SolveError
 
-    def __init__(self, builder: GraphBuilder, equations: Equations) -> None:
+    def __init__(self, builder: GraphBuilder, equations: Equations, accelerations: bool = False) -> None:
         super().__init__(builder, equations.mechanism, equations.bound)
+        self._accelerations = equations.mechanism.layout.accelerations if accelerations else ()
         self._equations = equations
         self._made: dict[str, Output] = {}
         self._given = input_meanings(equations.mechanism, self, equations.forces)
@@ -134,6 +145,9 @@ class StateNames(Names):
         return self._entry(f"{'velocity' if found.rate else 'pose'}:{point}", rows)
 
     def _column(self, name: str) -> GraphScalar:
+        if name in self._accelerations:
+            place = len(self._equations.mechanism.layout.positions) + self._accelerations.index(name)
+            return GraphScalar(self.builder, self._rate().nodes[place])
         if name in (KINETIC, POTENTIAL):
             return self._entry("energy", (int(name == POTENTIAL),))
         if name == ENERGY:
@@ -180,11 +194,56 @@ class StateNames(Names):
             return rate.nodes[len(self._equations.mechanism.layout.positions) + accelerations.index(node.name)]
         return self.builder.symbol(node.kind, node.name)
 
+    @property
+    def uses_accelerations(self) -> bool:
+        """Whether a formula that was read depends on accelerations."""
+        return "" in self._made
+
     def _rate(self) -> Output:
         if "" not in self._made:
             graph = self._equations.rate
             self._made[""] = moved(graph.outputs, transfer(graph, self.builder))[0]
         return self._made[""]
+
+
+#: Formulas by the name of their column; a sequence names each after its text.
+Outputs: TypeAlias = "Mapping[str, Scalar] | Sequence[str]"
+
+
+def read_outputs(outputs: Outputs) -> dict[str, Expression]:
+    """Formulas to observe along a run, by the name of their column."""
+    if isinstance(outputs, str):
+        raise SolveError(f"outputs is {outputs!r}: give a list of formulas, or {{name: formula}}")
+    named = outputs if isinstance(outputs, Mapping) else {text: text for text in outputs}
+    return {name: formula(value, name) for name, value in named.items()}
+
+
+def output_columns(
+    equations: Equations, formulas: Mapping[str, Expression], rows: Rows, signals: Signals, with_contacts: bool
+) -> dict[str, Floats]:
+    """The values of formulas at the states of a run: of the state, time, inputs, points and entries of quantities.
+
+    with_contacts: rigid contacts may be closed, so the equations do not give accelerations.
+    """
+    if not formulas:
+        return {}
+    if equations.by_loops:
+        raise SolveError("outputs are not supported with recursive algorithms: use loops=False")
+    builder = GraphBuilder()
+    scope = StateNames(builder, equations.in_velocities, accelerations=True)
+    values = scope.read(list(formulas.values()))
+    if with_contacts and scope.uses_accelerations:
+        raise SolveError("outputs that depend on accelerations are not supported in runs with rigid contacts")
+    graph = builder.graph([Output(name, (), (one.index,)) for name, one in zip(formulas, values, strict=True)])
+    layout, sampled = equations.mechanism.layout, equations.forces.sampled
+    known: dict[str, Floats] = {TIME: rows.times, **rows.balances}
+    known |= zip(layout.positions, rows.q.T, strict=True)
+    known |= zip(layout.velocities, rows.v.T, strict=True)
+    known |= zip(layout.states, rows.z.T, strict=True)
+    if sampled:
+        known |= zip(sampled, signals.values(rows.times).T, strict=True)
+    found = interpret(graph, known)
+    return {name: np.broadcast_to(found[name], rows.times.shape) for name in formulas}
 
 
 def _words(name: str) -> Iterator[str]:

@@ -18,7 +18,7 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.interrupt import Interrupt
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import Value, float_values, parameter_values
-from kinegraph.model.expressions import TIME, Scalar
+from kinegraph.model.expressions import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate import contacts
@@ -26,7 +26,7 @@ from kinegraph.simulate.checks.diagnosis import named_ending
 from kinegraph.simulate.checks.singular_coordinates import singular_coordinates, singular_words
 from kinegraph.simulate.equations import Equations, VelocityForm
 from kinegraph.simulate.events import Endings, paced_by_events, read
-from kinegraph.simulate.formulas import formula
+from kinegraph.simulate.formulas import Outputs, formula, output_columns, read_outputs
 from kinegraph.simulate.hamiltonian import ClosedMomentumForm, MomentumForm
 from kinegraph.simulate.inputs import (
     Input,
@@ -97,6 +97,7 @@ def simulate(
     parameters: Mapping[str, Scalar] | None = None,
     inputs: Mapping[str, Input] | None = None,
     events: Events = (),
+    outputs: Outputs = (),
     times: int | ArrayLike | None = INTERVALS,
     t0: float = 0.0,
     rtol: float = 1e-8,
@@ -122,6 +123,8 @@ def simulate(
         of time and state that is called at equal intervals (`Feedback(function, period)`). `tau` gives the forces of
         all joints: a formula of arrays with quantities (`"gravity + H @ (9*(1 - q) - 6*v)"`), or a `Feedback`.
     events: `Event` objects, or formulas by name; their zero crossings are recorded.
+    outputs: formulas of the state, time, inputs, points and quantities (`"tip.z'"`, `"reaction:Rod[0]"`), or formulas
+        by name; each becomes a column.
     times: an array of times to save at, or a number of equal intervals; None saves the integrator's own steps.
     t0: the start time.
     rtol, atol: tolerances per step; atol is a number, or numbers by name. step: the length of fixed steps instead.
@@ -144,7 +147,7 @@ def simulate(
     forces, signal = read_inputs(mechanism, inputs or {})
     mechanism = with_given_inputs(mechanism, forces)
     values = {name: formula(value, name) for name, value in (parameters or {}).items()}
-    event_list = read_events(events)
+    event_list, observed = read_events(events), read_outputs(outputs)
     check_method(solver, mechanism, event_list)
     own = same_passes(passes)
     equations = (
@@ -177,7 +180,7 @@ def simulate(
     heard = samples.signals(span[1]) if controllers else signal
     run = replace(run, ending=named_ending(equations, run, heard))
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
-    return replace(solution_of(finished, chosen.relative), assembled=note)
+    return replace(solution_of(finished, chosen.relative, observed), assembled=note)
 
 
 def _endings(equations: Equations) -> Endings | None:
@@ -288,7 +291,7 @@ class FinishedRun:
     signals: Signals
 
 
-def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
+def solution_of(finished: FinishedRun, rtol: float | None, outputs: Mapping[str, Expression] | None = None) -> Solution:
     """The columns and checks of a run."""
     equations, run = finished.equations, finished.run
     mechanism = equations.mechanism
@@ -307,6 +310,11 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     observe = recursive_observation if equations.by_loops else observation
     found, integrals = observe(equations, rows)
     columns = own | balances | found | further
+    wanted = {name: one for name, one in (outputs or {}).items() if name not in columns or one != formula(name)}
+    if taken := sorted(wanted.keys() & columns.keys()):
+        raise SolveError(f"the output {taken[0]!r} has the name of another column: give it a name of its own")
+    with_contacts = bool(finished.mechanism.contacts)
+    extra = output_columns(equations, wanted, rows, finished.signals, with_contacts)
     gained: tuple[Check, ...] = ()
     if finished.mechanism.contacts:
         assert isinstance(equations, contacts.OpenForm)
@@ -316,7 +324,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
     return Solution(
         model=mechanism.name,
         method=finished.solver.name,
-        columns={name: np.ascontiguousarray(column) for name, column in _disambiguated(columns, own).items()},
+        columns={name: np.ascontiguousarray(column) for name, column in (_disambiguated(columns, own) | extra).items()},
         positions=mechanism.layout.positions,
         velocities=mechanism.layout.velocities,
         ending=run.ending,
@@ -327,6 +335,7 @@ def solution_of(finished: FinishedRun, rtol: float | None) -> Solution:
         decision=finished.decision,
         drift=drift_facts(drift, conserved),
         states=mechanism.layout.states,
+        outputs=tuple(outputs or ()),
     )
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from kinegraph.derive.constraints.projection import projected_in
-from kinegraph.derive.dynamics.state_rate import Forces, state_rate
+from kinegraph.derive.dynamics.state_rate import STATE_RATES, Forces, initial_symbols, state_rate
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.graph.build import GraphBuilder, copied, moved, transfer
 from kinegraph.graph.build import Scalar as Node
@@ -56,7 +56,7 @@ class VariationalForm(VelocityForm):
     @property
     def motion_names(self) -> tuple[str, ...]:
         """The entries of y that are not derivatives."""
-        return (*self.mechanism.layout.positions, *self.mechanism.layout.velocities, *self.integrands)
+        return (*self.mechanism.layout.initial, *self.integrands)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -68,15 +68,14 @@ class VariationalForm(VelocityForm):
 
     @property
     def state_symbols(self) -> tuple[Symbol, ...]:
-        layout = self.mechanism.layout
-        state = [Symbol(Kind.COORDINATE, name) for name in layout.positions]
-        state += [Symbol(Kind.VELOCITY, name) for name in layout.velocities]
+        state = initial_symbols(self.mechanism)
         return (*state, *(Symbol(Kind.INPUT, name) for name in self.names[len(state) :]))
 
     @cached_property
     def motion(self) -> Graph:
-        """[q', v', integrands] as a graph."""
-        rate = state_rate(self.mechanism, self.chosen("qdd"), self.bound, self.forces, balances=())
+        """[q', v', z', integrands] as a graph."""
+        words = ("qdd", *(STATE_RATES,) * bool(self.mechanism.states))
+        rate = state_rate(self.mechanism, self.chosen(",".join(words)), self.bound, self.forces, balances=())
         builder = GraphBuilder()
         nodes = list(moved(rate.outputs, transfer(rate, builder))[0].nodes)
         scope = ResultNames(builder, self)
@@ -97,8 +96,9 @@ class VariationalForm(VelocityForm):
             return None
         builder = GraphBuilder()
         state, pivots = projected_in(builder, self.projection)
-        integrals = [builder.symbol(Kind.INPUT, name) for name in self.integrands]
-        roots = (*state.nodes, *integrals)
+        further = [builder.symbol(Kind.STATE, name) for name in self.mechanism.layout.states]
+        further += [builder.symbol(Kind.INPUT, name) for name in self.integrands]
+        roots = (*state.nodes, *further)
         derivatives = [along(root) for along in self.directions(builder) for root in roots]
         return builder.graph([Output("y", (len(self.names),), (*roots, *derivatives)), pivots])
 
@@ -212,7 +212,7 @@ def _narrowed(
 
 
 class StartDerivative:
-    """q and v at the start as functions of parameters (`runtime`) and of given initial values.
+    """q, v and z at the start as functions of parameters (`runtime`) and of given initial values.
 
     The model's `initial` expressions count. A given initial value does not depend on parameters.
     """
@@ -229,13 +229,13 @@ class StartDerivative:
         self._graph = _graph(mechanism, initial, bound, runtime)
 
     def raw(self, parameters: Floats) -> Floats:
-        """q and v as written; quaternions may have any length."""
+        """q, v and z as written; quaternions may have any length."""
         return self._evaluated(parameters)[0]
 
     def at(self, parameters: Floats, given: Mapping[int, float]) -> tuple[Floats, Floats]:
-        """q and v, and their derivatives: a column for each parameter, then one for each given initial value.
+        """q, v and z, and their derivatives: a column for each parameter, then one for each given initial value.
 
-        given: initial values by index in [q, v].
+        given: initial values by index in [q, v, z].
         """
         state, slopes = self._evaluated(parameters)
         columns = np.zeros((len(state), len(self._runtime) + len(given)))
@@ -270,14 +270,14 @@ def _graph(
 
 
 def _expressions(mechanism: Mechanism) -> dict[str, Expression]:
-    """The model's own initial values, by name of the position or velocity."""
+    """The model's own initial values, by name of the position, velocity or first-order state."""
     positions: list[Expression] = []
     velocities: list[Expression] = []
     for one in mechanism.coordinates:
         positions += [one.position] if isinstance(one, Coordinate) else one.position
         velocities += [one.velocity] if isinstance(one, Coordinate) else one.velocity
-    layout = mechanism.layout
-    return dict(zip((*layout.positions, *layout.velocities), (*positions, *velocities), strict=True))
+    states = [one.initial for one in mechanism.states]
+    return dict(zip(mechanism.layout.initial, (*positions, *velocities, *states), strict=True))
 
 
 # Adjoint equations, backward in time. With s = -t: dl/ds = (df/dy)^T l, dg/ds = (df/dp)^T l. The products use reverse

@@ -68,7 +68,7 @@ class StatisticsFacts(TypedDict):
 
 
 class SolutionFacts(TypedDict):
-    """All facts that are not columns; `drift` and `states` are missing in older files."""
+    """All facts that are not columns; `drift`, `states` and `outputs` are missing in older files."""
 
     model: str
     method: str
@@ -81,6 +81,7 @@ class SolutionFacts(TypedDict):
     decision: DecisionFacts
     drift: Mapping[str, float | None]
     states: Sequence[str]
+    outputs: Sequence[str]
 
 
 # Columns as files: .parquet and .npz with facts beside them, .csv for all other programs.
@@ -230,7 +231,7 @@ class Solution(Tabular, Mapping[str, Floats]):
     drift: `position` and `velocity`, by how much saved states miss loops and constraints; the same `... integrating`,
     before they were taken back onto them; `energy`, relative, None where it is not kept.
     assembled: which declared initial values loops have moved, in words; None if all hold.
-    states: which columns are first-order states.
+    states: which columns are first-order states. outputs: which are formulas that the user asked for.
     charts: further columns that plots and pages show first; not saved in files.
     """
 
@@ -249,6 +250,7 @@ class Solution(Tabular, Mapping[str, Floats]):
     assembled: str | None = None
     states: tuple[str, ...] = ()
     charts: tuple[Chart, ...] = ()
+    outputs: tuple[str, ...] = ()
 
     # as a mapping
 
@@ -331,6 +333,7 @@ class Solution(Tabular, Mapping[str, Floats]):
             decision=Decision.of_facts(facts["decision"]),
             drift=facts.get("drift", {}),
             states=tuple(facts.get("states", ())),
+            outputs=tuple(facts.get("outputs", ())),
         )
 
     def facts(self) -> SolutionFacts:
@@ -351,6 +354,7 @@ class Solution(Tabular, Mapping[str, Floats]):
             "decision": self.decision.facts(),
             "drift": dict(self.drift),
             "states": self.states,
+            "outputs": self.outputs,
         }  # fmt: skip
 
     # to look at

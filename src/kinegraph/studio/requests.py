@@ -25,6 +25,18 @@ LANES = {"model": 30.0, "live": 24 * 3600.0, "work": 1800.0}
 
 OPERATIONS = {
     "scene": Operation("kinegraph.studio.scene:scene", "model"),
+    "forces": Operation("kinegraph.studio.scene:forces", "model"),
+    "live": Operation("kinegraph.studio.live:live", "live"),
+    "run": Operation("kinegraph.studio.runs:run", "work"),
+    "equations": Operation("kinegraph.studio.equations:equations", "work"),
+    "equations-as": Operation("kinegraph.studio.equations:equations_as", "work"),
+    "branches": Operation("kinegraph.studio.tasks:branches", "work"),
+    "equilibria": Operation("kinegraph.studio.tasks:find_equilibria", "work"),
+    "modes": Operation("kinegraph.studio.tasks:find_modes", "work"),
+    "linearize": Operation("kinegraph.studio.tasks:linear_system", "work"),
+    "reactions": Operation("kinegraph.studio.tasks:joint_reactions", "work"),
+    "response": Operation("kinegraph.studio.tasks:frequency_response", "work"),
+    "export": Operation("kinegraph.studio.exports:export_files", "work"),
 }
 
 

@@ -106,6 +106,20 @@ def _start(
     return list(map(float, initial_positions(mechanism, values))), ""
 
 
+def forces(arguments: Arguments, channel: Channel) -> dict[str, object]:
+    """The vectors of the scene's arrows at a state of the page, in the order of its parts."""
+    mechanism = within(read_model(arguments), arguments)
+    given = settings(mechanism, arguments)
+    missing = [one.name for one in mechanism.parameters if one.value is None and one.name not in given]
+    known: dict[str, Expression] = {**given, **dict.fromkeys(missing, STAND_IN)}
+    state = arguments.get("state")
+    names = (*mechanism.layout.positions, *mechanism.layout.velocities, TIME)
+    found = state if isinstance(state, Mapping) else {}
+    columns = {name: np.array([float(found.get(name, 0.0))]) for name in names}
+    parts = scene_of(mechanism, bound_parameters(mechanism, True, known), States(columns)).drawing.parts
+    return {"vectors": [part["vectors"] for part in parts if "vectors" in part]}
+
+
 # Readiness: what can be done with the model now, and what blocks what.
 
 

@@ -18,7 +18,7 @@ from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.errors import TaskError
 from kinegraph.graph.node import Graph
 from kinegraph.model.changes.coordinates import with_unknown_parameters
-from kinegraph.model.constraints import is_constrained, refuse_states
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.definitions import named_expressions
 from kinegraph.model.evaluate import float_values, parameter_values
 from kinegraph.model.expressions import PI, TIME, Expression, Scalar
@@ -95,15 +95,16 @@ class AssembledStart:
         declared = mechanism.declared
         place = self._assembler(first[0]).assembled(begun[:size], begun[size:], held, t, declared).required()
         jacobian = self._rows(place.q, place.v, first[0])[JACOBIAN]
-        names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+        names = mechanism.layout.initial
+        self._moving = size + len(mechanism.layout.velocities)  # the entries before the first-order states
         given = [names.index(name) for name in place.independent]
         self._positions = _Split(jacobian[holonomic_rows(mechanism)], [k for k in given if k < size])
         self._velocities = _Split(jacobian, [k - size for k in given if k >= size])
-        self._offset = np.concatenate([place.q, place.v]) - raw
+        self._offset = np.concatenate([place.q, place.v, raw[self._moving :]]) - raw
         independent = [*self._positions.independent, *(size + k for k in self._velocities.independent)]
         self._independent = tuple(names[k] for k in independent)
         for index in first[1]:
-            if index not in independent:
+            if index < self._moving and index not in independent:
                 free = ", ".join(name for name in place.independent if name in held) or "the other coordinates"
                 raise TaskError(
                     f"{mechanism.name}: {names[index]}(0) is not independent: the loops determine it from {free}\n"
@@ -111,15 +112,16 @@ class AssembledStart:
                 )
 
     def raw(self, parameters: Floats) -> Floats:
-        """q and v as written, shifted by the correction that closed the loops of the first ones."""
+        """q, v and z as written, shifted by the correction that closed the loops of the first ones."""
         return self._start.raw(parameters) + self._offset
 
     def at(self, parameters: Floats, given: Mapping[int, float]) -> tuple[Floats, Floats]:
-        """q and v, and their derivatives: a column for each parameter, then one for each given initial value."""
+        """q, v and z, and their derivatives: a column for each parameter, then one for each given initial value."""
         size = len(self._mechanism.layout.positions)
         state, columns = self._start.at(parameters, given)
         state = state + self._offset
-        place = self._assembler(parameters).assembled(state[:size], state[size:], self._independent, self._time)
+        end = self._moving
+        place = self._assembler(parameters).assembled(state[:size], state[size:end], self._independent, self._time)
         found = self._rows(place.q, place.v, parameters)
         by_parameter = {name: [found[parameter_slope(word, name)] for word in (VALUE, RATE)] for name in self._runtime}
         values, rates = np.zeros((2, len(found[VALUE]), columns.shape[1]))
@@ -127,8 +129,8 @@ class AssembledStart:
             values[:, number], rates[:, number] = value, rate
         holonomic = holonomic_rows(self._mechanism)
         q = self._positions.filled(found[JACOBIAN][holonomic], columns[:size], values[holonomic])
-        v = self._velocities.filled(found[JACOBIAN], columns[size:], rates + found[slope(RATE, "dq")] @ q)
-        return np.concatenate([place.q, place.v]), np.vstack([q, v])
+        v = self._velocities.filled(found[JACOBIAN], columns[size:end], rates + found[slope(RATE, "dq")] @ q)
+        return np.concatenate([place.q, place.v, state[end:]]), np.vstack([q, v, columns[end:]])
 
     def _assembler(self, parameters: Floats) -> Assembler:
         return Assembler(self._mechanism, self._values | dict(zip(self._runtime, parameters.tolist(), strict=True)))
@@ -232,7 +234,9 @@ class DifferentiatedRun:
         known = float_values(numbers)
         start = StartDerivative(mechanism, initial, self.form.bound, self._parameters)
         parameters = np.array([known[name] for name in self._parameters])
-        raw = begun if is_constrained(mechanism) else start.raw(parameters)
+        raw = start.raw(parameters)
+        if is_constrained(mechanism):
+            raw[: len(begun)] = begun
         state = dict(zip(self._state_names, raw.tolist(), strict=True))
         found = {**known, **{name + _AT_START: value for name, value in state.items()}}
         values = np.array([found[name] for name in self.by], dtype=float)
@@ -240,7 +244,7 @@ class DifferentiatedRun:
             return start, values
         given = [name.removesuffix(_AT_START) for name in self._initial]
         first = parameters, {self._state_names.index(name): state[name] for name in given}
-        held = (*initial, *given)
+        held = tuple(name for name in (*initial, *given) if name not in mechanism.layout.states)
         names = settings.parameters, self._parameters, held
         return AssembledStart(mechanism, start, *names, first, begun, settings.start), values
 
@@ -261,8 +265,7 @@ class DifferentiatedRun:
 
     @property
     def _state_names(self) -> tuple[str, ...]:
-        layout = self.form.mechanism.layout
-        return (*layout.positions, *layout.velocities)
+        return self.form.mechanism.layout.initial
 
     def started(self, values: Floats) -> tuple[Floats, Floats, Floats]:
         """The parameters, the first state, and its derivatives: parameters first, then initial values."""
@@ -357,9 +360,7 @@ def run_request(
     control = Adaptive(*tolerances)
     span = span_of(t0, duration, control)
     settings = RunSettings(control, method, state, parameters or {}, inputs or {}, native, progress, span[0])
-    mechanism = mechanism_of(model)
-    refuse_states(mechanism, "the derivative of a run")
-    return mechanism, span, settings
+    return mechanism_of(model), span, settings
 
 
 def differentiated(
@@ -387,7 +388,7 @@ def variables(mechanism: Mechanism, by: Sequence[str] | str, what: str = "by") -
     if not isinstance(names, Iterable) or isinstance(names, Mapping):
         raise TaskError(f"{what} is {names!r:.80}: name parameters and initial values, e.g. ['m1', 'q1(0)']")
     names = tuple(names)
-    state = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    state = mechanism.layout.initial
     known = (*(one.name for one in mechanism.parameters), *(name + _AT_START for name in state))
     if not names or names == ("",):
         raise TaskError(f"{what} is empty: name parameters and initial values, such as {', '.join(known[:12])}")
@@ -439,7 +440,7 @@ def _known_names(form: VariationalForm) -> set[str]:
 def _own_names(form: VariationalForm) -> set[str]:
     """The names that formulas may contain, without the integrals that a user adds."""
     mechanism = form.mechanism
-    known = {*mechanism.layout.positions, *mechanism.layout.velocities, TIME, PI, KINETIC, POTENTIAL, ENERGY, *MOMENTA}
+    known = {*mechanism.layout.initial, TIME, PI, KINETIC, POTENTIAL, ENERGY, *MOMENTA}
     known |= {one.name for one in mechanism.parameters} | {one.name for one in named_expressions(mechanism)}
     known |= {one.name for one in mechanism.inputs if one.value is not None or one.name in form.forces.sampled}
     return known | {f"{point.name}.{axis}" for point in mechanism.points for axis in "xyz"}

@@ -15,7 +15,6 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.display import RichDisplay
 from kinegraph.errors import TaskError
 from kinegraph.files import read_input_text
-from kinegraph.model.constraints import refuse_states
 from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.inputs import Input, check_length, seconds
@@ -244,7 +243,6 @@ def fit(
     TaskError names the unknowns that the motion does not determine.
     """
     mechanism = with_free_forces(mechanism_of(model), unknown)
-    refuse_states(mechanism, "fit")
     names = variables(mechanism, unknown, "unknown")
     measured = measurements(data)
     beginning = seconds("t0", t0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from kinegraph.errors import KinegraphError, SolveError
 from kinegraph.extras import Foreign
 from kinegraph.files import written_to
 from kinegraph.solve.problem import Floats
 from kinegraph.solve.solution import Solution
-from kinegraph.view.page.frames import Frames, joined, units
+from kinegraph.view.page.frames import ANGLE, Frames, units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,7 +25,8 @@ if TYPE_CHECKING:
 
 # The energies of a solution as readable curves.
 
-_ENERGIES = ("kinetic", "potential", "energy")
+#: The columns of energies.
+ENERGIES = ("kinetic", "potential", "energy")
 _TRANSFERRED = ("work", "dissipated", "supplied")
 #: A potential energy larger than all energy changes by this factor would flatten every curve.
 _FAR = 3.0
@@ -44,7 +44,7 @@ def energies(solution: Solution) -> Energies:
     """Energies and transferred work; relative to the initial potential energy if its level would flatten all curves."""
     level = _far_level(solution)
     curves = {}
-    for name in (*_ENERGIES, *_TRANSFERRED):
+    for name in (*ENERGIES, *_TRANSFERRED):
         if name in solution:
             moved = level if name in ("potential", "energy") else 0.0
             curves["total" if name == "energy" else name] = solution[name] - moved
@@ -53,8 +53,8 @@ def energies(solution: Solution) -> Energies:
 
 def _far_level(solution: Solution) -> float:
     """The initial potential energy if it is large compared with the energy changes; otherwise zero."""
-    curves = [solution[name] for name in _ENERGIES if name in solution and len(solution[name])]
-    if len(curves) < len(_ENERGIES):
+    curves = [solution[name] for name in ENERGIES if name in solution and len(solution[name])]
+    if len(curves) < len(ENERGIES):
         return 0.0
     change = max(float(np.ptp(curve)) for curve in curves)
     start = float(solution["potential"][0])
@@ -90,11 +90,13 @@ def solution_of(result: Solution | HoldsSolution) -> Solution:
     return result if isinstance(result, Solution) else result.solution()
 
 
-def plot(solution: Solution | HoldsSolution, path: str | Path, columns: Sequence[str] = ()) -> Path:
-    """Write a picture of a solution or a docking to a .png, .svg or .pdf file; `columns` chooses the curves of the
-    first panel."""
+def plot(solution: Solution | HoldsSolution, path: str | Path, show: Sequence[str] = (), *, wrap: bool = False) -> Path:
+    """Write a picture of a solution or a docking to a .png, .svg or .pdf file.
+
+    show: the columns to draw instead of the usual panels. wrap: draw angles between -pi and pi.
+    """
     path = picture_path(path, SolveError)
-    drawn = figure(solution_of(solution), columns)
+    drawn = figure(solution_of(solution), show, wrap=wrap)
     with written_to(path):
         drawn.savefig(path)
     return path
@@ -120,49 +122,81 @@ def styled() -> AbstractContextManager[None]:
     return found
 
 
-def figure(solution: Solution, columns: Sequence[str] = ()) -> Figure:
-    """The picture as a matplotlib figure: positions, velocities, energies, phase plane; or the charts of the
-    solution and its energies."""
+def figure(solution: Solution, show: Sequence[str] = (), *, wrap: bool = False) -> Figure:
+    """The picture as a matplotlib figure: a panel per unit of coordinates, velocities and outputs, the energies and the
+    phase plane; or the charts of the solution; or the columns to show, with a panel per unit."""
     from matplotlib.figure import Figure
 
-    rows = 2 if columns or not solution.charts else -(-(len(solution.charts) + 1) // 2)
+    known = _units(solution)
+    panels = _panels(solution, show, known)
+    planes = [] if show or solution.charts else _planes(solution, known)
+    count = len(panels) + (not show) + len(planes)
+    columns = min(2, count)
+    rows = -(-count // columns)
     with styled():
-        page = Figure(figsize=(9.6, 3.2 * rows), layout="constrained")
-        panels = page.subplots(rows, 2)
+        page = Figure(figsize=(4.8 * columns, 3.2 * rows), layout="constrained")
+        axes = iter(np.ravel(page.subplots(rows, columns, squeeze=False)))
         page.suptitle(written(solution.model), x=0.01, ha="left", fontsize=13, fontweight="bold")
-        if columns or not solution.charts:
-            _of_motion(panels, solution, columns)
-        else:
-            _of_charts(panels.ravel(), solution)
+        for one in panels:
+            _curves(next(axes), solution, one, wrap)
+        if not show:
+            _energies(next(axes), solution)
+        for pairs in planes:
+            _phase_plane(next(axes), solution, pairs, known)
+        for unused in axes:
+            page.delaxes(unused)
         ended = (solution.charts and solution.ending.detail) or solution.ending.status.value
         footer = f"{solution.method}; {ended} at t = {solution.ending.time:.6g}"
         page.supxlabel(footer, x=0.01, ha="left", fontsize=7.5)
         return page
 
 
-def _of_motion(panels: NDArray[np.object_], solution: Solution, columns: Sequence[str]) -> None:
-    known = _units(solution)
-    title = "Chosen columns" if columns else "Coordinates"
-    _curves(panels[0, 0], solution, columns or solution.positions, title, known)
-    _curves(panels[0, 1], solution, solution.velocities, "Velocities", known)
-    _energies(panels[1, 0], solution)
-    _phase_plane(panels[1, 1], solution, known)
+@dataclass(frozen=True)
+class CurvePanel:
+    """Columns of one unit that share an axis; an empty unit is not known."""
+
+    title: str
+    names: tuple[str, ...]
+    unit: str
 
 
-def _of_charts(panels: NDArray[np.object_], solution: Solution) -> None:
-    for panel, chart in zip(panels, solution.charts, strict=False):
-        _curves(panel, solution, chart.names, chart.title, dict.fromkeys(chart.names, chart.unit))
-    _energies(panels[len(solution.charts)], solution)
-    for panel in panels[len(solution.charts) + 1 :]:
-        panel.set_axis_off()
+def _panels(solution: Solution, show: Sequence[str], known: Mapping[str, str]) -> list[CurvePanel]:
+    """The panels of curves over time."""
+    if show:
+        for name in show:
+            solution[name]  # a SolveError names the columns there are
+        return list(panels_by_unit("Chosen columns", show, known))
+    outputs = list(panels_by_unit("Outputs", solution.outputs, known))
+    if solution.charts:
+        return [*outputs, *(CurvePanel(one.title, tuple(one.names), one.unit) for one in solution.charts)]
+    return [
+        *panels_by_unit("Coordinates", solution.positions, known),
+        *panels_by_unit("Velocities", solution.velocities, known),
+        *panels_by_unit("First-order states", solution.states, known),
+        *outputs,
+    ]
 
 
-def _curves(panel: Axes, solution: Solution, names: Sequence[str], title: str, known: Mapping[str, str]) -> None:
-    for name in names[:_MOST_CURVES]:
-        panel.plot(solution.t, solution[name], label=written(_short(name)))
-    panel.set_title(_titled(title, _MOST_CURVES, len(names)))
+def panels_by_unit(title: str, names: Sequence[str], known: Mapping[str, str]) -> Iterator[CurvePanel]:
+    """A panel per unit, in the order of the names; a panel for each name whose unit is not known."""
+    for unit in dict.fromkeys(known.get(name, "") or name for name in names):
+        own = tuple(name for name in names if (known.get(name, "") or name) == unit)
+        yield CurvePanel(title, own, known.get(own[0], ""))
+
+
+def wrapped(angle: Floats) -> Floats:
+    """An angle between -pi and pi, with NaN where a line would jump from one end to the other."""
+    found = np.remainder(angle + np.pi, 2 * np.pi) - np.pi
+    return np.where(np.abs(np.diff(found, prepend=found[:1])) > np.pi, np.nan, found)
+
+
+def _curves(panel: Axes, solution: Solution, drawn: CurvePanel, wrap: bool) -> None:
+    for name in drawn.names[:_MOST_CURVES]:
+        column = wrapped(solution[name]) if wrap and drawn.unit == ANGLE else solution[name]
+        panel.plot(solution.t, column, label=written(_short(name)))
+    panel.set_title(_titled(drawn.title, _MOST_CURVES, len(drawn.names)))
     panel.set_xlabel("t / s")
-    panel.set_ylabel(joined(list(names[:_MOST_CURVES]), known))
+    panel.set_ylabel(drawn.unit)
     panel.margins(x=0)
     _mark_events(panel, solution)
     _shade_contacts(panel, solution)
@@ -212,21 +246,26 @@ def _units(solution: Solution) -> dict[str, str]:
     return units(mechanism, Frames(mechanism, solution.simulated.parameters))
 
 
-def _phase_plane(panel: Axes, solution: Solution, known: Mapping[str, str]) -> None:
-    """Velocity over position of the coordinates that have both; for a single body its angular velocity."""
+def _planes(solution: Solution, known: Mapping[str, str]) -> list[list[tuple[str, str]]]:
+    """Coordinates with their velocities, a plane per unit; for a single body its angular velocity."""
     pairs = [(name, f"{name}'") for name in solution.positions if f"{name}'" in solution.velocities]
     if not pairs and len(solution.velocities) >= 2:
         pairs = [(solution.velocities[0], solution.velocities[1])]
+    found = dict.fromkeys(known.get(position, "") for position, _ in pairs)
+    return [[pair for pair in pairs if known.get(pair[0], "") == unit] for unit in found]
+
+
+def _phase_plane(panel: Axes, solution: Solution, pairs: Sequence[tuple[str, str]], known: Mapping[str, str]) -> None:
+    """Velocity over position."""
     panel.set_title(_titled("Phase plane", _MOST_PLANES, len(pairs)))
     for position, velocity in pairs[:_MOST_PLANES]:
         panel.plot(solution[position], solution[velocity], linewidth=0.9, label=written(position))
-    drawn = pairs[:_MOST_PLANES]
     words = [written(name) for name in pairs[0]] if len(pairs) == 1 else ["position", "velocity"]
     writers: tuple[Callable[[str], object], ...] = panel.set_xlabel, panel.set_ylabel
     for place, write in enumerate(writers):
-        unit = joined([pair[place] for pair in drawn], known)
-        write(f"{words[place]} / {unit}" if unit and "," not in unit else words[place] + f" ({unit})" * bool(unit))
-    if len(drawn) > 1:
+        unit = known.get(pairs[0][place], "")
+        write(f"{words[place]} / {unit}" if unit else words[place])
+    if len(pairs) > 1:
         _legend(panel)
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from kinegraph.tasks.continuation import Branch, Branches
     from kinegraph.tasks.platforms.workspace import Workspace
     from kinegraph.tasks.response import Response
+    from kinegraph.tasks.tolerances import Tolerances
     from kinegraph.tasks.unbalance_response import UnbalanceResponse
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -317,5 +318,28 @@ def plot_unbalance(found: UnbalanceResponse, path: str | Path) -> Path:
         below.set_ylabel("phase [deg]")
         below.set_xlabel(f"{found.over} [rad/s]".replace("$", r"\$"))
         above.legend()
+        page.savefig(path)
+    return path
+
+
+# Tolerances: shares of the variance of every output, largest first, and their sum.
+
+
+def plot_tolerances(found: Tolerances, path: str | Path) -> Path:
+    """Write a .png, .svg or .pdf file: a Pareto chart for every output."""
+    from matplotlib.figure import Figure
+
+    path = picture_path(path, TaskError)
+    with styled():
+        page = Figure(figsize=(8.0, 0.6 + 2.8 * len(found.outputs)), layout="constrained")
+        panels = np.ravel(page.subplots(len(found.outputs), 1, squeeze=False))
+        for panel, one in zip(panels, found.outputs, strict=True):
+            pareto = found.pareto(one.name)
+            names = [name.replace("$", r"\$") for name, _ in pareto]
+            shares = np.array([share for _, share in pareto])
+            panel.bar(names, 100 * shares, color="#0072B2")
+            panel.plot(names, 100 * np.cumsum(shares), "o-", color="#D55E00")
+            panel.set_ylabel("% of the variance")
+            panel.set_title(f"{one.name}: {one.nominal:.6g}, sigma {one.spread:.3g}".replace("$", r"\$"), loc="left")
         page.savefig(path)
     return path

@@ -42,7 +42,13 @@ export class Arrows {
   constructor(parts, motion, size) {
     this.motion = motion;
     this.arrows = parts.map((part) => ({ part, ...(part.kind === "force" ? straight(size) : curved(size)) }));
-    this.strongest = { force: strongest(parts, "force"), moment: strongest(parts, "moment") };
+    this.parts = parts;
+    this.measure();
+  }
+
+  // Lengths are relative to the strongest of all.
+  measure() {
+    this.strongest = { force: strongest(this.parts, "force"), moment: strongest(this.parts, "moment") };
   }
 
   get objects() {

@@ -17,11 +17,13 @@ const THEMES = {
 };
 
 export class Stage {
-  constructor(element, data, motion, assembly) {
+  // fast: without shadows and smoothed edges, for browsers that draw without a graphics card.
+  constructor(element, data, motion, assembly, fast = false) {
     this.element = element;
-    this.renderer = new WebGLRenderer({ antialias: true });
+    this.fast = fast;
+    this.renderer = new WebGLRenderer({ antialias: !fast });
     this.renderer.toneMapping = NeutralToneMapping;
-    this.renderer.shadowMap.enabled = true;
+    this.renderer.shadowMap.enabled = !fast;
     this.renderer.shadowMap.type = PCFShadowMap;
     element.prepend(this.renderer.domElement);
     this.scene = new Scene();
@@ -126,7 +128,7 @@ export class Stage {
     camera.position.copy(middle).add(direction);
     camera.lookAt(middle);
     camera.updateMatrixWorld();
-    const room = this.motion.times.length > 1 ? 1.08 : 1.3; // what is moved by hand will go further
+    const room = this.motion.times.length > 1 ? 1.08 : this.room ?? 1.3; // what is moved by hand will go further
     const distance = fitted(box, middle, camera) * room;
     camera.position.copy(middle).addScaledVector(direction, distance);
     camera.near = Math.max(distance / 200, 1e-6);
@@ -149,7 +151,7 @@ export class Stage {
   #resize() {
     const { clientWidth: width, clientHeight: height } = this.element;
     if (!width || !height) return;
-    this.renderer.setPixelRatio(Math.min(devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.fast ? 1 : Math.min(devicePixelRatio, 2));
     this.renderer.setSize(width, height);
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
@@ -227,4 +229,13 @@ function discard(group) {
     for (const one of [object.material ?? []].flat()) one.dispose();
     object.dispose?.();
   });
+}
+
+// Whether the browser draws without a graphics card.
+export function drawsSlowly() {
+  const context = document.createElement("canvas").getContext("webgl2");
+  const names = context?.getExtension("WEBGL_debug_renderer_info");
+  const name = names ? String(context.getParameter(names.UNMASKED_RENDERER_WEBGL)) : "";
+  context?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|software|basic render/i.test(name);
 }

@@ -3,8 +3,13 @@ import { makeSliders } from "../sliders.js";
 import { Connection } from "./connection.js";
 import { byId, element, formula, note } from "./dom.js";
 import { Editor } from "./editor.js";
+import { Equations } from "./equations.js";
+import { Exports } from "./exports.js";
 import { Files } from "./files.js";
+import { bindHand } from "./hand.js";
 import { parameterCard } from "./parameters.js";
+import { Simulation } from "./simulation.js";
+import { Tasks } from "./tasks.js";
 import { Viewer } from "./viewer.js";
 import "../style.css";
 import "uplot/dist/uPlot.min.css";
@@ -29,6 +34,61 @@ const editor = new Editor(byId("editor"), {
 });
 const files = new Files(connection, editor, () => (studio.parameters = {}));
 Object.assign(studio, { connection, viewer, editor, files });
+
+// The position and, during a run, the velocities that the page shows.
+studio.state = () => ({ ...Object.fromEntries(viewer.chain.values), ...(simulation.velocity ?? {}) });
+const simulation = new Simulation(studio, byId("simulate"));
+const equations = new Equations(studio, byId("equations"));
+const tasks = new Tasks(studio, byId("tasks"));
+const exporting = new Exports(studio, byId("export"));
+Object.assign(studio, { simulation, equations, tasks, exporting, panel: "move" });
+studio.tick = () => {
+  hand?.();
+  simulation.tick();
+  tasks.tick();
+  arrows();
+};
+
+// The arrows of forces follow the position, a few times a second.
+const PAUSE = 150; // ms
+let drawnFor = "";
+let asked = 0;
+async function arrows() {
+  if (!viewer.hasArrows || studio.error || performance.now() - asked < PAUSE) return;
+  const state = { ...studio.state(), t: viewer.chain.time };
+  const key = JSON.stringify([state, studio.parameters]);
+  if (key === drawnFor) return;
+  [drawnFor, asked] = [key, Infinity];
+  const data = viewer.data;
+  try {
+    const found = await connection.ask("forces", { ...studio.model(), state });
+    if (found && viewer.data === data) viewer.turnArrows(found.vectors);
+  } catch {
+    drawnFor = key; // the text has an error, which it says itself
+  }
+  asked = performance.now();
+}
+let hand = null;
+viewer.opened = () => {
+  hand = bindHand(viewer, {
+    running: () => simulation.live,
+    picked: (name) => studio.pick(name, true),
+    pushed: (push) => simulation.push(push),
+    grabbed: () => {
+      tasks.animate(null);
+      if (!simulation.live) simulation.leave();
+    },
+  });
+};
+
+// A body is picked in the view or in the text: its line, its shape and its terms stand out together.
+studio.pick = (name, inView) => {
+  studio.picked = name;
+  viewer.pick(name);
+  const statement = studio.statements.find((one) => one.kind === "body" && one.name === name);
+  if (inView) editor.pick(statement?.first, statement?.last);
+  equations.mark(name);
+};
 
 let timer = 0;
 let typed = 0;
@@ -80,12 +140,16 @@ function show(scene) {
   panel.replaceChildren(sliders, parameterCard(scene, studio, changedParameters));
   if (scene.left_out.length) panel.append(element("div", "card", element("h2", "", "Left out or rounded"), ...scene.left_out.map((line) => element("p", "note", line))));
   panel.scrollTop = scroll;
-  studio.loaded?.(scene);
+  simulation.loaded(scene);
+  if (studio.panel === "equations") equations.refresh();
 }
 
+// A running simulation takes the new values at once; otherwise the mechanism is drawn with them.
 function changedParameters(parameters) {
+  const running = simulation.live;
   studio.parameters = parameters;
-  changed();
+  if (running) simulation.parameters(parameters);
+  else changed();
 }
 
 function showError(error) {
@@ -112,7 +176,7 @@ function chips(readiness) {
 // The body whose statement the cursor is in.
 function atLine(line) {
   const at = studio.statements.find(({ kind, first, last }) => kind === "body" && first <= line && line <= last);
-  studio.pick?.(at?.name ?? null, false);
+  studio.pick(at?.name ?? null, false);
 }
 
 function theme() {
@@ -120,7 +184,7 @@ function theme() {
   const apply = (name) => {
     document.documentElement.dataset.theme = name;
     viewer.setTheme(name);
-    studio.themed?.(name);
+    simulation.redraw?.();
   };
   dark.addEventListener("change", () => apply(dark.matches ? "dark" : "light"));
   byId("theme").addEventListener("click", () => apply(document.documentElement.dataset.theme === "dark" ? "light" : "dark"));
@@ -138,7 +202,8 @@ function tabs() {
       }
       if (bar.id === "places") document.body.dataset.place = tab.dataset.shows;
       else for (const one of all) byId(one.dataset.shows).hidden = one !== tab;
-      studio.opened?.(tab.dataset.shows);
+      if (bar.id !== "places") studio.panel = tab.dataset.shows;
+      if (tab.dataset.shows === "equations" && studio.scene) equations.refresh();
     };
     all.forEach((tab, k) => {
       tab.addEventListener("click", () => choose(tab));

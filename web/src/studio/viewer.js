@@ -1,9 +1,10 @@
 // The mechanism in three dimensions: drawn anew when the model changes, moved by sliders, by the mouse or by a run.
 import { Chain } from "../chain.js";
-import { unpacked } from "../data.js";
+import { float32, unpacked } from "../data.js";
 import { Assembly } from "../scene/assembly.js";
-import { Stage } from "../scene/stage.js";
+import { Stage, drawsSlowly } from "../scene/stage.js";
 import { upward } from "../scene/view.js";
+import { matrixOf } from "../motion.js";
 import { byId, element } from "./dom.js";
 
 const LAYERS = {
@@ -35,17 +36,21 @@ export class Viewer {
   // Draws the parts again, with other arrows.
   #draw() {
     const assembly = new Assembly(this.data, this.chain, upward(this.data.gravity));
-    for (const [name, visible] of this.layers) assembly.setLayer?.(name, visible);
+    for (const [name, visible] of this.layers) if (name in assembly.layers) assembly.setLayer(name, visible);
     if (!this.stage && !this.failed) this.#open(assembly);
     else this.stage?.load(this.data, this.chain, assembly);
     this.#options();
+    this.#light();
     this.show();
   }
 
   #open(assembly) {
     try {
-      this.stage = new Stage(this.parent, this.data, this.chain, assembly);
+      this.stage = new Stage(this.parent, this.data, this.chain, assembly, drawsSlowly());
       this.stage.setTheme(document.documentElement.dataset.theme);
+      this.stage.room = 1.7; // it will swing
+      this.stage.home();
+      this.opened?.();
     } catch (error) {
       this.failed = String(error);
       byId("no-webgl").hidden = false;
@@ -62,6 +67,7 @@ export class Viewer {
   // Coordinates in their order, which must fit the loops.
   put(values, time = 0, byHand = false) {
     this.chain.put(values, time);
+    if (this.extras) this.showArrows([]); // they belong to another position
     this.handMoved ||= byHand;
     this.show();
   }
@@ -69,6 +75,19 @@ export class Viewer {
   show() {
     this.stage?.show(this.chain.times[0]);
     this.moved();
+  }
+
+  // The arrows of the model's own forces at another state, packed as in the scene.
+  turnArrows(vectors) {
+    const own = this.data.parts.filter((part) => part.vectors && !part.extra);
+    if (own.length !== vectors.length) return;
+    own.forEach((part, k) => (part.vectors = float32(vectors[k])));
+    this.stage?.assembly.arrows.measure();
+    this.show();
+  }
+
+  get hasArrows() {
+    return this.data?.parts.some((part) => part.vectors && !part.extra);
   }
 
   get values() {
@@ -87,6 +106,38 @@ export class Viewer {
 
   setTheme(name) {
     this.stage?.setTheme(name);
+  }
+
+  // The frame of a body on its link.
+  frameOf(body) {
+    return matrixOf(body.place);
+  }
+
+  // A body that stands out; none without a name.
+  pick(name) {
+    this.picked = name;
+    this.#light();
+  }
+
+  #light() {
+    if (!this.stage) return;
+    const { assembly } = this.stage;
+    const body = this.data.bodies.find((one) => one.name === this.picked);
+    assembly.links.forEach((group, link) => group.traverse((object) => {
+      const { material } = object;
+      if (material?.emissive) material.emissive.set(body && link > 0 && link === body.link ? "#5a3d00" : "#000000");
+    }));
+    this.stage.changed = true;
+  }
+
+  // Forces and moments at points of the fixed frame, such as reactions: { kind, at, vector } each.
+  showArrows(arrows) {
+    this.extras = arrows.length > 0;
+    this.data.parts = this.data.parts.filter((part) => !part.extra);
+    for (const { kind, at, vector } of arrows) {
+      this.data.parts.push({ extra: true, kind, name: "", link: 0, position: at, axes: 0, vectors: new Float32Array(vector) });
+    }
+    this.#draw();
   }
 
   #options() {

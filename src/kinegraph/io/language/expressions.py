@@ -217,6 +217,8 @@ def read_expression(text: str, place: Place) -> Expression:
         raise ModelError(f"the expression `{shortened}` is too long", place, "split it")
     try:
         return as_expression(ExpressionReader(place.source, Places()).transform(expression_tree(text)))
+    except ModelError as error:
+        raise error.at(place) from None
     except UnexpectedInput:
         remedy = "write numbers, names, + - * / ^ and functions, e.g. pi/2 or l1*cos(a)"
         raise ModelError(f"`{shortened}` is not a valid expression", place, remedy) from None

@@ -39,7 +39,7 @@ class InertiaBounds:
 
 
 _FLAGS = ("gravity", "passive", "spring", "damper", "constraint", "frictionloss", "limit", "contact", "equality",
-          "actuation", "clampctrl")  # fmt: skip
+          "actuation", "clampctrl", "filterparent")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,7 @@ class Flags:
     actuation: bool = True
     control_limits: bool = True
     passive: bool = True
+    filter_parents: bool = True
 
 
 @dataclass(frozen=True)
@@ -157,6 +158,7 @@ def _flags(root: Element) -> Flags:
         equality=not {"constraint", "equality"} & disabled,
         actuation="actuation" not in disabled,
         control_limits="clampctrl" not in disabled,
+        filter_parents="filterparent" not in disabled,
         passive="passive" not in disabled and not {"spring", "damper"} <= disabled,
     )
 

@@ -25,11 +25,13 @@ from kinegraph.recursive.arrays import (
 from kinegraph.recursive.chains.sweeps import (
     AXES,
     COINCIDE,
+    DISTANCE,
     END,
     FIRST_AXIS,
     FIRST_END,
     GROUP,
     KIND_OF_ROW,
+    PERPENDICULAR,
     POINT,
     PULL,
     SECOND_AXIS,
@@ -112,11 +114,30 @@ def _row(closing: Closing, i: int, ends: Floats) -> tuple[float, float, float]:
             ends[a, VELOCITY_OF_POINT + x] - ends[b, VELOCITY_OF_POINT + x],
         )
         return value, rate, ends[a, PULL + x] - ends[b, PULL + x]
+    if row[KIND_OF_ROW] != PERPENDICULAR:
+        return _gap_row(row[KIND_OF_ROW], _axis(ends, b, row[FIRST_AXIS]), sign, ends, a, b)
     u, w = _axis(ends, a, row[SECOND_AXIS]), _axis(ends, b, row[FIRST_AXIS])
     turned_u, bent_u = _axis_motion(ends, a, u)
     turned_w, bent_w = _axis_motion(ends, b, w)
     change = dot(bent_u, w) + 2.0 * dot(turned_u, turned_w) + dot(u, bent_w)
     return sign * dot(u, w), sign * (dot(turned_u, w) + dot(u, turned_w)), sign * change
+
+
+@inlined
+def _from(ends: Floats, b: int, a: int, column: int) -> Vector:
+    """A vector of one end less that of another."""
+    return plus(vector(ends, a, column), scaled(-1.0, vector(ends, b, column)))
+
+
+@inlined
+def _gap_row(kind: int, u: Vector, length: float, ends: Floats, a: int, b: int) -> tuple[float, float, float]:
+    """The same of the vector d between two points: u.d for an axis u of the first end, or (d.d - length^2)/2."""
+    d, speed, pull = _from(ends, b, a, POINT), _from(ends, b, a, VELOCITY_OF_POINT), _from(ends, b, a, PULL)
+    if kind == DISTANCE:
+        return 0.5 * (dot(d, d) - length * length), dot(d, speed), dot(speed, speed) + dot(d, pull)
+    turned, bent = _axis_motion(ends, b, u)
+    change = dot(bent, d) + 2.0 * dot(turned, speed) + dot(u, pull)
+    return dot(u, d), dot(turned, d) + dot(u, speed), change
 
 
 @inlined
@@ -128,19 +149,29 @@ def _axis_motion(ends: Floats, e: int, u: Vector) -> tuple[Vector, Vector]:
 
 @inlined
 def _transferred(closing: Closing, i: int, ends: Floats, directions: Directions, transfer: Floats) -> None:
-    """A unit multiplier pulls at the second end, and back at the first."""
+    """A unit multiplier acts at the second end, and back at the first: a force, a moment, or both at the first."""
     row = closing.row[i]
-    moment = (0.0, 0.0, 0.0)
-    if row[KIND_OF_ROW] != COINCIDE:
-        u, w = _axis(ends, row[SECOND_END], row[SECOND_AXIS]), _axis(ends, row[FIRST_END], row[FIRST_AXIS])
+    kind, first, second = row[KIND_OF_ROW], row[FIRST_END], row[SECOND_END]
+    force, moment, back_at_first = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+    if kind == PERPENDICULAR:
+        u, w = _axis(ends, second, row[SECOND_AXIS]), _axis(ends, first, row[FIRST_AXIS])
         moment = scaled(closing.sign[i], cross(u, w))
-    for d in range(directions.end.size):
-        end, axis = directions.end[d], directions.axis[d]
-        way = (1.0 if end == row[SECOND_END] else 0.0) - (1.0 if end == row[FIRST_END] else 0.0)
-        if row[KIND_OF_ROW] == COINCIDE:
-            transfer[i, d] = way if axis == row[FIRST_AXIS] else 0.0
-        elif axis >= 3:
-            transfer[i, d] = way * moment[axis - 3]
+        back_at_first = scaled(-1.0, moment)
+    elif kind != COINCIDE:
+        d = _from(ends, first, second, POINT)
+        force = d if kind == DISTANCE else _axis(ends, first, row[FIRST_AXIS])
+        back_at_first = cross(force, d)
+    for k in range(directions.end.size):
+        end, axis = directions.end[k], directions.axis[k]
+        way = (1.0 if end == second else 0.0) - (1.0 if end == first else 0.0)
+        if kind == COINCIDE:
+            transfer[i, k] = way if axis == row[FIRST_AXIS] else 0.0
+        elif axis < 3:
+            transfer[i, k] = way * force[axis]
+        else:
+            transfer[i, k] = (moment[axis - 3] if end == second else 0.0) + (
+                back_at_first[axis - 3] if end == first else 0.0
+            )
 
 
 @inlined

@@ -21,6 +21,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.recursive import entries
 from kinegraph.recursive.arrays import OFFSET, SLOT, Floats, Integers
 from kinegraph.recursive.chains.closing import Worker, message_size, run_steps
+from kinegraph.recursive.chains.coordinate_constraints import CoordinateConstraints, held_forces
 from kinegraph.recursive.chains.exchange import (
     Exchange,
     MpiTotal,
@@ -39,12 +40,23 @@ from kinegraph.recursive.chains.structure import (
     ends_of,
     loop_rows,
     merged,
+    refuse_unsupported,
     rooted,
     shared,
     springs_of,
     whole,
 )
-from kinegraph.recursive.chains.sweeps import COINCIDE, END, Part, Reduction, Work, moved_outwards, recovered, reduced
+from kinegraph.recursive.chains.sweeps import (
+    DISTANCE,
+    END,
+    PERPENDICULAR,
+    Part,
+    Reduction,
+    Work,
+    moved_outwards,
+    recovered,
+    reduced,
+)
 from kinegraph.recursive.flatten import flattened_tree
 from kinegraph.recursive.forward import joints, massless
 
@@ -94,8 +106,9 @@ class ChainSystem:
     ) -> None:
         self.layout = mechanism.layout
         self.exchange: Exchange = exchange or Serial()
-        rows = loop_rows(mechanism)
+        refuse_unsupported(mechanism)
         flat = flattened_tree(mechanism, parameters)
+        rows = loop_rows(mechanism, flat.numbers)
         if flat.nonlinear is not None:
             raise KernelError(
                 f"{mechanism.name}: chains support displacements that are linear in coordinates and time only"
@@ -119,6 +132,21 @@ class ChainSystem:
         taken, idle = self._independent()
         self._require_consistent(taken, idle, mechanism, parameters)
         self._take([self._rows_given[k] for k in taken])
+        others = len(mechanism.constraints) + sum(not isinstance(one, Loop) for one in mechanism.loops)
+        self.held = CoordinateConstraints(mechanism, parameters) if others else None
+        if self.held is not None:
+            self._require_shared(self.held)
+
+    def _require_shared(self, held: CoordinateConstraints) -> None:
+        """KernelError for constraints on coordinates that other processes move."""
+        if not self._others_work:
+            return
+        home = self._velocities_of(self._home)
+        for k in sorted({*held.touched.tolist()} - {*home.tolist()}):
+            raise KernelError(
+                f"{self.layout.velocities[k]} has a constraint, but belongs to a chain: ranks share the coordinates of "
+                "the body that chains are reduced to only\n  reduce the chains to another body, or use threads"
+            )
 
     def _take(self, rows: Sequence[RowOfLoop]) -> None:
         """Prepare for these rows: the directions they need, the parts they reach, memory."""
@@ -163,7 +191,8 @@ class ChainSystem:
         graphs: they may be left out if the mechanism can be assembled.
         """
         extent = self._extent()
-        sizes = np.array([extent if row.kind == COINCIDE else 1.0 for row in self._rows_given])
+        units = {PERPENDICULAR: 1.0, DISTANCE: extent * extent}
+        sizes = np.array([units.get(row.kind, extent) for row in self._rows_given])
         (q,) = self._anywhere(1)
         for t in (0.0, LATEST):
             missed = self._rows_at(q, t)[0]
@@ -189,9 +218,34 @@ class ChainSystem:
         return found[:, 2], matrix
 
     def evaluated(self, q: Floats, v: Floats, tau: Floats, t: float = 0.0) -> ClosedAccelerations:
-        """Accelerations under the generalized forces `tau`, and the forces that keep the loops closed. O(n)."""
+        """Accelerations under the generalized forces `tau`, and the forces that keep the loops closed. O(n).
+
+        Constraints and couplings of coordinates follow the rows of the loops; each takes one more sweep.
+        """
+        found = self._of_loops(q, v, tau, t)
+        if self.held is None:
+            return found
+        rows = self.held.at(q, v, t)
+        free = found.qdd.copy()
+
+        apart = self._of_loops(q, v, tau, t, closed=False).qdd.copy()
+
+        def effect(force: Floats) -> tuple[Floats, Floats]:
+            opened = self._of_loops(q, v, tau + force, t, closed=False).qdd - apart
+            return self._of_loops(q, v, tau + force, t).qdd - free, opened
+
+        given = self._stabilized
+        multipliers, pivots = held_forces(rows, free, effect, given.alpha, given.beta)
+        found = self._of_loops(q, v, tau + rows.jacobian.T @ multipliers, t)
+        pairs = ((found.multipliers, multipliers), (found.pivots, pivots), (found.missed, rows.value))
+        joined = (np.concatenate(pair) for pair in (*pairs, (found.rates, rows.rate)))
+        return ClosedAccelerations(found.qdd, *joined)
+
+    def _of_loops(self, q: Floats, v: Floats, tau: Floats, t: float, closed: bool = True) -> ClosedAccelerations:
+        """Accelerations without constraints of coordinates, with closed loops or with open ones."""
         motion, total = self._reduced(q, v, tau, t, self.flat.gravity(t))
         forces, found, _ = entries.closed(self.closing, self.directions, motion, total.compliance, total.free)
+        forces = forces if closed else np.zeros_like(forces)
         reach = np.zeros((self.tree.slots, 6))
         reach[self.tree.link[0, SLOT]] = self.work.still[0]
         self._recover(self._home, q, v, forces, reach)
@@ -200,8 +254,9 @@ class ChainSystem:
 
     @property
     def compiled(self) -> bool:
-        """Whether steps of runs can be compiled throughout: nothing pulls at points, and gravity is constant."""
-        return not len(self.springs) and self.flat.constant_gravity is not None
+        """Whether steps of runs can be compiled throughout: nothing pulls at points, no coordinates are constrained,
+        and gravity is constant."""
+        return not len(self.springs) and self.held is None and self.flat.constant_gravity is not None
 
     def worker(self, share: int, total: int) -> Worker:
         """What compiled steps need for one of the shares of this process; `total` adds up messages, 0 for nothing."""
@@ -294,6 +349,11 @@ class ChainSystem:
         self.exchange.total(sent)
         known[:, 9:15] = sent
         return known
+
+    @property
+    def row_names(self) -> tuple[str, ...]:
+        """The rows that take part, loops first: what multipliers, pivots and misses belong to."""
+        return (*self.rows, *(self.held.names if self.held is not None else ()))
 
     @property
     def _others_work(self) -> bool:

@@ -9,12 +9,14 @@ import numpy as np
 
 from kinegraph.derive.tree.algebra import FOLLOWING
 from kinegraph.errors import KernelError
-from kinegraph.model.constraints import Joint, Loop, Rotation, Translation, row_names
+from kinegraph.model.constraints import Constraint, Coupling, Joint, Loop, Rotation, Translation, row_names
 from kinegraph.model.elements import Anchor, Damper, Linear, Span, Spring
 from kinegraph.model.mechanism import Mechanism, Point
 from kinegraph.recursive.arrays import PARENT, SLOT, Floats, Integers, Tree
 from kinegraph.recursive.chains.sweeps import (
     COINCIDE,
+    DISTANCE,
+    LEVEL,
     PERPENDICULAR,
     POINT,
     VELOCITY_OF_POINT,
@@ -23,7 +25,7 @@ from kinegraph.recursive.chains.sweeps import (
     Ends,
     Part,
 )
-from kinegraph.recursive.flatten import FlatMechanism, Frame, moves_with_time
+from kinegraph.recursive.flatten import FlatMechanism, Frame, Numbers, moves_with_time
 
 
 @dataclass(frozen=True)
@@ -107,6 +109,26 @@ def shared(parts: Sequence[Part], workers: int) -> list[list[int]]:
     return share
 
 
+def chosen_body(mechanism: Mechanism, flat: FlatMechanism, workers: int) -> str | None:
+    """The body on which chains hang so that the slowest worker has the least to do; None for the ground.
+
+    A worker moves what is not part of any chain and its own chains. Of equal choices the ground, then the first body.
+    """
+    bodies = [None, *(body.name for body in mechanism.bodies)]
+    last = _last_descendants(flat.tree)
+    return min(bodies, key=lambda name: _slowest(flat.tree, last, flat.frames[name].step, workers))
+
+
+def _slowest(tree: Tree, last: Integers, root: int, workers: int) -> int:
+    """The steps that the worker with most of them moves, if chains hang on this step."""
+    starts = [int(step) for step in np.flatnonzero(tree.link[:, PARENT] == root) if step]
+    sizes = sorted((int(last[start]) + 1 - start for start in starts), reverse=True)
+    loads = [0] * workers
+    for size in sizes:
+        loads[loads.index(min(loads))] += size
+    return len(tree.link) - sum(sizes) + max(loads)
+
+
 @dataclass(frozen=True)
 class RowOfLoop:
     """One row: its name, its kind, the ends it ties (by number of frame), axes of the first and second frame."""
@@ -121,34 +143,60 @@ class RowOfLoop:
     sign: float = 1.0
 
 
-def loop_rows(mechanism: Mechanism) -> list[RowOfLoop]:
-    """All rows of all loops; loop k ties the frames 2k and 2k + 1. Raises KernelError for what loops cannot do."""
-    found: list[RowOfLoop] = []
+def refuse_unsupported(mechanism: Mechanism) -> None:
+    """KernelError for what chains cannot do."""
     if mechanism.contacts:
         raise _unsupported(f"the contact {mechanism.contacts[0].name}")
-    if mechanism.constraints:
-        raise _unsupported(f"the constraint {mechanism.constraints[0].name}")
-    for number, loop in enumerate(mechanism.loops):
-        if not isinstance(loop, Loop):
-            raise _unsupported(f"the coupling {loop.name}")
-        if moves_with_time(loop):
+    for loop in mechanism.loops:
+        if isinstance(loop, Loop) and moves_with_time(loop):
             raise _unsupported(f"frames of the loop {loop.name} that move with time")
-        found += _rows(loop, number)
+
+
+def refuse_constraints_of_coordinates(mechanism: Mechanism) -> None:
+    """KernelError for constraints and couplings of coordinates, which runs over chains take and kernels do not."""
+    others: list[Constraint | Coupling] = [loop for loop in mechanism.loops if isinstance(loop, Coupling)]
+    for one in [*others, *mechanism.constraints]:
+        kind = "coupling" if isinstance(one, Coupling) else "constraint"
+        raise KernelError(
+            f"recursive algorithms do not support the {kind} {one.name} in kernels\n"
+            "  compile with loops=False, or run the chains: kg.simulate_chains"
+        )
+
+
+def loop_rows(mechanism: Mechanism, numbers: Numbers) -> list[RowOfLoop]:
+    """All rows of all loops between frames; loop k ties the frames 2k and 2k + 1."""
+    refuse_unsupported(mechanism)
+    found: list[RowOfLoop] = []
+    for number, loop in enumerate(one for one in mechanism.loops if isinstance(one, Loop)):
+        found += _rows(loop, number, numbers)
     return found
 
 
-def _rows(loop: Loop, number: int) -> list[RowOfLoop]:
+def _rows(loop: Loop, number: int, numbers: Numbers) -> list[RowOfLoop]:
+    """Translations, then rotations, in the order and with the names of the derived rows."""
     fixes, names = loop.type.fixes, row_names(loop)
-    known = fixes.rotation in (Rotation.FREE, Rotation.ACROSS, Rotation.ALL)
-    if fixes.translation is not Translation.ALL or not known:
-        raise _unsupported(f"the loop {loop.name} ({loop.type.value})")
     ends = 2 * number, 2 * number + 1
-    points = [RowOfLoop(names[x], COINCIDE, *ends, x, x, ends[0]) for x in range(3)]
-    turns = [
-        RowOfLoop(name, PERPENDICULAR, *ends, first, second, ends[1], sign)
-        for name, (first, second, sign) in zip(names[3:], _turns(loop.joint), strict=True)
+    axis = loop.joint.axes[0].value if loop.joint.axes else 0
+    match fixes.translation:
+        case Translation.ALL:
+            points = [(COINCIDE, x, 1.0) for x in range(3)]
+        case Translation.ACROSS:
+            points = [(LEVEL, x, 1.0) for x in range(3) if x != axis]
+        case Translation.ALONG:
+            points = [(LEVEL, axis, 1.0)]
+        case Translation.LENGTH:
+            assert loop.joint.length is not None
+            points = [(DISTANCE, 0, numbers.constant(loop.joint.length))]
+        case _:
+            points = []
+    found = [
+        RowOfLoop(name, kind, *ends, x, x, ends[0], sign)
+        for name, (kind, x, sign) in zip(names[: len(points)], points, strict=True)
     ]
-    return points + turns
+    return found + [
+        RowOfLoop(name, PERPENDICULAR, *ends, first, second, ends[1], sign)
+        for name, (first, second, sign) in zip(names[len(points) :], _turns(loop.joint), strict=True)
+    ]
 
 
 def _turns(joint: Joint) -> list[tuple[int, int, float]]:
@@ -157,6 +205,8 @@ def _turns(joint: Joint) -> list[tuple[int, int, float]]:
         return []
     if joint.type.fixes.rotation is Rotation.ALL:
         return [(FOLLOWING[axis][1], FOLLOWING[axis][0], 1.0) for axis in range(3)]
+    if joint.type.fixes.rotation is Rotation.NORMAL:
+        return [(joint.axes[0].value, joint.axes[1].value, 1.0)]
     axis = joint.axes[0].value
     following, last = FOLLOWING[axis]
     rows = {following: (last, axis, -1.0), last: (following, axis, 1.0)}
@@ -165,8 +215,7 @@ def _turns(joint: Joint) -> list[tuple[int, int, float]]:
 
 def _unsupported(what: str) -> KernelError:
     return KernelError(
-        f"recursive algorithms do not support {what}: they take loops closed by revolute, spherical or fixed joints\n"
-        "  compile with loops=False"
+        f"recursive algorithms do not support {what}\n  compile with loops=False, or simulate without chains"
     )
 
 
@@ -193,10 +242,13 @@ def closing_of(rows: Sequence[RowOfLoop], place: Sequence[int], alpha: float, be
 
 def directions_of(rows: Sequence[RowOfLoop], place: Sequence[int]) -> Directions:
     """The unit forces and moments these rows exert at ends, ordered by end and so by step."""
-    wanted = set()
+    wanted: set[tuple[int, int]] = set()
     for row in rows:
-        axes = [row.first_axis] if row.kind == COINCIDE else [3, 4, 5]
-        wanted |= {(place[end], axis) for end in (row.first, row.second) for axis in axes}
+        first, second = place[row.first], place[row.second]
+        both = {COINCIDE: [row.first_axis], PERPENDICULAR: [3, 4, 5]}.get(row.kind, [0, 1, 2])
+        at_first = [3, 4, 5] if row.kind == LEVEL else []
+        wanted |= {(end, axis) for end in (first, second) for axis in both}
+        wanted |= {(first, axis) for axis in at_first}
     ordered = sorted(wanted)
     ends = np.array([end for end, _ in ordered], dtype=np.int64)
     return Directions(ends, np.array([axis for _, axis in ordered], dtype=np.int64))

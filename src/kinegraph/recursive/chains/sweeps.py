@@ -62,8 +62,10 @@ from kinegraph.recursive.newton_euler import placed, propagated_motion, rates, t
 AXES, POINT, VELOCITY_OF_POINT, SPIN, PULL, TWIST = 0, 9, 12, 15, 18, 21
 END = 24
 
-# Kinds of rows: the points of two ends coincide along an axis; an axis of one is perpendicular to one of the other.
-COINCIDE, PERPENDICULAR = 0, 1
+# Kinds of rows: the points of two ends coincide along an axis of the ground; an axis of one is perpendicular to one of
+# the other; the second point is in the plane through the first that is normal to an axis of the first; the points keep
+# their distance.
+COINCIDE, PERPENDICULAR, LEVEL, DISTANCE = 0, 1, 2, 3
 # Columns of Closing.row
 KIND_OF_ROW, FIRST_END, SECOND_END, FIRST_AXIS, SECOND_AXIS, GROUP = 0, 1, 2, 3, 4, 5
 
@@ -122,7 +124,7 @@ class Closing(NamedTuple):
     """The rows of all loops that take part, and how fast what they miss shall vanish (Baumgarte)."""
 
     row: Integers  #: (rows, 6)
-    sign: Floats
+    sign: Floats  #: of a row; for a distance its length
     alpha: float
     beta: float
 

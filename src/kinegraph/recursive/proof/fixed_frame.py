@@ -247,6 +247,25 @@ class PairAtPoint:
         moments = [np.cross(place.origin.value, along) for place in (self.a, self.b)]
         return RowAtPoint(change, self._on_both((along, moments[0]), (-along, -moments[1])))
 
+    @property
+    def _gap(self) -> Jet:
+        """From B's point to A's."""
+        return Jet(*(one - other for one, other in zip(self.a.origin, self.b.origin, strict=True)))
+
+    def level(self, axis: int) -> RowAtPoint:
+        """A's point is in the plane through B's point normal to an axis of B. B feels the force at A's point."""
+        u, d = Jet(*(one[:, axis] for one in self.b.axes)), self._gap
+        change = cast(float, u.acceleration @ d.value + 2 * (u.rate @ d.rate) + u.value @ d.acceleration)
+        moment = np.cross(self.a.origin.value, u.value)
+        return RowAtPoint(change, self._on_both((u.value, moment), (-u.value, -moment)))
+
+    def distance(self, length: object) -> RowAtPoint:
+        """The points keep their distance, whatever it is."""
+        d = self._gap
+        change = cast(float, d.rate @ d.rate + d.value @ d.acceleration)
+        moment = np.cross(self.a.origin.value, d.value)
+        return RowAtPoint(change, self._on_both((d.value, moment), (-d.value, -moment)))
+
     def perpendicular(self, first: int, second: int) -> RowAtPoint:
         """An axis of A is perpendicular to an axis of B."""
         u, w = (Jet(*(one[:, axis] for one in place.axes)) for place, axis in ((self.a, first), (self.b, second)))
@@ -268,7 +287,8 @@ def rows_at_point(mechanism: Mechanism, frame: FixedFrame, wanted: Sequence[str]
         places = [frame.tree.bodies[name] for name in (second_frame(loop), first_frame(loop))]
         a, b = (frame.placed(one) for one in places)
         pair = PairAtPoint(frame, a, b, (places[0].link, places[1].link))
-        found = joint_rows(loop.joint, cast(FramePair, pair), None, PointAxes.ANCESTOR)
+        length = None if loop.joint.length is None else cast(Scalar, 0)
+        found = joint_rows(loop.joint, cast(FramePair, pair), length, PointAxes.ANCESTOR)
         yield from (one for name, one in zip(row_names(loop), _rows(found), strict=True) if name in wanted)
 
 

@@ -17,13 +17,14 @@ from numpy.typing import NDArray
 from kinegraph.errors import SolveError
 from kinegraph.files import written_to
 from kinegraph.io.language.writer import write
+from kinegraph.model.expressions import TIME
 from kinegraph.solve.solution import Solution
 from kinegraph.view.page import tables
 from kinegraph.view.page.frames import States
 from kinegraph.view.page.meshes import json_for_html, packed
 from kinegraph.view.page.scene import Scene, scene_of
 from kinegraph.view.page.tables import counted, typeset
-from kinegraph.view.plot import Energies, HoldsSolution, energies, solution_of
+from kinegraph.view.plot import ENERGIES, Energies, HoldsSolution, energies, solution_of
 
 # The template of all pages: parts of HTML, the script and the style, and a policy that allows only these.
 
@@ -115,21 +116,23 @@ MOST_NUMBERS = 1_500_000
 _MOST_EVENTS = 500
 
 
-def page(solution: Solution | HoldsSolution, path: str | Path, source: str | None = None) -> Path:
+def page(
+    solution: Solution | HoldsSolution, path: str | Path, source: str | None = None, show: Sequence[str] = ()
+) -> Path:
     """Write a page with the animation, the plots, the equations and the solver's report to an .html file.
 
     solution: a solution, or a docking.
     source: the name of the model on the command line, a file or a library name; the page then names the commands
-    that print longer output.
+    that print longer output. show: columns to draw in a plot of their own; all others can be added by a click.
     """
     path = page_path(path)
-    text = page_text(solution_of(solution), source)
+    text = page_text(solution_of(solution), source, show)
     with written_to(path):
         path.write_text(text, encoding="utf-8")
     return path
 
 
-def page_text(solution: Solution, source: str | None = None) -> str:
+def page_text(solution: Solution, source: str | None = None, show: Sequence[str] = ()) -> str:
     """The page as text."""
     simulated = solution.simulated
     if simulated is None:
@@ -139,7 +142,7 @@ def page_text(solution: Solution, source: str | None = None) -> str:
     rows = drawn_rows(solution, len(simulated.mechanism.bodies))
     states = States({name: column[rows] for name, column in solution.columns.items()}, simulated.inputs)
     scene = scene_of(simulated.mechanism, simulated.parameters, states)
-    data = scene.data() | _curves(solution, scene, rows)
+    data = scene.data() | _curves(solution, scene, rows) | _further(solution, scene, rows, show)
     headline = tables.headline(simulated.mechanism, solution)
     return page_of(scene, data, headline, source, tables.report(solution))
 
@@ -170,6 +173,26 @@ def _curves(solution: Solution, scene: Scene, rows: Rows) -> dict[str, object]:
         "energies": _energies(energies(solution), rows),
         "events": [event.time for event in solution.events[:_MOST_EVENTS]],
     }
+
+
+#: Numbers of further columns that a page holds at most, to be added to a plot by a click.
+_MOST_FURTHER = 400_000
+
+
+def _further(solution: Solution, scene: Scene, rows: Rows, show: Sequence[str]) -> dict[str, object]:
+    """Columns without a plot of their own: outputs, points, definitions, forces in contacts. `first` are drawn."""
+    first = tuple(show) or solution.outputs
+    for name in first:
+        solution[name]  # a SolveError names the columns there are
+    plotted = {TIME, *solution.positions, *solution.velocities, *ENERGIES} - {*first}
+    plotted |= {name for chart in solution.charts for name in chart.names}
+    names = [*first, *(name for name in solution if name not in plotted and name not in first)]
+    taken = names[: max(len(first), _MOST_FURTHER // len(rows))]
+    columns = [
+        {"name": name, "unit": scene.units.get(name, ""), "values": packed(solution[name][rows].astype("<f4"))}
+        for name in taken
+    ]
+    return {"further": columns, "first": len(first)}
 
 
 def _energies(found: Energies, rows: Rows) -> dict[str, object]:

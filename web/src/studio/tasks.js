@@ -1,0 +1,135 @@
+// Tasks: equilibria, modes that move, the linear system, reactions as arrows, the response in hertz, branches.
+import uPlot from "uplot";
+import { CURVES } from "../scene/colors.js";
+import { button, digits, element, note, table } from "./dom.js";
+import { snippet } from "./snippet.js";
+
+const TASKS = [
+  ["equilibria", "Equilibria"], ["modes", "Modes"], ["linearize", "Linear system"], ["reactions", "Reactions"], ["response", "Response"], ["branches", "Branches"],
+];
+const SWING = 0.25; // radians or meters of the largest entry of a mode
+
+export class Tasks {
+  constructor(studio, panel) {
+    Object.assign(this, { studio, panel, mode: null });
+    this.words = element("output", "words");
+    this.body = element("div", "task");
+    const bar = element("div", "row wrap", ...TASKS.map(([name, words]) => {
+      const one = button(words, () => this.start(name));
+      one.dataset.task = name;
+      return one;
+    }), button("Cancel", () => studio.connection.ask("cancel", { lane: "work" })), this.words);
+    panel.append(element("div", "card controls", bar), this.body);
+  }
+
+  async start(name, more = {}) {
+    const { studio } = this;
+    this.animate(null);
+    this.words.textContent = "…";
+    try {
+      const found = await studio.connection.ask(name, { ...studio.model(), state: studio.state(), ...more }, { progress: ({ words }) => (this.words.textContent = `${words} …`) });
+      if (!found) return;
+      this.result = found;
+      this.body.replaceChildren(element("div", "card", ...this[`_${name}`](found), snippet(found)));
+    } catch (error) {
+      this.body.replaceChildren(element("p", "card note", error.message, element("br"), error.detail?.remedy ?? ""));
+    }
+    this.words.textContent = "";
+  }
+
+  // The position with these values of the coordinates.
+  #put(state) {
+    const { viewer, simulation } = this.studio;
+    simulation.leave();
+    viewer.put(viewer.data.names.map((name) => state[name] ?? viewer.chain.values.get(name)), 0, true);
+  }
+
+  _equilibria({ equilibria, starts, singular, continua }) {
+    const rows = equilibria.map((one, k) => {
+      const show = button(`${k + 1}`, () => this.#put(one.state), { title: "Show it" });
+      return [show, one.stable === null ? "?" : one.stable ? "stable" : "unstable", Object.entries(one.state).map(([name, value]) => `${name} = ${digits(value, 5)}`).join(", ") + (one.note ? `; ${one.note}` : "")];
+    });
+    if (equilibria.length) this.#put(equilibria[0].state);
+    return [
+      element("h2", "", `${equilibria.length} equilibria`), element("p", "note", `found from ${starts} starts${continua ? `; ${continua} continua, each with one example` : ""}`),
+      table(rows, ["", "", "position"]), ...singular.map((words) => element("p", "note", words)),
+    ];
+  }
+
+  _modes({ modes, stable, state }) {
+    const [first] = modes.filter(({ frequency }) => frequency > 1e-9);
+    const rows = modes.map((mode, k) => [
+      button(`▶ ${k + 1}`, () => this.animate(mode, state), { title: "Animate" }), digits(mode.frequency, 6), digits(mode.damping, 3), `${digits(mode.eigenvalue[0], 4)} ± ${digits(Math.abs(mode.eigenvalue[1]), 5)} i`,
+    ]);
+    const shapes = table(Object.keys(modes[0]?.shape ?? {}).map((name) => [name, ...modes.map(({ shape: { [name]: [real, imaginary] } }) => `${digits(real, 3)}${Math.abs(imaginary) > 1e-9 ? ` ${imaginary < 0 ? "−" : "+"} ${digits(Math.abs(imaginary), 3)} i` : ""}`)]), ["shape", ...modes.map((_, k) => String(k + 1))]);
+    this.#put(state);
+    if (first) this.animate(first, state);
+    return [
+      element("h2", "", `${modes.length} modes about the nearest equilibrium`), element("p", stable ? "note good" : "note bad", stable ? "stable" : "not stable, or neutral"),
+      table(rows, ["", "Hz", "damping", "eigenvalue / (1/s)"]), shapes, button("Stop the animation", () => this.animate(null)),
+    ];
+  }
+
+  // A mode moves the mechanism about a state; loops stay closed. Nothing without a mode.
+  animate(mode, state) {
+    if (this.mode && !mode) this.#put(this.about);
+    this.mode = mode;
+    this.about = state;
+    this.since = performance.now();
+  }
+
+  tick() {
+    if (!this.mode) return;
+    const { viewer } = this.studio;
+    const phase = ((performance.now() - this.since) / 1000) * 2 * Math.PI * Math.min(Math.max(this.mode.frequency, 0.3), 1.2);
+    const largest = Math.max(...Object.values(this.mode.shape).map(([re, im]) => Math.hypot(re, im))) || 1;
+    const values = viewer.data.names.map((name) => {
+      const [re, im] = this.mode.shape[name] ?? [0, 0];
+      return (this.about[name] ?? viewer.chain.values.get(name)) + (SWING / largest) * (re * Math.sin(phase) + im * Math.cos(phase));
+    });
+    const fitting = viewer.chain.closing ? viewer.chain.closing.closed(values, -1, 0) : values;
+    if (fitting) viewer.put(fitting, 0, true);
+  }
+
+  _linearize({ states, inputs, A, B, eigenvalues }) {
+    const matrix = (name, rows, columns) => [element("h4", "", name), element("div", "scroll", table(rows.map((row, k) => [states[k], ...row.map((value) => digits(value, 5))]), ["", ...columns]))];
+    return [element("h2", "", "Linear system about the nearest equilibrium"), ...matrix("A", A, states), ...matrix("B", B, inputs), element("p", "", `eigenvalues: ${eigenvalues.map(([re, im]) => `${digits(re, 4)}${im ? ` ${im < 0 ? "−" : "+"} ${digits(Math.abs(im), 4)} i` : ""}`).join(", ")}`)];
+  }
+
+  _reactions({ reactions }) {
+    const arrows = [];
+    const finite = (vector) => vector?.map((value) => value ?? 0);
+    for (const { force, moment, about } of reactions) {
+      if (!force) continue;
+      if (Math.hypot(...finite(force)) > 0) arrows.push({ kind: "force", at: about, vector: finite(force) });
+      if (Math.hypot(...finite(moment)) > 0) arrows.push({ kind: "moment", at: about, vector: finite(moment) });
+    }
+    this.studio.viewer.showArrows(arrows);
+    const cells = (vector) => vector.map((value) => (value === null ? "not determined" : digits(value, 5))).join(", ");
+    const rows = reactions.map((one) => (one.force ? [one.joint, cells(one.force), cells(one.moment)] : [one.joint, one.why, ""]));
+    const clear = button("Remove the arrows", () => this.studio.viewer.showArrows([]));
+    return [element("h2", "", "Reactions at this state"), element("p", "note", "Force and moment in fixed axes. A component that loops leave undetermined has no number and no arrow."), element("div", "scroll", table(rows, ["joint of", "force / N", "moment / N m"])), clear];
+  }
+
+  _response({ frequencies, inputs, input, outputs, amplitude }) {
+    const menu = element("select", "", ...inputs.map((name) => new Option(name, name, name === input, name === input)));
+    menu.setAttribute("aria-label", "force");
+    menu.addEventListener("change", () => this.start("response", { input: menu.value }));
+    const box = element("div", "plot-panel");
+    const palette = CURVES[document.documentElement.dataset.theme];
+    const theme = getComputedStyle(document.documentElement);
+    const look = { stroke: theme.getPropertyValue("--quiet"), grid: { stroke: theme.getPropertyValue("--rule"), width: 1 }, font: "11px sans-serif", labelFont: "11px sans-serif", labelSize: 16 };
+    requestAnimationFrame(() => new uPlot({
+      width: Math.max(box.clientWidth, 240), height: 260, scales: { x: { time: false, distr: 3 }, y: { distr: 3 } },
+      axes: [{ ...look, label: "f / Hz" }, { ...look, label: `amplitude per unit of ${input}`, size: 64 }],
+      series: [{ label: "f / Hz" }, ...outputs.map((label, k) => ({ label, stroke: palette[k % palette.length], width: 1.5 }))],
+    }, [frequencies, ...amplitude.map((row) => row.map((value) => (value > 0 ? value : null)))], box));
+    return [element("h2", "", "Response to a harmonic force"), element("label", "", "force ", menu), box];
+  }
+
+  _branches({ branches, held, more }) {
+    const rows = branches.map((one, k) => button(`${k + 1}`, () => this.#put(one), { title: Object.entries(one).map(([name, value]) => `${name} = ${digits(value, 5)}`).join(", ") }));
+    if (branches.length < 2) note("there is only one assembly with these values");
+    return [element("h2", "", `${branches.length} assemblies`), element("p", "note", held.length ? `all with the same ${held.join(", ")}${more ? `; ${more} more` : ""}` : ""), element("div", "row wrap", ...rows)];
+  }
+}
