@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 
+from kinegraph import library
 from kinegraph.io import parse
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.reproduce.kernel_timing import KernelCaller, cpu_model
@@ -31,27 +33,29 @@ _PRESSING_ARM = """
     force contact | at(tip), world(N*(-sin(b) + mu*cos(b)), N*(cos(b) + mu*sin(b)), 0);
 """
 
-#: A six-joint arm with an unknown force and moment on its hand.
-_LOADED_PUMA = """
-    unknown Fx, Fy, Fz, Mx, My, Mz;
-    force grip | at(flange), world(Fx, Fy, Fz);
-    moment twist | at(L6), world(Mx, My, Mz);
-"""
+#: Mechanisms of the library loaded with unknown forces.
+_LOADED = {
+    "puma560": "force grip | at(flange), world(Fx, Fy, Fz); moment twist | at(L6), world(Mx, My, Mz);",
+    "stanford": "force grip | at(gripper), body(Fx, Fy, Fz);",
+    "ur5": "force wheel | at(flange), body(0.3*N, 0, N);",
+    "four-bar": "moment drive | at(Crank), body(0, 0, M); force press | at(tip), world(0, -P, 0);",
+    "pendulum-6": "force pull | at(tip), world(X, 0, Z);",
+    "cart-double-pendulum": "force drive | value(F), on(x); force wind | at(tip), world(W, 0, 0);",
+    "five-link-tree": "force hook | at(Bar4), world(X, Y, Z); moment motor | at(Bar2), body(0, 0, M);",
+    "kidym-biped-new": "force ground | at(StL), world(Fx, Fy, Fz); moment sole | at(StL), body(Mx, My, 0);",
+}
+_FORCES = re.compile(r"\b(?:[FM][xyz]|[FMNPWXYZ])\b")
 
 
 def examples() -> list[tuple[Mechanism, tuple[str, ...]]]:
     """Mechanisms with what is unknown in them."""
-    from kinegraph import library
-
-    puma = parse(library.text("puma560") + _LOADED_PUMA)
-    drives = tuple(f"tau:q{k}" for k in range(1, 7))
-    return [
-        (parse(_PRESSING_ARM), ("tau:q1", "tau:q2", "N")),
-        (library.mechanism("crane"), ("S",)),
-        (library.mechanism("crane-linkage"), ("S",)),
-        (puma, ("Fx", "Fy", "Fz", "Mx", "My", "Mz")),
-        (puma, (*drives, "Fx", "Fz")),
-    ]
+    found: list[tuple[Mechanism, tuple[str, ...]]] = [(parse(_PRESSING_ARM), ("N",))]
+    found += [(library.mechanism(name), ("S",)) for name in ("crane", "crane-linkage")]
+    for name, forces in _LOADED.items():
+        unknown = tuple(dict.fromkeys(_FORCES.findall(forces)))
+        loaded = parse(f"{library.text(name)}\nunknown {', '.join(unknown)};\n{forces}")
+        found.append((loaded, unknown))
+    return found
 
 
 def nanoseconds(compared: FormationsCompared) -> tuple[float, float]:

@@ -44,6 +44,10 @@ TEXTS = {
         A | Rz(q) | Sx(0.3), m(1), Jz(0.3); output tip = A(1, 0, 0);
         state i' = u - R*i - k*q', x' = sin(tip.x) - x*i*cos(t);
         force T | value(k*i), on(q); damper D | on(q), damping(1 + x^2);""",
+    "unknown": """parameters l = 0.8; coordinates q, x; inputs u; unknown S, R; gravity 0, -9.81, 0;
+        A | Rz(q) | Sx(0.3), m(1), Jz(0.1); B~A | Sx(x), Rz(0.2) | Sx(l/2), m(0.7), Jz(0.04);
+        output tip = B(l, 0, 0); force P | at(tip) world(S*cos(q) - u, 0.3*S*u, 0); moment M | at(A) body(0, 0, 2*R);
+        force N | value(R + S*q') on(x); damper D | on(q) damping(0.4);""",
 }  # fmt: skip
 MECHANISMS = {name: kg.parse(text, name) for name, text in TEXTS.items()}
 
@@ -61,6 +65,8 @@ def words_of(record: QuantityRecord, mechanism: Mechanism) -> Iterator[str]:
     if Extent.ROWS in record.shape and not is_constrained(mechanism):
         return
     if Extent.STATES in record.shape and not mechanism.states:
+        return
+    if record.of_unknowns and not mechanism.unknowns:
         return
     if record.of_platforms != (platform_of(mechanism) is not None):
         return  # others are derived of platforms as of all closed loops

@@ -115,6 +115,7 @@ def test_derived_with_the_shape_the_table_says(name: str, list_of: type[words]) 
         Extent.BASE_PARAMETERS: None,
         Extent.COMPONENTS: None,
         Extent.STATES: len(mechanism.states),
+        Extent.UNKNOWNS: len(mechanism.unknowns),
         Extent.ROWS: len(row_names_of(mechanism)),
         Extent.LEGS: len(legs_of(mechanism)),
         Extent.LEG_COORDINATES: sum(len(leg.coordinates) for leg in legs_of(mechanism)),

@@ -1,7 +1,10 @@
 """Unknown forces: the three-link arm with a contact force and the portal crane, against two independent methods."""
 
+import os
+
 import numpy as np
 import pytest
+from benchmarks.tasks.unknown_forces import examples
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
@@ -26,6 +29,7 @@ ARM = """
 """
 LAWS = {"q1": "0.8 + 0.3*sin(2*t)", "q2": "-1.2 + 0.5*cos(3*t)", "q3": "-0.5 + 0.4*sin(t + 1)^2"}
 UNKNOWN = ("tau:q1", "tau:q2", "N")
+SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 CRANE_LAW = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
 
 
@@ -90,12 +94,16 @@ def test_what_the_motion_does_not_determine_is_no_number():
     np.testing.assert_allclose(least["N"], least["M"])
 
 
-@pytest.mark.parametrize(("model", "unknown"), [(ARM, UNKNOWN), ("crane", ("S",)), ("crane-linkage", ("S",))])
-def test_both_ways_are_proved_equal_and_the_new_one_takes_no_more(model, unknown):
-    compared = compare_formations(kg.parse(model) if model is ARM else model, unknown, repeats=1)
+#: Names of examples of the benchmark; in crane-linkage A is constant, so that there is nothing to save.
+COUNTED = ("pressing-arm", "crane", "crane-linkage", "stanford", "four-bar")
+
+
+@pytest.mark.parametrize(("model", "unknown"), [one for one in examples() if one[0].name in COUNTED or SOAK])
+def test_both_ways_are_proved_equal_and_the_new_one_takes_fewer_operations(model, unknown):
+    compared = compare_formations(model, unknown, repeats=1)
     assert compared.proved
-    assert compared.new.formed.total <= compared.old.formed.total
-    assert model == "crane-linkage" or compared.new.formed.total < compared.old.formed.total
+    saved = compared.old.reduced.total - compared.new.reduced.total
+    assert saved == 0 if model.name == "crane-linkage" else saved > 0
 
 
 def test_more_equations_than_unknowns_take_least_squares_when_asked():

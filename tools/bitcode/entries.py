@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 from numba import types
 
+from kinegraph.derive.dynamics.state_rate import Forces
 from kinegraph.io.language.reader import parse
 from kinegraph.jit.marks import Kind, kind_of
 from kinegraph.model.mechanism import Impacts
@@ -13,13 +14,14 @@ from kinegraph.recursive import entries as recursions
 from kinegraph.recursive import systems
 from kinegraph.recursive.chains import dynamics
 from kinegraph.recursive.linkages import pins
+from kinegraph.simulate.contacts.stepped import ContactSettings, SteppedContacts, SteppedForm
 from kinegraph.solve.contacts.compiled_phases import CompiledContactRun
 from kinegraph.solve.contacts.memory import ContactObservation, contact_memory
 from kinegraph.solve.contacts.mode import ContactSet
 from kinegraph.solve.ensemble import CaseProblem
 from kinegraph.solve.loops import contact_phases as contact_loop
+from kinegraph.solve.loops import contact_stepping, multistep, stepping
 from kinegraph.solve.loops import ensemble as case_loop
-from kinegraph.solve.loops import multistep, stepping
 from kinegraph.solve.methods.cvode import _common, multistep_work
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS
 from kinegraph.solve.methods.runge_kutta import RungeKutta, loop_system, loop_work
@@ -75,6 +77,21 @@ def _steppers():
     table = np.zeros((1, 1))
     rows = stepping.Rows(0, table, table, table, table, np.zeros(1), table, np.zeros(1, dtype=np.int64))
     yield stepping.take_steps_of_rows, (system, rows, work, clock, 0)
+    stepped_contacts = _touching()
+    kept, count = np.zeros((1, 1)), np.zeros(1, dtype=np.int64)
+    yield contact_stepping.take_contact_steps, (system, work, *stepped_contacts, kept, clock, 0)
+    several = contact_stepping.ContactRows(table, table, table, table, np.zeros((1, 1, 1)), count)
+    yield contact_stepping.take_contact_steps_of_rows, (system, several, work, *stepped_contacts, clock, 0)
+
+
+def _touching():
+    """A ball on a plane: what touches, and memory."""
+    mechanism = parse("coordinates z; Ball | Sz(z) | m(1); shape Ball | Sz(0) | sphere(1);")
+    contacts = SteppedContacts(
+        mechanism, SteppedForm(mechanism, {}, Forces({})), {}, ContactSettings(ground=0.0), native=False
+    )
+    codes = dict.fromkeys(("poses", "motion", "moves", "gaps", "gap_rows"), 1)
+    return contacts.model._replace(**codes), contacts.memory()
 
 
 def _contacts(tableau):

@@ -85,7 +85,7 @@ def run(
         if not singular and not as_given and any(one.name == "a" for one in arguments_of(mechanism, quantity)):
             point = _accelerated(assembly.Assembler(mechanism, values), point, tuple(given))
     records = [one.record for one in quantities_of(quantity)]
-    if any(one.driven for one in records):
+    if any(one.driven and not one.of_unknowns for one in records):
         tell_of_unknowns(mechanism, given)
     closed = mechanism.loops and any(one.closed_legs for one in records)
     crossed = legs_beyond_closed_form(mechanism, point) if closed else ()

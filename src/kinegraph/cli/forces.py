@@ -11,6 +11,7 @@ import numpy as np
 import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
+from kinegraph.cli.kinematics import OutputOption, PathOption
 from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.cli.task_options import (
     InputOption,
@@ -27,6 +28,8 @@ from kinegraph.errors import TaskError
 from kinegraph.model.axes import Axes
 
 if TYPE_CHECKING:
+    from kinegraph.model.mechanism import Mechanism
+    from kinegraph.tasks.follow import PathMotion
     from kinegraph.tasks.joint_loads import JointLoads
     from kinegraph.tasks.prescribed_motion import PrescribedMotion
     from kinegraph.tasks.reactions import LoadView, Reaction
@@ -60,6 +63,8 @@ LeastSquaresOption = Annotated[
 def run_unknown_forces(
     source: ModelSource,
     motion: MotionOption = None,
+    path: PathOption = None,
+    state: StateOption = None,
     data: DataOption = None,
     noise: NoiseOption = None,
     duration: DurationOption = None,
@@ -69,21 +74,29 @@ def run_unknown_forces(
     least_norm: LeastNormOption = False,
     least_squares: LeastSquaresOption = False,
     plot: PlotOption = None,
+    output: OutputOption = None,
     settings: SetOption = None,
     json: JsonOption = False,
 ) -> None:
     """Find unknown forces from a given motion: formulas of time, or measured samples.
 
     Example: kinegraph unknown-forces double-pendulum -m 'q1=sin(t)' -m 'q2=0.5*t' --unknown tau:q1,tau:q2 --for 2
+    Example: kinegraph unknown-forces double-pendulum --path tip.x=0.3+0.2*t --path tip.z=-1.5
+    --unknown tau:q1,tau:q2 -o forces.csv
     """
     from kinegraph.tasks.unknown_forces import unknown_forces
 
     mechanism = source.mechanism()
     laws: dict[str, PrescribedMotion] = {**_measured(data, noise), **assignments(motion or (), "--motion")}
+    if path and laws:
+        raise TaskError("--path gives the whole motion: leave out --motion and --data, or add their formulas as paths")
+    if state and not path:
+        raise TaskError("--state says where to start a --path: a motion by --motion or --data has its own start")
+    along = _along_path(mechanism, path, duration, times, state, settings) if path else None
     found = unknown_forces(
         mechanism,
-        laws,
-        None if duration is None else np.linspace(0.0, _above_zero(duration), times + 1),
+        along.motion if along else laws,
+        None if along or duration is None else np.linspace(0.0, _above_zero(duration), times + 1),
         unknown=name_list(unknown),
         inputs=assignments(inputs or (), "--input"),
         parameters=parameter_settings(mechanism, settings),
@@ -92,10 +105,31 @@ def run_unknown_forces(
     )
     if plot is not None:
         _draw_forces(found, plot, mechanism.name)
+    if output is not None:
+        found.save(output)
     if json:
         print_json(found.to_dict())
-    else:
-        _show_forces(found)
+        return
+    _show_forces(found)
+    for file in filter(None, (output, plot)):
+        typer.echo(f"wrote {file}")
+
+
+def _along_path(
+    mechanism: Mechanism,
+    path: list[str],
+    duration: float | None,
+    times: int,
+    state: list[str] | None,
+    settings: list[str] | None,
+) -> PathMotion:
+    """The motion of --path, by inverse kinematics."""
+    from kinegraph.cli.kinematics import path_laws, path_times
+    from kinegraph.tasks.follow import follow
+
+    laws = path_laws(path)
+    start, values = state_settings(mechanism, state), parameter_settings(mechanism, settings)
+    return follow(mechanism, laws, path_times(laws, duration, times), state=start, parameters=values)
 
 
 def _above_zero(duration: float) -> float:
@@ -152,7 +186,7 @@ PointOption = Annotated[
     typer.Option(
         "--point",
         metavar="POINT",
-        help="Take moments about: parent, a body, an output, or X,Y,Z. Default: the joint.",
+        help="Take moments about: parent, a body, an output, BODY(X,Y,Z), or X,Y,Z. Default: the joint.",
     ),
 ]
 DrivesOption = Annotated[
@@ -215,7 +249,7 @@ def view_of(axes: Axes, point: str | None, drives: bool) -> LoadView:
     """The loads that --axes, --point and --drives ask for."""
     from kinegraph.tasks.reactions import load_view
 
-    if point is None or "," not in point:
+    if point is None or "," not in point or "(" in point:
         return load_view(axes, point, drives)
     try:
         place = [float(part) for part in point.split(",")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,6 +27,7 @@ from kinegraph.errors import TaskError
 if TYPE_CHECKING:
     from kinegraph.tasks.inverse_kinematics import PoseSolutions
     from kinegraph.tasks.prescribed_motion import SampledMotion
+    from kinegraph.tasks.sampled_paths import PathLaw
 
 
 # `kinegraph assemble`: positions that fit the loops and constraints.
@@ -87,22 +89,21 @@ def run_assemble(
 def follow_path(
     source: ModelSource,
     path: list[str],
-    duration: float,
+    duration: float | None,
     times: int,
     spring: float | None,
     state: list[str] | None,
     plot: Path | None,
+    output: Path | None,
     settings: list[str] | None,
     json: bool,
 ) -> None:
     """Follow, and show positions, velocities and accelerations."""
     from kinegraph.tasks.follow import follow, follow_by_spring
 
-    if not 0 < duration < float("inf"):
-        raise TaskError(f"--duration {duration:g}: give a time above zero")
     mechanism = source.mechanism()
-    laws = assignments(path, "--path")
-    moments = np.linspace(0.0, duration, times + 1)
+    laws = path_laws(path)
+    moments = path_times(laws, duration, times)
     start, values = state_settings(mechanism, state), parameter_settings(mechanism, settings)
     facts: dict[str, object]
     if spring is None:
@@ -112,6 +113,8 @@ def follow_path(
     else:
         pulled = follow_by_spring(mechanism, laws, moments, stiffness=spring, state=start, parameters=values)
         names, motion, text, facts = pulled.coordinates, pulled.motion, str(pulled), {"deviation": pulled.deviation}
+    if output is not None:
+        (exact if spring is None else pulled).save(output)
     if plot is not None:
         _draw_path(names, motion, plot, mechanism.name)
     if json:
@@ -123,6 +126,33 @@ def follow_path(
     rows = [(f"{t:.6g}", *(f"{column[k]:.8g}" for column in table.values())) for k, t in enumerate(moments)][::step]
     show_table(("t", *table), rows)
     typer.echo(text)
+    if output is not None:
+        typer.echo(f"wrote {output}")
+
+
+def path_laws(texts: list[str]) -> dict[str, PathLaw]:
+    """The formulas of --path; `@path.csv` are samples of all its columns over t."""
+    from kinegraph.tasks.fit import measurements
+
+    laws: dict[str, PathLaw] = {**assignments([text for text in texts if not text.startswith("@")], "--path")}
+    for text in texts:
+        if text.startswith("@"):
+            read = measurements(text[1:])
+            for name, column, known in zip(read.columns, read.values.T, read.known.T, strict=True):
+                if name in laws:
+                    raise TaskError(f"--path: {name} is given twice")
+                laws[name] = read.times[known], column[known]
+    return laws
+
+
+def path_times(laws: Mapping[str, PathLaw], duration: float | None, intervals: int) -> np.ndarray:
+    """Equal intervals from the start of all samples, or zero, to --duration, the end of the samples, or one second."""
+    sampled = [np.asarray(law[0], dtype=float) for law in laws.values() if isinstance(law, tuple)]
+    start = max((float(one[0]) for one in sampled), default=0.0)
+    end = min((float(one[-1]) for one in sampled), default=1.0) if duration is None else start + duration
+    if not start < end < float("inf"):
+        raise TaskError(f"--duration {end - start:g}: give a time above zero")
+    return np.linspace(start, end, intervals + 1)
 
 
 def _path_columns(names: tuple[str, ...], motion: SampledMotion) -> dict[str, np.ndarray]:
@@ -156,7 +186,12 @@ PoseOption = Annotated[
 ]
 PathOption = Annotated[
     list[str] | None,
-    typer.Option("--path", metavar="NAME=FORMULA", help="Follow a path: tip.x=0.4*cos(t), q4=0. Repeatable."),
+    typer.Option(
+        "--path", metavar="NAME=FORMULA", help="Follow a path: tip.x=0.4*cos(t), q4=0, or @path.csv. Repeatable."
+    ),
+]
+OutputOption = Annotated[
+    Path | None, typer.Option("--output", "-o", metavar="FILE", help="Save the result: .csv, .npz or .parquet.")
 ]
 SpringOption = Annotated[
     float | None, typer.Option("--spring", metavar="N/M", help="Follow the path by springs of this stiffness.")
@@ -173,6 +208,14 @@ StartsOption = Annotated[
 ]
 
 
+ClosedFormOption = Annotated[
+    str | None,
+    typer.Option(
+        "--closed-form", metavar="FORMAT", help="Print the closed form (text, latex), or write it to -o DIR (c, ...)."
+    ),
+]
+
+
 @reads_model
 def run_inverse_kinematics(
     source: ModelSource,
@@ -180,14 +223,20 @@ def run_inverse_kinematics(
     pose: PoseOption = "",
     path: PathOption = None,
     duration: Annotated[
-        float, typer.Option("--duration", "--for", metavar="SECONDS", help="The end time of a path.")
-    ] = 1.0,
+        float | None,
+        typer.Option(
+            "--duration", "--for", metavar="SECONDS", help="How long to follow a path. Default: 1, or its samples."
+        ),
+    ] = None,
     times: Annotated[
         int, typer.Option("--times", min=1, max=1_000_000, help="Number of equal intervals of a path.")
     ] = 100,
     spring: SpringOption = None,
     state: StateOption = None,
     plot: PlotOption = None,
+    output: OutputOption = None,
+    closed_form: ClosedFormOption = None,
+    points: Annotated[bool, typer.Option("--points", help="With --closed-form: of a point, by three joints.")] = False,
     bounds: BoundsOption = None,
     limits: LimitsOption = True,
     starts: StartsOption = 256,
@@ -198,10 +247,16 @@ def run_inverse_kinematics(
 
     Example: kinegraph inverse-kinematics puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0
     Example: kinegraph inverse-kinematics double-pendulum --path tip.x=0.5 --path "tip.z=-1-0.2*t" --for 2
+    Example: kinegraph inverse-kinematics puma560 --body L6 --closed-form c -o puma-kinematics
     """
-    if path:
-        follow_path(source, path, duration, times, spring, state, plot, settings, json)
+    if closed_form is not None:
+        _show_closed_form(source, body, closed_form, points, output, settings, json)
         return
+    if path:
+        follow_path(source, path, duration, times, spring, state, plot, output, settings, json)
+        return
+    if output is not None:
+        raise TaskError("-o saves the motion along a --path, or a --closed-form: add one of them, or use --json")
     if not body or not pose:
         raise TaskError("nothing to solve for: give --body NAME and --pose NUMBERS, or a --path")
     from kinegraph.tasks.inverse_kinematics import inverse_kinematics
@@ -217,6 +272,34 @@ def run_inverse_kinematics(
         _show_solutions(found)
     if not found.solutions:
         raise TaskError(found.reason)
+
+
+def _show_closed_form(
+    source: ModelSource, body: str, form: str, points: bool, output: Path | None, settings: list[str] | None, json: bool
+) -> None:
+    """Print the equations, or write them as source code."""
+    from kinegraph.tasks.closed_form_equations import closed_form_equations
+
+    if not body:
+        raise TaskError("--closed-form: name the body with --body")
+    mechanism = source.mechanism()
+    found = closed_form_equations(mechanism, body, points=points, parameters=parameter_settings(mechanism, settings))
+    if json and output is None:
+        print_json(found.to_dict())
+    elif form in ("text", "latex") and output is None:
+        typer.echo(str(found) if form == "text" else found.latex())
+    elif output is None:
+        raise TaskError(f"--closed-form {form} writes files: add -o DIR, or use text or latex to print")
+    else:
+        from kinegraph.export import ExportOptions, export
+
+        name = f"{mechanism.name}-{body}-inverse-kinematics"
+        report = export(found.graph, "", form, output, ExportOptions(name=name))
+        if json:
+            print_json({"files": [str(file) for file in report.files]})
+            return
+        for file in report.files:
+            typer.echo(f"wrote {file}")
 
 
 def _show_solutions(found: PoseSolutions) -> None:

@@ -12,7 +12,7 @@ from functools import cached_property
 from typing import TypeVar, cast
 
 from kinegraph.codegen.program.binding import BackSubstitution
-from kinegraph.compiler.plan_selection import best_of_near_ties, plan_selection_of
+from kinegraph.compiler.plan_selection import best_of_formations, best_of_near_ties, plan_selection_of
 from kinegraph.compiler.request import Quantities, Request, bound_parameters, quantities_of
 from kinegraph.compiler.stage_records import Derived, derived_on_disk
 from kinegraph.derive.dynamics.named_closed_form import NamedClosedForm
@@ -121,7 +121,7 @@ class Derivations:
         """The cheapest plan; beyond quick effort the one of which a search leaves least."""
         request = self.request
         with gc_paused():
-            cheapest = self.search.best(self.budget)
+            cheapest = best_of_formations(self.search, self.search.best(self.budget))
         if request.effort is Effort.QUICK:
             return best_of_near_ties(self.search, cheapest)
         if request.frames is Effort.QUICK:

@@ -73,6 +73,12 @@ def best_of_near_ties(plans: PlanSearch, cheapest: Candidate) -> Candidate:
     return min(ties, key=_left_by_greedy_passes) if len(ties) > 1 and plans.has_neighbors else cheapest
 
 
+def best_of_formations(plans: PlanSearch, cheapest: Candidate) -> Candidate:
+    """Of the ways to form A of unknown forces, the one of which greedy passes leave least."""
+    found = plans.formations(cheapest)
+    return min(found, key=_left_by_greedy_passes) if len(found) > 1 else cheapest
+
+
 def _left_by_greedy_passes(candidate: Candidate) -> tuple[int, int]:
     graphs = candidate.graph, TrigonometricIdentities().apply(candidate.graph)
     return min(rank(count(FastExtract().apply(graph))) for graph in graphs)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from kinegraph.codegen.kernel import KernelChoice
 from kinegraph.codegen.program.binding import BackSubstitution
 from kinegraph.compiler.request import Request
-from kinegraph.derive.plan import AxialMoment, CrossAxis, ForwardMethod, InertiaMethod, OriginShift, Plan
+from kinegraph.derive.plan import AxialMoment, CrossAxis, ForwardMethod, InertiaMethod, LoadMethod, OriginShift, Plan
 from kinegraph.graph import text
 from kinegraph.graph.certificate import WholeProof
 from kinegraph.graph.count import Operations, count
@@ -185,7 +185,7 @@ def chosen_on_disk(request: Request, features: TargetFeatures, cache: bool = Tru
 # A plan as JSON.
 
 #: Fields of a plan that are enumerations, and fields that are sets of pairs: a link and an enumeration.
-_ENUMERATIONS: dict[str, type[Enum]] = {"inertia": InertiaMethod, "forward": ForwardMethod}
+_ENUMERATIONS: dict[str, type[Enum]] = {"inertia": InertiaMethod, "forward": ForwardMethod, "unknowns": LoadMethod}
 _LINK_CHOICES: dict[str, type[Enum]] = {
     "origin_shifts": OriginShift,
     "propagated": CrossAxis,

@@ -49,6 +49,13 @@ class InertiaMethod(Enum):
     NAMED_CLOSED_FORM = "named closed form"
 
 
+class LoadMethod(Enum):
+    """How A of unknown forces is formed: from the gradient of their work, or from the structure matrix of each."""
+
+    WORK = "work"
+    STRUCTURE = "structure"
+
+
 class ForwardMethod(Enum):
     """Methods of forward dynamics."""
 
@@ -84,6 +91,7 @@ class Plan:
     axial_moments: frozenset[tuple[int, AxialMoment]] = frozenset()
     inertia: InertiaMethod = InertiaMethod.SCREWS
     forward: ForwardMethod = ForwardMethod.FACTORIZE
+    unknowns: LoadMethod = LoadMethod.WORK
     #: The number of bars in a segment of a planar loop; 0: multipliers.
     segment: int = 0
     #: Legs of platforms in closed form; otherwise as ordinary loops.

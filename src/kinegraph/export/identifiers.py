@@ -1,10 +1,9 @@
 """Safe names: unique identifiers, and comments that cannot be escaped.
 
 A plain name (ASCII letters, digits and single underscores, a letter first) stays as it is. A reserved word gets an
-underscore at its end. Every other name, and every name that is too long, becomes its readable part followed by `_x`
-and sixteen digits of its SHA-256. The three sets are disjoint, and a `Scope` handles the rest: it never gives one
-identifier twice, whatever the hash. Names that generated code needs for itself end in an underscore and are not a
-reserved word before it, so they are in none of the three sets.
+underscore at its end. Every other name is transliterated: `gamma$L` becomes gamma_L, `угол` ugol, `q1'` q1_dot; long
+names are cut. Different names may then be equal, so a `Scope` gives none twice: the second becomes gamma_L_2. Names
+that generated code needs for itself end in an underscore and are not a reserved word before it: they differ from these.
 """
 
 from __future__ import annotations
@@ -13,15 +12,15 @@ import keyword
 import re
 import sys
 from collections.abc import Iterable
-from hashlib import sha256
+
+from kinegraph.export.transliteration import ascii_spelling, transliterated
 
 #: The shortest limit of all languages is MATLAB's 63; prefix and function name share it.
 LONGEST = 30
 
 _LEGAL = re.compile(r"[A-Za-z]\w*", re.ASCII)
-_DIGITS = 16
-_HASHED = re.compile(r".*_x[0-9a-f]{16}", re.DOTALL)
-_READABLE = 12
+#: What a name becomes that has no letters.
+_NAMELESS = "name"
 
 
 def _words(text: str) -> frozenset[str]:
@@ -97,36 +96,28 @@ TAKEN_FILES = frozenset(name.casefold() for name in _HEADERS | _CRATES | _MODULE
 
 def identifier(name: str, longest: int = LONGEST) -> str:
     """The identifier of a name, the same in every language."""
-    if is_legal(name, longest):
-        return f"{name}_" if name in RESERVED or name.casefold() in _FORTRAN_CALLED else name
-    return _hashed(name)
+    found = name if is_legal(name, longest) else _spelled(name, longest)
+    return f"{found}_" if found in RESERVED or found.casefold() in _FORTRAN_CALLED else found
 
 
 def is_legal(name: str, longest: int = LONGEST) -> bool:
     """Whether a name is a valid identifier, apart from reserved words."""
-    return (
-        len(name) <= longest
-        and _LEGAL.fullmatch(name) is not None
-        and "__" not in name
-        and not name.endswith("_")
-        and not _HASHED.fullmatch(name)
-    )
+    return len(name) <= longest and _LEGAL.fullmatch(name) is not None and "__" not in name and not name.endswith("_")
 
 
-def _hashed(name: str) -> str:
-    digits = sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGITS]
-    words = re.sub(r"[^A-Za-z0-9]+", "_", name)[:_READABLE].strip("_")
-    return f"{words if words[:1].isalpha() else f'n{words}'}_x{digits}"
+def _spelled(name: str, longest: int) -> str:
+    words = transliterated(name) or _NAMELESS
+    words = words if words[0].isalpha() else f"n{words}"
+    return words[:longest].rstrip("_")
 
 
 def prefix(name: str) -> str:
     """The prefix of files and functions of a model: `double-pendulum` becomes double_pendulum.
 
-    An export has only one prefix, so dashes, dots and underscores need not be distinguished; everything else is
-    hashed. The name of a file of some language or system gets an underscore, like reserved words.
+    An export has only one prefix, so no names need to be told apart. The name of a file of some language or system gets
+    an underscore, like reserved words.
     """
-    readable = re.sub(r"[.-]", "_", name)
-    found = identifier(readable if is_legal(readable) else name)
+    found = identifier(name)
     return f"{found}_" if found.casefold() in TAKEN_FILES else found
 
 
@@ -142,7 +133,7 @@ class Scope:
             found = identifier(candidate)
             if self._free(found):
                 return found
-        stem, number = identifier(candidates[-1]), 2
+        stem, number = identifier(candidates[-1]).rstrip("_"), 2
         while not self._free(f"{stem}_{number}"):
             number += 1
         return f"{stem}_{number}"
@@ -158,6 +149,14 @@ _HARMLESS = re.compile(r"[A-Za-z0-9 _.,:;+=()\[\]'^$@!~|&/-]")
 
 
 def comment(text: str, longest: int = 120) -> str:
-    """Text of a model for a comment of any language: one line, no character that ends, opens or continues one."""
+    """Text of a model for a comment of any language: one line, no character that ends, opens or continues one.
+
+    Letters of other alphabets are transliterated.
+    """
     shortened = text if len(text) <= longest else text[: longest - 3] + "..."
-    return "".join(letter if _HARMLESS.match(letter) else f"<U+{ord(letter):04X}>" for letter in shortened)
+    return "".join(map(_in_comment, shortened))
+
+
+def _in_comment(letter: str) -> str:
+    spelled = letter if letter.isascii() else ascii_spelling(letter)
+    return spelled if all(map(_HARMLESS.fullmatch, spelled)) else f"<U+{ord(letter):04X}>"

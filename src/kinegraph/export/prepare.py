@@ -18,9 +18,10 @@ from kinegraph.compiler.stored import resolve_closure
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.derive.quantities.variables import ALL
 from kinegraph.errors import DerivationError, KernelError
-from kinegraph.export.identifiers import Scope, comment, is_legal, prefix
+from kinegraph.export.identifiers import Scope, comment, prefix
 from kinegraph.export.options import ExportOptions, FunctionLayout
 from kinegraph.export.self_test import make_vector
+from kinegraph.export.transliteration import transliterated
 from kinegraph.export.unit import (
     Field,
     Routine,
@@ -286,11 +287,11 @@ def _readable(name: str) -> str:
         return name
     by = [variable.replace(ALL, "all_") for variable in quantity.by]
     words = [quantity.name, *(part for part in quantity.of.split(":") if part), quantity.frame, *by]
-    if not all(map(is_legal, filter(None, words))):
+    if not all(map(transliterated, filter(None, words))):
         return name
-    text = "_".join([quantity.name, *filter(None, quantity.of.split(":"))])
-    text += f"_in_{quantity.frame}" if quantity.frame else ""
-    for variable in by:
+    text = "_".join([quantity.name, *map(transliterated, filter(None, quantity.of.split(":")))])
+    text += f"_in_{transliterated(quantity.frame)}" if quantity.frame else ""
+    for variable in map(transliterated, by):
         text = f"d_{text}_by_{variable}"
     return text
 

@@ -145,10 +145,52 @@ class ShapeRole(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class ShapeContact:
+    """How a file lets a shape touch others: `kinegraph.simulate.contacts` uses it.
+
+    friction: coefficient of sliding, radius of spin and of rolling (m). dimension: 1 without friction, 3 sliding,
+    4 with spin, 6 with rolling. groups, touches: bits; two shapes may touch if a group of one is touched by the other.
+    priority: the shape with the higher one decides alone; else the larger values count.
+    """
+
+    name: str = ""
+    friction: tuple[float, float, float] = (1.0, 0.005, 0.0001)
+    dimension: int = 3
+    groups: int = 1
+    touches: int = 1
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ContactPair:
+    """A pair of shapes that a file lets touch whatever their groups, by name; None: as the shapes say."""
+
+    first: str
+    second: str
+    friction: tuple[float, float, float] | None = None
+    dimension: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ContactRules:
+    """What a file says on contacts of all its shapes.
+
+    enabled: False if the file switches contacts off. parents: a body touches the one that carries it, too.
+    excluded: pairs of bodies (None: the fixed frame) that never touch. pairs: pairs of shapes that may.
+    """
+
+    enabled: bool = True
+    parents: bool = False
+    excluded: tuple[tuple[str | None, str | None], ...] = ()
+    pairs: tuple[ContactPair, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Shape:
     """A shape on a body (the fixed frame if body is None), placed by transforms from the body's frame.
 
-    `reference` is the mesh name in the file, `file` is its path. The color is red, green, blue, opacity.
+    `reference` is the mesh name in the file, `file` is its path. The color is red, green, blue, opacity. `contact` is
+    None if the file does not say how it touches.
     """
 
     kind: ShapeKind
@@ -159,6 +201,7 @@ class Shape:
     reference: str = ""
     file: str | None = None
     color: tuple[float, float, float, float] | None = None
+    contact: ShapeContact | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +236,7 @@ class Keyframe:
 
 
 JointData = JointLimits | JointFriction | JointSpring | JointArmature
-Extra = JointData | Shape | PassiveElement | ActuatorData | Keyframe
+Extra = JointData | Shape | PassiveElement | ActuatorData | Keyframe | ContactRules
 
 
 def described(extra: Extra) -> str:
@@ -204,6 +247,10 @@ def described(extra: Extra) -> str:
         return _printable(f"{words}, size {_listed(extra.sizes)}")
     if isinstance(extra, PassiveElement):
         return _printable(f"{extra.topic}: {extra.owner}")
+    if isinstance(extra, ContactRules):
+        return _printable(
+            f"contacts: {len(extra.pairs)} pairs of shapes, {len(extra.excluded)} pairs of bodies excluded"
+        )
     if isinstance(extra, ActuatorData):
         return _printable(f"actuator: {extra.actuator}, inputs {', '.join(extra.inputs)}")
     if isinstance(extra, Keyframe):

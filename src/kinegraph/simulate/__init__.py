@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from kinegraph.lazy_imports import load_on_demand
 
 if TYPE_CHECKING:
+    from kinegraph.simulate.contacts.stepped import ContactSettings
     from kinegraph.simulate.run import simulate
     from kinegraph.simulate.stabilization import Baumgarte
     from kinegraph.simulate.sweep import Sweep, sweep
@@ -17,14 +18,15 @@ if TYPE_CHECKING:
     from kinegraph.solve.solution import Solution
 
 __all__ = [
-    "Action", "Adaptive", "Baumgarte", "Direction", "Event", "FixedStep", "Method", "Sampled", "Solution", "Status",
-    "Sweep", "simulate", "sweep",
+    "Action", "Adaptive", "Baumgarte", "ContactSettings", "Direction", "Event", "FixedStep", "Method", "Sampled",
+    "Solution", "Status", "Sweep", "simulate", "sweep",
 ]  # fmt: skip
 
 load_on_demand(
     __name__,
     {
         "Baumgarte": "kinegraph.simulate.stabilization",
+        "ContactSettings": "kinegraph.simulate.contacts.stepped",
         "simulate": "kinegraph.simulate.run",
         **dict.fromkeys(("Sweep", "sweep"), "kinegraph.simulate.sweep"),
         "Method": "kinegraph.solve.methods.method",

@@ -27,6 +27,7 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.model.states import moved_by
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.array_formulas import quantities_of
+from kinegraph.simulate.contacts.stepped import ActiveContact, ContactSettings, SteppedContacts, SteppedForm
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.inputs import (
@@ -36,7 +37,7 @@ from kinegraph.simulate.inputs import (
     starting_state,
     with_given_inputs,
 )
-from kinegraph.solve.loops import stepping
+from kinegraph.solve.loops import contact_stepping, stepping
 from kinegraph.solve.loops.step import LOOPS_OPEN, NESTED, NOT_A_NUMBER, System, Work
 from kinegraph.solve.loops.stepping import BASE, COUNT, STEP, TIME, Rows
 from kinegraph.solve.problem import CauchyProblem, RightHandSide, Signals, code_of
@@ -58,6 +59,7 @@ def simulator(
     t0: float = 0.0,
     threads: int | None = None,
     native: bool = True,
+    contacts: bool | ContactSettings | None = None,
 ) -> Simulator | Simulators:
     """A mechanism that is stepped from outside: `sim.step(u)`, `sim.q`, `sim.v`, `sim.t`.
 
@@ -71,9 +73,13 @@ def simulator(
         coordinate without a formula, in the model's order, then every declared input without one.
     count: so many trajectories side by side, each a row of `q`, `v`, `u` and `parameters`, stepped on all cores.
     native: False runs the loop in Python, slowly; its results define those of the compiled one.
+    contacts: True lets the shapes of the model touch, with friction, and holds joint ranges; `ContactSettings` says
+        how. None: only the rigid contacts that the model declares. False is refused if it declares any.
     """
     mechanism = mechanism_of(model)
-    _refuse(mechanism)
+    settings = _contact_settings(mechanism, contacts)
+    if not mechanism.layout.velocities:
+        raise SolveError(f"{mechanism.name} has no coordinates: nothing can move; declare `coordinates q;`")
     if not isfinite(t0):
         raise SolveError(f"t0 is {t0!r}: give a finite time in seconds")
     formulas = each_joint(mechanism, inputs or {})
@@ -90,7 +96,12 @@ def simulator(
     except KernelError as error:
         raise SolveError(str(error)) from None
     names = _control_names(mechanism, symbols, controls)
-    plan = _Plan(mechanism, VelocityForm(mechanism, values, forces, names_at_run_time), names, numbers, native)
+    if settings is None:
+        plan = _Plan(mechanism, VelocityForm(mechanism, values, forces, names_at_run_time), names, numbers, native)
+    else:
+        stepped = SteppedForm(mechanism, values, forces, names_at_run_time)
+        stepped_contacts = SteppedContacts(mechanism, stepped, numbers, settings, native)
+        plan = _Plan(mechanism, stepped, names, numbers, native, stepped_contacts)
     if count is None:
         return Simulator(plan, state, _step_size(dt), t0)
     if not (isinstance(count, int) and count > 0):
@@ -102,7 +113,8 @@ def simulator(
 class Snapshot:
     """State, time, held controls and run-time parameters of a simulator; can be pickled.
 
-    names: the model, and what the entries of the arrays are called.
+    names: the model, and what the entries of the arrays are called. forces, contacts: what contacts take over from the
+    latest step; empty without contacts.
     """
 
     names: tuple[str, ...]
@@ -110,6 +122,12 @@ class Snapshot:
     state: Floats
     u: Floats
     parameters: Floats
+    forces: Floats
+    contacts: Floats
+
+
+#: What contacts take over, if there are none.
+_NONE = np.zeros((0, 0))
 
 
 class _Plan:
@@ -122,13 +140,16 @@ class _Plan:
         controls: tuple[str, ...],
         values: Mapping[str, object],
         native: bool,
+        contacts: SteppedContacts | None = None,
     ) -> None:
         self.mechanism, self.equations, self.controls = mechanism, equations, controls
+        self.contacts = contacts
         self.rhs: RightHandSide = equations.right_hand_side(native=native)
         self.native = native and all(kernel.addressable for kernel in self.rhs.kernels)
         self.values = values
         self.defaults = np.array([float(values[name]) for name in equations.runtime])  # type: ignore[arg-type]
         layout = mechanism.layout
+        self._constants = np.concatenate([self.defaults, np.zeros(len(equations.flags))])
         self.q, self.v, self.z = layout.position_part.slice, layout.velocity_part.slice, layout.state_part.slice
         self.names = layout.initial
         self.label = (mechanism.name, *self.names, *controls, *equations.runtime)
@@ -143,7 +164,7 @@ class _Plan:
     def problem(self, y: Floats, t: float) -> CauchyProblem:
         """Memory for one trajectory is made from it."""
         held = Signals(np.array([0.0, 1.0]), np.zeros((1, len(self.controls), 4)))
-        return CauchyProblem(self.rhs, y, t, t + 1.0, self.defaults, held, self.native)
+        return CauchyProblem(self.rhs, y, t, t + 1.0, self._constants, held, self.native)
 
     def system(self) -> System:
         """The right-hand side as loops take it; held inputs stay in x."""
@@ -155,7 +176,7 @@ class _Plan:
         """The memory of one trajectory: x = [y, t, u, p] and four slopes."""
         problem, size = self.problem(y, t), len(y)
         x = np.zeros(self.rhs.input_size)
-        x[:size], x[size], x[len(x) - len(self.defaults) :] = y, t, self.defaults
+        x[:size], x[size], x[len(x) - len(self._constants) :] = y, t, self._constants
         none = np.zeros((1, size))
         return Work(x, y.copy(), y.copy(), np.zeros((4, size)), none, none, np.zeros(size), problem.projected(), NESTED)
 
@@ -178,11 +199,29 @@ class Simulator:
         self._work = plan.work(y, t0)
         self._clock = _clock(t0, dt)
         size = len(y)
-        self._u = self._work.x[size + 1 : size + 1 + len(plan.controls)]
-        self._parameters = self._work.x[len(self._work.x) - len(plan.defaults) :]
-        self._call: Callable[[int], int] = plan.problem(y, t0).bound(
-            stepping.take_steps, plan.system(), self._work, self._clock
-        )
+        inputs, parameters = size + 1 + len(plan.controls), len(plan.defaults)
+        self._u = self._work.x[size + 1 : inputs]
+        self._parameters = self._work.x[inputs : inputs + parameters]
+        self._forces = self._work.x[inputs + parameters :]
+        self._previous = _NONE if plan.contacts is None else plan.contacts.previous()
+        self._call: Callable[[int], int] = self._loop(plan.problem(y, t0))
+
+    def _loop(self, problem: CauchyProblem) -> Callable[[int], int]:
+        system, contacts = self._plan.system(), self._plan.contacts
+        if contacts is None:
+            return problem.bound(stepping.take_steps, system, self._work, self._clock)
+        loop, memory = contact_stepping.take_contact_steps, contacts.memory()
+        return problem.bound(loop, system, self._work, contacts.model, memory, self._previous, self._clock)
+
+    @property
+    def contacts(self) -> tuple[ActiveContact, ...]:
+        """The contacts at the end of the latest step, with their mean forces in it."""
+        return () if self._plan.contacts is None else self._plan.contacts.touches(self._previous)
+
+    @property
+    def residual(self) -> float:
+        """How far the impulses of the latest step are from settled: the last change of a speed (m/s or rad/s)."""
+        return float(self._previous[0, contact_stepping.RESIDUAL]) if len(self._previous) else 0.0
 
     @property
     def t(self) -> float:
@@ -277,16 +316,20 @@ class Simulator:
     def reset(self, state: Mapping[str, Scalar] | ArrayLike | None = None, t0: float = 0.0) -> None:
         """Start again, from the initial state of the simulator or from another one; controls become zero."""
         self._work.y[:] = self._plan.start(self._initial if state is None else state, t0)
-        self._u[:] = 0.0
+        self._u[:], self._forces[:], self._previous[:] = 0.0, 0.0, 0.0
         self._clock[:] = _clock(t0, self.dt)
 
     def save(self) -> Snapshot:
         """All that the next steps depend on."""
-        return Snapshot(self._plan.label, self.t, self._work.y.copy(), self._u.copy(), self._parameters.copy())
+        return _saved(self._plan, self.t, self._memory)
+
+    @property
+    def _memory(self) -> tuple[Floats, ...]:
+        return self._work.y, self._u, self._parameters, self._forces, self._previous
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulator or of one of the same model."""
-        _restore(self._plan, (self._work.y, self._u, self._parameters), snapshot)
+        _restore(self._plan, self._memory, snapshot)
         self._clock[:] = _clock(snapshot.t, self.dt)
 
     def copy(self) -> Self:
@@ -313,6 +356,8 @@ class Simulators:
         self._states = np.tile(y, (count, 1))
         self._u = np.zeros((count, len(plan.controls)))
         self._parameters = np.tile(plan.defaults, (count, 1))
+        self._forces = np.zeros((count, len(plan.equations.flags)))
+        self._previous = np.zeros((count, *(_NONE if plan.contacts is None else plan.contacts.previous()).shape))
         self._endings = np.zeros(count, dtype=np.int64)
         self._clock = _clock(t0, dt)
         self._blocks = [self._block(first, y, t0) for first in range(0, count, _BLOCK)]
@@ -320,6 +365,8 @@ class Simulators:
     def _block(self, first: int, y: Floats, t0: float) -> tuple[Floats, Callable[[int], int]]:
         """The loop of a block of rows, with a clock of its own."""
         plan, rows, size = self._plan, slice(first, min(first + _BLOCK, self.count)), len(y)
+        if plan.contacts is not None:
+            return self._block_with_contacts(rows, y, t0, plan.contacts)
         number = rows.stop - rows.start
         batch = plan.rhs.batch if plan.native else 0
         memory = Rows(
@@ -335,6 +382,27 @@ class Simulators:
         clock = self._clock.copy()
         problem = plan.problem(y, t0)
         return clock, problem.bound(stepping.take_steps_of_rows, plan.system(), memory, plan.work(y, t0), clock)
+
+    def _block_with_contacts(
+        self, rows: slice, y: Floats, t0: float, contacts: SteppedContacts
+    ) -> tuple[Floats, Callable[[int], int]]:
+        plan, clock = self._plan, self._clock.copy()
+        memory = contact_stepping.ContactRows(
+            self._states[rows], self._u[rows], self._parameters[rows], self._forces[rows], self._previous[rows],
+            self._endings[rows],
+        )  # fmt: skip
+        loop, work = contact_stepping.take_contact_steps_of_rows, plan.work(y, t0)
+        call = plan.problem(y, t0).bound(loop, plan.system(), memory, work, contacts.model, contacts.memory(), clock)
+        return clock, call
+
+    def contacts(self, row: int) -> tuple[ActiveContact, ...]:
+        """The contacts of one row at the end of the latest step, with their mean forces in it."""
+        return () if self._plan.contacts is None else self._plan.contacts.touches(self._previous[row])
+
+    @property
+    def residuals(self) -> Floats:
+        """For each row, how far the impulses of the latest step are from settled: the last change of a speed."""
+        return self._previous[:, 0, contact_stepping.RESIDUAL].copy() if self._previous.size else np.zeros(self.count)
 
     @property
     def t(self) -> float:
@@ -444,27 +512,38 @@ class Simulators:
                 self._states[row] = self._plan.start(one, time)
         else:
             self._states[chosen] = self._plan.start(given, time)
-        self._u[chosen], self._endings[chosen] = 0.0, 0
+        self._u[chosen], self._endings[chosen], self._forces[chosen], self._previous[chosen] = 0.0, 0, 0.0, 0.0
         if rows is None or t0 is not None:
             self._clock[:] = _clock(time, self.dt)
 
     def save(self) -> Snapshot:
         """All that the next steps depend on."""
-        return Snapshot(self._plan.label, self.t, self._states.copy(), self._u.copy(), self._parameters.copy())
+        return _saved(self._plan, self.t, self._memory)
+
+    @property
+    def _memory(self) -> tuple[Floats, ...]:
+        return self._states, self._u, self._parameters, self._forces, self._previous
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this or of equal simulators."""
-        _restore(self._plan, (self._states, self._u, self._parameters), snapshot)
+        _restore(self._plan, self._memory, snapshot)
         self._endings[:] = 0
         self._clock[:] = _clock(snapshot.t, self.dt)
 
 
-def _refuse(mechanism: Mechanism) -> None:
-    """SolveError for what only `simulate` can do."""
-    if mechanism.contacts:
-        raise SolveError(f"{mechanism.name} has contacts, which a simulator cannot step yet: use kg.simulate")
-    if not mechanism.layout.velocities:
-        raise SolveError(f"{mechanism.name} has no coordinates: nothing can move; declare `coordinates q;`")
+def _contact_settings(mechanism: Mechanism, contacts: bool | ContactSettings | None) -> ContactSettings | None:
+    """How contacts are treated; None without contacts."""
+    if isinstance(contacts, ContactSettings):
+        return contacts
+    if contacts:
+        return ContactSettings()
+    if not mechanism.contacts:
+        return None
+    if contacts is None:
+        return ContactSettings(shapes=False, limits=False)
+    raise SolveError(
+        f"{mechanism.name} declares contacts, which contacts=False would ignore: remove them from the model"
+    )
 
 
 def _control_symbols(
@@ -512,8 +591,13 @@ def _wrong_shape(u: ArrayLike, entries: Sequence[str]) -> SolveError:
     return SolveError(f"u has shape {np.shape(u)}: give {wanted}")
 
 
+def _saved(plan: _Plan, t: float, memory: Sequence[Floats]) -> Snapshot:
+    y, u, parameters, forces, contacts = (part.copy() for part in memory)
+    return Snapshot(plan.label, t, y, u, parameters, forces, contacts)
+
+
 def _restore(plan: _Plan, memory: Sequence[Floats], snapshot: Snapshot) -> None:
-    parts = snapshot.state, snapshot.u, snapshot.parameters
+    parts = snapshot.state, snapshot.u, snapshot.parameters, snapshot.forces, snapshot.contacts
     if snapshot.names != plan.label or any(
         mine.shape != other.shape for mine, other in zip(memory, parts, strict=True)
     ):
@@ -528,6 +612,11 @@ def _why(ending: int, plan: _Plan, t: float) -> str:
         reason = "the state is not a finite number any more: take a smaller dt, or smaller controls"
     elif ending == LOOPS_OPEN:
         reason = "the loops cannot be closed after the step: the mechanism is at its limit, or dt is too large"
+    elif ending == contact_stepping.TOO_MANY_CONTACTS and plan.contacts is not None:
+        most = plan.contacts.settings.most
+        reason = f"more than {most} contacts at once: give ContactSettings(most={4 * most})"
+    elif ending == contact_stepping.NO_MASS:
+        reason = "the mass matrix is not positive definite there: a coordinate moves no mass, or is singular"
     else:
         reason = f"the step failed (code {ending})"
     return f"{plan.mechanism.name} at t = {t:.6g}: {reason}"

@@ -115,9 +115,9 @@ def _joint(column: Floats, place: Floats) -> ArmJoint | None:
 
 
 def _clean(values: Floats) -> Floats:
-    """The values with rounding errors of zeros and ones removed."""
+    """The values with rounding errors of zeros and ones removed, and of decimals such as 0.005491."""
     near = np.round(values)
-    return np.where(np.abs(values - near) < 1e-15, near, values)
+    return np.where(np.abs(values - near) < 1e-15, near, np.round(values, 16))
 
 
 def _is_product(arm: SerialArm, kernel: Kernel, body: str, size: int) -> bool:
@@ -138,7 +138,7 @@ _NOTHING = Fraction(1, 10**24)
 
 def constant(like: Scalar, values: Floats) -> Vector:
     """A vector of numbers."""
-    return vector([like.number(Fraction(float(value))) for value in values])
+    return vector([constant_of(like, float(value)) for value in values])
 
 
 @dataclass(frozen=True)
@@ -269,8 +269,8 @@ class Geometry:
 
 
 def constant_of(like: Scalar, value: float) -> Scalar:
-    """A number."""
-    return like.number(Fraction(float(value)))
+    """A number, as the shortest decimal of this double: 0.81725 and not what it is in binary."""
+    return like.number(Fraction(repr(float(value))))
 
 
 # Three joints that move a point to a target, in closed form if two adjacent axes are parallel or intersect. With x the

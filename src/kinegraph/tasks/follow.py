@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -12,7 +13,6 @@ from kinegraph.assembly.initial_values import angle_names
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.quantities.variables import depends_on_time
-from kinegraph.display import RichDisplay
 from kinegraph.errors import AssemblyError, ModelError, TaskError
 from kinegraph.io import parse
 from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop, is_constrained, refuse_states
@@ -23,6 +23,7 @@ from kinegraph.model.names import component, did_you_mean
 from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.run import simulate
 from kinegraph.solve.execution import Native
+from kinegraph.solve.solution import save_columns
 from kinegraph.tabular import Tabular
 from kinegraph.tasks.inverse_kinematics import inverse_kinematics
 from kinegraph.tasks.operating_point import (
@@ -38,10 +39,12 @@ from kinegraph.tasks.operating_point import (
     slope,
 )
 from kinegraph.tasks.prescribed_motion import SampledMotion
+from kinegraph.tasks.sampled_paths import PathLaw, SampledPaths
 
 # A path as constraints: of points, coordinates, or poses of bodies over time.
 
 _PATH = "path "
+_PATH_REMEDY = "give formulas of time, e.g. {'tip.x': '0.4*cos(t)', 'tip.z': '0.2'}"
 _LEADER = "leader of "
 
 
@@ -51,10 +54,6 @@ def driven_along(mechanism: Mechanism, path: Mapping[str, Scalar]) -> Mechanism:
     path: formulas of time by target: `{"tip.x": "0.4*cos(t)"}` for a coordinate of a point, `{"q4": "0"}` for a
     coordinate of the mechanism, `{"L6": "Sx(0.4), Rz(t)"}` for the pose of a body.
     """
-    if not isinstance(path, Mapping) or not path:
-        raise TaskError(
-            f"the path is {path!r:.60}: give formulas of time, e.g. {{'tip.x': '0.4*cos(t)', 'tip.z': '0.2'}}"
-        )
     refuse_quaternions(mechanism, "a path prescribes")
     bodies, loops, constraints = [*mechanism.bodies], [*mechanism.loops], [*mechanism.constraints]
     for subject, law in path.items():
@@ -184,6 +183,13 @@ _SHORTEST = 2.0**-16
 NEAR_SINGULAR = 1e-3
 
 
+def motion_columns(coordinates: Sequence[str], motion: SampledMotion) -> dict[str, Floats]:
+    """Times, positions, velocities and accelerations by name: `t`, `q1`, `q1'`, `q1''`."""
+    parts = zip(("", "'", "''"), (motion.q, motion.v, motion.a), strict=True)
+    columns = {name + order: rows[:, k] for order, rows in parts for k, name in enumerate(coordinates)}
+    return {TIME: motion.times, **columns}
+
+
 @dataclass(frozen=True)
 class PathMotion(Tabular):
     """The motion along a path. conditioning: the ratio of the smallest to the largest singular value of the Jacobian at
@@ -215,13 +221,16 @@ class PathMotion(Tabular):
         return isinstance(name, str) and name in {c + d for c in self.coordinates for d in ("", "'", "''")}
 
     def _table(self) -> Mapping[str, Floats]:
-        columns = {name + order: self[name + order] for order in ("", "'", "''") for name in self.coordinates}
-        return {"t": self.motion.times, **columns, "conditioning": self.conditioning}
+        return {**motion_columns(self.coordinates, self.motion), "conditioning": self.conditioning}
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""
         columns = {name: column.tolist() for name, column in self._table().items()}
         return {**columns, "near_singular": self.near_singular.tolist(), "crossings": self.crossings}
+
+    def save(self, path: str | Path) -> Path:
+        """Write times, coordinates and their derivatives to a .csv, .npz or .parquet file."""
+        return save_columns(path, self._table())
 
     def __str__(self) -> str:
         times, worst = self.motion.times, int(np.argmin(self.conditioning))
@@ -235,7 +244,7 @@ class PathMotion(Tabular):
 
 def follow(
     model: MechanismSource,
-    path: Mapping[str, Scalar],
+    path: Mapping[str, PathLaw],
     times: Sequence[float] | Floats,
     *,
     state: Mapping[str, Scalar] | None = None,
@@ -244,28 +253,35 @@ def follow(
     """Compute positions, velocities and accelerations along a path, for trees and loops.
 
     path: `{"tip.x": "0.4*cos(t)", "q4": "0"}` for points and coordinates, `{"L6": "Sx(0.4), Rz(t)"}` for a body's pose.
+        Samples, `{"tip.x": (times, values)}`, are interpolated by splines of degree five.
         It must determine the whole motion: lock other coordinates, or prescribe them.
     times: an array of times.
     state: where to start; it selects one of several solutions. By default the model's initial state.
     """
     given_mechanism = mechanism_of(model)
     refuse_states(given_mechanism, "follow")
-    mechanism = driven_along(given_mechanism, path)
     at = np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or np.any(np.diff(at) <= 0):
         raise TaskError("the times of a path must be finite and increasing")
-    begun = begin(given_mechanism, mechanism, state or {}, float(at[0]), parameters)
-    return _Follower(mechanism, parameters).along(at, begun)
+    if not isinstance(path, Mapping) or not path:
+        raise TaskError(f"the path is {path!r:.60}: {_PATH_REMEDY}")
+    samples, laws = SampledPaths.among(path)
+    for one in samples.paths:
+        one.require(at)
+    prepared = samples.declared(given_mechanism, float(at[0])) if samples.paths else given_mechanism
+    mechanism = driven_along(prepared, laws)
+    begun = begin(prepared, mechanism, state or {}, float(at[0]), parameters)
+    return _Follower(mechanism, parameters, samples).along(at, begun)
 
 
 class _Follower:
     """The constraints of a path as machine code."""
 
-    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> None:
-        timed = [_BY_TIME] if depends_on_time(mechanism) else []
-        self.mechanism = mechanism
-        self.places: Kernel = kernel_of(mechanism, [VALUE, JACOBIAN], parameters)
-        self.slopes: Kernel = kernel_of(mechanism, [JACOBIAN, RATE, _BY_POSITION, *timed], parameters)
+    def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, samples: SampledPaths) -> None:
+        timed, late = [_BY_TIME] if depends_on_time(mechanism) else [], samples.names
+        self.mechanism, self.samples = mechanism, samples
+        self.places: Kernel = kernel_of(mechanism, [VALUE, JACOBIAN], parameters, late)
+        self.slopes: Kernel = kernel_of(mechanism, [JACOBIAN, RATE, _BY_POSITION, *timed], parameters, late)
         self.none = np.zeros(len(mechanism.layout.inputs))
 
     def along(self, times: Floats, q: Floats) -> PathMotion:
@@ -314,7 +330,7 @@ class _Follower:
     def _newton(self, q: Floats, time: float) -> Floats:
         """The position on the path near another one."""
         for _ in range(_NEWTON_STEPS):
-            found = called(self.places, {"q": q, "t": time, "u": self.none})
+            found = called(self.places, self._at(q, time))
             miss = found[VALUE]
             if not np.isfinite(miss).all():
                 break
@@ -323,21 +339,25 @@ class _Follower:
             q = q + step
             if size < _CLOSED or (size < 1e-9 and np.max(np.abs(step), initial=0.0) < 1e-14):
                 return q
-        residual = float(np.max(np.abs(called(self.places, {"q": q, "t": time, "u": self.none})[VALUE])))
+        residual = float(np.max(np.abs(called(self.places, self._at(q, time))[VALUE])))
         if residual < 1e-10:
             return q
         raise TaskError(f"at t = {time:.6g} the path is out of reach by {residual:.3g}")
 
     def _rates(self, q: Floats, time: float) -> _State:
-        values: dict[str, Floats | float] = {"q": q, "t": time, "u": self.none, "v": np.zeros(len(self._velocities))}
+        values = self._at(q, time) | {"v": np.zeros(len(self._velocities))}
         found = called(self.slopes, values)
         v = self._solved(found[JACOBIAN], -found[RATE], time)
         found = called(self.slopes, values | {"v": v})
         bias = found[_BY_POSITION] @ v + found.get(_BY_TIME, 0.0)
         return q, v, self._solved(found[JACOBIAN], -bias, time)
 
+    def _at(self, q: Floats, time: float) -> dict[str, Floats | float]:
+        """The arguments of kernels at a position and time."""
+        return {"q": q, "t": time, "u": self.none, "p": self.samples.numbers(time)}
+
     def _jacobian(self, q: Floats, time: float) -> Floats:
-        return np.asarray(called(self.places, {"q": q, "t": time, "u": self.none})[JACOBIAN])
+        return np.asarray(called(self.places, self._at(q, time))[JACOBIAN])
 
     @property
     def _velocities(self) -> tuple[str, ...]:
@@ -374,7 +394,7 @@ _SHORTLY = 1e-5
 
 
 @dataclass(frozen=True)
-class SpringMotion(RichDisplay):
+class SpringMotion(Tabular):
     """A motion found by springs. deviation: the largest distance from the path, by target."""
 
     coordinates: tuple[str, ...]
@@ -383,6 +403,13 @@ class SpringMotion(RichDisplay):
     stiffness: float
     damping: float
 
+    def _table(self) -> Mapping[str, Floats]:
+        return motion_columns(self.coordinates, self.motion)
+
+    def save(self, path: str | Path) -> Path:
+        """Write times, coordinates and their derivatives to a .csv, .npz or .parquet file."""
+        return save_columns(path, self._table())
+
     def __str__(self) -> str:
         lines = [f"springs of {self.stiffness:.6g} N/m with dampers of {self.damping:.6g} N s/m"]
         return "\n".join([*lines, *(f"  {name}: off the path by {miss:.3g}" for name, miss in self.deviation.items())])
@@ -390,7 +417,7 @@ class SpringMotion(RichDisplay):
 
 def follow_by_spring(
     model: MechanismSource,
-    path: Mapping[str, Scalar],
+    path: Mapping[str, PathLaw],
     times: Sequence[float] | Floats,
     *,
     stiffness: float = 1e7,
@@ -410,7 +437,10 @@ def follow_by_spring(
         if not 0 < value < float("inf"):
             raise TaskError(f"{name} is {value!r}: give a positive number")
     at = np.atleast_1d(np.asarray(times, dtype=float))
-    rows = driven_along(given_mechanism, path)
+    samples, laws = SampledPaths.among(path)
+    if samples.paths:
+        raise TaskError("springs follow formulas of time only: for samples, use follow")
+    rows = driven_along(given_mechanism, laws)
     if len(rows.loops) > len(given_mechanism.loops):
         raise TaskError("springs can drive points and coordinates only; for a body, drive three of its points")
     first = follow(given_mechanism, path, [at[0], at[0] + _SHORTLY], state=state, parameters=parameters)

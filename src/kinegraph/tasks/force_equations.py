@@ -5,37 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import null_space
 
-from kinegraph.codegen.kernel import Kernel
-from kinegraph.compiler.request import arguments_of, request_of
+from kinegraph.compiler.request import request_of
 from kinegraph.compiler.stored import derived
 from kinegraph.derive.constraints.conditions import row_rank
-from kinegraph.derive.elements.forces import Elements
-from kinegraph.derive.plan import Plan
-from kinegraph.derive.quantities.derivation import Derivation
-from kinegraph.derive.quantities.quantity import Quantity
-from kinegraph.errors import TaskError
-from kinegraph.graph.differentiate import jacobian
-from kinegraph.graph.node import Graph, Kind, Output, Symbol, children
-from kinegraph.jit.kernel import compile_graph
-from kinegraph.model.elements import Input, mentions
-from kinegraph.model.expressions import Expression, Scalar, expression
+from kinegraph.errors import DerivationError, TaskError
+from kinegraph.model.constraints import Unknown
+from kinegraph.model.elements import Input
+from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import ZERO, Mechanism
-from kinegraph.passes.effort import Effort
-from kinegraph.passes.pipeline import reduce
-from kinegraph.tasks.operating_point import Floats
+from kinegraph.tasks.operating_point import Floats, called_rows, kernel_of
 from kinegraph.tasks.tangent_space import solved_columns
 
-# A X = B as one graph, formed by one of two methods (KiDyM). The old method derives the complete equations U(q, v, a,
-# X) and differentiates them: B = U at X = 0, A = -dU/dX. The new method sorts the elements: those with an unknown
-# contribute to A = W^T dR/dX, all others to B.
+# A X = B by one of two methods (KiDyM). The old method derives the complete equations U(q, v, a, X) and differentiates
+# them: B = U at X = 0, A = -dU/dX. The new method sorts the elements: those with an unknown contribute to
+# A = W^T dR/dX, all others to B.
 
-MATRIX, KNOWN = "A", "B"
-_TAU = Quantity.parse("tau")
+#: The quantities of the new method, and of the old one.
+MATRIX, KNOWN = "A_unknown", "B_unknown"
+FORCES, SLOPES = "tau", "d(tau)/d(all:u)"
 
 
 class Formation(Enum):
@@ -44,6 +36,11 @@ class Formation(Enum):
     OLD = "old"
     NEW = "new"
 
+    @property
+    def quantities(self) -> tuple[str, str]:
+        """What A follows from, and B."""
+        return (SLOPES, FORCES) if self is Formation.OLD else (MATRIX, KNOWN)
+
 
 def with_inputs(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
     """The model with unknowns as inputs: free inputs for the named ones, zero for the others."""
@@ -51,110 +48,50 @@ def with_inputs(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
     return replace(mechanism, inputs=(*mechanism.inputs, *declared), unknowns=())
 
 
-def force_graph(
+def with_unknowns(mechanism: Mechanism, names: Sequence[str]) -> Mechanism:
+    """The model whose unknowns are the named inputs, in this order; its own others are zero."""
+    driven = with_inputs(mechanism, names)
+    others = tuple(one for one in driven.inputs if one.name not in names)
+    return replace(driven, inputs=others, unknowns=tuple(map(Unknown, inputs_among(mechanism, names))))
+
+
+def inputs_among(mechanism: Mechanism, names: Sequence[str]) -> list[str]:
+    """The named inputs and unknowns; other names are forces on coordinates."""
+    return [name for name in names if name in mechanism.layout.inputs]
+
+
+def force_matrices(
     mechanism: Mechanism,
     names: Sequence[str],
     way: Formation,
-    parameters: Mapping[str, Scalar] | None = None,
-    plan: Plan | None = None,
-) -> Graph:
-    """The outputs A, a row for every velocity and a column for every unknown, and B, of a tree.
-
-    names: inputs without a value, and forces on coordinates (`tau:q1`). B of the old method is U: it has the
-    unknowns as inputs, which must be zero. plan: how to derive; by default the cheapest for `tau`.
-    """
-    request = request_of(mechanism, "tau", numeric=True, parameters=parameters)
-    plan = plan or derived(request).plan
-    inputs = [name for name in names if name in mechanism.layout.inputs]
-    form = _finished if way is Formation.OLD else _sorted
-    graph = form(mechanism, names, inputs, request.parameters, plan)
-    _require_linear(graph, inputs)
-    return graph
-
-
-def force_kernel(
-    mechanism: Mechanism, names: Sequence[str], way: Formation, parameters: Mapping[str, Scalar] | None = None
-) -> Kernel:
-    """A and B as machine code of q, v, a, t and the unknowns u, which are zero."""
-    given = tuple(sorted((name, expression(value, name)) for name, value in (parameters or {}).items()))
-    return _remembered(mechanism, tuple(names), way, given)
+    parameters: Mapping[str, Scalar] | None,
+    values: Mapping[str, Floats | float],
+) -> tuple[Floats, Floats]:
+    """A, with a row for every velocity and a column for every name, and B, of a tree for rows of states."""
+    tree = replace(with_unknowns(mechanism, names), loops=(), constraints=())
+    inputs, forces = [one.name for one in tree.unknowns], tree.layout.forces
+    wanted = way.quantities if inputs else (FORCES,)
+    _require_linear(tree, mechanism)
+    found = called_rows(kernel_of(tree, wanted, parameters), {**values, "u": np.zeros(len(inputs))})
+    b = found[wanted[-1]]
+    a = np.zeros((len(b), len(forces), len(names)))
+    for k, name in enumerate(names):
+        if name in inputs:
+            column = found[wanted[0]][:, :, inputs.index(name)]
+            a[:, :, k] = -column if way is Formation.OLD else column
+        else:
+            a[:, forces.index(name), k] = 1
+    return a, b
 
 
-@lru_cache(maxsize=32)
-def _remembered(
-    mechanism: Mechanism, names: tuple[str, ...], way: Formation, parameters: tuple[tuple[str, Expression], ...]
-) -> Kernel:
-    graph = force_graph(mechanism, names, way, dict(parameters))
-    return compile_graph(reduce(graph, Effort.QUICK).graph, arguments_of(mechanism, "tau"))
-
-
-def _finished(
-    mechanism: Mechanism,
-    names: Sequence[str],
-    inputs: Sequence[str],
-    bound: Mapping[str, Expression],
-    plan: Plan,
-) -> Graph:
-    """The old method."""
-    derivation = Derivation(mechanism, bound, plan)
-    equations = derivation.output(_TAU)
-    slopes = _slopes(derivation, equations.nodes, inputs)
-    minus = [[derivation.builder.scale(-1, entry) for entry in row] for row in slopes]
-    return _graph(derivation, names, inputs, minus, equations.nodes)
-
-
-def _sorted(
-    mechanism: Mechanism,
-    names: Sequence[str],
-    inputs: Sequence[str],
-    bound: Mapping[str, Expression],
-    plan: Plan,
-) -> Graph:
-    """The new method: elements with unknowns contribute to A; in B the unknowns are zero."""
-    driven = tuple(one for one in mechanism.elements if any(mentions(one, name) for name in inputs))
-    absent = tuple(replace(one, value=ZERO) if one.name in inputs else one for one in mechanism.inputs)
-    derivation = Derivation(replace(mechanism, inputs=absent), bound, plan)
-    known = derivation.output(_TAU)
-    motion = derivation.motion(velocities=True)
-    acting = Elements(replace(mechanism, elements=driven), bound, derivation.layout, motion)
-    forces = [force.index for force in acting.forces()] if driven else [derivation.builder.zero] * derivation.size
-    return _graph(derivation, names, inputs, _slopes(derivation, forces, inputs), known.nodes)
-
-
-def _slopes(derivation: Derivation, nodes: Sequence[int], inputs: Sequence[str]) -> list[list[int]]:
-    builder = derivation.builder
-    return [list(row) for row in jacobian(builder, nodes, [builder.symbol(Kind.INPUT, name) for name in inputs])]
-
-
-def _graph(
-    derivation: Derivation, names: Sequence[str], inputs: Sequence[str], slopes: list[list[int]], known: Sequence[int]
-) -> Graph:
-    """A with the columns of inputs and of forces on coordinates, in the order of the names."""
-    builder = derivation.builder
-    forces = derivation.mechanism.layout.forces
-    entries = []
-    for force, row in zip(forces, slopes, strict=True):
-        for name in names:
-            on_force = builder.one if name == force else builder.zero
-            entries.append(row[inputs.index(name)] if name in inputs else on_force)
-    matrix = Output(MATRIX, (len(forces), len(names)), tuple(entries))
-    return builder.graph([matrix, Output(KNOWN, (len(known),), tuple(known))])
-
-
-def _require_linear(graph: Graph, inputs: Sequence[str]) -> None:
-    """TaskError if A depends on an unknown."""
-    below = set(graph.output(MATRIX).nodes)
-    for index in range(len(graph.nodes) - 1, -1, -1):
-        node = graph.nodes[index]
-        if index not in below:
-            continue
-        if isinstance(node, Symbol) and node.kind is Kind.INPUT and node.name in inputs:
-            raise TaskError(
-                f"the equations are not linear in {node.name}: an unknown may be multiplied by known values "
-                "only\n"
-                "  find it by kg.fit, or make the force itself the unknown"
-            )
-        below.update(children(node))
+def _require_linear(tree: Mechanism, given: Mechanism) -> None:
+    """TaskError if A depends on an unknown. Those that the model declares are linear; a free input may be anything."""
+    if all(one in given.unknowns for one in tree.unknowns):
+        return
+    try:
+        derived(request_of(tree, MATRIX))
+    except DerivationError as error:
+        raise TaskError(str(error)) from None
 
 
 # Solution of A X = B at many times: which unknowns are determined, and how singular A is. Entries of A are judged

@@ -265,6 +265,7 @@ class PoseSolver:
             raise NoClosedForm(_reason(mechanism, body, arm))
         self.arm: SerialArm = arm
         self.form: ClosedForm = found
+        self.mechanism = mechanism
         self.size = len(mechanism.layout.positions)
         self._revolute = np.array([joint.turns for joint in arm.joints])
         self.kernel: Kernel = compile_graph(reduce(found.graph, Effort.QUICK).graph, [Argument("wanted", SYMBOLS)])

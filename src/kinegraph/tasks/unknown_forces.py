@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 
@@ -13,32 +14,36 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import arguments_of, request_of
 from kinegraph.compiler.stored import derived
+from kinegraph.derive.quantities.derivation import Derivation
+from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import TaskError, one_of
 from kinegraph.graph.build import bind
 from kinegraph.graph.count import Operations, count
-from kinegraph.graph.node import Graph
+from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof import prove
 from kinegraph.jit.kernel import compile_graph
 from kinegraph.model.changes.coordinates import with_known
 from kinegraph.model.constraints import is_constrained, refuse_states
-from kinegraph.model.expressions import Scalar
+from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.passes.effort import Effort
 from kinegraph.passes.pipeline import reduce
 from kinegraph.simulate.formulas import formula
+from kinegraph.solve.solution import save_columns
 from kinegraph.tabular import Tabular
 from kinegraph.tasks.force_equations import (
+    FORCES,
     KNOWN,
     MATRIX,
     ForceEquations,
     Formation,
     Solved,
-    force_graph,
-    force_kernel,
+    force_matrices,
     independent_coordinates,
+    inputs_among,
     solved,
-    with_inputs,
+    with_unknowns,
 )
 from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of, name_index
 from kinegraph.tasks.prescribed_motion import (
@@ -74,14 +79,8 @@ class ForceProblem:
         driven: coordinates whose equations are preferred with loops, as far as they are independent; then those of
         others.
         """
-        tree = replace(with_inputs(self.mechanism, self.names), loops=(), constraints=())
-        kernel = force_kernel(tree, self.names, self.way, self.parameters)
-        none = np.zeros(len(tree.layout.inputs))
-        values: dict[str, Floats | float] = {
-            "q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times, "u": none,
-        }  # fmt: skip
-        found = called_rows(kernel, values)
-        a, b = found[MATRIX], found[KNOWN]
+        values: dict[str, Floats | float] = {"q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times}
+        a, b = force_matrices(self.mechanism, self.names, self.way, self.parameters, values)
         _require_finite(motion.times, a, b)
         if not is_constrained(self.mechanism):
             return ForceEquations(motion.times, a, b, None, tuple(range(a.shape[1])))
@@ -163,6 +162,13 @@ class UnknownForces(Tabular):
     def _table(self) -> Mapping[str, Floats]:
         errors = {} if self.errors is None else {f"error of {name}": self.error(name) for name in self.unknowns}
         return {"t": self.times, **{name: self[name] for name in self.unknowns}, **errors}
+
+    def save(self, path: str | Path) -> Path:
+        """Write times, the motion and the forces to a .csv, .npz or .parquet file."""
+        layout, motion = self.problem.mechanism.layout, self.motion
+        parts = ((layout.positions, motion.q), (layout.velocities, motion.v), (layout.accelerations, motion.a))
+        columns = {name: rows[:, k] for names, rows in parts for k, name in enumerate(names)}
+        return save_columns(path, {TIME: self.times, **columns, **self._table()})
 
     def to_dict(self) -> dict[str, object]:
         """The numbers as JSON can hold them."""
@@ -374,23 +380,35 @@ def compare_formations(
     parameters: Mapping[str, Scalar] | None = None,
     repeats: int = 20,
 ) -> FormationsCompared:
-    """Form A X = B by both methods with the same plan; each time is the shortest of several."""
+    """Form A X = B by both methods, each by its cheapest plan; each time is the shortest of several.
+
+    Forces on coordinates (`tau:q1`) are left out: their columns of A are constant.
+    """
     mechanism = mechanism_of(model)
     refuse_states(mechanism, "unknown_forces")
-    names = unknown_names(mechanism, unknown)
-    tree = replace(with_inputs(mechanism, names), loops=(), constraints=())
-    plan = derived(request_of(tree, "tau", numeric=True, parameters=parameters)).plan
+    names = inputs_among(mechanism, unknown_names(mechanism, unknown))
+    if not names:
+        raise TaskError("compare_formations: name unknowns of the model or inputs, whose equations are to be formed")
+    tree = replace(with_unknowns(mechanism, names), loops=(), constraints=())
+    requests = {way: request_of(tree, way.quantities, numeric=True, parameters=parameters) for way in Formation}
+    plans = {way: derived(one).plan for way, one in requests.items()}
     shortest, graphs = dict.fromkeys(Formation, float("inf")), dict[Formation, Graph]()
     for _ in range(repeats):
-        for way in Formation:
+        for way, request in requests.items():
             begun = time.perf_counter()
-            graphs[way] = force_graph(tree, names, way, parameters, plan)
+            graphs[way] = _formed(Derivation(tree, request.parameters, plans[way]), way)
             shortest[way] = min(shortest[way], time.perf_counter() - begun)
     formed = []
-    for way in Formation:
-        reduced = reduce(graphs[way], Effort.QUICK).graph
-        kernel = compile_graph(reduced, arguments_of(tree, "tau"))
-        formed.append(Formed(way, shortest[way], count(graphs[way]), count(reduced), kernel))
-    absent = {name: 0 for name in names if name in tree.layout.inputs}
-    same = prove(bind(graphs[Formation.OLD], absent), graphs[Formation.NEW])
+    for way, graph in graphs.items():
+        reduced = reduce(graph, Effort.QUICK).graph
+        kernel = compile_graph(reduced, arguments_of(tree, FORCES))
+        formed.append(Formed(way, shortest[way], count(graph), count(reduced), kernel))
+    same = prove(bind(graphs[Formation.OLD], dict.fromkeys(names, 0)), graphs[Formation.NEW])
     return FormationsCompared(mechanism.name, formed[0], formed[1], bool(same))
+
+
+def _formed(derivation: Derivation, way: Formation) -> Graph:
+    """A and B as one graph; of the old method A = -dU/dX, and B = U, of which the unknowns are arguments."""
+    first, second = (derivation.output(Quantity.parse(word)) for word in way.quantities)
+    nodes = first.nodes if way is Formation.NEW else (derivation.builder.scale(-1, node) for node in first.nodes)
+    return derivation.builder.graph([Output(MATRIX, first.shape, tuple(nodes)), second._replace(name=KNOWN)])

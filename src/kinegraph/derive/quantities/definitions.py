@@ -9,11 +9,15 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from kinegraph.derive.quantities import centroidal, constraints, dynamics, elements, energy, kinematics, platforms
+from kinegraph.lazy_imports import Functions
 
 if TYPE_CHECKING:
+    from kinegraph.derive.quantities import unknown_forces
     from kinegraph.derive.quantities.derivation import Derivation
     from kinegraph.derive.quantities.quantity import Quantity
     from kinegraph.derive.tree.expressions import Values
+else:
+    unknown_forces = Functions("kinegraph.derive.quantities.unknown_forces")  # few models have unknowns
 
 Definition: TypeAlias = "Callable[[Derivation, Quantity], Values]"
 WrittenDerivative: TypeAlias = "Callable[[Derivation, str], Values | None]"
@@ -27,6 +31,8 @@ DEFINITIONS: dict[str, Definition] = {
     "gravity": dynamics.gravity,
     "bias": dynamics.bias,
     "qdd": dynamics.accelerations,
+    "A_unknown": unknown_forces.matrix,
+    "B_unknown": unknown_forces.right_side,
     "state_rates": elements.state_rates,
     "energy": energy.energy,
     "momentum": energy.momentum,

@@ -157,6 +157,8 @@ class Derivation:
                 return len(self.base_parameters.parameters)
             case Extent.STATES:
                 return len(self.mechanism.states)
+            case Extent.UNKNOWNS:
+                return len(self.mechanism.unknowns)
             case Extent.ROWS:
                 return len(constraints.row_names_of(self.mechanism))
             case Extent.LEGS:

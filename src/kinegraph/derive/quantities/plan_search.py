@@ -19,6 +19,7 @@ from kinegraph.derive.plan import (
     CrossAxis,
     ForwardMethod,
     InertiaMethod,
+    LoadMethod,
     Plan,
     Propagated,
     flip_moment,
@@ -302,6 +303,12 @@ class PlanSearch:
                     if changed.cost < best.cost:
                         best, improved = changed, True
         return best
+
+    def formations(self, best: Candidate) -> list[Candidate]:
+        """The cheapest plan, and the same with the other way to form A of unknown forces if it matters."""
+        if not any(Choice.UNKNOWNS in quantity.record.choices for quantity in self._judged) or self.has_closed_legs:
+            return [best]
+        return [self.derived(replace(best.plan, unknowns=method)) for method in LoadMethod]
 
     def near(self, best: Candidate, part: float) -> list[Candidate]:
         """The plans met so far that cost at most so much more than the best, which is the first; one for each graph."""

@@ -55,7 +55,8 @@ class Quantity:
             return replace(inner, by=(*inner.by, match[2].strip()))
         written, at, frame = text.partition("@")
         name, colon, of = written.partition(":")
-        quantity = cls(name.strip(), of.strip(), frame.strip())
+        short = not colon and name.strip() == "A"  # as equations are written; with a colon it is that of a loop
+        quantity = cls("A_unknown" if short else name.strip(), of.strip(), frame.strip())
         if fault := _fault(quantity, bool(colon), bool(at)):
             raise DerivationError(
                 f"{_short(text)}: {fault}" if quantity.name in RECORDS else _unknown(text, quantity.name)
@@ -101,8 +102,10 @@ def _fault(quantity: Quantity, colon: bool, at: bool) -> str:
     if record.subject is Subject.MECHANISM:
         return f"write {record.name} alone, it is of the whole mechanism" if colon else ""
     parts = quantity.of.split(":")
-    if not all(parts) or len(parts) != len(record.subject.value.split(":")):
-        return f"write {record.word} with the name of {record.subject.meaning}"
+    given, wanted = len(parts), len(record.subject.value.split(":"))
+    if not all(parts) or given < wanted or (given > wanted and record.subject is not Subject.LOOP):
+        other = "; of unknown forces write B_unknown" if record.name == "B" else ""
+        return f"write {record.word} with the name of {record.subject.meaning}{other}"
     return ""
 
 
@@ -142,8 +145,8 @@ def _record_meant(name: str) -> str:
 
 def dependencies(quantity: Quantity, mechanism: Mechanism) -> tuple[Variables, ...]:
     """What a quantity of a mechanism is a function of, parameters apart; a derivative takes what its inside takes."""
-    needed = set(quantity.record.arguments)
-    if quantity.record.driven and mechanism.layout.inputs:
+    needed, unknowns = set(quantity.record.arguments), quantity.record.of_unknowns * len(mechanism.unknowns)
+    if quantity.record.driven and len(mechanism.layout.inputs) > unknowns:
         needed.add(Variables.INPUTS)
     if quantity.record.driven and mechanism.layout.states:
         needed.add(Variables.STATES)
@@ -182,5 +185,6 @@ def entries(mechanism: Mechanism, quantity: Quantity) -> int:
     """About how many numbers a quantity is, from the lengths of its indices that grow with the mechanism."""
     size = len(mechanism.layout.velocities)
     lengths = {Extent.VELOCITIES: size, Extent.BASE_PARAMETERS: size, Extent.STATES: len(mechanism.layout.states)}
+    lengths[Extent.UNKNOWNS] = len(mechanism.unknowns)
     shape = [lengths.get(one, 1) if isinstance(one, Extent) else one for one in quantity.record.shape]
     return prod([*shape, *(size for name in quantity.by if name in _GROUPS)])

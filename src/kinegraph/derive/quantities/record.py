@@ -15,6 +15,8 @@ class Extent(Enum):
     BASE_PARAMETERS = "b"
     #: Those of first-order equations.
     STATES = "s"
+    #: Those of the model's `unknown` statements.
+    UNKNOWNS = "r"
     #: One for every row of the loops and constraints.
     ROWS = "m"
     LEGS = "legs"
@@ -35,6 +37,7 @@ class Subject(Enum):
     JOINT_AND_BODY = "JOINT:BODY"
     ELEMENT = "ELEMENT"
     CONTACT = "CONTACT"
+    #: Names of coordinates may follow, as in `B:support:q1:q2`: those that are taken as independent.
     LOOP = "LOOP"
 
     @property
@@ -70,6 +73,7 @@ class Choice(Enum):
 
     INERTIA = "inertia"
     FORWARD = "forward"
+    UNKNOWNS = "unknowns"
 
 
 class Topology(Enum):
@@ -112,6 +116,8 @@ class QuantityRecord:
     variables: bool = False
     #: Elements and inputs act on it.
     driven: bool = False
+    #: Unknown forces do not act on it: it tells what they must be.
+    of_unknowns: bool = False
     #: Recursive algorithms compute it for large mechanisms of these topologies.
     recursive: frozenset[Topology] = frozenset()
     #: Of long planar loops it is derived segment by segment.

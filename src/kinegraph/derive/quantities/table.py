@@ -121,6 +121,42 @@ DYNAMICS: tuple[QuantityRecord, ...] = (
 )
 
 
+# Unknown forces X of a given motion, from A X = B.
+
+UNKNOWN_FORCES: tuple[QuantityRecord, ...] = (
+    QuantityRecord(
+        "A_unknown",
+        "A of A X = B for the unknowns X of the model: the generalized forces of a unit of each",
+        arguments=QV,
+        shape=(N, Extent.UNKNOWNS),
+        frame=Frame.COORDINATES,
+        unit="1, m",
+        letter=Letter("A", upper="X"),
+        driven=True,
+        of_unknowns=True,
+        solves_rows=True,
+        choices=frozenset({Choice.UNKNOWNS}),
+        partitioned=True,
+        synonyms=("unknown_matrix",),
+    ),
+    QuantityRecord(
+        "B_unknown",
+        "B of A X = B: the generalized forces for this motion while the unknowns are zero",
+        arguments=QVA,
+        shape=(N,),
+        frame=Frame.COORDINATES,
+        unit=FORCE,
+        letter=Letter("B", upper="X"),
+        entries=Variables.FORCES,
+        driven=True,
+        of_unknowns=True,
+        solves_rows=True,
+        partitioned=True,
+        synonyms=("unknown_right_side",),
+    ),
+)
+
+
 # First-order equations of motors, valves and controllers.
 
 STATES: tuple[QuantityRecord, ...] = (
@@ -724,6 +760,7 @@ ELEMENTS_AND_PARAMETERS: tuple[QuantityRecord, ...] = (
 
 TABLE: tuple[QuantityRecord, ...] = (
     *DYNAMICS,
+    *UNKNOWN_FORCES,
     *STATES,
     *ENERGY,
     *CENTROIDAL,

@@ -81,7 +81,7 @@ _PRINTABLE = re.compile(r"[A-Za-z0-9Α-ωА-яёЁ_$:()/]{1,40}'*")
 
 
 def printable(graph: Graph) -> Graph:
-    """The graph with printable names; others become their readable part and a hash."""
+    """The graph with printable names; others are transliterated."""
     taken = Scope()
     names: dict[str, str] = {}
 

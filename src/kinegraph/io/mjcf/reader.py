@@ -13,6 +13,7 @@ from kinegraph.io.meshes import MeshFinder
 from kinegraph.io.mjcf.actuators import ActuatorReader
 from kinegraph.io.mjcf.body_forces import gravity_compensation, report_actuated_compensation
 from kinegraph.io.mjcf.body_tree import MjcfBody, bodies_of, with_includes, with_replicas
+from kinegraph.io.mjcf.contacts import contact_rules, paired_geoms, shape_contact
 from kinegraph.io.mjcf.equality import EqualityReader, Parts
 from kinegraph.io.mjcf.fluid import FluidForces
 from kinegraph.io.mjcf.geoms import Geom, GeomReader, MeshAssets, place_between
@@ -60,6 +61,7 @@ from kinegraph.model.report import FindingKind, Places
 from kinegraph.model.robot_data import (
     FLUID,
     GRAVITY_COMPENSATION,
+    ContactRules,
     Extra,
     FileJointKind,
     JointArmature,
@@ -177,6 +179,7 @@ class MjcfRobotBuilder:
         self._coordinates: list[AnyCoordinate] = []
         self._motions: list[tuple[MjcfJoint, JointMotion]] = []
         self._shapes: list[Shape] = []
+        self._paired = paired_geoms(root)
         self._points: list[Point] = []
         self._sites: dict[str, Frame] = {}
         self._geoms: dict[str, tuple[Geom, Frame]] = {}
@@ -211,7 +214,7 @@ class MjcfRobotBuilder:
         )
         compensation = gravity_compensation(self._compensated, bare) if self.settings.flags.passive else ()
         fluid = tuple(self._fluid_forces(bare))
-        extras = (*self._joint_records(bare), *compensation, *fluid, *self._shapes)
+        extras = (*self._joint_records(bare), *compensation, *fluid, *self._shapes, *self._contact_rules())
         full = replace(bare, extras=extras, joints=tuple(joints))
         parts, sites = self._parts, Sites(self._sites, self._point)
         ropes = TendonReader(full, parts, sites, self._geoms, self.joints, self.defaults, self.findings)
@@ -223,6 +226,14 @@ class MjcfRobotBuilder:
         if self.settings.flags.contacts:
             report_contacts(mechanism.extras, self.findings)
         return Robot(replace(mechanism, report=self.findings.report()), self.body_names.originals, self._joint_of)
+
+    def _contact_rules(self) -> Iterator[ContactRules]:
+        """What the file says on contacts, if it says anything."""
+        named = {name: self.body_names.legal(body) for body in self.bodies[1:] if (name := body.element.get("name"))}
+        geoms = {shape.contact.name for shape in self._shapes if shape.contact is not None}
+        rules = contact_rules(self.root, self.settings, self.defaults, {"world": None, **named}, geoms)
+        if rules != ContactRules():
+            yield rules
 
     @property
     def _parts(self) -> Parts:
@@ -459,13 +470,14 @@ class MjcfRobotBuilder:
             red, green, blue, opacity = (float(item.value) for item in rgba)
             color = (red, green, blue, opacity)
         collides = single(geom.element, "contype") != 0 or single(geom.element, "conaffinity") != 0
-        role = ShapeRole.BOTH if collides else ShapeRole.VISUAL
         kind, sizes, place = geom.shape
         reference, file = (geom.mesh.reference, geom.mesh.file) if geom.mesh and kind is ShapeKind.MESH else ("", None)
         if reference and (fault := self.finder.fault(reference)):
             name = PurePosixPath(reference).name
             self.findings.count(FindingKind.MESH, "meshes not drawn", fault, geom.element.place, name)
-        return Shape(kind, body, sizes, (*back, *place), role, reference, file, color)
+        contact = shape_contact(geom.element) if collides or geom.element.get("name") in self._paired else None
+        role = ShapeRole.BOTH if contact is not None else ShapeRole.VISUAL
+        return Shape(kind, body, sizes, (*back, *place), role, reference, file, color, contact)
 
     def _add_sites(self, body: MjcfBody, name: str | None, back: tuple[Transform, ...]) -> None:
         for piece in body.of("site"):
@@ -494,7 +506,7 @@ def _velocities(motion: JointMotion) -> list[str]:
 
 _ORIENTATION = "quat axisangle xyaxes zaxis euler"
 _PLACE = f"pos {_ORIENTATION}"
-_CONTACT = "condim friction solmix solref solimp margin gap priority adhesion surfacevel"
+_SOFT_CONTACT = "solmix solref solimp margin gap adhesion surfacevel"
 _SOFTNESS = "solref solimp"
 _TENDON = (
     "name class limited range stiffness damping springlength frictionloss armature actuatorfrclimited actuatorfrcrange"
@@ -532,7 +544,8 @@ MJCF: Vocabulary = {
     "flag": entry(
         understood("gravity contact constraint frictionloss limit passive spring damper equality"),
         understood("actuation clampctrl"),
-        idle("warmstart filterparent refsafe sensor"),
+        understood("filterparent"),
+        idle("warmstart refsafe sensor"),
         idle("midphase"),
         idle("nativeccd eulerdamp autoreset island override energy fwdinv invdiscrete multiccd sensornoise sleep ipc"),
         idle("diagexact speculative"),
@@ -541,7 +554,7 @@ MJCF: Vocabulary = {
     "default": entry(
         understood("class"),
         children="default joint geom site mesh material=idle "
-        "texture=idle camera=idle light=idle pair=idle equality=equality_class tendon=tendon_class "
+        "texture=idle camera=idle light=idle pair equality=equality_class tendon=tendon_class "
         + " ".join(f"{actuator}=an_actuator" for actuator in sorted(ACTUATORS)),
     ),
     "asset": entry(
@@ -572,8 +585,9 @@ MJCF: Vocabulary = {
     "freejoint": entry(understood("name align"), idle("group")),
     "geom": entry(
         understood(f"name class type size fromto {_PLACE} contype conaffinity mass density mesh"),
+        understood("condim friction priority"),
         understood("rgba group shellinertia fitscale fluidshape fluidcoef"),
-        idle(f"user material hfield castshadow {_CONTACT}"),
+        idle(f"user material hfield castshadow {_SOFT_CONTACT}"),
         children="plugin",
     ),
     "site": entry(
@@ -586,8 +600,11 @@ MJCF: Vocabulary = {
     "model_asset": left_out("models inside models"),
     "deformable": entry(children="flex skin=idle"),
     "flex": left_out("deformable bodies"),
-    "contact": entry(children="pair exclude=idle"),
-    "pair": left_out("contacts"),
+    "contact": entry(children="pair exclude"),
+    "pair": entry(
+        understood("class geom1 geom2 condim friction"), idle("name solref solreffriction solimp margin gap adhesion")
+    ),
+    "exclude": entry(understood("body1 body2"), idle("name")),
     "tendon": entry(children="spatial fixed"),
     "spatial": entry(
         understood(_TENDON), idle(f"material rgba width {_TENDON_IDLE}"),
