@@ -9,6 +9,7 @@ from scipy.spatial.transform import Rotation
 import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.model import Mechanism
+from tests.interpreted import interpreted
 
 _TILTED = Rotation.from_euler("xyz", [0.3, 1.2, -2.0]).as_matrix()
 
@@ -56,7 +57,7 @@ def test_a_quaternion_of_formulas_about_one_axis_is_that_rotation(parts: str, ax
     """Scaled by any factor: quaternions of formulas need no unit length."""
     turn = f"Q(3*cos(q/2 + t), {parts.replace('s', '3*sin(q/2 + t)')})"
     words = ["H", "gravity", "pose:A", "velocity:A"]
-    one, other = (kg.compile(_body(f"Rx(a), {way}, Sy(0.2)"), words) for way in (turn, f"R{axis}(q + 2*t)"))
+    one, other = (interpreted(_body(f"Rx(a), {way}, Sy(0.2)"), words) for way in (turn, f"R{axis}(q + 2*t)"))
     for q in (0.5, 3.0, -7.0):
         found, wanted = one(q=[q], v=[1.3], t=0.2), other(q=[q], v=[1.3], t=0.2)
         assert all(found[word] == pytest.approx(wanted[word], abs=1e-13) for word in words)
@@ -76,7 +77,7 @@ _V = [1.0, 2.0, -0.5, 0.3, 0.4, -0.9]
 @pytest.mark.parametrize("name", ["C", "tip"])
 def test_angular_velocities_in_fixed_axes_are_those_of_the_quantity(name: str) -> None:
     model = kg.parse(f"{_CHAIN} define s = {name}.wx*{name}.wy + {name}.wz; force f | value(s), on(q1);")
-    found = kg.compile(model, ["forces", "velocity:C"])(q=[0.4, -0.7, 0.2, 0.5, 0.5, -0.5, 0.5], v=_V, t=0.3)
+    found = interpreted(model, ["forces", "velocity:C"])(q=[0.4, -0.7, 0.2, 0.5, 0.5, -0.5, 0.5], v=_V, t=0.3)
     wx, wy, wz = found["velocity:C"][3:]
     assert found["forces"][0] == pytest.approx(wx * wy + wz, rel=1e-13)
 
@@ -84,17 +85,17 @@ def test_angular_velocities_in_fixed_axes_are_those_of_the_quantity(name: str) -
 def test_an_element_on_an_angular_velocity_acts_through_its_row() -> None:
     model = kg.parse(f"{_CHAIN} damper d | on(C.wz), damping(2);")
     arguments = {"q": [0.4, -0.7, 0.2, 0.5, 0.5, -0.5, 0.5], "v": _V, "t": 0.3}
-    found = kg.compile(model, ["forces", "velocity:C"])(**arguments)
-    row = kg.compile(model, "jacobian:C")(q=arguments["q"], t=0.3)[5]
+    found = interpreted(model, ["forces", "velocity:C"])(**arguments)
+    row = interpreted(model, "jacobian:C")(q=arguments["q"], t=0.3)[5]
     assert found["forces"] == pytest.approx(-2 * found["velocity:C"][5] * row, abs=1e-13)
 
 
 def test_an_angular_velocity_can_be_prescribed() -> None:
     model = kg.parse(f"{_CHAIN} constraint spin | C.wz = 1.5 + t;")
-    run = kg.simulate(model, 0.5)
+    run = kg.simulate(model, 0.2, native=False)
     q = [run[name][-1] for name in model.layout.positions]
     v = [run[name][-1] for name in model.layout.velocities]
-    assert kg.compile(model, "velocity:C")(q=q, v=v, t=0.5)[5] == pytest.approx(2.0, abs=1e-9)
+    assert interpreted(model, "velocity:C")(q=q, v=v, t=0.2)[5] == pytest.approx(1.7, abs=1e-9)
 
 
 def test_components_that_do_not_exist_are_named() -> None:

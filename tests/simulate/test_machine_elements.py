@@ -70,6 +70,8 @@ def test_formulas_of_a_run_may_use_the_tables_of_the_model() -> None:
     assert run.events[0].time == pytest.approx(2 / 3, abs=1e-9)
     with pytest.raises(SolveError, match=r"`2 m/s` has two meanings"):
         kg.simulate(model, 1.0, inputs={"u": "2 m/s"})
+    with pytest.raises(SolveError, match=r"write 2 \[m\] or 2\*m"):
+        kg.simulate(model, 1.0, inputs={"u": "2 m"})  # the model could have a parameter m
 
 
 def test_exported_code_contains_the_table(tmp_path: Path) -> None:

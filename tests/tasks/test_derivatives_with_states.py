@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 import pytest
 
 import kinegraph as kg
+
+SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 _MOTOR = """
     model motor;
@@ -27,14 +31,14 @@ def _by_differences(model: kg.Mechanism, name: str, step: float = 1e-5) -> np.nd
     value = {"U": 12.0, "l": 0.4, "i0": 1.0, "R": 2.0}[name]
     ends = []
     for changed in (value - step, value + step):
-        run = kg.simulate(model, 0.6, parameters={name: changed}, rtol=1e-11, atol=1e-12, times=1)
+        run = kg.simulate(model, 0.6, parameters={name: changed}, rtol=1e-11, atol=1e-12, times=1, native=False)
         ends.append(np.array([run["q"][-1], run["i"][-1]]))
     return (ends[1] - ends[0]) / (2 * step)
 
 
 @pytest.mark.parametrize("text", [_MOTOR, _CLOSED], ids=["tree", "constraint"])
 def test_forward_derivatives_are_the_differences(text: str) -> None:
-    model, names = kg.parse(text), ("U", "l", "i0", "R")
+    model, names = kg.parse(text), ("U", "l", "i0", "R") if SOAK else ("l", "i0")
     found = kg.sensitivities(model, 0.6, by=names, outputs=["q", "i"], rtol=1e-10, atol=1e-12)
     for column, name in enumerate(names):
         assert found.derivatives[-1, :, column] == pytest.approx(_by_differences(model, name), rel=2e-6, abs=2e-7), name

@@ -55,8 +55,9 @@ def _parsed(given: str) -> Expression:
         raise SolveError(f"the formula has {len(given)} characters; the limit is {_LONGEST}")
     spelled = ENTRY.sub(lambda found: _ENTRY + found[0].encode().hex(), given)
     spelled = _POINT.sub(rf"\1{_DOT}\2", _PRIMED.sub(rf"\1{_PRIME}", spelled))
+    reader = ExpressionReader("", Places())
     try:
-        read = ExpressionReader("", Places()).transform(expression_tree(spelled))
+        read = reader.transform(expression_tree(spelled))
     except (ModelError, UnexpectedInput, VisitError) as error:
         cause = error.orig_exc if isinstance(error, VisitError) else error
         if isinstance(cause, ModelError):
@@ -64,6 +65,10 @@ def _parsed(given: str) -> Expression:
             raise SolveError(f"cannot parse the formula {given!r}: {cause.problem}{remedy}") from None
         remedy = CHOICE_REMEDY if set("<>?&") & set(str(given)) else "write e.g. 2*sin(3*t) - 0.1*q1'"
         raise SolveError(f"cannot parse the formula {given!r}: {remedy}") from None
+    for number, unit in reader.units:
+        if len(unit) == 1:  # the model may have a parameter of this name
+            message = f"`{number} {unit}` in the formula {given!r} could be a unit or a product"
+            raise SolveError(f"{message}: write {number} [{unit}] or {number}*{unit}")
     return _respelled(as_expression(read))
 
 
