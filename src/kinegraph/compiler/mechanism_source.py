@@ -161,6 +161,8 @@ def read(source: str | Path, options: ReadOptions) -> Mechanism:
 
 
 def _read(source: str | Path, options: ReadOptions) -> Mechanism:
+    if Path(source).suffix.lower() == ".mjz":
+        source = _unpacked(Path(source))
     kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognized(source, options)
     if kind is not ModelFormat.URDF and options.xacro is not None:
         raise ModelError(f"{source}: only URDF files have xacro macros", remedy="leave xacro out")
@@ -213,6 +215,14 @@ def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -
 
         return _with_joint_model(read_sdf(root, path, shared).mechanism, usual, inertial)
     return _with_joint_model(_urdf(root, path, options), options.elements or False, inertial)
+
+
+def _unpacked(archive: Path) -> Path:
+    """The model file of an archive, in the cache folder."""
+    from kinegraph.io.mjcf.archive import unpacked
+    from kinegraph.jit.cache import directory
+
+    return unpacked(archive, directory() / "archives")
 
 
 def _shared(options: ReadOptions) -> RobotFileOptions:
