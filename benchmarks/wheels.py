@@ -41,7 +41,10 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import full_report
 
-PACKAGES = ("mujoco", "dm_control", "gymnasium", "gymnasium_robotics", "robosuite", "pydrake")
+PACKAGES = (
+    "mujoco", "dm_control", "gymnasium", "gymnasium_robotics", "robosuite", "robosuite_models", "metaworld", "d4rl",
+    "dm_robotics", "fancy_gym", "genesis", "mani_skill", "mjlab", "mujoco_py", "brax", "rtbdata", "skrobot", "pydrake",
+)  # fmt: skip
 LIMIT = 1e-9
 
 _OFF = ("CONTACT", "LIMIT", "EQUALITY", "FRICTIONLOSS")

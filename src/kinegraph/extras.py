@@ -24,6 +24,8 @@ EXTRAS = {
     "starlette": "studio",
     "uvicorn": "studio",
     "websockets": "studio",
+    "pxr": "usd",
+    "xacro": "xacro",
     "pinocchio": "bench",
     "mujoco": "bench",
     "exudyn": "bench",

@@ -28,8 +28,8 @@ OF_ONE = {
     "assemble": {"all"},
     "derive": {"quantity", "latex", "raw", "passes"},
     "dock": {
-        "distance", "speed", "port", "springs", "at-once", "cases", "seed", "limits", "schedule", "whole", "contact",
-        "vary",
+        "distance", "speed", "angle", "port", "springs", "at-once", "cases", "seed", "limits", "schedule", "whole",
+        "contact", "vary",
     },
     "export": {
         "to", "quantity", "name", "float", "libm", "symbolic-parameters", "combined", "chunk", "effort", "passes",

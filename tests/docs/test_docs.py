@@ -76,7 +76,7 @@ def test_links_lead_somewhere(page):
 
 _FILE = re.compile(r"`([\w./-]+\.(?:py|json|lark|toml))`")
 #: Files that the reader or a command makes.
-_MADE = {"NAME.py", "host.py", "study.json", "Cargo.toml", "arm.toml", "cart.toml"}
+_MADE = {"NAME.py", "host.py", "study.json", "Cargo.toml", "arm.toml", "cart.toml", "closed.toml"}
 
 
 @pytest.mark.parametrize("page", DOCS)

@@ -71,7 +71,6 @@ def test_utf16_is_read(tmp_path: Path) -> None:
         ("m.osim", "<OpenSimDocument/>", "OpenSim", "MJCF"),
         ("m.stl", "solid", "a mesh, not a model", "refers to it"),
         ("m.mjb", "\0\0", "a compiled MuJoCo model", "mj_saveLastXML"),
-        ("m.usda", "#usda 1.0", "USD", "URDF"),
         ("m.py", "import os", "a Python program", "Builder"),
         ("m.xml", "<html/>", "the root element is <html>: this is not a supported model", "<mujoco>"),
         ("m.urdf", "A | ;", "not well-formed XML", ""),

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from kinegraph.errors import ModelError, Place
 from kinegraph.io.mjcf import load_mjcf, parse_mjcf
-from kinegraph.io.mjcf.body_tree import REPLICA
+from kinegraph.io.mjcf.body_tree import GENERATED, REPLICA
+from kinegraph.io.mjcf.coverage import page
 from kinegraph.io.mjcf.reader import MJCF
 from kinegraph.io.mjcf.settings import ACTUATORS
-from kinegraph.io.robot.findings import Robot
-from kinegraph.io.robot.vocabulary import Bearing, Vocabulary
+from kinegraph.io.robot.findings import Findings, Robot
+from kinegraph.io.robot.vocabulary import Bearing, Vocabulary, report_words
 from kinegraph.io.robot.xml import Element
 from kinegraph.io.sdf.reader import SDF
 from kinegraph.io.urdf import load_urdf, parse_urdf
@@ -50,6 +52,38 @@ def test_all_of_mujocos_schema_is_in_the_table(path: tuple[str, ...], attributes
     if MJCF[key].bearing is Bearing.UNDERSTOOD:
         unknown = {(path[-1], name) for name in attributes if name not in MJCF[key].attributes}
         assert unknown <= UNEXPLAINED
+
+
+def test_the_page_of_elements_is_made_from_the_table() -> None:
+    """`python -m kinegraph.io.mjcf > docs/mjcf.md` writes it again; every attribute of the table is on it."""
+    written = (Path(__file__).parents[2] / "docs" / "mjcf.md").read_text("utf-8")
+    assert written == page()
+    every = {name for entry in MJCF.values() for name in entry.attributes}
+    assert not [name for name in every if f"`{name}`" not in written]
+
+
+@pytest.mark.parametrize("tag", sorted(GENERATED))
+def test_what_the_page_calls_refused_is_an_error_with_a_remedy(tag: str) -> None:
+    with pytest.raises(ModelError, match=f"<{tag}> is not supported"):
+        parse_mjcf(f"<mujoco><worldbody><body><{tag}/></body></worldbody></mujoco>")
+
+
+def _elements_of_schema() -> Iterator[tuple[str, str, str]]:
+    """Sections of the file with each attribute that the table says is reported, and a value with an effect."""
+    for path, attributes in schema():
+        entry = MJCF.get(path[-1])
+        if entry is not None and path[:2] != ("mujoco", "default"):
+            yield from ((path[-1], name, one.topic) for name, one in entry.attributes.items()
+                        if one.bearing is Bearing.LEFT_OUT and name in attributes)  # fmt: skip
+
+
+@pytest.mark.parametrize(("tag", "name", "topic"), sorted(set(_elements_of_schema())))
+def test_what_the_table_calls_reported_is_reported(tag: str, name: str, topic: str) -> None:
+    findings = Findings()
+    element = Element(tag, {name: "7"}, Place(1, 1, ""))
+    report_words(element, tag, MJCF, findings)
+    (told,) = findings.report().findings
+    assert told.kind is FindingKind.LEFT_OUT and told.topic == topic and name in told.message
 
 
 @pytest.mark.parametrize("vocabulary", [URDF, MJCF, SDF])

@@ -128,6 +128,7 @@ MISTAKES = [
     (lambda: kg.campbell("double-pendulum", "m1", 1, 2), "no body rotates"),
     (lambda: kg.unbalance_response("rotor", "spin'", {"e": 1}, 0, 1), "no parameter 'e'"),
     (lambda: kg.unbalance_response("rotor", "spin'", {}, 0, 1), "give small parameters by name"),
+    (lambda: kg.unbalance_response("rotor", "spin'", {"ecc": 1e-5, "kx": 1e-5}, 1, 2), "kx causes no force"),
     (lambda: kg.unbalance_response("rotor", "m", {"ecc": 1}, 0, 1), "not the rate"),
     (lambda: kg.unbalance_response("rotor", "spin'", {"ecc": 1}, 0, 1, outputs=["C.x"]), "unknown coordinate or point"),
 ]

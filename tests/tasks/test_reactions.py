@@ -138,3 +138,17 @@ def test_axes_are_words_and_one_enum():
         reactions(door, "Door", point="Doo")
     with pytest.raises(TaskError, match="three numbers"):
         reactions(door, "Door", point=(1, 2))
+
+
+def test_moments_about_any_point_of_a_body():
+    """A point of a body is an output at the same place, on its own body and on another one."""
+    model = kg.parse(kg.library.text("four-bar") + "output middle = Coupler (b/2, 0.1, 0);")
+    state = {"crank": 1.1, "crank'": 3}
+    for joint in ("Coupler", "Rocker", "pin"):
+        named = kg.reactions(model, joint, state, point="middle")
+        free = kg.reactions(model, joint, state, point="Coupler(b/2, 0.1, 0)")
+        np.testing.assert_allclose(free.moment, named.moment, rtol=1e-12)
+        np.testing.assert_allclose(free.about, named.about, rtol=1e-12)
+    for point, message in (("Couple(0, 0, 0)", "unknown body 'Couple'"), ("Coupler(0, 0)", "three coordinates")):
+        with pytest.raises(TaskError, match=message):
+            kg.reactions(model, "Rocker", state, point=point)

@@ -79,6 +79,7 @@ def run(
     inputs: InputOption = None,
     distance: Annotated[float, typer.Option(help="Latches catch below this distance, in meters.")] = 0.015,
     speed: Annotated[float, typer.Option(help="Latches catch below this speed, in meters per second.")] = 0.05,
+    angle: Annotated[float, typer.Option(help="Latches catch below this angle between the axes, in radians.")] = 0.09,
     rtol: RtolOption = 1e-9,
     port: PortOption = None,
     springs: Annotated[bool, typer.Option("--springs", help="Model single latches as springs.")] = False,
@@ -104,7 +105,7 @@ def run(
 
     mechanism = _with_target(source.mechanism(), port, json)
     docking = docking_of(
-        mechanism, distance=distance, speed=speed, at_once=at_once, springs=springs,
+        mechanism, distance=distance, speed=speed, angle=angle, at_once=at_once, springs=springs,
         limits=limits_of(assignments(limits or (), "--limits")),
         schedule=schedule_of(assignments(schedule or (), "--schedule")),
     )  # fmt: skip

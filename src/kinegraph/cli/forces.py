@@ -186,7 +186,7 @@ PointOption = Annotated[
     typer.Option(
         "--point",
         metavar="POINT",
-        help="Take moments about: parent, a body, an output, or X,Y,Z. Default: the joint.",
+        help="Take moments about: parent, a body, an output, BODY(X,Y,Z), or X,Y,Z. Default: the joint.",
     ),
 ]
 DrivesOption = Annotated[
@@ -249,7 +249,7 @@ def view_of(axes: Axes, point: str | None, drives: bool) -> LoadView:
     """The loads that --axes, --point and --drives ask for."""
     from kinegraph.tasks.reactions import load_view
 
-    if point is None or "," not in point:
+    if point is None or "," not in point or "(" in point:
         return load_view(axes, point, drives)
     try:
         place = [float(part) for part in point.split(",")]

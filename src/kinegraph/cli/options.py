@@ -44,6 +44,7 @@ class ModelSource:
         words += [] if options.equalities else ["--no-equalities"]
         words += [] if options.actuators else ["--no-actuators"]
         words += [word for item in (options.mocap or {}).items() for word in ("--mocap", _typed_motion(*item))]
+        words += [] if options.xacro is None else ["--xacro", ",".join(f"{k}={v}" for k, v in options.xacro.items())]
         words += [word for root in options.package_roots for word in ("--package-root", str(root))]
         words += [] if options.elements is None else ["--elements" if options.elements else "--bare"]
         if options.angle_tolerance != ANGLE_TOLERANCE:
@@ -145,6 +146,15 @@ _PARAMETERS = {
         ],
         None,
     ),
+    "xacro": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--xacro", metavar="NAME=VALUE,...", help="Expand xacro macros of a URDF you trust; '' for no values."
+            ),
+        ],
+        None,
+    ),
     "angle_tolerance": (
         Annotated[
             float | None,
@@ -196,8 +206,8 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def run(
         model: str, floating: bool, package_root: list[Path] | None, elements: bool | None, equalities: bool,
-        actuators: bool, mocap: list[str] | None, angle_tolerance: float | None, parameters: Path | None,
-        lock: list[str] | None,
+        actuators: bool, mocap: list[str] | None, xacro: str | None, angle_tolerance: float | None,
+        parameters: Path | None, lock: list[str] | None,
         **given: object,
     ) -> None:  # fmt: skip
         from kinegraph.compiler.mechanism_source import ReadOptions
@@ -206,7 +216,8 @@ def reads_model(command: Callable[..., None]) -> Callable[..., None]:
         tolerance = ANGLE_TOLERANCE if angle_tolerance is None else angle_tolerance
         motions = dict(_motion(item) for item in mocap or ())
         roots = tuple(package_root or ())
-        options = ReadOptions(floating, roots, elements, tolerance, parameters, equalities, actuators, motions)
+        macros = None if xacro is None else dict(_value(item) for item in xacro.split(",") if item)
+        options = ReadOptions(floating, roots, elements, tolerance, parameters, equalities, actuators, motions, macros)
         settings = given.get("settings")
         values = tuple(settings) if isinstance(settings, list) else ()
         command(source=ModelSource(model, options, tuple(lock or ()), values), **given)
@@ -230,6 +241,14 @@ def _motion(item: str) -> tuple[str, tuple[str, ...]]:
         else:
             parts[-1] += letter
     return name.strip(), tuple(parts)
+
+
+def _value(item: str) -> tuple[str, str]:
+    """The name and the value of NAME=VALUE."""
+    name, equals, value = item.partition("=")
+    if not name or not equals:
+        raise typer.BadParameter(f"--xacro {item!r}: write NAME=VALUE")
+    return name.strip(), value.strip()
 
 
 def _typed_motion(name: str, motion: Sequence[object]) -> str:

@@ -23,6 +23,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.robot_data import full_report
 
 if TYPE_CHECKING:
+    from kinegraph.io.options import RobotFileOptions
     from kinegraph.io.robot.xml import Element
     from kinegraph.model.joint_models import JointModel
 
@@ -43,6 +44,8 @@ class ReadOptions:
     URDF, joints of SDF that close a loop.
     actuators: False leaves out the actuators of MJCF, whose controls are inputs of the mechanism otherwise.
     mocap: prescribed motions of the mocap bodies of MJCF, as formulas of time.
+    xacro: values of xacro:arg; if it is given, the macros of a URDF are expanded, which evaluates Python expressions of
+    the file.
     """
 
     floating: bool = False
@@ -53,6 +56,7 @@ class ReadOptions:
     equalities: bool = True
     actuators: bool = True
     mocap: Mapping[str, Sequence[Scalar]] | None = None
+    xacro: Mapping[str, object] | None = None
 
 
 #: The word for `parameters` that makes parameters of all numbers in inertias.
@@ -111,6 +115,7 @@ def load(
     equalities: bool = True,
     actuators: bool = True,
     mocap: Mapping[str, Sequence[Scalar]] | None = None,
+    xacro: Mapping[str, object] | None = None,
 ) -> Mechanism:
     """Load a mechanism from a file, or by its name in the library.
 
@@ -125,10 +130,12 @@ def load(
     actuators: make the controls of MJCF actuators inputs of the mechanism.
     mocap: motions of mocap bodies of MJCF in m and rad: `{"target": ("0.1*sin(t)", 0, 0.3)}`, and three angles if it
         turns, about its x, y and z axes. Others stay at their place.
+    xacro: expand the macros of a URDF with these values of xacro:arg, `{}` for none. This evaluates Python expressions
+        of the file, so do it only with files that you trust.
     A LeftOutWarning lists what the equations do not include; `mechanism.report` keeps the list.
     """
     roots = tuple(package_roots)
-    options = ReadOptions(floating, roots, elements, angle_tolerance, parameters, equalities, actuators, mocap)
+    options = ReadOptions(floating, roots, elements, angle_tolerance, parameters, equalities, actuators, mocap, xacro)
     mechanism = read(model, options)
     if contacts:
         mechanism = changes.with_contacts(mechanism)
@@ -154,17 +161,26 @@ def read(source: str | Path, options: ReadOptions) -> Mechanism:
 
 
 def _read(source: str | Path, options: ReadOptions) -> Mechanism:
-    kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognized(source)
+    if Path(source).suffix.lower() == ".mjz":
+        source = _unpacked(Path(source))
+    kind, root = (ModelFormat.RECORDS, None) if _in_library(source) else _recognized(source, options)
+    if kind is not ModelFormat.URDF and options.xacro is not None:
+        raise ModelError(f"{source}: only URDF files have xacro macros", remedy="leave xacro out")
     if kind is not ModelFormat.URDF and options.floating:
         raise ModelError(f"{source}: only a URDF's base can be set free when it is read", remedy="leave floating out")
-    if root is None and options.package_roots:
-        message = f"{source}: only URDF, MJCF and SDF files have package roots"
-        raise ModelError(message, remedy="leave the package roots out")
-    if root is None and not options.equalities:
-        message = f"{source}: only URDF, MJCF and SDF files have equalities to leave out"
-        raise ModelError(message, remedy="leave the loops and constraints out of the model itself")
     if kind is not ModelFormat.MJCF and options.mocap:
         raise ModelError(f"{source}: only MJCF files have mocap bodies", remedy="leave mocap out")
+    if kind is ModelFormat.USD:
+        from kinegraph.io.usd.reader import load_usd
+
+        found = load_usd(source, _shared(options)).mechanism
+        return _with_joint_model(found, options.elements or False, options.parameters == INERTIAL)
+    if root is None and options.package_roots:
+        message = f"{source}: only URDF, MJCF, SDF and USD files have package roots"
+        raise ModelError(message, remedy="leave the package roots out")
+    if root is None and not options.equalities:
+        message = f"{source}: only URDF, MJCF, SDF and USD files have equalities to leave out"
+        raise ModelError(message, remedy="leave the loops and constraints out of the model itself")
     if root is None:
         mechanism = _without_xml(source, kind, options)
         return changes.with_inertial_parameters(mechanism) if options.parameters == INERTIAL else mechanism
@@ -187,15 +203,7 @@ def read_text(text: str, path: Path) -> Mechanism:
 
 def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -> Mechanism:
     """The mechanism of a robot file, with the joint model its own engines use unless another is asked for."""
-    from kinegraph.io.options import RobotFileOptions
-
-    shared = RobotFileOptions(
-        options.package_roots,
-        angle_tolerance=options.angle_tolerance,
-        equalities=options.equalities,
-        actuators=options.actuators,
-        mocap=_motions(options.mocap or {}),
-    )
+    shared = _shared(options)
     usual = robot.JointModel() if options.elements is None else options.elements
     inertial = options.parameters == INERTIAL
     if kind is ModelFormat.MJCF:
@@ -207,6 +215,27 @@ def _robot(root: Element, kind: ModelFormat, path: Path, options: ReadOptions) -
 
         return _with_joint_model(read_sdf(root, path, shared).mechanism, usual, inertial)
     return _with_joint_model(_urdf(root, path, options), options.elements or False, inertial)
+
+
+def _unpacked(archive: Path) -> Path:
+    """The model file of an archive, in the cache folder."""
+    from kinegraph.io.mjcf.archive import unpacked
+    from kinegraph.jit.cache import directory
+
+    return unpacked(archive, directory() / "archives")
+
+
+def _shared(options: ReadOptions) -> RobotFileOptions:
+    """The options that all readers of robot files have."""
+    from kinegraph.io.options import RobotFileOptions
+
+    return RobotFileOptions(
+        options.package_roots,
+        angle_tolerance=options.angle_tolerance,
+        equalities=options.equalities,
+        actuators=options.actuators,
+        mocap=_motions(options.mocap or {}),
+    )
 
 
 def _motions(given: Mapping[str, Sequence[Scalar]]) -> dict[str, tuple[Scalar, ...]]:
@@ -249,13 +278,18 @@ def _in_library(source: str | Path) -> bool:
     return not os.path.lexists(source) or Path(source).is_dir()
 
 
-def _recognized(source: str | Path) -> tuple[ModelFormat, Element | None]:
+def _recognized(source: str | Path, options: ReadOptions) -> tuple[ModelFormat, Element | None]:
     """The format of a file, and its root element if it holds XML."""
     if not holds_xml(source):
         return format_by_name(source), None
-    from kinegraph.io.robot.xml import read_xml
+    from kinegraph.io.robot.xml import parse_xml, read_xml
 
     root = read_xml(source)
+    if options.xacro is not None and format_by_root(root) is ModelFormat.URDF:
+        from kinegraph.io.urdf.xacro_macros import expanded
+
+        roots = [Path(one) for one in options.package_roots]
+        root = parse_xml(expanded(Path(source), options.xacro, roots), str(source))
     return format_by_root(root), root
 
 

@@ -15,6 +15,7 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.model.platforms.recognition import RecognizedLeg, legs_of
 
 _LATCH = re.compile(r"R(\d+)")
+_PROBE = "Probe"
 _NO_TARGET = "kg.with_target(model) adds a passive spacecraft with guides and latches, as `kinegraph dock` does"
 
 
@@ -171,6 +172,7 @@ def docking_of(
     target: str = "Target",
     distance: float = Latch.distance,
     speed: float = Latch.speed,
+    angle: float = Latch.angle,
     limits: Limits | None = None,
     schedule: Schedule | None = None,
     at_once: bool = False,
@@ -179,17 +181,19 @@ def docking_of(
     """The docking that a model describes.
 
     Latches are the output points R1, R2, ... on the ring with T1, T2, ... on the target. Legs are the springs
-    between chaser and ring, with the dampers between the same points, or the legs of a platform. at_once, springs:
-    as in `Docking`.
+    between chaser and ring, with the dampers between the same points, or the legs of a platform. A model without a
+    `Ring` may have a `Probe` in its place. distance [m], speed [m/s], angle [rad]: latches engage below these.
+    at_once, springs: as in `Docking`.
     """
     mechanism = mechanism_of(model)
     bodies = [body.name for body in mechanism.bodies]
+    ring = _PROBE if ring == Docking.ring and ring not in bodies and _PROBE in bodies else ring
     for name in (chaser, ring, target):
         if name not in bodies:
             remedy = did_you_mean(name, bodies) if name != "Target" else _NO_TARGET
             raise SolveError(f"docking: {mechanism.name} has no body {name!r}\n  {remedy}")
     mechanism = _with_ends(mechanism, chaser, ring)
-    latches = tuple(Latch(*pair, distance, speed) for pair in _latch_points(mechanism, ring, target))
+    latches = tuple(Latch(*pair, distance, speed, angle) for pair in _latch_points(mechanism, ring, target))
     if not latches:
         raise SolveError(
             f"docking: {mechanism.name} has no latches\n  write output points R1, R2, ... on {ring} and T1, T2, ... "

@@ -201,7 +201,9 @@ def contact_plan(
 def beginning(docking: Docking) -> dict[str, str]:
     """The initial state of a case, by the varied names. For small rotations the quaternion is half of them."""
     target = FreeBody.of(docking.mechanism, docking.target)
-    resting = [FreeBody.of(docking.mechanism, name) for name in (docking.chaser, docking.ring)]
+    resting = [FreeBody.of(docking.mechanism, docking.chaser)]
+    if docking.mechanism.body(docking.ring).base is None:  # a probe rests in its joints, as the model states it
+        resting.append(FreeBody.of(docking.mechanism, docking.ring))
     x, y, z = target.shifts
     _, e1, e2, e3 = target.quaternion
     u, v, w = target.angular_velocity

@@ -25,6 +25,7 @@ class Language(Enum):
     LATEX = "latex"
     RECORDS = "records"
     URDF = "urdf"
+    USD = "usd"
     FMU = "fmu"
 
     @classmethod

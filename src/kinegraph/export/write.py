@@ -27,6 +27,7 @@ from kinegraph.graph.count import Operations
 from kinegraph.graph.node import Graph
 from kinegraph.io.language.writer import write
 from kinegraph.io.urdf.writer import write_urdf
+from kinegraph.io.usd.writer import write_usd
 from kinegraph.model.mechanism import Mechanism
 
 # The mechanism in the model language.
@@ -48,6 +49,17 @@ def urdf_files(source: Mechanism | Graph, options: ExportOptions) -> tuple[dict[
         raise KernelError("a graph has no links and joints: export its mechanism instead")
     urdf = write_urdf(source, options.parameters, f"{MARK} {kinegraph_version()}.")
     return {f"{prefix(options.name or source.name)}.urdf": urdf.text}, urdf.notes
+
+
+# The mechanism as USD.
+
+
+def usd_files(source: Mechanism | Graph, options: ExportOptions) -> tuple[dict[str, str], tuple[str, ...]]:
+    """One file and its notes; parameters become numbers."""
+    if isinstance(source, Graph):
+        raise KernelError("a graph has no bodies and joints: export its mechanism instead")
+    stage = write_usd(source, options.parameters)
+    return {f"{prefix(options.name or source.name)}.usda": stage.text}, stage.notes
 
 
 # The driver of exports.
@@ -154,6 +166,9 @@ def render(
         return Rendering(records_files(source, options.name))
     if language is Language.URDF:
         files, notes = urdf_files(source, options)
+        return Rendering(files, notes=notes)
+    if language is Language.USD:
+        files, notes = usd_files(source, options)
         return Rendering(files, notes=notes)
     if language is Language.FMU:
         fmu = make_fmu(source, options)

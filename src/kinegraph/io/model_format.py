@@ -23,6 +23,7 @@ class ModelFormat(Enum):
     SDF = "SDFormat"
     TABLE = "a Denavit-Hartenberg table"
     VECTORS = "a table of vectors"
+    USD = "USD Physics"
 
 
 #: Extensions of XML files, whatever their first characters.
@@ -47,16 +48,17 @@ _FOREIGN_ROOTS = {
 _UNKNOWN = ("not a supported model", "the root element of URDF is <robot>, of MJCF <mujoco>, of SDF <sdf>")
 _FOREIGN_NAMES = {
     ".mjb": ("a compiled MuJoCo model", "save it as XML with mujoco.mj_saveLastXML"),
-    ".usd": ("a USD scene, which is not supported", "export it as URDF or MJCF"),
-    ".usda": ("a USD scene, which is not supported", "export it as URDF or MJCF"),
-    ".usdz": ("a USD scene, which is not supported", "export it as URDF or MJCF"),
     ".stl": ("a mesh, not a model", "load the URDF or MJCF file that refers to it"),
     ".obj": ("a mesh, not a model", "load the URDF or MJCF file that refers to it"),
     ".py": ("a Python program", "run it with Python; build models there with kinegraph.Builder"),
 }
 
 
-_TABLES = {".csv": ModelFormat.TABLE, ".toml": ModelFormat.VECTORS}
+_BY_NAME = {
+    ".csv": ModelFormat.TABLE,
+    ".toml": ModelFormat.VECTORS,
+    **dict.fromkeys((".usd", ".usda", ".usdc", ".usdz"), ModelFormat.USD),
+}
 
 
 def holds_xml(path: str | PathLike[str]) -> bool:
@@ -75,7 +77,7 @@ def holds_xml(path: str | PathLike[str]) -> bool:
 
 def format_by_name(path: str | PathLike[str]) -> ModelFormat:
     """The format of a file that is not XML."""
-    return _TABLES.get(Path(path).suffix.lower(), ModelFormat.RECORDS)
+    return _BY_NAME.get(Path(path).suffix.lower(), ModelFormat.RECORDS)
 
 
 def format_by_root(root: Element) -> ModelFormat:

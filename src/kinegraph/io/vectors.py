@@ -59,7 +59,8 @@ def _perpendicular_part(axis: Three, vector: Three) -> Three:
     """The unit vector of the component perpendicular to the axis."""
     x, y, z = vector
     one, zero = Fraction(1), Fraction(0)
-    parts = (cross(axis, cross(along, axis)) for along in (vector, (y, z, x), (one, zero, zero)))
+    others = (one, zero, zero), (zero, one, zero)
+    parts = (cross(axis, cross(along, axis)) for along in (vector, (y, z, x), *others))
     return unit(next(part for part in parts if any(part)))
 
 
@@ -90,34 +91,37 @@ def unit(vector: Three) -> Three:
 #     r = [0, 0, -0.07]                             # from its center of mass to the point that is held, in its axes
 #     at = [0.2, 0.27, 0.0302]                      # where that point is held on the ground
 #     axes = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]      # Q'_1, Q'_2, Q'_3; these if left out
+#     end_axes = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]  # Q_1, Q_2, Q_3 in the axes of the link; by default those of Q'
+#     basic = [1, 2]                                # the joints with O = 1; their coordinates come first
 #
-# The link has the orientation of the ground. The components of the reaction sigma are along Q'.
+# Closed, Q and Q' coincide. The components of the reaction sigma are along Q'.
 
-WORDS = ("link", "r", "at", "axes")
+WORDS = ("link", "r", "at", "axes", "end_axes", "basic")
 
 
 @dataclass(frozen=True)
 class Closing:
-    """A row: the link, its point that is held, the position of this point, and the axes Q'."""
+    """A row: the link, its point that is held, the position of this point, the axes Q' and Q, and the basic joints."""
 
     link: int
     r: Three
     at: Three
     axes: tuple[Three, Three, Three]
+    end_axes: tuple[Three, Three, Three]
+    basic: tuple[int, ...]
 
     def loop(self, number: int) -> Loop:
         """The loop: six constraint rows, along and about the axes Q'."""
-        turn = _rotation_to(self.axes)
-        held, end = (*_shifts(self.at), *turn), (*_shifts(self.r), *turn)
+        held = *_shifts(self.at), *_rotation_to(self.axes)
+        end = *_shifts(self.r), *_rotation_to(self.end_axes)
         return Loop(f"closing{number}", Joint(JointType.FIXED), Frame(None, held), Frame(f"L{self.link}", end))
 
-    @property
-    def right_angled(self) -> bool:
-        """Whether Q' are perpendicular, right-handed axes of any length."""
-        x, y, z = map(unit, self.axes)
-        return all(abs(float(a) - float(b)) < 1e-9 for a, b in zip(cross(x, y), z, strict=True)) and _are_perpendicular(
-            x, y
-        )
+
+def _right_angled(axes: tuple[Three, Three, Three]) -> bool:
+    """Whether three vectors are perpendicular, right-handed axes of any length."""
+    x, y, z = map(unit, axes)
+    same = all(abs(float(a) - float(b)) < 1e-9 for a, b in zip(cross(x, y), z, strict=True))
+    return same and _are_perpendicular(x, y)
 
 
 def _are_perpendicular(a: Three, b: Three) -> bool:
@@ -150,9 +154,13 @@ def _rotation_to(axes: tuple[Three, Three, Three]) -> tuple[Transform, ...]:
 #     start = -0.5                                  # initial value of the coordinate, by default 0
 #     accept_inertia = true                         # accept physically impossible moments
 #
+#     [ground]
+#     r = { 1 = [0, 0, -0.1] }                      # r_01: from joint 1 to the origin, in the fixed axes
+#
 # All vectors are in the principal axes of their link. Joint k connects link k to the link that has an r of joint k, or
 # to the ground; this is the branch matrix of the algorithms. `axis_before` is the axis in the axes of the previous
-# link, if its components differ there.
+# link, or in the fixed axes (e_1), if its components differ there. A joint on the ground without both is at the origin,
+# and its link has the fixed axes in the zero pose.
 
 _MAX_BYTES = 5_000_000
 #: Maximum power of ten: products of six such numbers are still doubles.
@@ -207,47 +215,82 @@ class _Reader:
         self.place = Place(1, 1, source)
         self.symbolic = symbolic
         self.parameters: dict[str, Parameter] = {}
+        self.ground: dict[int, Three] = {}
 
     def mechanism(self, table: Mapping[str, object], name: str) -> Mechanism:
-        self._known(table, ("name", "gravity", "link", "closing"), "the table")
+        self._known(table, ("name", "gravity", "link", "closing", "ground"), "the table")
         rows = table.get("link")
         if not isinstance(rows, list) or not rows:
             raise self._error("the table has no links", "write one [[link]] per link")
         links = [self._link(row, number) for number, row in enumerate(rows, 1)]
         before = self._links_before(links)
+        self.ground = self._ground(table.get("ground", {}), links, before)
         bodies = tuple(self._body(link, before.get(link.number)) for link in links)
-        coordinates = tuple(Coordinate(f"q{link.number}", Number(link.start)) for link in links)
+        closings = self._closings(table.get("closing", []), links, before)
+        first = tuple(dict.fromkeys(joint for closing in closings for joint in closing.basic))
+        ordered = sorted(links, key=lambda link: (link.number not in first, link.number))
+        coordinates = tuple(Coordinate(f"q{link.number}", Number(link.start)) for link in ordered)
         x, y, z = self._vector(table.get("gravity", [0, 0, Fraction(-981, 100)]), "gravity")
         title = model_name_from(str(table.get("name", name)))
         gravity = (Number(x), Number(y), Number(z))
-        loops = self._loops(table.get("closing", []), len(links))
+        loops = tuple(closing.loop(number) for number, closing in enumerate(closings, 1))
         found = Mechanism(title, bodies, coordinates, tuple(self.parameters.values()), gravity, loops=loops)
         validate(found, Places())
         return found
 
-    def _loops(self, rows: object, links: int) -> tuple[Loop, ...]:
+    def _ground(self, row: object, links: Sequence[Link], before: Mapping[int, Link]) -> dict[int, Three]:
+        """r_01: from each joint on the ground to the origin."""
+        if not isinstance(row, dict):
+            raise self._error("ground is not a table", "write [ground] and r = { 1 = [x, y, z] } below")
+        self._known(row, ("r",), "the ground")
+        found = self._vectors(row.get("r", {}), "ground")
+        for joint in found:
+            if joint in before or not 1 <= joint <= len(links):
+                remedy = f"write r of joints on the ground: {self._roots(links, before)}"
+                raise self._error(f"the ground has an r of joint {joint}", remedy)
+        return found
+
+    def _roots(self, links: Sequence[Link], before: Mapping[int, Link]) -> str:
+        return ", ".join(str(link.number) for link in links if link.number not in before)
+
+    def _closings(self, rows: object, links: Sequence[Link], before: Mapping[int, Link]) -> list[Closing]:
         if not isinstance(rows, list):
             raise self._error("closing is not a list of tables", "write [[closing]] and its rows below")
-        return tuple(self._closing(row, number, links).loop(number) for number, row in enumerate(rows, 1))
+        return [self._closing(row, number, links, before) for number, row in enumerate(rows, 1)]
 
-    def _closing(self, row: object, number: int, links: int) -> Closing:
+    def _closing(self, row: object, number: int, links: Sequence[Link], before: Mapping[int, Link]) -> Closing:
         where = f"closing {number}"
         if not isinstance(row, dict):
             raise self._error(f"{where} is not a table", "write [[closing]] and its rows below")
         self._known(row, WORDS, where)
         link = row.get("link")
-        if not isinstance(link, int) or isinstance(link, bool) or not 1 <= link <= links:
-            raise self._error(f"{where} has the link {link!r}", f"write link = 1 ... {links}, the last of the chain")
+        if not isinstance(link, int) or isinstance(link, bool) or not 1 <= link <= len(links):
+            raise self._error(
+                f"{where} has the link {link!r}", f"write link = 1 ... {len(links)}, the last of the chain"
+            )
         r, at = (self._vector(row.get(word, [0, 0, 0]), f"{word} of {where}") for word in ("r", "at"))
-        axes = row.get("axes", [[1, 0, 0], [0, 1, 0], [0, 0, 1]])
-        if not isinstance(axes, list) or len(axes) != 3:
-            raise self._error(f"axes of {where} are {axes!r}", "write three vectors: Q'_1, Q'_2, Q'_3")
-        x, y, z = (self._direction(axis, f"axes of {where}") for axis in axes)
-        found = Closing(link, r, at, (x, y, z))
-        if not found.right_angled:
+        axes = self._axes(row.get("axes", [[1, 0, 0], [0, 1, 0], [0, 0, 1]]), f"axes of {where}", "Q'")
+        end_axes = self._axes(row["end_axes"], f"end_axes of {where}", "Q") if "end_axes" in row else axes
+        return Closing(link, r, at, axes, end_axes, self._basic(row.get("basic", []), where, link, before))
+
+    def _axes(self, value: object, where: str, letter: str) -> tuple[Three, Three, Three]:
+        if not isinstance(value, list) or len(value) != 3:
+            raise self._error(f"{where} are {value!r}", f"write three vectors: {letter}_1, {letter}_2, {letter}_3")
+        x, y, z = (self._direction(axis, where) for axis in value)
+        if not _right_angled((x, y, z)):
             remedy = "write perpendicular, right-handed axes, such as x, y, z"
-            raise self._error(f"the axes of {where} are not perpendicular", remedy)
-        return found
+            raise self._error(f"the {where} are not perpendicular", remedy)
+        return x, y, z
+
+    def _basic(self, value: object, where: str, link: int, before: Mapping[int, Link]) -> tuple[int, ...]:
+        """The joints with O = 1; joints that are not in the closed chain cannot be any."""
+        chain = [link]
+        while chain[0] in before:
+            chain.insert(0, before[chain[0]].number)
+        if not isinstance(value, list) or not all(type(joint) is int and joint in chain for joint in value):
+            listed = ", ".join(map(str, chain))
+            raise self._error(f"basic of {where} is {value!r}", f"write a list of joints of its chain: {listed}")
+        return tuple(value)
 
     def _link(self, row: object, number: int) -> Link:
         where = f"link {number}"
@@ -265,13 +308,16 @@ class _Reader:
         return Link(number, axis, axis_before, self._arms(row["r"], number), mass, moments, start, accepted)
 
     def _arms(self, rows: object, number: int) -> dict[int, Three]:
-        if not isinstance(rows, dict) or not all(key.isdecimal() and len(key) < 10 for key in rows):
-            remedy = "write r = { 1 = [x, y, z], 2 = [x, y, z] }"
-            raise self._error(f"r of link {number} is not a table of joints", remedy)
-        found = {int(key): self._vector(value, f"r of link {number}, joint {key}") for key, value in rows.items()}
+        found = self._vectors(rows, f"link {number}")
         if number not in found:
             raise self._error(f"link {number} has no r of its joint {number}", f"add {number} = [x, y, z] to its r")
         return found
+
+    def _vectors(self, rows: object, where: str) -> dict[int, Three]:
+        """Vectors by the number of the joint."""
+        if not isinstance(rows, dict) or not all(key.isdecimal() and len(key) < 10 for key in rows):
+            raise self._error(f"r of {where} is not a table of joints", "write r = { 1 = [x, y, z], 2 = [x, y, z] }")
+        return {int(key): self._vector(value, f"r of {where}, joint {key}") for key, value in rows.items()}
 
     def _links_before(self, links: Sequence[Link]) -> dict[int, Link]:
         """The previous link of each joint; none for a joint on the ground."""
@@ -301,12 +347,23 @@ class _Reader:
                     raise self._error(f"r of link {one.number}, joint {number} is zero", remedy)
             steps += self._shifts(before.r[number], f"r{before.number}_{number}", -1)
             steps += zero_pose(link.axis, link.r[number], link.axis_before, before.r[number])
+        else:
+            steps += self._from_ground(link)
         steps += _rotation_about(link.axis, Name(f"q{number}"))
         steps += self._shifts(link.r[number], f"r{number}_{number}", 1)
         mass = self._symbol(f"m{number}", link.mass)
         Jx, Jy, Jz = (self._symbol(f"J{number}{axis}", item) for axis, item in zip("xyz", link.moments, strict=True))
         inertia = Inertia(mass, Jx, Jy, Jz, accepted=link.accepted)
         return Body(f"L{number}", None if before is None else f"L{before.number}", tuple(steps), inertia)
+
+    def _from_ground(self, link: Link) -> list[Transform]:
+        """To a joint on the ground, and the zero pose of its link: those of the ground without r_01 and e_1."""
+        number = link.number
+        to_origin = self.ground.get(number, (Fraction(0), Fraction(0), Fraction(0)))
+        if not any(to_origin) and link.axis_before == link.axis:
+            return []
+        shifts = self._shifts(to_origin, f"r0_{number}", -1)
+        return [*shifts, *zero_pose(link.axis, link.r[number], link.axis_before, to_origin)]
 
     def _shifts(self, vector: Three, name: str, sign: int) -> list[Transform]:
         found: list[Transform] = []

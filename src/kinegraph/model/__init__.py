@@ -9,7 +9,7 @@ from kinegraph.lazy_imports import load_on_demand
 if TYPE_CHECKING:
     from kinegraph.model.axes import Axes
     from kinegraph.model.builder import Builder, Q, Rx, Ry, Rz, Sx, Sy, Sz, inertia
-    from kinegraph.model.element_builder import arc, at, capsule, cylinder, plane, sphere, torus
+    from kinegraph.model.element_builder import arc, at, capsule, cone, cylinder, plane, sphere, torus
     from kinegraph.model.elements import (
         RATE,
         STRETCH,
@@ -120,6 +120,7 @@ __all__ = [
     "arc",
     "at",
     "capsule",
+    "cone",
     "cylinder",
     "expression",
     "inertia",
@@ -141,7 +142,7 @@ load_on_demand(
         "Axes": "kinegraph.model.axes",
         **dict.fromkeys(("Builder", "Q", "Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "inertia"), "kinegraph.model.builder"),
         **dict.fromkeys(
-            ("arc", "at", "capsule", "cylinder", "plane", "sphere", "torus"), "kinegraph.model.element_builder"
+            ("arc", "at", "capsule", "cone", "cylinder", "plane", "sphere", "torus"), "kinegraph.model.element_builder"
         ),
         **dict.fromkeys(
             (

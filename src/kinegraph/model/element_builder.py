@@ -14,6 +14,7 @@ from kinegraph.model.elements import (
     Arc,
     Capsule,
     CompliantContact,
+    Cone,
     ContactShape,
     Cylinder,
     Damper,
@@ -92,6 +93,11 @@ def arc(
 def cylinder(first: PointLike, second: PointLike, radius: Scalar) -> Cylinder:
     """A solid cylinder with flat ends, between two points of one body."""
     return Cylinder(_anchor(first), _anchor(second), expression(radius))
+
+
+def cone(apex: PointLike, axis: Sequence[Scalar], half_angle: Scalar, length: Scalar) -> Cone:
+    """The inner wall of a hollow cone that opens along `axis`; `length` is measured along the wall."""
+    return Cone(_anchor(apex), _triple(axis, "an axis"), expression(half_angle), expression(length))
 
 
 class ElementBuilder:

@@ -227,7 +227,21 @@ class Cylinder:
     radius: Expression
 
 
-ContactShape: TypeAlias = Sphere | Capsule | Plane | Torus | Arc | Cylinder
+@dataclass(frozen=True, slots=True)
+class Cone:
+    """The inner wall of a hollow cone, such as the receptacle of a probe: only spheres inside it touch it, and its rim.
+
+    apex: the tip. axis: from the tip to the mouth, in the body's axes. half_angle [rad] between axis and wall.
+    length [m] of the wall from the tip to the rim, along the wall.
+    """
+
+    apex: Anchor
+    axis: Triple
+    half_angle: Expression
+    length: Expression
+
+
+ContactShape: TypeAlias = Sphere | Capsule | Plane | Torus | Arc | Cylinder | Cone
 
 #: The exponent of Hertzian contact.
 HERTZ = expression(Fraction(3, 2))
@@ -257,6 +271,8 @@ def anchors_of(shape: ContactShape) -> tuple[Anchor, ...]:
     """The points of a shape."""
     if isinstance(shape, Capsule | Cylinder):
         return shape.first, shape.second
+    if isinstance(shape, Cone):
+        return (shape.apex,)
     return (shape.point,) if isinstance(shape, Plane) else (shape.center,)
 
 

@@ -27,6 +27,7 @@ from kinegraph.tasks.linearize import (
     real_and_imaginary,
 )
 from kinegraph.tasks.operating_point import (
+    VALUE,
     Floats,
     OperatingPoint,
     called,
@@ -489,7 +490,8 @@ def repeating(
 ) -> list[int]:
     """The indices of angles that are periodic by a turn: no force and no constraint changes at random states.
 
-    among: the coordinates to try; by default those that occur only in rotations.
+    among: the coordinates to try; by default those that occur only in rotations. With them the values of constraints
+    may change: a gear or a prescribed crank turns several coordinates together.
     """
     random = np.random.default_rng(9)
     size = len(point.q)
@@ -502,6 +504,8 @@ def repeating(
         state = replace(point, q=point.q + random.uniform(-1, 1, size), v=random.uniform(-1, 1, len(point.v)))
         for kernel in kernels:
             before = called(kernel, state.arguments())
+            if among is not None:
+                before.pop(VALUE, None)
             found = [k for k in found if _same(before, called(kernel, state.at(state.q + _turn(size, k)).arguments()))]
     return found
 

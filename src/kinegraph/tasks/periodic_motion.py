@@ -10,7 +10,6 @@ import numpy as np
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints import refuse_states
 from kinegraph.model.expressions import Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
@@ -25,13 +24,17 @@ from kinegraph.tasks.differentiated_run import Results, RunSettings, formulas, v
 from kinegraph.tasks.least_squares import MOST_STEPS
 from kinegraph.tasks.linearize import GROWING, common_rate, drive_rates, exponents_of, real_and_imaginary
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, name_index, named_values, operating_point
-from kinegraph.tasks.shooting import MEAN, SQUARE, Return, Shooting, is_driven, returning
+from kinegraph.tasks.shooting import MEAN, SQUARE, Return, Shooting, is_driven, point_at, returning
 
 #: Points and rounds of the search for extremes between the times.
 _LOOKS, _ROUNDS = 9, 4
 #: Fractions of a period that may be the period itself.
 _PARTS = (2, 3, 4, 5, 6)
 _SAME = 1e-6
+#: Points of the search for the fastest place of a motion.
+_FINE = 4001
+#: Turns of the fastest angle after which others may have turned whole turns, and how nearly.
+_MOST_TURNS, _NEARLY_WHOLE = 12, 0.08
 #: A mean below this fraction of the stroke is zero.
 _NO_MEAN = 1e-7
 #: A motion in which everything changes less than this fraction of its size is at rest.
@@ -187,14 +190,15 @@ def periodic_motion(
 
     period: in s. If time drives the model, the period of the drive or a multiple of it, by default found from the
         formulas. Otherwise the period is unknown and this is a first guess, by default one turn or one vibration.
-    outputs: formulas as for `sensitivities`; by default the positions and velocities.
+    outputs: formulas as for `sensitivities`; by default the positions, velocities and states.
     by: parameters for derivatives of the period and of all values over the cycle.
     hold: initial values that stay, such as an amplitude that chooses one motion of a family.
     settle: seconds to simulate from `state` before the search. times: number of equal intervals of the rows.
     bounds, starts, seed: random initial values for further starts; distinct results are listed in `others`.
     """
     mechanism = mechanism_of(model)
-    refuse_states(mechanism, "periodic_motion")
+    if not mechanism.layout.positions:
+        raise TaskError(f"{mechanism.name} has no coordinates, so it cannot move")
     control = Adaptive(rtol, atol, max_steps=MOST_STEPS)
     settings = RunSettings(control, method, None, parameters or {}, inputs or {}, native, False, t0)
     _check(period, settle, times, starts, bounds, mechanism)
@@ -203,8 +207,7 @@ def periodic_motion(
         raise TaskError("by: initial values follow from the periodicity: name parameters only")
     held = _held(mechanism, hold)
     begun = operating_point(mechanism, {"t": t0, **named_values(mechanism, state)}, parameters)
-    state_names = [*mechanism.layout.positions, *mechanism.layout.velocities]
-    wanted = formulas(state_names if outputs is None else outputs, "outputs")
+    wanted = formulas(mechanism.layout.initial if outputs is None else outputs, "outputs")
     search = _Search(mechanism, settings, names, wanted, held, period, settle, times)
     found: list[PeriodicMotion] = []
     failures: list[TaskError] = []
@@ -247,10 +250,12 @@ class _Search:
         )
         shooting = self.shooting
         period = driving or first_period(shooting, self.period)
-        fixed = list(self.hold)
-        fixed += [shooting.names[k] for k in shooting.cyclic]
+        fixed = [*self.hold, *(shooting.names[k] for k in shooting.cyclic)]
         if not shooting.driven:
-            fixed.append(_phase(shooting, period, fixed))
+            phase = _phase(shooting, period, fixed)
+            if not self.hold and shooting.names.index(phase) not in shooting.turns:
+                shooting, phase, period = _fastest(shooting, point, fixed, period)
+            fixed.append(phase)
         found = returning(shooting, shooting.begun, period, tuple(fixed))
         _require_moving(shooting, found)
         if shooting.driven:
@@ -264,15 +269,15 @@ class _Search:
         if not self.settle:
             return point
         duration = self.settle if driving is None else np.ceil(self.settle / driving - 1e-9) * driving
-        settings, layout = self.settings, self.mechanism.layout
+        settings, names = self.settings, self.mechanism.layout.initial
+        state = dict(zip(names, (*point.q.tolist(), *point.v.tolist(), *point.z.tolist()), strict=True))
         run = simulate(
-            self.mechanism, duration, state=np.concatenate([point.q, point.v]), parameters=settings.parameters,
+            self.mechanism, duration, state=state, parameters=settings.parameters,
             inputs=settings.inputs, times=1, t0=point.t, method=settings.method, native=settings.native, progress=False,
         )  # fmt: skip
         if not run.status.good:
             raise TaskError(f"{self.mechanism.name}: the motion does not settle: {run.status.value}")
-        q, v = (np.array([run[name][-1] for name in names]) for names in (layout.positions, layout.velocities))
-        return replace(point, q=q, v=v)
+        return point_at(point, np.array([run[name][-1] for name in names]))
 
     def _driving_period(self, point: OperatingPoint) -> float:
         if self.period is not None:
@@ -303,8 +308,19 @@ def first_period(shooting: Shooting, guess: float | None) -> float:
         times = np.linspace(first, first + 3 * turn, 200 * 3)
         moved = np.abs(shooting.states(x, times)[:, fastest] - start[fastest])
         if moved.max() >= 2 * np.pi:
-            return float(np.interp(2 * np.pi, np.maximum.accumulate(moved), times)) - first
+            turn = float(np.interp(2 * np.pi, np.maximum.accumulate(moved), times)) - first
+            return turn * _turns_together(shooting, x, turn)
     return _recurrence(shooting, x)
+
+
+def _turns_together(shooting: Shooting, x: Floats, turn: float) -> int:
+    """After how many turns of the fastest angle the others have turned whole turns too, as in a gear."""
+    first = shooting.settings.start
+    rows = shooting.states(x, np.asarray(first + turn * np.arange(_MOST_TURNS + 1)))[:, shooting.turns]
+    turned = (rows - rows[0]) / (2 * np.pi)
+    apart = np.max(np.abs(turned - np.round(turned)), axis=1)
+    near = np.flatnonzero(apart[1:] < _NEARLY_WHOLE)
+    return int(near[0]) + 1 if len(near) else 1
 
 
 def _recurrence(shooting: Shooting, x: Floats) -> float:
@@ -343,6 +359,40 @@ def _phase(shooting: Shooting, period: float, fixed: Sequence[str]) -> str:
     return shooting.names[max(circling or known, key=lambda k: change[k])]
 
 
+def _fastest(
+    shooting: Shooting, point: OperatingPoint, fixed: Sequence[str], period: float
+) -> tuple[Shooting, str, float]:
+    """The same motion from where it is fastest, with the value that stays there and the time until it comes back.
+
+    There the phase is sharp, also for motions that creep and jump.
+    """
+    first, size = shooting.settings.start, shooting.positions
+    times = np.linspace(first, first + 2 * period, _FINE)
+    rows = shooting.states(shooting.begun, times)
+    late = rows[_FINE // 2 :]
+    scale = np.ptp(late, axis=0)
+    scale = np.maximum(scale, 1e-6 * np.max(scale, initial=1e-300))
+    known = [k for k, name in enumerate(shooting.names[:size]) if name in shooting.free and name not in fixed]
+    if not known:
+        return shooting, _phase(shooting, period, fixed), period
+    speeds = np.abs(np.diff(late[:, known], axis=0)) / scale[known]
+    row, column = np.unravel_index(int(np.argmax(speeds)), speeds.shape)
+    start, phase = late[row], known[column]
+    moved = shooting.beginning(point_at(point, start))
+    rising = float(np.sign(late[row + 1, phase] - start[phase]))
+    low, high, back = 1e-9 * period, 2 * period, 0.0
+    for _ in range(_ROUNDS):
+        places = np.linspace(low, high, _FINE // 4)
+        after = moved.states(moved.begun, first + np.concatenate([[0.0], places]))[1:, phase] - start[phase]
+        found = np.flatnonzero((rising * after[:-1] < 0) & (rising * after[1:] >= 0))
+        if not len(found):
+            break
+        low, high = float(places[found[0]]), float(places[found[0] + 1])
+        back = low + (high - low) * float(after[found[0]] / (after[found[0]] - after[found[0] + 1]))
+    period = back or period
+    return moved, shooting.names[phase], period
+
+
 def _require_moving(shooting: Shooting, found: Return) -> None:
     """TaskError if a search without a drive ended at rest or in a steady motion."""
     if shooting.driven:
@@ -360,12 +410,13 @@ def _require_moving(shooting: Shooting, found: Return) -> None:
 
 def _require_lasting(shooting: Shooting, found: Return) -> None:
     """TaskError if the next period differs: the drive does not repeat after this period."""
-    size = len(shooting.names)
-    again = shooting.shot(found.x, found.period, found.period)
-    difference = np.abs(again.end - found.shot.end)[:size] / shooting.scales(found.x, found.period)
+    first, size = shooting.settings.start, len(shooting.names)
+    rows = shooting.states(found.x, np.asarray(first + found.period * np.arange(3)))
+    difference = np.abs(rows[2] - rows[1] - shooting.advance(found.shot))
+    relative = difference / shooting.scales(found.x, found.period)
     grown = 1 + float(np.max(np.abs(found.shot.end_slopes[:size]), initial=0.0))
-    if float(np.max(difference, initial=0.0)) > 1e-6 * grown:
-        name = shooting.names[int(np.argmax(difference))]
+    if float(np.max(relative, initial=0.0)) > 1e-6 * grown:
+        name = shooting.names[int(np.argmax(relative))]
         raise TaskError(
             f"{shooting.mechanism.name}: the drive does not repeat after {found.period:.9g} s: in the next period "
             f"{name} ends elsewhere\n  give its period, or a multiple of it: period=... (--period)"
@@ -527,7 +578,7 @@ def _check(
         raise TaskError(f"starts is {starts!r}: give at least 1")
     if starts > 1 and not bounds:
         raise TaskError('several starts need bounds of initial values, e.g. bounds={"q1\'": (0, 10)}')
-    known = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    known = mechanism.layout.initial
     for name, (low, high) in (bounds or {}).items():
         if name not in known:
             raise TaskError(f"bounds: unknown position or velocity {name!r}\n  {did_you_mean(name, known)}")
@@ -537,7 +588,7 @@ def _check(
 
 def _held(mechanism: Mechanism, hold: Sequence[str] | str) -> tuple[str, ...]:
     names = tuple(part.strip() for part in hold.split(",") if part.strip()) if isinstance(hold, str) else tuple(hold)
-    known = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    known = mechanism.layout.initial
     for name in names:
         if name not in known:
             raise TaskError(f"hold: unknown position or velocity {name!r}\n  {did_you_mean(str(name), known)}")

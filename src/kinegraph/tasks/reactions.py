@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
@@ -22,6 +23,7 @@ from kinegraph.model.constraints import Frame, Loop, is_constrained, tell_of_unk
 from kinegraph.model.expressions import Scalar, expression
 from kinegraph.model.mechanism import Axis, Body, Mechanism, Quaternion, Shift
 from kinegraph.model.names import did_you_mean
+from kinegraph.simulate.formulas import formula
 from kinegraph.tasks.operating_point import JACOBIAN, Floats, called_rows, kernel_of, operating_point
 from kinegraph.tasks.run_states import RunStates
 
@@ -30,7 +32,7 @@ from kinegraph.tasks.run_states import RunStates
 # point on the body's side.
 
 #: The reference point of moments: None for the joint's own on the body's side, `parent` for the parent's side, the name
-#: of a body or an output point, or three numbers in the fixed frame.
+#: of a body or an output point, a point of a body (`Rod(0.2, 0, 0)`), or three numbers in the fixed frame.
 Point: TypeAlias = "str | Sequence[float] | None"
 PARENT = "parent"
 
@@ -133,15 +135,37 @@ def joint_places(
     marks = {name: _Marks.of(mechanism, target, f"{k}") for k, (name, target) in enumerate(joints.items())}
     tree = replace(mechanism, loops=(), constraints=(), elements=(), contacts=(), unknowns=())
     bodies = (*tree.bodies, *(mark for one in marks.values() for mark in one.bodies))
-    named = [view.point] if isinstance(view.point, str) and view.point != PARENT else []
+    place = _point_of_body(mechanism, view.point)
+    bodies = bodies if place is None else (*bodies, place)
+    named = [view.point] if isinstance(view.point, str) and view.point != PARENT and place is None else []
     for name in named:
         known = (*mechanism.body_by_name, *(one.name for one in mechanism.points))
         if name not in known:
             raise TaskError(f"point: unknown body or output {name!r}\n  {did_you_mean(name, (PARENT, *known))}")
     words = [f"pose:{mark.name}" for one in marks.values() for mark in one.bodies] + [f"pose:{name}" for name in named]
+    words += [] if place is None else [f"pose:{place.name}"]
     found = called_rows(kernel_of(replace(tree, bodies=bodies), list(dict.fromkeys(words)), parameters), values)
     poses = {word.removeprefix("pose:"): pose for word, pose in found.items()}
+    if place is not None:
+        poses[str(view.point)] = poses[place.name]
     return {name: _place(one, view, poses) for name, one in marks.items()}
+
+
+_BODY_POINT = re.compile(r"\s*([^\W\d_][\w$]*)\s*\((.*)\)\s*")
+
+
+def _point_of_body(mechanism: Mechanism, point: Point) -> Body | None:
+    """A frame at a point written as in elements, `Rod(l/2, 0, 0)`; None if the point is something else."""
+    found = _BODY_POINT.fullmatch(point) if isinstance(point, str) else None
+    if found is None:
+        return None
+    if found[1] not in mechanism.body_by_name:
+        raise TaskError(f"point: unknown body {found[1]!r}\n  {did_you_mean(found[1], mechanism.body_by_name)}")
+    parts = found[2].split(",")
+    if len(parts) != len(Axis):
+        raise TaskError(f"point: {point!r:.60} needs three coordinates, e.g. {found[1]}(0.2, 0, 0)")
+    shifts = tuple(Shift(axis, formula(part, "point")) for axis, part in zip(Axis, parts, strict=True))
+    return Body("mark point", found[1], shifts)
 
 
 @dataclass(frozen=True)
@@ -289,7 +313,8 @@ def reactions(
     joint: the body that it carries, a coordinate that moves it alone, or a loop.
     state: `q1`, `q1'`, `tau:q1`, an input, `t`. axes: `world`, `parent` or `body`.
     point: reference point of moments. None is the joint's point on the body's side, `parent` that on the parent's side;
-        or the name of a body or output, or three numbers in the fixed frame.
+        or the name of a body or output, a point of a body such as `Rod(0.2, 0, 0)`, or three numbers in the fixed
+        frame.
     drives: include forces on the joint's own coordinates; without them, only the load of the bearing.
     """
     (found,) = reactions_at(mechanism_of(model), (joint,), state, load_view(axes, point, drives), parameters)

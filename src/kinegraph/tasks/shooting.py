@@ -96,9 +96,9 @@ class Shooting:
     ) -> None:
         refuse_quaternions(mechanism, "periodic motions support")
         layout = mechanism.layout
-        self.names = (*layout.positions, *layout.velocities)
+        self.names = layout.initial
         self.positions = len(layout.positions)
-        self.mechanism, self.settings, self.by = starting_at(mechanism, point.q, point.v), settings, by
+        self.mechanism, self.settings, self.by = starting_at(mechanism, point), settings, by
         at_rest = replace(point, v=np.zeros_like(point.v))
         rows = row_kernel(mechanism, settings.parameters) if is_constrained(mechanism) else None
         self.cyclic = tuple(
@@ -126,7 +126,7 @@ class Shooting:
         return self.run.at(np.concatenate([x, self.parameters]), span, Grid(np.asarray(times, dtype=float)))
 
     def states(self, x: Floats, times: Floats) -> Floats:
-        """All positions and velocities at times from the start on, without derivatives."""
+        """All positions, velocities and states at times from the start on, without derivatives."""
         parameters, state, _ = self.run.started(np.concatenate([x, self.parameters]))
         form = self.run.motion
         first = np.zeros(len(form.names))
@@ -160,7 +160,7 @@ class Shooting:
         """The same for another start; compiled once for a tree. In loops, coordinates that follow start near it."""
         if is_constrained(self.mechanism):
             return Shooting(self.mechanism, point, self.settings, self.by, self.outputs, self.hold)
-        state = dict(zip(self.names, (*point.q, *point.v), strict=True))
+        state = dict(zip(self.names, (*point.q, *point.v, *point.z), strict=True))
         other = copy(self)
         other.begun = np.array([state[name] for name in self.free])
         return other
@@ -175,7 +175,9 @@ class Shooting:
         times = np.linspace(self.settings.start, self.settings.start + period, _ROWS)
         values = self.states(x, times)
         found = np.abs(values - values[0]).max(axis=0)
-        for part in (slice(0, self.positions), slice(self.positions, None)):
+        moving = self.positions + len(self.mechanism.layout.velocities)
+        states = [slice(k, k + 1) for k in range(moving, len(self.names))]  # of any units
+        for part in (slice(0, self.positions), slice(self.positions, moving), *states):
             largest = max(float(np.max(found[part], initial=0.0)), float(np.max(np.abs(values[:, part]), initial=0.0)))
             found[part] = np.maximum(found[part], 1e-3 * largest if largest > 1e-9 else 1.0)
         return np.asarray(found)
@@ -200,27 +202,34 @@ def _independent(
     """The initial values from which the others follow; held ones and those named first if possible."""
     layout = mechanism.layout
     if not is_constrained(mechanism):
-        return (*layout.positions, *layout.velocities)
+        return layout.initial
     jacobian = called(row_kernel(mechanism, settings.parameters), point.arguments())[JACOBIAN]
     first = [k for k, name in enumerate(layout.positions) if name in hold]
     rates = [k for k, name in enumerate(layout.velocities) if name in hold or name.removesuffix("'") in hold]
     positions = following_columns(jacobian[list(holonomic_rows(mechanism))], first)
     velocities = following_columns(jacobian, rates)
     remaining = [name for k, name in enumerate(layout.positions) if k not in positions]
-    return (*remaining, *(name for k, name in enumerate(layout.velocities) if k not in velocities))
+    return (*remaining, *(name for k, name in enumerate(layout.velocities) if k not in velocities), *layout.states)
 
 
-def starting_at(mechanism: Mechanism, q: Floats, v: Floats) -> Mechanism:
-    """The mechanism with this initial state."""
-    layout = mechanism.layout
-    place, rate = (dict(zip(n, x.tolist(), strict=True)) for n, x in ((layout.positions, q), (layout.velocities, v)))
+def starting_at(mechanism: Mechanism, point: OperatingPoint) -> Mechanism:
+    """The mechanism with the initial state of a point."""
+    values = dict(zip(mechanism.layout.initial, (*point.q, *point.v, *point.z), strict=True))
+    initial = {name: expression(float(value)) for name, value in values.items()}
     coordinates = tuple(
-        replace(one, position=expression(place[one.name]), velocity=expression(rate[one.name + "'"]))
+        replace(one, position=initial[one.name], velocity=initial[one.name + "'"])
         if isinstance(one, Coordinate)
         else one
         for one in mechanism.coordinates
     )
-    return replace(mechanism, coordinates=coordinates)
+    states = tuple(replace(one, initial=initial[one.name]) for one in mechanism.states)
+    return replace(mechanism, coordinates=coordinates, states=states)
+
+
+def point_at(point: OperatingPoint, row: Floats) -> OperatingPoint:
+    """The point with a row of positions, velocities and first-order states instead."""
+    size, moving = len(point.q), len(point.q) + len(point.v)
+    return replace(point, q=row[:size], v=row[size:moving], z=row[moving:])
 
 
 def returning(shooting: Shooting, x: Floats, period: float, fixed: tuple[str, ...]) -> Return:
@@ -238,6 +247,7 @@ def returning(shooting: Shooting, x: Floats, period: float, fixed: tuple[str, ..
         slopes = _slopes(shooting, shot, unknown, columns, scales, period)
         steps = _least_steps(slopes, shooting.missed(shot) / scales)
         if best <= tolerance and float(np.max(np.abs(steps[0]), initial=0.0)) <= 10 * tolerance:
+            x, period, shot, best = _polished(shooting, x, period, shot, steps[0], unknown, columns, scales, best)
             break
         following = _stepped(shooting, x, period, steps, unknown, columns, scales, best)
         if following is None or following[1] < least:
@@ -320,6 +330,28 @@ def _stepped(
     return None
 
 
+def _polished(
+    shooting: Shooting,
+    x: Floats,
+    period: float,
+    shot: Shot,
+    step: Floats,
+    unknown: list[int],
+    columns: Floats,
+    scales: Floats,
+    best: float,
+) -> tuple[Floats, float, Shot, float]:
+    """The state after one more full step, which doubles the digits, unless it is worse."""
+    if not len(step):
+        return x, period, shot, best
+    place = x.copy()
+    place[unknown] += step[: len(unknown)] * columns
+    duration = period if shooting.driven else period * (1 + float(step[-1]))
+    there = shooting.shot(place, duration)
+    size = _size(shooting, there, scales)
+    return (place, duration, there, size) if size <= best else (x, period, shot, best)
+
+
 def _no_return(shooting: Shooting, shot: Shot, scales: Floats, resonant: bool) -> TaskError:
     """The error that names what changes most over the first period: a velocity, if no drive sets the period."""
     changes = shooting.missed(shot)
@@ -328,7 +360,9 @@ def _no_return(shooting: Shooting, shot: Shot, scales: Floats, resonant: bool) -
     remedy = "give a `state` nearer to one, let the motion `settle` first, or give another `period`"
     if shooting.driven and resonant:
         remedy = "some free motion has the period of the drive: without damping, resonance makes it grow forever"
-    elif shooting.turns and not shooting.driven:
+    elif not shooting.driven and not shooting.turns:
+        remedy = "the motion may die out or grow; if not, give a `state` nearer to it, or another `period`"
+    elif not shooting.driven:
         remedy = "drives and losses may balance at no speed; or give a `state` nearer to it, or let it `settle` first"
     return TaskError(
         f"{shooting.mechanism.name}: no periodic motion found near this state: over the first period "

@@ -41,8 +41,8 @@ class UnbalanceResponse(Tabular):
     """The whirl at the frequency of rotation: `amplitudes[speed, output]`, complex, in the unit of the output.
 
     The phase is that before the angle of rotation: an output is the real part of amplitude * exp(i angle).
-    unbalance: the small values that cause it. peaks: for each output the speeds of its largest amplitudes, exact, and
-    these.
+    unbalance: the small values that cause it. peaks: for each output the speeds of its largest amplitudes, searched
+    between the rows, and these.
     """
 
     model: str
@@ -189,11 +189,18 @@ class _Response:
         period = 2 * np.pi / abs(speed) if speed else 1.0
         words = [parameter_slope("qdd", name) for name in self.unbalance]
         kernel = kernel_of(rotor.mechanism, words, rotor.parameters, point.runtime)
-        rows = np.zeros((_ANGLES, len(point.v)))
+        parts = np.zeros((len(words), _ANGLES, len(point.v)))
         for k in range(_ANGLES):
             turned = moved_positions(rotor.mechanism, point.q, point.v * (k * period / _ANGLES))
             found = called(kernel, point.at(turned).arguments())
-            rows[k] = sum(value * found[word] for word, value in zip(words, self.unbalance.values(), strict=True))
+            parts[:, k] = [value * found[word] for word, value in zip(words, self.unbalance.values(), strict=True)]
+        for (name, value), part in zip(self.unbalance.items(), parts, strict=True):
+            if speed and value and not np.any(part):
+                raise TaskError(
+                    f"{rotor.mechanism.name}: {name} causes no force on the rotating, balanced rotor, so it is not an "
+                    "unbalance\n  name parameters such as an eccentricity; they are zero in the balanced rotor"
+                )
+        rows = parts.sum(axis=0)
         harmonics = np.fft.fft(rows, axis=0) / _ANGLES
         others = np.delete(np.abs(harmonics), [1, _ANGLES - 1], axis=0)
         if np.max(others, initial=0.0) > _NEGLIGIBLE * max(float(np.max(np.abs(rows), initial=0.0)), 1e-300):

@@ -1,5 +1,7 @@
 """Tables of vectors give the mechanisms that were written by hand from the same tables."""
 
+import re
+from math import pi
 from pathlib import Path
 
 import numpy as np
@@ -125,3 +127,64 @@ def test_closings_that_mean_nothing_are_refused(row: str, said: str) -> None:
     table = "[[link]]\naxis = [0, 0, 1]\nr = { 1 = [1, 0, 0] }\nmass = 1\nmoments = [1, 1, 1]\n"
     with pytest.raises(ModelError, match=said):
         read_vectors(f"{table}[[closing]]\n{row}\n")
+
+
+ONE = """
+name = "one"
+[[link]]
+axis = [0, 0, 1]
+r = { 1 = [0.5, 0, 0] }
+mass = 2
+moments = [0.1, 0.1, 0.1]
+"""
+HELD = """
+[[closing]]
+link = 1
+r = [0.5, 0, 0]
+at = [0, 1, 0]
+end_axes = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+"""
+
+
+def test_the_axes_of_the_end_coincide_with_those_of_the_ground() -> None:
+    rows = kg.compile(read_vectors(ONE + HELD), "constraints")
+    assert rows([pi / 2]) == pytest.approx([0] * 6, abs=1e-12)
+    assert abs(rows([0.0])).max() > 0.5
+
+
+def test_the_first_joint_has_a_place_and_an_axis_in_fixed_axes() -> None:
+    """r_01 leads from the joint to the origin, e_1 is its axis there."""
+    text = ONE.replace("axis =", "axis_before = [0, 1, 0]\naxis =") + "[ground]\nr = { 1 = [0, -2, -3] }\n"
+    mechanism = read_vectors(text)
+    for q in (0.0, 0.7):
+        assert kg.compile(mechanism, "axis:q1")([q]) == pytest.approx([0, 1, 0], abs=1e-12)
+        pose = kg.compile(mechanism, "pose:L1")([q])
+        assert np.linalg.norm(pose[:3, 3] - [0, 2, 3]) == pytest.approx(0.5)
+    # The zero pose continues the way from the origin to the joint, seen along the axis: along z here.
+    assert kg.compile(mechanism, "pose:L1")([0.0])[:3, 3] == pytest.approx([0, 2, 3.5], abs=1e-12)
+
+
+def test_basic_joints_come_first() -> None:
+    two = ONE.replace("1 = [0.5, 0, 0]", "1 = [0.5, 0, 0], 2 = [-0.5, 0, 0]")
+    two += "[[link]]\naxis = [0, 0, 1]\nr = { 2 = [0.3, 0, 0] }\nmass = 1\nmoments = [0.1, 0.1, 0.1]\n"
+    two += "[[closing]]\nlink = 2\n"
+    assert read_vectors(two).layout.positions == ("q1", "q2")
+    assert read_vectors(two + "basic = [2]\n").layout.positions == ("q2", "q1")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (ONE + "[ground]\nr = { 2 = [0, 0, 1] }\n", "the ground has an r of joint 2"),
+        (ONE + "[ground]\nrr = 3\n", "unknown row 'rr' of the ground"),
+        (ONE + "[ground]\nr = 3\n", "r of ground is not a table of joints"),
+        ("ground = 3\n" + ONE, "ground is not a table"),
+        (ONE + HELD + "basic = [2]\n", "basic of closing 1"),
+        (ONE + HELD + "basic = true\n", "basic of closing 1"),
+        (ONE + HELD.replace("[0, 0, 1]", "[0, 0, -1]"), "the end_axes of closing 1 are not perpendicular"),
+        (ONE + HELD.replace("[[0, -1", "[[0, 0, 1], [0, -1"), "end_axes of closing 1 are"),
+    ],
+)
+def test_inputs_of_algorithm_1_3_that_mean_nothing_are_refused(text: str, said: str) -> None:
+    with pytest.raises(ModelError, match=re.escape(said)):
+        read_vectors(text)

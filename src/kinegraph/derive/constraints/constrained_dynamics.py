@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -380,16 +380,18 @@ class ConstrainedDynamics:
         by_velocity = zip(*columns, strict=True) if columns else [[]] * len(self.equations.mechanism.layout.velocities)
         return [self.in_stated_axes(list(row)) for row in by_velocity]
 
-    def closing_columns(self, loop: Loop, dependent: bool) -> Square:
+    def closing_columns(self, loop: Loop, dependent: bool, chosen: Collection[int] | None = None) -> Square:
         """A (for dependent velocities) or B (for the others, with opposite sign) of a loop: A dp = B du + errors.
 
-        Six rows: the motion of the second frame relative to the first, along and about the axes of the first.
+        Six rows: the motion of the second frame relative to the first, along and about the axes of the first. chosen:
+        the velocities whose columns are wanted, instead of those that follow from the position.
         """
-        wanted = self.partition.dependent if dependent else self.partition.independent
+        if chosen is None:
+            chosen = self.partition.dependent if dependent else self.partition.independent
         rows = self.equations.closing_rows(loop)
         zero = self.equations.layout.tree.like.number(0)
         return [
-            [zero if k not in wanted else entry if dependent else -entry for k, entry in enumerate(row)] for row in rows
+            [zero if k not in chosen else entry if dependent else -entry for k, entry in enumerate(row)] for row in rows
         ]
 
     @cached_property

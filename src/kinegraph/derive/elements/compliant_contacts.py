@@ -20,6 +20,7 @@ from kinegraph.model.elements import (
     Arc,
     Capsule,
     CompliantContact,
+    Cone,
     ContactShape,
     Cylinder,
     Plane,
@@ -81,6 +82,8 @@ class ShapeDistances:
                 yield self._on_plane(lowest, self.names.scalar(first.radius), second)
             case Sphere(), Torus() | Arc():
                 yield self._on_ring(self.points.anchored(first.center), self.names.scalar(first.radius), second)
+            case Sphere(), Cone():
+                yield self._in_cone(self.points.anchored(first.center), self.names.scalar(first.radius), second)
             case Sphere(), Cylinder():
                 yield self._on_cylinder(self.points.anchored(first.center), self.names.scalar(first.radius), second)
             case ((Sphere() | Capsule()), (Sphere() | Capsule())):
@@ -118,6 +121,30 @@ class ShapeDistances:
         side, end, depth = _mixed(beside, above)
         normal = plus(times(side / distance, across), times(end * upwards, axis))
         gap = depth - radius
+        return Nearest(gap, minus(center, times(radius + gap * Fraction(1, 2), normal)), normal)
+
+    def _in_cone(self, center: Vector, radius: Scalar, cone: Cone) -> Nearest:
+        """Inside: the distance from the wall. Before the mouth: the distance from the rim. Behind the wall: none.
+
+        In the plane of the axis and the center, `along` is the place on the wall and `inside` the distance from it.
+        """
+        axis, apex = self._direction(cone.axis, cone.apex.of), self.points.anchored(cone.apex)
+        away = minus(center, apex)
+        height = dot(away, axis)
+        across = minus(away, times(height, axis))
+        distance = (dot(across, across) + _TINY).apply("sqrt")
+        outwards = times(distance.reciprocal(), across)
+        half, length = self.names.scalar(cone.half_angle), self.names.scalar(cone.length)
+        cosine, sine = half.apply("cos"), half.apply("sin")
+        along, inside = height * cosine + distance * sine, height * sine - distance * cosine
+        beyond = along - length
+        from_rim = (beyond * beyond + inside * inside + _TINY).apply("sqrt")
+        one, zero = beyond.number(1), beyond.number(0)
+        passed = (inside + radius).apply("select", inside, -inside)  # a sphere behind the wall does not touch it
+        gap = beyond.apply("select", from_rim, passed) - radius
+        up = beyond.apply("select", inside / from_rim, one)
+        onwards = beyond.apply("select", beyond / from_rim, zero)
+        normal = plus(times(up * sine + onwards * cosine, axis), times(onwards * sine - up * cosine, outwards))
         return Nearest(gap, minus(center, times(radius + gap * Fraction(1, 2), normal)), normal)
 
     def _on_plane(self, center: Vector, radius: Scalar, plane: Plane) -> Nearest:
@@ -200,7 +227,7 @@ class ShapeDistances:
 
 def _rank(shape: ContactShape) -> int:
     """Spheres first, planes last."""
-    return (Sphere, Capsule, Cylinder, Arc, Torus, Plane).index(type(shape))
+    return (Sphere, Capsule, Cylinder, Arc, Torus, Cone, Plane).index(type(shape))
 
 
 def _mixed(beside: Scalar, above: Scalar) -> tuple[Scalar, Scalar, Scalar]:

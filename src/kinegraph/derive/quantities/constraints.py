@@ -83,21 +83,47 @@ def increments(derivation: Derivation, quantity: Quantity) -> Square:
 
 def dependent_columns(derivation: Derivation, quantity: Quantity) -> Square:
     """A of a loop, by all velocities; those of independent ones are zero."""
-    return derivation.constrained.closing_columns(named_loop(derivation, quantity), dependent=True)
+    loop, independent = named_loop(derivation, quantity), _independent(derivation, quantity)
+    dependent = set(range(derivation.size)) - independent if _chooses(quantity) else None
+    return derivation.constrained.closing_columns(loop, dependent=True, chosen=dependent)
 
 
 def independent_columns(derivation: Derivation, quantity: Quantity) -> Square:
     """B of a loop, by all velocities; those of dependent ones are zero."""
-    return derivation.constrained.closing_columns(named_loop(derivation, quantity), dependent=False)
+    loop, independent = named_loop(derivation, quantity), _independent(derivation, quantity)
+    return derivation.constrained.closing_columns(
+        loop, dependent=False, chosen=independent if _chooses(quantity) else None
+    )
+
+
+def _chooses(quantity: Quantity) -> bool:
+    return ":" in quantity.of
+
+
+def _independent(derivation: Derivation, quantity: Quantity) -> set[int]:
+    """The velocities of the coordinates that are named after the loop."""
+    mechanism = derivation.mechanism
+    groups = zip(mechanism.coordinates, mechanism.velocity_groups, strict=True)
+    known: dict[str, tuple[str, ...]] = {}
+    for coordinate, velocities in groups:
+        positions = (coordinate.name,) if isinstance(coordinate, Coordinate) else coordinate.names
+        known |= dict.fromkeys(positions, velocities) | {velocity: (velocity,) for velocity in velocities}
+    found: set[int] = set()
+    for name in quantity.of.split(":")[1:]:
+        if name not in known:
+            raise DerivationError(f"{quantity}: {name!r} is no coordinate\n  {did_you_mean(name, known)}")
+        found |= {mechanism.layout.velocities.index(velocity) for velocity in known[name]}
+    return found
 
 
 def named_loop(derivation: Derivation, quantity: Quantity) -> Loop:
     """The loop a quantity is asked of."""
     loops = {loop.name: loop for loop in derivation.mechanism.loops if isinstance(loop, Loop)}
-    if quantity.of not in loops:
-        known = did_you_mean(quantity.of, loops) if loops else f"{derivation.mechanism.name} has no loop of two frames"
-        raise DerivationError(f"{quantity}: there is no loop {quantity.of!r}\n  {known}")
-    return loops[quantity.of]
+    name = quantity.of.split(":")[0]
+    if name not in loops:
+        known = did_you_mean(name, loops) if loops else f"{derivation.mechanism.name} has no loop of two frames"
+        raise DerivationError(f"{quantity}: there is no loop {name!r}\n  {known}")
+    return loops[name]
 
 
 # What joints transmit: of the tree by the principle of release, of loops by the multipliers of their rows.

@@ -102,7 +102,8 @@ def _fault(quantity: Quantity, colon: bool, at: bool) -> str:
     if record.subject is Subject.MECHANISM:
         return f"write {record.name} alone, it is of the whole mechanism" if colon else ""
     parts = quantity.of.split(":")
-    if not all(parts) or len(parts) != len(record.subject.value.split(":")):
+    given, wanted = len(parts), len(record.subject.value.split(":"))
+    if not all(parts) or given < wanted or (given > wanted and record.subject is not Subject.LOOP):
         other = "; of unknown forces write B_unknown" if record.name == "B" else ""
         return f"write {record.word} with the name of {record.subject.meaning}{other}"
     return ""

@@ -37,6 +37,7 @@ class Subject(Enum):
     JOINT_AND_BODY = "JOINT:BODY"
     ELEMENT = "ELEMENT"
     CONTACT = "CONTACT"
+    #: Names of coordinates may follow, as in `B:support:q1:q2`: those that are taken as independent.
     LOOP = "LOOP"
 
     @property

@@ -16,6 +16,7 @@ from kinegraph.model.elements import (
     Arc,
     Capsule,
     CompliantContact,
+    Cone,
     ContactShape,
     Cylinder,
     Damper,
@@ -176,7 +177,7 @@ class _Clauses:
             return self._anchor(argument, clause)
         if kind == "(x, y, z)" and isinstance(argument, tuple) and len(argument) == 3:
             return argument[0], argument[1], argument[2]
-        if kind in ("radius", "angle") and isinstance(argument, Expression):
+        if kind in ("radius", "angle", "length") and isinstance(argument, Expression):
             return argument
         message = f"`{clause.word}` of {self.what} has an invalid {kind}"
         raise ModelError(message, clause.place, f"write {clause.word}({', '.join(_SHAPES[clause.word])})")
@@ -286,9 +287,11 @@ _SHAPES = {
     "torus": ("point", "(x, y, z)", "radius", "radius"),
     "arc": ("point", "(x, y, z)", "(x, y, z)", "radius", "angle", "radius"),
     "cylinder": ("point", "point", "radius"),
+    "cone": ("point", "(x, y, z)", "angle", "length"),
 }
 _SHAPE_TYPES: dict[str, Callable[..., ContactShape]] = {
     "sphere": Sphere, "capsule": Capsule, "plane": Plane, "torus": Torus, "arc": Arc, "cylinder": Cylinder,
+    "cone": Cone,
 }  # fmt: skip
 
 _READERS: dict[str, tuple[Callable[[_Clauses], Element], tuple[str, ...]]] = {

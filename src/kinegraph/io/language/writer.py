@@ -13,6 +13,7 @@ from kinegraph.model.elements import (
     Arc,
     Capsule,
     CompliantContact,
+    Cone,
     ContactShape,
     Cylinder,
     Damper,
@@ -218,6 +219,8 @@ def _contact_shape(shape: ContactShape) -> str:
             return f"capsule({_anchor(first)}, {_anchor(second)}, {text(radius)})"
         case Plane(point, normal):
             return f"plane({_anchor(point)}, {_vector('', normal)})"
+        case Cone(apex, axis, half_angle, length):
+            return f"cone({_anchor(apex)}, {_vector('', axis)}, {text(half_angle)}, {text(length)})"
         case Torus(center, normal, ring, radius):
             return f"torus({_anchor(center)}, {_vector('', normal)}, {text(ring)}, {text(radius)})"
         case Arc(center, normal, middle, ring, half, radius):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
@@ -26,11 +26,18 @@ def _zeros(*first: int) -> Values:
     return [Fraction(item) for item in (*first, *[0] * (_SIZE - len(first)))]
 
 
+_GENERAL = "general"
+#: What the elements motor, position, velocity, ... set, each in its own way.
+_SHORTCUT_WORDS = ("dynamics", "gain", "bias", "shortcut")
+_SHORTCUT_VALUES = ("dynamics_values", "gain_values", "bias_values")
+
+
 @dataclass
 class ActuatorLaw:
     """The general actuator that an element and its default classes describe, in the words of MJCF.
 
     bias[2] above zero is a damping ratio. `own`: attributes of the shortcut itself; the last value of each wins.
+    `shortcut`: the element that has set the gains. `outer`: the law of the class around this one.
     """
 
     dynamics: str = "none"
@@ -43,9 +50,32 @@ class ActuatorLaw:
     words: dict[str, str] = field(default_factory=dict)
     own: dict[str, Values] = field(default_factory=dict)
     inherited: Fraction = Fraction(0)
+    shortcut: str = _GENERAL
+    outer: ActuatorLaw | None = None
+
+    def in_class(self) -> ActuatorLaw:
+        """The law with which a default class inside this one begins."""
+        copy = replace(self, outer=self, shared=dict(self.shared), words=dict(self.words), own=dict(self.own))
+        for name in _SHORTCUT_VALUES:
+            setattr(copy, name, list(getattr(self, name)))
+        return copy
+
+    def _take_gains_for(self, tag: str) -> None:
+        """Gains that another shortcut has set do not count: those of the nearest class around that fits do."""
+        law: ActuatorLaw | None = self
+        while law is not None and law.shortcut not in (_GENERAL, tag):
+            law = law.outer
+        if law is not self:
+            fitting = law or ActuatorLaw()
+            for name in _SHORTCUT_WORDS:
+                setattr(self, name, getattr(fitting, name))
+            for name in _SHORTCUT_VALUES:
+                setattr(self, name, list(getattr(fitting, name)))
 
     def apply(self, element: Element) -> None:
         """Take the attributes of an element of a default class, or of the actuator itself."""
+        if element.tag != _GENERAL:
+            self._take_gains_for(element.tag)
         for name, most in _SHARED.items():
             found = _values(element, name, most)
             if found is not None:
@@ -53,6 +83,7 @@ class ActuatorLaw:
         self.words |= {name: word for name in _WORDS if (word := element.get(name)) is not None}
         self.inherited = _number(element, "inheritrange", self.inherited)
         _SHORTCUTS.get(element.tag, ActuatorLaw._other)(self, element)
+        self.shortcut = element.tag
 
     @property
     def gear(self) -> Values:
@@ -140,8 +171,9 @@ class ActuatorLaw:
         self.bias_values = [Fraction(0), Fraction(0), -rate, *_zeros()[3:]]
 
     def _damper(self, element: Element) -> None:
+        before = -self.gain_values[2] if self.shortcut == "damper" else Fraction(0)
         self.dynamics, self.gain, self.bias = "none", "affine", "none"
-        self.gain_values = [Fraction(0), Fraction(0), -_number(element, "kv", Fraction(0)), *_zeros()[3:]]
+        self.gain_values = [Fraction(0), Fraction(0), -_number(element, "kv", before), *_zeros()[3:]]
         self.words["ctrllimited"] = "true"
 
     def _cylinder(self, element: Element) -> None:

@@ -117,15 +117,22 @@ class ActuatorReader:
         disabled = _groups(root)
         for group in root.all("actuator"):
             for element in (one for one in group.children if one.tag in ACTUATORS):
-                law = ActuatorLaw()
-                for one in (*self.defaults.actuators(element), element):
-                    law.apply(one)
+                law = self._law(element)
                 name = element.get("name") or "_".join((*_targets(element), element.tag))
                 if not self.settings.flags.actuation or law.word("group") in disabled:
                     what = f"<{element.tag}> of <actuator> that is disabled"
                     self.findings.count(FindingKind.NOT_USED, _TOPIC, what, element.place, name)
                     continue
                 yield name, self._legal(name), law, element
+
+    def _law(self, element: Element) -> ActuatorLaw:
+        law = ActuatorLaw()
+        for elements in self.defaults.actuators(element):
+            law = law.in_class()
+            for one in elements:
+                law.apply(one)
+        law.apply(element)
+        return law
 
     def _legal(self, name: str) -> str:
         """A name for the input; that of a joint gets an ending."""

@@ -181,9 +181,9 @@ def _multiple(
     return orienter.euler(angles, element, "a replica")
 
 
-#: Elements from which MuJoCo generates bodies, and what to do instead.
+#: Elements from which MuJoCo generates bodies: why they are refused, and what to do instead.
 _EXPAND = "save the model from MuJoCo (mujoco.mj_saveLastXML), which writes the bodies out"
-_GENERATED = {
+GENERATED = {
     "composite": ("its bodies, joints and tendons are generated", _EXPAND),
     "flexcomp": ("deformable bodies are not supported", "remove it"),
     "attach": ("it takes bodies from another model", _EXPAND),
@@ -243,8 +243,8 @@ def _contents(piece: Piece, defaults: Defaults, orienter: Orienter) -> Iterator[
     while pending:
         here = pending.pop()
         element = here.element
-        if element.tag in _GENERATED:
-            reason, remedy = _GENERATED[element.tag]
+        if element.tag in GENERATED:
+            reason, remedy = GENERATED[element.tag]
             raise ModelError(f"<{element.tag}> is not supported: {reason}", element.place, remedy)
         if element.tag == "frame" or is_replica(element):
             inner = (*here.around, *_inside(element, orienter))

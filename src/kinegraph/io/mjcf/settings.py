@@ -221,7 +221,7 @@ class Defaults:
 
     def __init__(self, root: Element) -> None:
         self._classes: dict[str, _Attributes] = {_MAIN: {}}
-        self._actuators: dict[str, tuple[Element, ...]] = {_MAIN: ()}
+        self._actuators: dict[str, tuple[tuple[Element, ...], ...]] = {_MAIN: ()}
         for element in root.all("default"):
             self._enter(element)
 
@@ -238,7 +238,8 @@ class Defaults:
             own = {tag: dict(attributes) for tag, attributes in self._classes[parent].items()}
             self._classes[name] = own
             drives = tuple(child for child in element.children if child.tag in ACTUATORS)
-            self._actuators[name] = (*self._actuators[parent], *drives)
+            around = self._actuators[parent]  # several outermost elements are one class
+            self._actuators[name] = (sum(around, ()) + drives,) if element is top else (*around, drives)
             for child in element.children:
                 if child.tag == "default":
                     pending.append((child, child.required("class"), name))
@@ -252,8 +253,8 @@ class Defaults:
         filled = _combined(self._classes[name].get(tag or element.tag, {}), element.attributes)
         return Element(element.tag, filled, element.place, element.children)
 
-    def actuators(self, element: Element) -> tuple[Element, ...]:
-        """The elements of its classes that set attributes of an actuator, outermost first; all tags act on all."""
+    def actuators(self, element: Element) -> tuple[tuple[Element, ...], ...]:
+        """The elements of its classes that set attributes of an actuator, class by class, outermost first."""
         return self._actuators[self._class_of(element, None)]
 
     def _class_of(self, element: Element, inherited_class: str | None) -> str:

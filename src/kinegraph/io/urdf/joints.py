@@ -21,7 +21,10 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import Extra, JointFriction, JointLimits
 
-_EXPAND = "expand the file first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
+_EXPAND = (
+    "load it with xacro={} (--xacro ''; pip install 'kinegraph[xacro]') if you trust it, because this evaluates Python "
+    "expressions of the file; or expand it first: `xacro robot.urdf.xacro > robot.urdf`"
+)
 
 
 def refuse_xacro(root: Element) -> None:

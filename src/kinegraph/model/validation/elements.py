@@ -13,6 +13,7 @@ from kinegraph.model.elements import (
     Arc,
     Capsule,
     CompliantContact,
+    Cone,
     ContactShape,
     Cylinder,
     Damper,
@@ -130,6 +131,8 @@ def _sizes(shape: ContactShape) -> tuple[Expression, ...]:
             return (*shape.normal, shape.ring, shape.radius)
         case Arc():
             return (*shape.normal, *shape.middle, shape.ring, shape.half_angle, shape.radius)
+        case Cone():
+            return (*shape.axis, shape.half_angle, shape.length)
         case Sphere() | Capsule() | Cylinder():
             return (shape.radius,)
 

@@ -94,7 +94,7 @@ def cyclic_velocities(
     for _ in range(_CYCLIC_SAMPLES):
         state = OperatingPoint(
             point.q + random.uniform(-1, 1, len(point.q)), random.uniform(-1, 1, len(point.v)), point.tau, point.u,
-            point.t, point.given,
+            point.t, point.given, point.z,
         )  # fmt: skip
         largest = np.maximum(largest, _largest_slopes(mechanism, state, forces, rows, geared))
     return tuple(int(index) for index in np.flatnonzero(largest < _CYCLIC_ROUNDING))

@@ -12,6 +12,7 @@ from kinegraph.model.elements import (
     Arc,
     Capsule,
     CompliantContact,
+    Cone,
     ContactShape,
     Cylinder,
     Plane,
@@ -32,6 +33,7 @@ _RODS = 36
 _DISC, _THIN = 0.1, 0.004
 _GLASS = [0.62, 0.68, 0.76, 0.35]
 _LEAST = 1e-9
+_ROD = 0.015  # thickness of the rods of a cone, of its length
 
 
 class ContactShapeDrawer:
@@ -54,7 +56,7 @@ class ContactShapeDrawer:
     def _reach(self, shapes: list[ContactShape]) -> float:
         """How far points of shapes are from the origins of their bodies: the size of planes follows from it."""
         found = [self._number(one.ring) for one in shapes if isinstance(one, Torus | Arc)]
-        found += [self._number(one.radius) for one in shapes if not isinstance(one, Plane)]
+        found += [self._number(one.radius) for one in shapes if not isinstance(one, Plane | Cone)]
         for shape in shapes:
             for anchor in anchors_of(shape):
                 place = self._place(anchor)
@@ -74,6 +76,8 @@ class ContactShapeDrawer:
                 yield self._rod(kind, place.link, ends, self._number(shape.radius), body)
             case Torus() | Arc():
                 yield from self._ring(shape, place, body)
+            case Cone():
+                yield from self._wall(shape, place, body)
             case Plane():
                 normal, size = place.rotation @ self._direction(shape.normal), max(reach, _LEAST)
                 if body is None:
@@ -97,6 +101,21 @@ class ContactShapeDrawer:
         around = [place.rotation @ (size * (np.cos(one) * first + np.sin(one) * second)) for one in turns]
         for ends in pairwise(around):
             yield self._rod("capsule", place.link, (place.position + ends[0], place.position + ends[1]), radius, body)
+
+    def _wall(self, cone: Cone, place: FrameOnLink, body: str | None) -> Iterator[Part]:
+        """A cone as rods along its wall, and its rim."""
+        axis = self._direction(cone.axis)
+        first = _across(np.eye(3)[int(np.argmin(np.abs(axis)))], axis)
+        second = np.cross(axis, first)
+        half, length = self._number(cone.half_angle), self._number(cone.length)
+        radius = _ROD * length
+        turns = np.linspace(0, 2 * np.pi, _RODS + 1)
+        rim = [length * (np.cos(half) * axis + np.sin(half) * (np.cos(t) * first + np.sin(t) * second)) for t in turns]
+        ends = [place.position + place.rotation @ one for one in rim]
+        for pair in pairwise(ends):
+            yield self._rod("capsule", place.link, pair, radius, body)
+        for end in ends[:-1:3]:
+            yield self._rod("capsule", place.link, (place.position, end), radius, body)
 
     def _rod(self, kind: str, link: int, ends: tuple[Floats, Floats], radius: float, body: str | None) -> Part:
         """A capsule or a cylinder between two points of a link; its own axis is z."""
