@@ -19,6 +19,7 @@ TREE = """
     B~A | Sz(-l1), Ry(q2)  | Sz(-0.2), m(m2), Jy(0.02);
     output tip = B (0, 0, -0.4);
     damper d | on(q1), damping(0.5);
+    damper e | on(q2), damping(0.2);
     define pull = S*cos(q1);
     force P | at(tip), world(pull, 0, 2*S);
     force M | value(3*R), on(q2);
@@ -56,6 +57,8 @@ WITH_FORCES = {
     "first-integrals": "first-integrals {}",
     "sensitivities": "sensitivities {} --for 0.2 --by m1 --outputs tip.x",
     "fit": "fit {} DATA --unknown l1",
+    "tolerances": "tolerances {} --outputs tip.x --tolerance m1=0.01 --for 0.2 --samples 20",
+    "periodic-motion": "periodic-motion {} --input q1=sin(t) --period 6.283185307",
     "synthesize": "synthesize {} --wanted tip.x=-0.05 --bounds m1=1:3 --for 0.2 --times 4",
 }
 #: Those that mean the same with a loop.
@@ -75,8 +78,10 @@ WITHOUT_FORCES = {
     "inspect": "inspect {} -q tau --stage derived",
     "store": "store add {} -q tau --effort quick --store DIR/models.db",
 }
-#: Commands without a model, or for other mechanisms: platforms and docking ports.
-OTHERS = {"models", "reproduce", "demo", "workspace", "dock"}
+#: Commands without a model, or for other mechanisms: platforms, docking ports.
+OTHERS = {"models", "reproduce", "demo", "workspace", "dock", "studio"}
+#: Commands for rotors, cycles of linkages, flywheels and chains.
+OTHERS |= {"campbell", "unbalance-response", "flywheel", "synthesize-cycle", "simulate-chains"}
 #: What a clock decides, or rounding: how many runs a fit takes.
 TIMES = ("seconds", "wall_time", "elapsed", "runs")
 
@@ -134,7 +139,7 @@ def test_every_command_is_tried():
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: Slow ones, once with trees and once with loops, are tried by `make soak` alone.
-SLOW = {} if SOAK else {"continuation", "study", "response", "reactions"}
+SLOW = {} if SOAK else {"continuation", "study", "response", "reactions", "periodic-motion", "tolerances"}
 TRIED = [
     *((name, TREE) for name in WITH_FORCES if name not in SLOW),
     *((name, LOOP) for name in (WITH_LOOPS if SOAK else ("eval",))),

@@ -11,6 +11,7 @@ from kinegraph.errors import DerivationError
 from kinegraph.graph.build import bind
 from kinegraph.graph.node import Output
 from kinegraph.tasks.operating_point import taken
+from tests.cli.run import data, runner
 from tests.mechanisms import random_state, random_tree
 
 SPATIAL = """
@@ -91,6 +92,19 @@ def test_they_are_differentiated_and_bound():
                    "force P | at(e), world(0, 0, S);")  # fmt: skip
     assert kg.formula(kg.derive(rod, "d(A)/d(q)")).strip() == "s_q = sin(q)\n\nd(A_unknown)/d(q)[1,1] = s_q"
     assert bind(kg.derive(rod, "A"), {}) == kg.derive(rod, "A_unknown")
+
+
+def test_they_are_stored_and_evaluated_in_the_store(tmp_path, capsys):
+    run, store = runner(capsys), tmp_path / "models.sqlite"
+    (tmp_path / "rod.kg").write_text(
+        "model rod; coordinates q; unknown S; gravity 0, 0, -9.81; Rod | Ry(q) | Sz(-1), m(2);"
+        "output e = Rod (0, 0, -1); force P | at(e), world(S, 0, 0);"
+    )
+    assert run(f"store add {tmp_path}/rod.kg -q A_unknown,B_unknown --effort quick --store", store).code == 0
+    found = data(run(f"store eval rod --state \"q=0.3,q''=1.5\" --json --store {store}"))
+    values = {name.partition("[")[0]: np.ravel(value).tolist() for name, value in found.items()}
+    assert values["A_unknown"] == pytest.approx([-np.cos(0.3)])
+    assert values["B_unknown"] == pytest.approx([2 * 1.5 + 2 * 9.81 * np.sin(0.3)])
 
 
 @pytest.mark.parametrize(("word", "message"), [

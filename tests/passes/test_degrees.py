@@ -21,7 +21,7 @@ from kinegraph.passes.analytic_expansion import Limits
 from kinegraph.passes.expand import Expand
 from kinegraph.store.expressions import expand
 
-SEEDS = range(12 if os.environ.get("KINEGRAPH_SOAK") else 3)
+SEEDS = range(12 if os.environ.get("KINEGRAPH_SOAK") else 2)
 
 
 def tree(seed: int, count: int = 5, loop: str = "") -> kg.Mechanism:

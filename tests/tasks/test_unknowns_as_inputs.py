@@ -72,3 +72,10 @@ def test_a_simulator_and_a_linear_system_take_unknowns_as_inputs():
 def test_an_unknown_is_no_parameter(call):
     with pytest.raises(KinegraphError, match="S is an input of the model: pass it as inputs or in the state"):
         call()
+
+
+def test_locking_a_coordinate_removes_the_unknown_of_its_drive():
+    held = kg.lock(kg.load("five-bar"), crank1=2.2)
+    assert [one.name for one in held.unknowns] == ["M2"]
+    both = kg.lock(UNKNOWN, q2=0.2)  # S acts on what still moves
+    assert [one.name for one in both.unknowns] == ["S"]

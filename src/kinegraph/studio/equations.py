@@ -49,7 +49,7 @@ class _Request:
         return stored.reduced(stored.resolve_closure(request_of(self.mechanism, self.quantities))).graph
 
 
-def _asked(arguments: Arguments) -> _Request:
+def _equations_of(arguments: Arguments) -> _Request:
     mechanism = replace(read_model(arguments), contacts=())  # their forces enter as multipliers
     if len(mechanism.layout.velocities) > LARGE:
         raise DerivationError(
@@ -62,7 +62,7 @@ def _asked(arguments: Arguments) -> _Request:
 def equations(arguments: Arguments, channel: Channel) -> dict[str, object]:
     """Abbreviations and entries in MathML, the counts after each pass, and the proof."""
     channel.progress(0.1, "deriving")
-    request = _asked(arguments)
+    request = _equations_of(arguments)
     reduced = stored.reduced(stored.resolve_closure(request_of(request.mechanism, request.quantities)))
     graph = reduced.graph
     channel.progress(0.7, "typesetting")
@@ -130,8 +130,10 @@ def _values(graph: Graph, nodes: Sequence[int], mechanism: Mechanism, arguments:
     known: dict[str, float] = {symbol.name: 0.0 for symbol in graph.symbols() if symbol.kind is not Kind.CONSTANT}
     known |= float_values(parameter_values(mechanism, given)) | {TIME: 0.0}
     known |= {str(name): float(value) for name, value in (state if isinstance(state, Mapping) else {}).items()}
-    asked = Graph(graph.nodes, (Output("entries", (len(nodes),), tuple(nodes)),))
-    found = np.asarray(interpret(asked, {s.name: known[s.name] for s in graph.symbols() if s.name in known})["entries"])
+    selected = Graph(graph.nodes, (Output("entries", (len(nodes),), tuple(nodes)),))
+    found = np.asarray(
+        interpret(selected, {s.name: known[s.name] for s in graph.symbols() if s.name in known})["entries"]
+    )
     return dict(zip(nodes, found.tolist(), strict=True))
 
 
@@ -141,7 +143,7 @@ def _operations(operations: Operations) -> dict[str, int]:
 
 def equations_as(arguments: Arguments, channel: Channel) -> dict[str, object]:
     """The equations as text of a language: latex, text, sympy or c."""
-    request, form = _asked(arguments), arguments.get("form")
+    request, form = _equations_of(arguments), arguments.get("form")
     if form == "sympy":
         return {"text": _sympy(request)}
     if form == "c":

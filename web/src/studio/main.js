@@ -118,6 +118,7 @@ async function refresh() {
   document.body.classList.toggle("stale", Boolean(found.error));
   showError(found.error);
   if (!found.error) show(found);
+  else chips([{ name: "text", ready: false, why: found.error.line ? `error in line ${found.error.line}` : "error" }]);
   if (since) {
     viewer.render();
     studio.latencies.push(performance.now() - since);

@@ -51,7 +51,7 @@ export class Tasks {
     });
     if (equilibria.length) this.#put(equilibria[0].state);
     return [
-      element("h2", "", `${equilibria.length} equilibria`), element("p", "note", `found from ${starts} starts${continua ? `; ${continua} continua, each with one example` : ""}`),
+      element("h2", "", equilibria.length === 1 ? "1 equilibrium" : `${equilibria.length} equilibria`), element("p", "note", `found from ${starts} starts${continua ? `; ${continua} continua, each with one example` : ""}`),
       table(rows, ["", "", "position"]), ...singular.map((words) => element("p", "note", words)),
     ];
   }
@@ -65,7 +65,7 @@ export class Tasks {
     this.#put(state);
     if (first) this.animate(first, state);
     return [
-      element("h2", "", `${modes.length} modes about the nearest equilibrium`), element("p", stable ? "note good" : "note bad", stable ? "stable" : "not stable, or neutral"),
+      element("h2", "", `${modes.length} ${modes.length === 1 ? "mode" : "modes"} about the nearest equilibrium`), element("p", stable ? "note good" : "note bad", stable ? "stable" : "not stable, or neutral"),
       table(rows, ["", "Hz", "damping", "eigenvalue / (1/s)"]), shapes, button("Stop the animation", () => this.animate(null)),
     ];
   }
@@ -130,6 +130,6 @@ export class Tasks {
   _branches({ branches, held, more }) {
     const rows = branches.map((one, k) => button(`${k + 1}`, () => this.#put(one), { title: Object.entries(one).map(([name, value]) => `${name} = ${digits(value, 5)}`).join(", ") }));
     if (branches.length < 2) note("there is only one assembly with these values");
-    return [element("h2", "", `${branches.length} assemblies`), element("p", "note", held.length ? `all with the same ${held.join(", ")}${more ? `; ${more} more` : ""}` : ""), element("div", "row wrap", ...rows)];
+    return [element("h2", "", branches.length === 1 ? "1 assembly" : `${branches.length} assemblies`), element("p", "note", held.length ? `all with the same ${held.join(", ")}${more ? `; ${more} more` : ""}` : ""), element("div", "row wrap", ...rows)];
   }
 }

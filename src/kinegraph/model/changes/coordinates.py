@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from kinegraph.errors import ModelError
 from kinegraph.model.constraints import AnyLoop, Constraint, Contact, Coupling
 from kinegraph.model.definitions import Definition, replaced, resolved
-from kinegraph.model.elements import Element, Input
+from kinegraph.model.elements import Element, Input, mentions
 from kinegraph.model.evaluate import known_parameter_values, number
 from kinegraph.model.expressions import PI, TIME, Expression, Name, Scalar, expression, names
 from kinegraph.model.mechanism import (
@@ -34,7 +34,8 @@ def lock(mechanism: Mechanism, *coordinates: str | Mapping[str, Scalar], **value
 
     A value is a number or an expression of parameters. The coordinate becomes a parameter of the same name, so its
     value can still be set. All four components of a quaternion are locked together. Springs, dampers, forces and
-    limits that act only on locked coordinates are removed. A constraint on locked coordinates only must be satisfied.
+    limits that act only on locked coordinates are removed, with unknowns that no other force has. A constraint on
+    locked coordinates only must be satisfied.
     """
     wanted: dict[str, Scalar | None] = {}
     for one in coordinates:
@@ -90,9 +91,11 @@ class _Locked:
         constraints = [*free.constraints, *(self._relation(loop) for loop in free.loops if self._is_broken(loop))]
         quasi = [one for one in free.quasivelocities if self._moves(one.value)]
         still = tuple(Definition(one.name, one.value) for one in free.quasivelocities if one not in quasi)
+        elements = tuple(element for element in free.elements if self._works(element))
         locked = replace(
             free,
-            elements=tuple(element for element in free.elements if self._works(element)),
+            elements=elements,
+            unknowns=tuple(one for one in free.unknowns if any(mentions(element, one.name) for element in elements)),
             loops=tuple(loop for loop in free.loops if not self._is_broken(loop)),
             constraints=tuple(one for one in constraints if not self._is_satisfied(one)),
             contacts=tuple(self._with_slip(contact) for contact in free.contacts if not self._is_open(contact)),

@@ -38,11 +38,11 @@ class CoordinateConstraints:
     """The constraints and couplings of a mechanism, without its loops between frames."""
 
     def __init__(self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None) -> None:
-        kept: list[Coupling] = [one for one in mechanism.loops if isinstance(one, Coupling)]
+        couplings: list[Coupling] = [one for one in mechanism.loops if isinstance(one, Coupling)]
         bound = {one.name: one.value for one in mechanism.parameters if one.value is not None}
         bound |= {name: expression(value, name) for name, value in (parameters or {}).items()}
-        graph = _graph(replace(mechanism, loops=tuple(kept)), bound)
-        self.names = (*(one.name for one in kept), *(one.name for one in mechanism.constraints))
+        graph = _graph(replace(mechanism, loops=tuple(couplings)), bound)
+        self.names = (*(one.name for one in couplings), *(one.name for one in mechanism.constraints))
         layout = mechanism.layout
         symbols = [
             *(Symbol(Kind.COORDINATE, name) for name in layout.positions),
@@ -84,8 +84,8 @@ def held_forces(
     free: accelerations without the rows. effect: what generalized forces add to them, with closed and with open loops.
     """
     rows = found.jacobian
-    closed, opened = zip(*(effect(row) for row in rows), strict=True)
-    own = np.array([row @ column for row, column in zip(rows, opened, strict=True)])
+    closed, open_effects = zip(*(effect(row) for row in rows), strict=True)
+    own = np.array([row @ column for row, column in zip(rows, open_effects, strict=True)])
     right = -(rows @ free + found.bias + 2 * alpha * found.rate + beta**2 * found.value)
     return _solved(rows @ np.column_stack(closed), right, own)
 

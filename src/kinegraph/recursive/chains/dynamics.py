@@ -231,8 +231,8 @@ class ChainSystem:
         apart = self._of_loops(q, v, tau, t, closed=False).qdd.copy()
 
         def effect(force: Floats) -> tuple[Floats, Floats]:
-            opened = self._of_loops(q, v, tau + force, t, closed=False).qdd - apart
-            return self._of_loops(q, v, tau + force, t).qdd - free, opened
+            unconstrained = self._of_loops(q, v, tau + force, t, closed=False).qdd - apart
+            return self._of_loops(q, v, tau + force, t).qdd - free, unconstrained
 
         given = self._stabilized
         multipliers, pivots = held_forces(rows, free, effect, given.alpha, given.beta)

@@ -1,4 +1,4 @@
-/* Kinegraph page, built from web/ by make web; sources 2a787cf05b381d4e9b60e23d1bfb95facfa50878392d505e40b4b06a0fec00e7 */
+/* Kinegraph page, built from web/ by make web; sources cb491eec494385c485d81d8488239f22696a6c8a60d9191aaf15e7e01a5b6d7d */
 /*! Contains three.js
 The MIT License
 
