@@ -42,6 +42,7 @@ _MODULES = {
     "store": "The model database: saving and loading.",
     "simulate": "Simulations beside SciPy with Pinocchio, Exudyn and MuJoCo (--peers) at equal accuracy.",
     "stepping": "Robots stepped from outside, one and thousands at once, beside MuJoCo.",
+    "feet": "A quadruped stands, is pushed and trots, beside MuJoCo: speed and penetration.",
     "robots": "Robots of example-robot-data beside Pinocchio; --wheels: files of other packages, MuJoCo too.",
     "robot-calls": "The calls of Pinocchio and MuJoCo used most, beside `kg.robot`: do they agree?",
     "runtime-parameters": "Kernels with all inertias as run-time parameters beside kernels with constants.",

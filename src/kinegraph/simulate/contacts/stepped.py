@@ -31,7 +31,7 @@ from kinegraph.simulate.contacts.shapes import Scene, scene
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.solve.loops.collision_distances import MOST_EDGES, MOST_FACES, MOST_POINTS, DistanceMemory
 from kinegraph.solve.loops.collision_points import CollisionMemory, CollisionPoints
-from kinegraph.solve.loops.collision_shapes import MOST_CORNERS
+from kinegraph.solve.loops.collision_shapes import MOST_CORNERS, Shapes
 from kinegraph.solve.loops.contact_stepping import (
     COLUMNS,
     COUNT,
@@ -255,17 +255,7 @@ class SteppedContacts:
         n, bodies = len(self.mechanism.layout.velocities), len(self.scene.bodies)
         rows = most * int(max(model.widths))
         total = int(model.gap_first[-1])
-        longest = max(4 * MOST_CORNERS, int(max(np.diff(model.shapes.first_vertex), default=0)))
-        distances = DistanceMemory(
-            np.zeros((MOST_POINTS + 1, 3)),
-            np.zeros((MOST_POINTS + 1, 3)),
-            np.zeros(4),
-            np.zeros((MOST_FACES + MOST_EDGES, 3), dtype=np.int64),
-            np.zeros((MOST_FACES + MOST_EDGES, 4)),
-            np.zeros((MOST_EDGES, 2), dtype=np.int64),
-        )
-        frames, polygons = np.zeros((len(model.shapes.kinds), 12)), np.zeros((3, longest, 3))
-        collisions = CollisionMemory(frames, polygons[0], polygons[1], polygons[2], np.zeros(longest), distances)
+        collisions = collision_memory(model.shapes)
         touches = CollisionPoints(
             np.zeros(1, dtype=np.int64),
             np.zeros(most, dtype=np.int64),
@@ -324,6 +314,21 @@ class SteppedContacts:
     def previous(self) -> Floats:
         """What one step keeps for the next."""
         return np.zeros((self.settings.most + 1, COLUMNS))
+
+
+def collision_memory(shapes: Shapes) -> CollisionMemory:
+    """The memory in which the points of shapes are found."""
+    longest = max(4 * MOST_CORNERS, int(max(np.diff(shapes.first_vertex), default=0)))
+    distances = DistanceMemory(
+        np.zeros((MOST_POINTS + 1, 3)),
+        np.zeros((MOST_POINTS + 1, 3)),
+        np.zeros(4),
+        np.zeros((MOST_FACES + MOST_EDGES, 3), dtype=np.int64),
+        np.zeros((MOST_FACES + MOST_EDGES, 4)),
+        np.zeros((MOST_EDGES, 2), dtype=np.int64),
+    )
+    frames, polygons = np.zeros((len(shapes.kinds), 12)), np.zeros((3, longest, 3))
+    return CollisionMemory(frames, polygons[0], polygons[1], polygons[2], np.zeros(longest), distances)
 
 
 def _width(dimension: int) -> int:
