@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
+from kinegraph import library
 from tests.fuzz.damage import Vocabulary
 
 _TESTS = Path(__file__).parents[1]
@@ -34,6 +34,10 @@ force f | value(u - 2*x'), on(x);""",
     """coordinates h = 1, q, c; A | Sz(h) | m(1); B | Ry(q) | Sx(1), m(1); C~B | Sx(2), Ry(c) | Sx(1), m(1);
 loop pin | revolute(y) | C: Sx(2) | Sx(1), Sz(1); constraint k | h = 0.1*q;
 contact floor | A.z >= 0 | restitution(0.8);""",
+    """coordinates q = 5 deg; table T | (0, 1 mm), (1.5, 2 [N/mm]), (2, 3) | spline, hold; force f | value(T(q)), on(q);
+table U | x(0, 1), y(0, 2), values((1, 2), (3, 4)) | linear, refuse;
+A | R(0, -1, 0, 1, 0, 0, 0, 0, 1), Rz(q) | m(2 kg), Jz(1);
+damper d | on(A.wz), force(U(q, t)*rate);""",
     "quaternion (e0,e1,e2,e3) velocity (a,b,c) = (1,0,0,0); A | Q(e0,e1,e2,e3) | m(1), Jx(1), Jy(2), Jz(3);",
 )
 
@@ -43,9 +47,8 @@ def models() -> tuple[str, ...]:
     """Models: every statement, those of the manual, short ones of the library."""
     manual = (_TESTS.parent / "docs" / "model-language.md").read_text("utf-8")
     shown = re.findall(r"^```kg\n(.*?)^```$", manual, re.DOTALL | re.MULTILINE)
-    folder = files("kinegraph.library") / "models"
-    library = sorted(entry.read_text("utf-8") for entry in folder.iterdir() if entry.name.endswith(".kg"))
-    return EVERY_STATEMENT, *SMALL_MODELS, *shown, *(text for text in library if len(text) < _LONGEST_MODEL)
+    stored = sorted(library.text(name) for name in library.names())
+    return EVERY_STATEMENT, *SMALL_MODELS, *shown, *(text for text in stored if len(text) < _LONGEST_MODEL)
 
 
 @cache

@@ -1,6 +1,7 @@
 """Tolerances: closed forms of slopes and shares, samples against first order, and what is not linear."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -9,6 +10,8 @@ import kinegraph as kg
 from kinegraph.errors import KinegraphError
 from tests.cli.run import runner
 from tests.tasks.test_synthesize_cycle import TRIANGLES
+
+SOAK = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="takes seconds; make soak")
 
 WIDTHS = {"r": 1e-4, "l": 2e-4}
 
@@ -54,8 +57,8 @@ def test_what_is_not_linear_is_said():
 
 
 def test_samples_that_do_not_close_are_counted():
-    found = kg.tolerances("slider-crank", "s", {"l": 0.4}, state={"crank": 1.5}, distribution="uniform", samples=60)
-    assert 0 < found.failed < 60 and "samples have no value" in str(found)
+    found = kg.tolerances("slider-crank", "s", {"l": 0.4}, state={"crank": 1.5}, distribution="uniform", samples=24)
+    assert 0 < found.failed < 24 and "samples have no value" in str(found)
 
 
 MISTAKES = [
@@ -76,6 +79,7 @@ def test_mistakes_are_named(given, message):
         kg.tolerances("slider-crank", **{"outputs": ["s"], "tolerances": WIDTHS, **given})
 
 
+@SOAK
 def test_the_command_says_the_same(capsys, tmp_path):
     plot = tmp_path / "pareto.svg"
     command = "tolerances slider-crank --outputs s --tolerance r=1e-4 --tolerance l=2e-4 --state crank=1 --samples 50"

@@ -24,6 +24,7 @@ from kinegraph.tasks.differentiated_run import Results, RunSettings, formulas, v
 from kinegraph.tasks.least_squares import MOST_STEPS
 from kinegraph.tasks.linearize import GROWING, common_rate, drive_rates, exponents_of, real_and_imaginary
 from kinegraph.tasks.operating_point import Floats, OperatingPoint, name_index, named_values, operating_point
+from kinegraph.tasks.period_search import first_period, from_fastest, phase_of
 from kinegraph.tasks.shooting import MEAN, SQUARE, Return, Shooting, is_driven, point_at, returning
 
 #: Points and rounds of the search for extremes between the times.
@@ -31,17 +32,10 @@ _LOOKS, _ROUNDS = 9, 4
 #: Fractions of a period that may be the period itself.
 _PARTS = (2, 3, 4, 5, 6)
 _SAME = 1e-6
-#: Points of the search for the fastest place of a motion.
-_FINE = 4001
-#: Turns of the fastest angle after which others may have turned whole turns, and how nearly.
-_MOST_TURNS, _NEARLY_WHOLE = 12, 0.08
 #: A mean below this fraction of the stroke is zero.
 _NO_MEAN = 1e-7
 #: A motion in which everything changes less than this fraction of its size is at rest.
 _REST = 1e-7
-#: How near a state comes to an earlier one, relative to its range, to count as a return; doublings of the time
-#: searched.
-_NEAR, _DOUBLINGS = 0.3, 14
 
 
 @dataclass(frozen=True)
@@ -252,9 +246,9 @@ class _Search:
         period = driving or first_period(shooting, self.period)
         fixed = [*self.hold, *(shooting.names[k] for k in shooting.cyclic)]
         if not shooting.driven:
-            phase = _phase(shooting, period, fixed)
+            phase = phase_of(shooting, period, fixed)
             if not self.hold and shooting.names.index(phase) not in shooting.turns:
-                shooting, phase, period = _fastest(shooting, point, fixed, period)
+                shooting, phase, period = from_fastest(shooting, point, fixed, period)
             fixed.append(phase)
         found = returning(shooting, shooting.begun, period, tuple(fixed))
         _require_moving(shooting, found)
@@ -292,105 +286,6 @@ class _Search:
                 "  give the period: period=... (--period)"
             )
         return 2 * np.pi / base
-
-
-def first_period(shooting: Shooting, guess: float | None) -> float:
-    """A first period of a motion without a drive: as given, of one turn, or until the state almost returns."""
-    if guess is not None:
-        return guess
-    size, x = shooting.positions, shooting.begun
-    start = shooting.run.started(np.concatenate([x, shooting.parameters]))[1]
-    rates = {k: start[size + shooting.names[size:].index(shooting.names[k] + "'")] for k in shooting.turns}
-    fastest = max(rates, key=lambda k: abs(rates[k]), default=None)
-    first = shooting.settings.start
-    if fastest is not None and abs(rates[fastest]) > 0:
-        turn = 2 * np.pi / abs(rates[fastest])
-        times = np.linspace(first, first + 3 * turn, 200 * 3)
-        moved = np.abs(shooting.states(x, times)[:, fastest] - start[fastest])
-        if moved.max() >= 2 * np.pi:
-            turn = float(np.interp(2 * np.pi, np.maximum.accumulate(moved), times)) - first
-            return turn * _turns_together(shooting, x, turn)
-    return _recurrence(shooting, x)
-
-
-def _turns_together(shooting: Shooting, x: Floats, turn: float) -> int:
-    """After how many turns of the fastest angle the others have turned whole turns too, as in a gear."""
-    first = shooting.settings.start
-    rows = shooting.states(x, np.asarray(first + turn * np.arange(_MOST_TURNS + 1)))[:, shooting.turns]
-    turned = (rows - rows[0]) / (2 * np.pi)
-    apart = np.max(np.abs(turned - np.round(turned)), axis=1)
-    near = np.flatnonzero(apart[1:] < _NEARLY_WHOLE)
-    return int(near[0]) + 1 if len(near) else 1
-
-
-def _recurrence(shooting: Shooting, x: Floats) -> float:
-    """The time until the motion comes nearest to where it was, after a while."""
-    first, span = shooting.settings.start, 1.0
-    remaining = [k for k in range(len(shooting.names)) if k not in shooting.cyclic]
-    for _ in range(_DOUBLINGS):
-        times = np.linspace(first, first + span, 1201)
-        values = shooting.states(x, times)[:, remaining]
-        late = values[600:]
-        size = np.maximum(np.abs(late - late[0]).max(axis=0), 1e-300)
-        away = np.linalg.norm((late - late[0]) / size, axis=1)
-        left = np.flatnonzero(away > 0.5)
-        if len(left):
-            inner = np.flatnonzero((away[1:-1] <= away[:-2]) & (away[1:-1] < away[2:])) + 1
-            back = [k for k in inner if k > left[0] and away[k] < _NEAR]
-            if back:
-                return float(times[600 + back[0]] - times[600])
-        span *= 2
-    raise TaskError(
-        f"{shooting.mechanism.name}: no time drives it, and the motion from its start does not come back within "
-        f"{span / 2:g} s\n  give a guess of the period, or a state on a periodic motion, or let it `settle` first"
-    )
-
-
-def _phase(shooting: Shooting, period: float, fixed: Sequence[str]) -> str:
-    """The initial value that stays and so chooses the start on the motion: the one that changes fastest there."""
-    shot = shooting.shot(shooting.begun, period)
-    size = len(shooting.names)
-    begin = shooting.shot(shooting.begun, 1e-6 * period)
-    change = np.abs(begin.end - begin.start)[:size] / shooting.scales(shooting.begun, period)
-    known = [k for k, name in enumerate(shooting.names) if name in shooting.free and name not in fixed]
-    circling = [k for k in known if k in shooting.turns and abs(shooting.advance(shot)[k]) > 1]
-    if not known:
-        raise TaskError(f"{shooting.mechanism.name}: all initial values are held, so none can be found")
-    return shooting.names[max(circling or known, key=lambda k: change[k])]
-
-
-def _fastest(
-    shooting: Shooting, point: OperatingPoint, fixed: Sequence[str], period: float
-) -> tuple[Shooting, str, float]:
-    """The same motion from where it is fastest, with the value that stays there and the time until it comes back.
-
-    There the phase is sharp, also for motions that creep and jump.
-    """
-    first, size = shooting.settings.start, shooting.positions
-    times = np.linspace(first, first + 2 * period, _FINE)
-    rows = shooting.states(shooting.begun, times)
-    late = rows[_FINE // 2 :]
-    scale = np.ptp(late, axis=0)
-    scale = np.maximum(scale, 1e-6 * np.max(scale, initial=1e-300))
-    known = [k for k, name in enumerate(shooting.names[:size]) if name in shooting.free and name not in fixed]
-    if not known:
-        return shooting, _phase(shooting, period, fixed), period
-    speeds = np.abs(np.diff(late[:, known], axis=0)) / scale[known]
-    row, column = np.unravel_index(int(np.argmax(speeds)), speeds.shape)
-    start, phase = late[row], known[column]
-    moved = shooting.beginning(point_at(point, start))
-    rising = float(np.sign(late[row + 1, phase] - start[phase]))
-    low, high, back = 1e-9 * period, 2 * period, 0.0
-    for _ in range(_ROUNDS):
-        places = np.linspace(low, high, _FINE // 4)
-        after = moved.states(moved.begun, first + np.concatenate([[0.0], places]))[1:, phase] - start[phase]
-        found = np.flatnonzero((rising * after[:-1] < 0) & (rising * after[1:] >= 0))
-        if not len(found):
-            break
-        low, high = float(places[found[0]]), float(places[found[0] + 1])
-        back = low + (high - low) * float(after[found[0]] / (after[found[0]] - after[found[0] + 1]))
-    period = back or period
-    return moved, shooting.names[phase], period
 
 
 def _require_moving(shooting: Shooting, found: Return) -> None:
