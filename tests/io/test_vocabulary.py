@@ -122,7 +122,7 @@ MODEL = """
 <mujoco model="m">
   <compiler angle="radian"/><option gravity="0 0 -1" density="1"><flag gravity="enable"/></option>
   <default><geom size="1"/><default class="d"><joint damping="1"/></default></default>
-  <asset><mesh name="a" file="a.obj"/>
+  <asset><model name="part" file="part.xml"/><mesh name="a" file="a.obj"/>
     <mesh name="tetrahedron" vertex="0 0 0 1 0 0 0 1 0 0 0 1" inertia="convex"/></asset>
   <worldbody><frame childclass="d" pos="0 0 1"><body gravcomp="1" name="b" quat="0 1 0 0">
     <joint name="j" range="-1 1" ref="1" springref="1" stiffness="1" armature="1" frictionloss="1"/>
@@ -134,6 +134,7 @@ MODEL = """
     <replicate count="2" offset="1 0 0"><site name="r" pos="9 0 0"/></replicate>
     <body xyaxes="1 0 0 0 1 0"><inertial pos="0 0 0" mass="1" diaginertia="1 1 1" zaxis="0 0 1"/></body>
   </body></frame>
+  <body><attach model="part" prefix="p_"/></body>
   <body name="free"><freejoint name="f"/><geom size="1" fluidshape="ellipsoid"/><site name="t"/></body></worldbody>
   <equality>
     <connect name="c" body1="b" body2="free" anchor="0 0 0"/><connect site1="s" site2="t"/>
@@ -155,6 +156,7 @@ MODEL = """
 THROUGH = {
     "replicate": ("replicate", REPLICA + "replicate"),
     "relation": ("joint",),
+    "model_asset": ("model",),
     "tendon_relation": ("tendon",),
     "equality_class": ("connect", "weld", "joint"),
     "tendon_class": ("fixed", "spatial"),
@@ -184,6 +186,8 @@ def test_what_is_understood_is_what_the_reader_asks_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     (tmp_path / "model.xml").write_text(text)
+    part = '<mujoco><compiler angle="radian"/><worldbody><site name="x"/></worldbody></mujoco>'
+    (tmp_path / "part.xml").write_text(part)
     (tmp_path / "a.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n")
     asked: set[tuple[str, str]] = set()
     plain = Element.get

@@ -128,12 +128,18 @@ def test_derivatives_of_derivatives_commute_and_are_reduced(slider):
     assert reduced.proved and check(slider)
 
 
+def test_displacements_without_quaternions_are_coordinates(slider):
+    found = differentiate(slider, "slider", ["H12"], "dq")
+    assert found.proof == BY_REVERSE_MODE and found.outputs == ("d(H12)/d(dq)",)
+
+
 def test_quaternions_stay_of_unit_length(store):
     nut = kg.load("wing-nut")
     add(store, nut, "H,bias")
     component = nut.layout.positions[nut.layout.quaternions[0]]
-    for by in (component, "q"):
+    for by in (component, "q", "dq"):
         assert differentiate(store, "wing-nut", ["H", "bias"], by).proof == BY_DERIVATION
+    assert differentiate(store, "wing-nut", ["bias1"], "dq").proof == ""  # said, not claimed
 
 
 def test_it_has_an_origin_and_code(slider):

@@ -414,7 +414,11 @@ def differentiate(
     if json:
         print_json(asdict(found) | {"proved": found.proved})
         return
-    proof = f"proved {found.proof}" if found.proved else "not proved: too large, differentiate single entries"
+    proof = (
+        f"proved {found.proof}"
+        if found.proved
+        else "not proved: too large, or by displacements of quaternions; try single entries, or q"
+    )
     typer.echo(f"graph #{found.graph} ({found.stage}) from #{found.origin}: {', '.join(found.outputs)}; {proof}")
     show_rows(("pass", "operations"), [(one.name, str(one.operations)) for one in found.counts])
 
@@ -422,7 +426,8 @@ def differentiate(
 # `kinegraph store`: the model database.
 
 app = typer.Typer(
-    help="The model database: add, show, query, eval, expression, code, reduce, differentiate, diff, check."
+    help="The model database: add, list, show, query, eval, expression, code, reduce, eliminate, differentiate, diff, "
+    "prune, check."
 )
 
 app.command("add")(add)

@@ -123,8 +123,8 @@ class _Derivative:
         if self.by in known:
             return True, (known[self.by],)
         word = group_word(self.by, model)
-        if model is not None and word == DISPLACEMENTS:
-            return False, ()
+        if model is not None and word == DISPLACEMENTS:  # without quaternions they are the coordinates
+            return False, () if model.layout.quaternions else Variables.POSITIONS.symbols(model)
         if word in tuple(Variables):
             found = _of_group(Variables(word), model, symbols)
             if found:

@@ -9,6 +9,7 @@ import { Files } from "./files.js";
 import { bindHand } from "./hand.js";
 import { parameterCard } from "./parameters.js";
 import { Simulation } from "./simulation.js";
+import { StudyPanel } from "./study.js";
 import { Tasks } from "./tasks.js";
 import { Viewer } from "./viewer.js";
 import "../style.css";
@@ -41,7 +42,8 @@ const simulation = new Simulation(studio, byId("simulate"));
 const equations = new Equations(studio, byId("equations"));
 const tasks = new Tasks(studio, byId("tasks"));
 const exporting = new Exports(studio, byId("export"));
-Object.assign(studio, { simulation, equations, tasks, exporting, panel: "move" });
+const study = new StudyPanel(studio, byId("study"));
+Object.assign(studio, { simulation, equations, tasks, study, exporting, panel: "move" });
 studio.tick = () => {
   hand?.();
   simulation.tick();

@@ -186,7 +186,6 @@ _EXPAND = "save the model from MuJoCo (mujoco.mj_saveLastXML), which writes the 
 GENERATED = {
     "composite": ("its bodies, joints and tendons are generated", _EXPAND),
     "flexcomp": ("deformable bodies are not supported", "remove it"),
-    "attach": ("it takes bodies from another model", _EXPAND),
 }
 _CLASSLESS = frozenset({"body", "inertial", "frame", "freejoint"})
 

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from kinegraph.errors import ModelError
 from kinegraph.io.meshes import MeshFinder
 from kinegraph.io.mjcf.actuators import ActuatorReader
+from kinegraph.io.mjcf.attach import Attacher
 from kinegraph.io.mjcf.body_forces import gravity_compensation, report_actuated_compensation
 from kinegraph.io.mjcf.body_tree import MjcfBody, bodies_of, with_includes, with_replicas
 from kinegraph.io.mjcf.contacts import contact_rules, paired_geoms, shape_contact
@@ -514,7 +515,7 @@ _TENDON = (
 _TENDON_IDLE = "group margin user solreflimit solimplimit solreffriction solimpfriction"
 _IN_BODIES = (
     "body frame joint freejoint geom site camera=idle light=idle plugin composite=generated flexcomp=generated "
-    "replicate attach=generated"
+    "replicate attach"
 )
 
 MJCF: Vocabulary = {
@@ -597,7 +598,8 @@ MJCF: Vocabulary = {
     "extension": left_out("plugins"),
     "generated": left_out("generated bodies"),
     "height_field": left_out("height fields"),
-    "model_asset": left_out("models inside models"),
+    "model_asset": entry(understood("name file"), idle("content_type")),
+    "attach": entry(understood("model body frame prefix")),
     "deformable": entry(children="flex skin=idle"),
     "flex": left_out("deformable bodies"),
     "contact": entry(children="pair exclude"),
@@ -670,12 +672,32 @@ def parse_mjcf(text: str | bytes, source: str = "", options: RobotFileOptions = 
     return _robot(parse_xml(encoded(text), source), options.meshes(None), "mechanism", options)
 
 
+def _document(root: Element, finder: MeshFinder, findings: Findings, around: tuple[Path, ...]) -> Element:
+    """The document with its includes and attached models; words that are not used are reported. `around` are the files
+    that attach this one."""
+    root = with_includes(root, finder.folder, finder.roots)
+    report_words(root, "mujoco", MJCF, findings, text=FindingKind.NOT_USED)
+
+    def open_model(reference: str, place: Element) -> tuple[Element, Path]:
+        file = finder.file(reference)
+        if file is None:
+            message = f"the model file {reference} was not found in the model's folder or below"
+            raise ModelError(message, place.place, "put it there, or name its folder: --package-root DIR")
+        path = Path(file)
+        if path in around:
+            raise ModelError(f"{reference} attaches itself", place.place, "remove one <attach>")
+        child = read_xml(path)
+        require_root(child, ModelFormat.MJCF)
+        inner = replace(finder, folder=path.parent, roots=(*finder.roots, *([finder.folder] if finder.folder else [])))
+        return _document(child, inner, findings, (*around, path)), path.parent
+
+    return Attacher(root, open_model, findings).attached()
+
+
 def _robot(root: Element, finder: MeshFinder, name: str, options: RobotFileOptions) -> Robot:
     require_root(root, ModelFormat.MJCF)
-    root = with_includes(root, finder.folder, finder.roots)
     findings = Findings()
-    report_words(root, "mujoco", MJCF, findings, text=FindingKind.NOT_USED)
-    root = with_replicas(root)
+    root = with_replicas(_document(root, finder, findings, ()))
     settings, defaults = read_settings(root), Defaults(root)
     orienter = Orienter(AngleReader(options.rule, findings), settings.degrees, settings.euler_sequence)
     bodies = bodies_of(root, defaults, orienter)

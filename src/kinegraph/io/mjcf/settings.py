@@ -213,6 +213,10 @@ ACTUATORS = frozenset({
     "adhesion", "dcmotor", "plugin",
 })  # fmt: skip
 
+#: The tag of the classes of an attached model; no file can contain an element of this name.
+ATTACHED_DEFAULT = "default of an attached model"
+_NOTHING = ""
+
 _Attributes = dict[str, dict[str, str]]
 
 
@@ -223,23 +227,29 @@ class Defaults:
         self._classes: dict[str, _Attributes] = {_MAIN: {}}
         self._actuators: dict[str, tuple[tuple[Element, ...], ...]] = {_MAIN: ()}
         for element in root.all("default"):
-            self._enter(element)
+            self._enter_main(element)
+        self._classes[_NOTHING], self._actuators[_NOTHING] = {}, ()
+        for element in root.all(ATTACHED_DEFAULT):
+            self._enter(element, element.required("class"), _NOTHING)
 
-    def _enter(self, top: Element) -> None:
+    def _enter_main(self, top: Element) -> None:
         if (top.get("class") or _MAIN) != _MAIN:
             remedy = f'remove the attribute, and put <default class="{top.get("class")}"> inside'
             raise ModelError("the outermost <default> must be the class main", top.place, remedy)
-        pending: list[tuple[Element, str, str]] = [(top, _MAIN, _MAIN)]
+        self._enter(top, _MAIN, _MAIN)
+
+    def _enter(self, top: Element, first: str, around_first: str) -> None:
+        pending: list[tuple[Element, str, str]] = [(top, first, around_first)]
         while pending:
             element, name, parent = pending.pop()
-            if element is not top and name in self._classes:
+            if name != _MAIN and name in self._classes:
                 message = f"two default classes have the name {name}"
                 raise ModelError(message, element.place, "rename one of them")
             own = {tag: dict(attributes) for tag, attributes in self._classes[parent].items()}
             self._classes[name] = own
             drives = tuple(child for child in element.children if child.tag in ACTUATORS)
             around = self._actuators[parent]  # several outermost elements are one class
-            self._actuators[name] = (sum(around, ()) + drives,) if element is top else (*around, drives)
+            self._actuators[name] = (sum(around, ()) + drives,) if name == _MAIN else (*around, drives)
             for child in element.children:
                 if child.tag == "default":
                     pending.append((child, child.required("class"), name))

@@ -1,4 +1,4 @@
-/* Kinegraph page, built from web/ by make web; sources cb491eec494385c485d81d8488239f22696a6c8a60d9191aaf15e7e01a5b6d7d */
+/* Kinegraph page, built from web/ by make web; sources 58a6f193318c4e533ddbf2e23346f7b3346ce2964968570ca7e38b9d414b43e4 */
 /*! Contains three.js
 The MIT License
 
