@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from kinegraph.display import RichDisplay
 from kinegraph.extras import Foreign, extra
 
 #: One column of a table: one entry per row.
-Column: TypeAlias = NDArray[Any]
+Column: TypeAlias = NDArray[np.generic]
+Entry = TypeVar("Entry", bound=np.generic)
 
 
 class Tabular(RichDisplay):
@@ -30,7 +31,7 @@ class Tabular(RichDisplay):
         return extra("pandas", "a data frame").DataFrame(dict(self._table()))
 
 
-def by_name(names: Sequence[str], rows: Sequence[NDArray[Any]] | NDArray[Any]) -> dict[str, Column]:
+def by_name(names: Sequence[str], rows: Sequence[NDArray[Entry]] | NDArray[Entry]) -> dict[str, NDArray[Entry]]:
     """Columns of an array with one row per entry; no rows give empty columns."""
     array = np.asarray(rows).reshape(len(rows), len(names))
     return {name: array[:, place] for place, name in enumerate(names)}
@@ -43,7 +44,7 @@ def time_series(columns: Mapping[str, Column], time: str, facts: Mapping[str, st
 
 
 def runs_over_time(
-    values: Mapping[str, NDArray[Any]],
+    values: Mapping[str, NDArray[np.generic]],
     times: Column,
     runs: Mapping[str, Column],
     facts: Mapping[str, str],
