@@ -13,17 +13,17 @@ from kinegraph.io.robot.vocabulary import Bearing, Entry
 
 _HEAD = """# MJCF: every element and attribute
 
-The reader has a table of all elements and attributes of MJCF. This page is made from that table, and
-the tests compare the table with the schema of MuJoCo, so nothing is dropped unsaid. What is in no
-column is reported as not understood. [Robot files](robots.md#mjcf) explains what becomes of them.
+The reader has a table of all elements and attributes of MJCF. This page is made from that table,
+and the tests compare the table with the schema of MuJoCo, so nothing is dropped unsaid. What is in
+no column is reported as not understood. [Robot files](robots.md#mjcf) explains what becomes of them.
 
 * **used**: part of the mechanism;
 * **no effect**: on the motion, so it is ignored (pictures, sensors, settings of MuJoCo's solver);
 * **reported**: not in the equations, and listed by `kinegraph check` and `mechanism.report`;
 * **refused**: an error that says what to do.
 
-An attribute is reported only if its value has an effect. Actuators, tendons and constraints that are
-used as a whole may still be reported by name, for example a muscle, with the reason.
+An attribute is reported only if its value has an effect. Actuators, tendons and constraints that
+are used as a whole may still be reported by name, for example a muscle, with the reason.
 """
 
 
@@ -31,8 +31,8 @@ def page() -> str:
     """The whole page."""
     rows = ["| element | used | no effect | reported |", "|---|---|---|---|"]
     rows += [_row(*one) for one in _entries()]
-    refused = ", ".join(f"`<{tag}>`: {reason}" for tag, (reason, _) in sorted(GENERATED.items()))
-    return f"{_HEAD}\n" + "\n".join(rows) + f"\n\nRefused: {refused}.\n"
+    refused = "\n".join(f"* `<{tag}>`: {reason}" for tag, (reason, _) in sorted(GENERATED.items()))
+    return f"{_HEAD}\n" + "\n".join(rows) + f"\n\nRefused:\n\n{refused}\n"
 
 
 def _entries() -> Iterator[tuple[str, str, Entry]]:
