@@ -43,6 +43,14 @@ def _no_platform(call: Callable[[], object]) -> str:
     return str(refused.value)
 
 
+def _answer(call: Callable[[], object]) -> str:
+    """The result as text, or why a pendulum has none."""
+    try:
+        return str(call())
+    except TaskError as refused:
+        return str(refused)
+
+
 def _no_plane(call: Callable[[], object]) -> str:
     """What is said of a mechanism that nothing can touch."""
     with pytest.raises(ModelError) as refused:
@@ -56,6 +64,7 @@ def _no_plane(call: Callable[[], object]) -> str:
 CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "assemble": lambda one, folder: kg.assemble(one).q.tolist(),
     "base_parameters": lambda one, folder: base_parameters(one),
+    "campbell": lambda one, folder: _answer(lambda: kg.campbell(one, "q1'", 1, 2, times=3)),
     "continuation": lambda one, folder: str(kg.continuation(one, "m1", 1, 2, starts=2, points=4)),
     "compile": lambda one, folder: kg.compile(one, "H")([0.1, 0.2]).tolist(),
     "dock": lambda one, folder: _no_ring(lambda: kg.dock(one)),
@@ -65,6 +74,7 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "fit": lambda one, folder: kg.fit(
         one, {"t": [0.1, 0.2, 0.3], "q1": [0.09, 0.06, 0.02]}, "amplitude", native=False
     ).values.tolist(),
+    "flywheel": lambda one, folder: _answer(lambda: kg.flywheel(one, "m1", "q1'", 0.1, 1.0, times=5)),
     "follow": lambda one, folder: str(kg.follow(one, {"q1": "t", "q2": "0"}, [0, 0.1])),
     "follow_by_spring": lambda one, folder: str(
         follow_by_spring(one, {"q1": "t", "q2": "0"}, [0, 0.01], stiffness=100, native=False)
@@ -81,12 +91,18 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "modes": lambda one, folder: str(kg.modes(one, {"q1": 0, "q2": 0})),
     "order": lambda one, folder: str(kg.order(one, "model")),
     "point_motion": lambda one, folder: str(kg.point_motion(one, "tip")),
+    "periodic_motion": lambda one, folder: _answer(
+        lambda: kg.periodic_motion(one, 1.0, state={"q1": 0, "q2": 0}, times=5, native=False).state
+    ),
     "pose_solver": lambda one, folder: _refusal(lambda: pose_solver(one, "Lower")),
     "reactions": lambda one, folder: str(kg.reactions(one, "Lower")),
     "robot": lambda one, folder: kg.robot(one).mass_matrix([0.1, 0.2]).tolist(),
     "response": lambda one, folder: str(kg.response(one, {"q1": 0, "q2": 0}, frequencies=[1.0])),
     "platform_poses": lambda one, folder: _no_platform(lambda: kg.platform_poses(one, {"A_l": 1})),
     "sensitivities": lambda one, folder: kg.sensitivities(one, 0.01, "m1", progress=False).final.tolist(),
+    "simulate_chains": lambda one, folder: _answer(
+        lambda: kg.simulate_chains(one, 0.01, times=2, progress=False)["q1"].tolist()
+    ),
     "simulator": lambda one, folder: kg.simulator(one, native=False).q.tolist(),
     "simulate": lambda one, folder: kg.simulate(one, 0.01, native=False, progress=False)["q1"].tolist(),
     "statics": lambda one, folder: str(kg.statics(one)),
@@ -97,9 +113,18 @@ CALLS: dict[str, Callable[[Any, Path], Any]] = {
     "synthesize": lambda one, folder: kg.synthesize(
         one, 0.1, {"q1": 0.2}, {"amplitude": (0, 1)}, times=2, native=False
     ).values.tolist(),
+    "synthesize_cycle": lambda one, folder: _answer(
+        lambda: kg.synthesize_cycle(one, {"q1": "t", "q2": "0"}, {"stroke(tip.x)": 0.5}, {"l1": (0.5, 2)}, times=4)
+    ),
     "synthesize_path": lambda one, folder: kg.synthesize_path(
         one, {"q1": "t", "q2": "0"}, {"tip.x": "0.1"}, {"l1": (0.5, 2)}, [0.1, 0.2]
     ).values.tolist(),
+    "tolerances": lambda one, folder: _answer(
+        lambda: kg.tolerances(one, ["tip.x"], {"l1": 0.01}, duration=0.1, times=2)
+    ),
+    "unbalance_response": lambda one, folder: _answer(
+        lambda: kg.unbalance_response(one, "q1'", {"Lower": 1e-3}, 1, 2, times=3)
+    ),
     "view": lambda one, folder: kg.view(one, folder / "page.html").name,
     "with_contacts": lambda one, folder: _no_plane(lambda: with_contacts(one)),
     "with_target": lambda one, folder: _no_ring(lambda: with_target(one)),

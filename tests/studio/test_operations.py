@@ -92,9 +92,11 @@ def test_loops_stay_closed_when_a_length_changes_while_it_runs():
     kg.simulate("four-bar", 0.001, state=positions, parameters={"a": 0.55}, progress=False)  # it is assembled
 
 
-def test_what_cannot_run_live_says_so():
-    error = asked("live", library.text("bouncing-ball"))["error"]
-    assert "contacts" in error["message"]
+def test_a_ball_bounces_live():
+    heights = [one["state"][0] for one in live(library.text("bouncing-ball"), 1.2)]
+    assert min(heights) > -0.05 and min(heights) < 0.3
+    after = heights[int(np.argmin(heights)) :]
+    assert max(after) > 0.3  # up again
 
 
 def test_arrows_follow_the_state():
@@ -128,6 +130,20 @@ def test_entries_of_equations_have_values_and_dependencies():
     assert found["entries"][0]["value"] == pytest.approx(expected[0, 0])
     assert "q2" in found["entries"][0]["symbols"] and "q1" not in found["entries"][0]["symbols"]
     assert found["counts"][0]["name"] == "derived"
+
+
+def test_a_study_is_that_of_the_package_and_its_cases_can_be_run():
+    text = library.text("double-pendulum")
+    vary, outcomes = {"m2": "uniform(0.5, 1.5)", "q1": "uniform(0.2, 0.6)"}, {"top": "max(q2)"}
+    found = result("study", text, vary=vary, outcomes=outcomes, cases=8, duration=1)
+    expected = kg.study("double-pendulum", 1, vary=vary, outcomes=outcomes, cases=8, seed=0, progress=False)
+    assert found["columns"]["top"] == pytest.approx(expected["top"])
+    assert found["states"] == ["q1"] and found["cases"] == 9 and "--vary 'm2=uniform" in found["command"]
+    state, parameters = ({name: found["columns"][name][3]} for name in ("q1", "m2"))
+    run = result("run", text, state=state, parameters=parameters, duration=1)
+    (q2,) = (one["values"] for one in run["columns"] if one["name"] == "q2")
+    assert max(q2) == pytest.approx(found["columns"]["top"][3], abs=1e-3)
+    assert "nothing is varied" in asked("study", text, vary={})["error"]["message"]
 
 
 def test_statements_are_found_in_texts_with_errors():

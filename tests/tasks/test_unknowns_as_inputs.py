@@ -5,6 +5,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError
+from kinegraph.model.constraints import _tell_of_zeros
 
 ARM = """
     model arm;
@@ -79,3 +80,14 @@ def test_locking_a_coordinate_removes_the_unknown_of_its_drive():
     assert [one.name for one in held.unknowns] == ["M2"]
     both = kg.lock(UNKNOWN, q2=0.2)  # S acts on what still moves
     assert [one.name for one in both.unknowns] == ["S"]
+
+
+def test_a_robot_says_that_it_takes_them_as_zero(caplog):
+    robot, q = kg.robot(UNKNOWN), [0.3, 0.1]
+    robot.mass_matrix(q)
+    assert not caplog.records  # no force acts on it
+    _tell_of_zeros.cache_clear()
+    found = robot.inverse_dynamics(q, [0, 0], [0, 0])
+    assert "the unknowns S, R are taken as zero" in caplog.records[-1].getMessage()
+    expected = kg.compile(UNKNOWN, "tau")(q, [0, 0], [0, 0], [0, 0])
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

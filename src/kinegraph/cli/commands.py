@@ -156,7 +156,8 @@ COMMANDS: dict[str, Entry | Group] = {
     ),
     "store": Group(
         "kinegraph.cli.store:app",
-        "The model database: add, list, show, query, eval, expression, code, reduce, diff, prune, check.",
+        "The model database: add, list, show, query, eval, expression, code, reduce, eliminate, differentiate, diff, "
+        "prune, check.",
     ),
 }
 

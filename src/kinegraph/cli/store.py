@@ -426,7 +426,8 @@ def differentiate(
 # `kinegraph store`: the model database.
 
 app = typer.Typer(
-    help="The model database: add, show, query, eval, expression, code, reduce, differentiate, diff, check."
+    help="The model database: add, list, show, query, eval, expression, code, reduce, eliminate, differentiate, diff, "
+    "prune, check."
 )
 
 app.command("add")(add)

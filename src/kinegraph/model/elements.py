@@ -229,7 +229,7 @@ class Cylinder:
 
 @dataclass(frozen=True, slots=True)
 class Cone:
-    """The inner wall of a hollow cone, such as the receptacle of a probe: only spheres inside it touch it, and its rim.
+    """A conical hollow in a solid, such as the receptacle of a probe: spheres touch its wall from inside, and its rim.
 
     apex: the tip. axis: from the tip to the mouth, in the body's axes. half_angle [rad] between axis and wall.
     length [m] of the wall from the tip to the rim, along the wall.

@@ -14,9 +14,9 @@ from kinegraph.arrays import Floats
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.compile import compile as compile_quantities
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
-from kinegraph.derive.quantities.variables import depends_on_time
+from kinegraph.derive.quantities.variables import Variables, depends_on_time
 from kinegraph.errors import ModelError, TaskError, one_of
-from kinegraph.model.constraints import is_constrained
+from kinegraph.model.constraints import is_constrained, tell_of_unknowns
 from kinegraph.model.evaluate import initial_states, number, parameter_values
 from kinegraph.model.expressions import Expression, Scalar, names
 from kinegraph.model.mechanism import Body, Mechanism, Quaternion, Rotation, Shift, Transform
@@ -114,6 +114,8 @@ class Robot:
         """A quantity of arrays in the order of the model; inputs are zero, first-order states as the model says."""
         kernel = self.kernel(word)
         if word not in self._arguments:
+            if any(one.name == Variables.INPUTS for one in kernel.arguments):
+                tell_of_unknowns(self.model)
             self._arguments[word] = tuple(
                 (one.name, np.array([self._usual.get(symbol.name, 0.0) for symbol in one.symbols]))
                 for one in kernel.arguments

@@ -9,6 +9,7 @@ import { Files } from "./files.js";
 import { bindHand } from "./hand.js";
 import { parameterCard } from "./parameters.js";
 import { Simulation } from "./simulation.js";
+import { StudyPanel } from "./study.js";
 import { Tasks } from "./tasks.js";
 import { Viewer } from "./viewer.js";
 import "../style.css";
@@ -21,10 +22,10 @@ const studio = { parameters: {}, statements: [], scene: null, latencies: [], rea
 window.studio = studio;
 
 const connection = new Connection();
-const viewer = new Viewer(byId("stage"), () => {
-  sliders?.follow();
-});
+const viewer = new Viewer(byId("stage"), () => (studio.moved = true));
 let sliders = null;
+let followed = 0;
+const FOLLOW = 80; // ms between updates of the sliders while something else moves the mechanism
 
 const editor = new Editor(byId("editor"), {
   changed: () => changed(),
@@ -41,12 +42,17 @@ const simulation = new Simulation(studio, byId("simulate"));
 const equations = new Equations(studio, byId("equations"));
 const tasks = new Tasks(studio, byId("tasks"));
 const exporting = new Exports(studio, byId("export"));
-Object.assign(studio, { simulation, equations, tasks, exporting, panel: "move" });
+const study = new StudyPanel(studio, byId("study"));
+Object.assign(studio, { simulation, equations, tasks, study, exporting, panel: "move" });
 studio.tick = () => {
   hand?.();
   simulation.tick();
   tasks.tick();
   arrows();
+  const now = performance.now();
+  if (!studio.moved || studio.panel !== "move" || now - followed < FOLLOW) return;
+  [studio.moved, followed] = [false, now];
+  sliders?.follow();
 };
 
 // The arrows of forces follow the position, a few times a second.
@@ -134,6 +140,7 @@ function show(scene) {
   chips(scene.readiness);
   const panel = byId("move");
   const scroll = panel.scrollTop;
+  studio.moved = true;
   sliders = makeSliders(scene, viewer.chain, () => {
     viewer.handMoved = true;
     viewer.show();

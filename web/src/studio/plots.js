@@ -67,7 +67,7 @@ export class Plots {
   #axes(x, y) {
     const theme = getComputedStyle(document.documentElement);
     const look = { stroke: theme.getPropertyValue("--quiet"), grid: { stroke: theme.getPropertyValue("--rule"), width: 1 }, ticks: { show: false }, font: "11px sans-serif", labelFont: "11px sans-serif", labelSize: 16 };
-    return [{ ...look, label: x, size: 24 }, { ...look, label: y, size: 52 }];
+    return [{ ...look, label: x, size: 30 }, { ...look, label: y, size: 52 }];
   }
 
   #panel(data, series, unit) {

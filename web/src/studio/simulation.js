@@ -230,7 +230,7 @@ export class Simulation {
     this.panel.append(
       element("div", "card controls",
         element("div", "row", this.playButton, this.stopButton, element("label", "", "speed ", speed), this.words),
-        element("p", "note", "While it runs, drag a body to push it and change parameters under Move. Live steps are 1 ms, without events or contacts."),
+        element("p", "note", "While it runs, drag a body to push it and change parameters under Move. Live steps are 1 ms long, without events; Run has error control and exact contacts."),
         element("div", "row", this.runButton, element("label", "", this.duration, " s"), this.method, this.cancelButton),
         element("div", "row", this.replayButton, this.scrub)),
       element("div", "card", element("h2", "", "Plot"), this.quantities, element("div", "row", element("span", "note", "phase plane"), this.planeX, this.planeY), this.plots.parent),

@@ -124,7 +124,7 @@ class ShapeDistances:
         return Nearest(gap, minus(center, times(radius + gap * Fraction(1, 2), normal)), normal)
 
     def _in_cone(self, center: Vector, radius: Scalar, cone: Cone) -> Nearest:
-        """Inside: the distance from the wall. Before the mouth: the distance from the rim. Behind the wall: none.
+        """Inside: the distance from the wall. Before the mouth: the distance from the rim. Behind the wall it is solid.
 
         In the plane of the axis and the center, `along` is the place on the wall and `inside` the distance from it.
         """
@@ -140,8 +140,7 @@ class ShapeDistances:
         beyond = along - length
         from_rim = (beyond * beyond + inside * inside + _TINY).apply("sqrt")
         one, zero = beyond.number(1), beyond.number(0)
-        passed = (inside + radius).apply("select", inside, -inside)  # a sphere behind the wall does not touch it
-        gap = beyond.apply("select", from_rim, passed) - radius
+        gap = beyond.apply("select", from_rim, inside) - radius  # solid behind the wall: no step passes through it
         up = beyond.apply("select", inside / from_rim, one)
         onwards = beyond.apply("select", beyond / from_rim, zero)
         normal = plus(times(up * sine + onwards * cosine, axis), times(onwards * sine - up * cosine, outwards))

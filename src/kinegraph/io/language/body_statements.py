@@ -10,7 +10,7 @@ import numpy as np
 
 from kinegraph.errors import ModelError, Place
 from kinegraph.model.evaluate import number, value
-from kinegraph.model.expressions import Call, Expression, Name, Number, expression
+from kinegraph.model.expressions import PI, Call, Expression, Name, Number, expression, names
 from kinegraph.model.mechanism import ZERO, Axis, Inertia, Quaternion, Rotation, Shift, Transform
 from kinegraph.model.names import did_you_mean
 from kinegraph.model.poses import rational_quaternion
@@ -118,9 +118,14 @@ def _transform(item: Item, places: Places) -> Transform:
 
 
 def _about_one_axis(real: Expression, parts: tuple[Expression, Expression, Expression]) -> Rotation | None:
-    """The rotation of a quaternion of formulas about one axis: `Q(cos(a), 0, 0, sin(a))` is Rz(2*a)."""
+    """The rotation of a quaternion of formulas about one axis: `Q(cos(a), 0, 0, sin(a))` is Rz(2*a).
+
+    Single names and constants remain a quaternion.
+    """
     moving = [axis for axis, part in zip(Axis, parts, strict=True) if part != ZERO]
-    if len(moving) != 1 or all(isinstance(one, Name | Number) for one in (real, *parts)):
+    whole = (real, *parts)
+    single = all(isinstance(one, Name | Number) for one in whole)
+    if len(moving) != 1 or single or not any(names(one) - {PI} for one in whole):
         return None
     (axis,) = moving
     return Rotation(axis, expression(2) * Call("atan2", (parts[axis.value], real)))

@@ -15,7 +15,8 @@ _HEAD = """# MJCF: every element and attribute
 
 The reader has a table of all elements and attributes of MJCF. This page is made from that table,
 and the tests compare the table with the schema of MuJoCo, so nothing is dropped unsaid. What is in
-no column is reported as not understood. [Robot files](robots.md#mjcf) explains what becomes of them.
+no column is reported as not understood. [Robot files](robots.md#mjcf) explains what becomes of
+them.
 
 * **used**: part of the mechanism;
 * **no effect**: on the motion, so it is ignored (pictures, sensors, settings of MuJoCo's solver);
@@ -32,7 +33,7 @@ def page() -> str:
     rows = ["| element | used | no effect | reported |", "|---|---|---|---|"]
     rows += [_row(*one) for one in _entries()]
     refused = "\n".join(f"* `<{tag}>`: {reason}" for tag, (reason, _) in sorted(GENERATED.items()))
-    return f"{_HEAD}\n" + "\n".join(rows) + f"\n\nRefused:\n\n{refused}\n"
+    return f"{_HEAD}\n" + "\n".join(rows) + f"\n\n**Refused**\n\n{refused}\n"
 
 
 def _entries() -> Iterator[tuple[str, str, Entry]]:
