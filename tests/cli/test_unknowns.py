@@ -139,7 +139,11 @@ def test_every_command_is_tried():
 
 SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: Slow ones, once with trees and once with loops, are tried by `make soak` alone.
-SLOW = {} if SOAK else {"continuation", "study", "response", "reactions", "periodic-motion", "tolerances"}
+SLOW = (
+    {}
+    if SOAK
+    else {"continuation", "study", "response", "reactions", "periodic-motion", "tolerances", "fit", "synthesize"}
+)
 TRIED = [
     *((name, TREE) for name in WITH_FORCES if name not in SLOW),
     *((name, LOOP) for name in (WITH_LOOPS if SOAK else ("eval",))),

@@ -69,6 +69,17 @@ def test_sliders_keep_loops_closed(bars):
     assert bars.run("studio.viewer.chain.closing.missed(studio.viewer.values)") < 1e-9
 
 
+def test_a_key_is_followed_by_a_new_view(bars, record_property):
+    """The time is recorded, not asserted: the machine may be busy."""
+    bars.run("studio.latencies.length = 0")
+    bars.run("studio.editor.focus()")
+    bars.page.keyboard.press("Control+End")
+    for count in range(1, 6):
+        bars.page.keyboard.type(" ")
+        bars.wait(f"studio.latencies.length >= {count}")
+    record_property("milliseconds from key to view", float(np.median(bars.run("studio.latencies"))))
+
+
 def on_screen(seen, body):
     """Where the middle of a body is on the screen."""
     return seen.page.evaluate(

@@ -1,11 +1,15 @@
 // What all drawn parts are made of: materials, and meshes that cast shadows.
-import { Mesh, MeshStandardMaterial, Vector3 } from "three";
+import { Mesh, MeshLambertMaterial, MeshStandardMaterial, Vector3 } from "three";
 
 export const AXES = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)];
 export const Y = AXES[1];
 
-export function material(color, more = {}) {
-  return new MeshStandardMaterial({ color, roughness: 0.5, metalness: 0.05, ...more });
+// Whether materials are plain, for browsers that draw without a graphics card.
+export const quality = { fast: false };
+
+export function material(color, { roughness = 0.5, metalness = 0.05, ...more } = {}) {
+  if (quality.fast) return new MeshLambertMaterial({ color, ...more });
+  return new MeshStandardMaterial({ color, roughness, metalness, ...more });
 }
 
 export function solid(geometry, color, more) {

@@ -22,10 +22,10 @@ const studio = { parameters: {}, statements: [], scene: null, latencies: [], rea
 window.studio = studio;
 
 const connection = new Connection();
-const viewer = new Viewer(byId("stage"), () => {
-  sliders?.follow();
-});
+const viewer = new Viewer(byId("stage"), () => (studio.moved = true));
 let sliders = null;
+let followed = 0;
+const FOLLOW = 80; // ms between updates of the sliders while something else moves the mechanism
 
 const editor = new Editor(byId("editor"), {
   changed: () => changed(),
@@ -49,6 +49,10 @@ studio.tick = () => {
   simulation.tick();
   tasks.tick();
   arrows();
+  const now = performance.now();
+  if (!studio.moved || studio.panel !== "move" || now - followed < FOLLOW) return;
+  [studio.moved, followed] = [false, now];
+  sliders?.follow();
 };
 
 // The arrows of forces follow the position, a few times a second.
@@ -136,6 +140,7 @@ function show(scene) {
   chips(scene.readiness);
   const panel = byId("move");
   const scroll = panel.scrollTop;
+  studio.moved = true;
   sliders = makeSliders(scene, viewer.chain, () => {
     viewer.handMoved = true;
     viewer.show();

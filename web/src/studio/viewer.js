@@ -2,6 +2,7 @@
 import { Chain } from "../chain.js";
 import { float32, unpacked } from "../data.js";
 import { Assembly } from "../scene/assembly.js";
+import { quality } from "../scene/solids.js";
 import { Stage, drawsSlowly } from "../scene/stage.js";
 import { upward } from "../scene/view.js";
 import { matrixOf } from "../motion.js";
@@ -35,6 +36,7 @@ export class Viewer {
 
   // Draws the parts again, with other arrows.
   #draw() {
+    if (!this.stage) quality.fast = drawsSlowly();
     const assembly = new Assembly(this.data, this.chain, upward(this.data.gravity));
     for (const [name, visible] of this.layers) if (name in assembly.layers) assembly.setLayer(name, visible);
     if (!this.stage && !this.failed) this.#open(assembly);
@@ -46,7 +48,7 @@ export class Viewer {
 
   #open(assembly) {
     try {
-      this.stage = new Stage(this.parent, this.data, this.chain, assembly, drawsSlowly());
+      this.stage = new Stage(this.parent, this.data, this.chain, assembly, quality.fast);
       this.stage.setTheme(document.documentElement.dataset.theme);
       this.stage.room = 1.7; // it will swing
       this.stage.home();

@@ -73,6 +73,7 @@ def change_impulse(rows: Rows, row: int, value: float) -> float:
 def solve_impulses(rows: Rows, tolerance: float, rounds: int) -> float:
     """Sweeps over all contacts, and steps to the solution with the present modes in between, until no sweep changes a
     rate by more than the tolerance (a speed); returns the last change."""
+    begin(rows)
     apply_impulses(rows)
     change = 0.0
     for number in range(rounds):
@@ -82,6 +83,35 @@ def solve_impulses(rows: Rows, tolerance: float, rounds: int) -> float:
         if number % _SWEEPS == _SWEEPS - 1:
             step_in_mode(rows)
     return change
+
+
+@part
+def begin(rows: Rows) -> None:
+    """Without impulses to begin with: those that would stop all approaching contacts, brought into their cones."""
+    total, count = 0.0, 0
+    for i in range(rows.sizes[0]):
+        total += abs(rows.impulses[i])
+        rows.steps[i], rows.rates[i] = 0.0, rows.free[i]
+    if total > 0.0:
+        return
+    for contact in range(rows.sizes[1]):
+        n = rows.first[contact]
+        if rows.rates[n] < rows.targets[n]:
+            for k in range(min(rows.widths[contact], 3)):
+                if k == 0 or rows.friction[contact, 0] > 0.0:
+                    rows.chosen[count] = n + k
+                    count += 1
+    if count == 0 or not factor_free(rows, count):
+        return
+    residual_of_free(rows, count)
+    for contact in range(rows.sizes[1]):
+        n = rows.first[contact]
+        rows.impulses[n] = max(0.0, rows.steps[n])
+        if rows.widths[contact] >= 3:
+            y, z = rows.steps[n + 1], rows.steps[n + 2]
+            size, limit = sqrt(y * y + z * z), rows.friction[contact, 0] * rows.impulses[n]
+            factor = limit / size if size > limit else 1.0
+            rows.impulses[n + 1], rows.impulses[n + 2] = factor * y, factor * z
 
 
 @part
