@@ -421,7 +421,7 @@ def mesh(words: str) -> str:
         (model('<replicate count="999999"><body/></replicate>'), "more than 300000 elements"),
         (model("<composite/>"), "<composite> is not supported: its bodies, joints and tendons are generated"),
         (model("<flexcomp/>"), "<flexcomp> is not supported: deformable bodies are not supported"),
-        (model("<attach/>"), "<attach> is not supported: it takes bodies from another model"),
+        (model("<attach/>"), "<attach> has no model"),
         (model('<joint stiffness="1 2 3 4"/>'), "takes up to 3 numbers, found 4"),
         (model('<geom type="mesh" mesh="m"/>'), "unknown mesh 'm' of a geom"),
         (model('<geom type="mesh"/>'), "a geom has no mesh"),

@@ -60,7 +60,7 @@ def test_loops_can_be_left_open(tmp_path):
     with pytest.warns(LeftOutWarning, match="loops"):
         tree = kg.load(file, equalities=False)
     assert not tree.loops and tree.layout.positions == kg.load(file).layout.positions
-    with pytest.raises(ModelError, match="only URDF, MJCF and SDF files have equalities"):
+    with pytest.raises(ModelError, match="only URDF, MJCF, SDF and USD files have equalities"):
         kg.load("four-bar", equalities=False)
 
 
