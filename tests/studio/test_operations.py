@@ -11,6 +11,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph import library
+from kinegraph.compiler.mechanism_source import read_text
+from kinegraph.errors import ModelError
 from kinegraph.studio.model_text import statements
 from kinegraph.studio.requests import LANES, OPERATIONS, Channel
 from kinegraph.studio.worker import answered
@@ -167,3 +169,11 @@ def test_meshes_outside_the_folder_are_not_read(tmp_path):
     for root, count in ((tmp_path, 1), (tmp_path / "inside", 0)):
         found = result("scene", text.format(tmp_path / "secret.stl"), path=path, root=str(root))
         assert len(found.get("meshes", [])) == count, found.get("error")
+
+
+def test_a_table_that_is_not_saved_is_refused(tmp_path):
+    """Tables are read from their files, so the text of an editor must be that of the file."""
+    file = tmp_path / "arm.csv"
+    file.write_text("old")
+    with pytest.raises(ModelError, match=r"save arm\.csv first"):
+        read_text("new", file)

@@ -195,6 +195,8 @@ def read_text(text: str, path: Path) -> Mechanism:
         root = parse_xml(text.removeprefix("\ufeff").encode())
         found = _robot(root, format_by_root(root), path, ReadOptions())
     elif path.suffix.lower() in (".csv", ".toml"):
+        if not path.is_file() or path.read_text("utf-8") != text:
+            raise ModelError("a table is read from its file", remedy=f"save {path.name} first")
         found = _read(path, ReadOptions())
     else:
         found = io.parse(text, path.stem)

@@ -24,8 +24,6 @@ from kinegraph.studio.scene import settings
 RATE = 50.0
 _PULL = 2 * np.pi * 0.8
 _DAMPED = 0.7
-#: Parameters that may change while it runs; a model with more than this keeps the first of them.
-_MOST_RUNTIME = 60
 
 
 @dataclass
@@ -44,7 +42,7 @@ class _Live:
         self.mechanism = mechanism
         given = settings(mechanism, arguments)
         self.values = float_values(parameter_values(mechanism, given))
-        runtime = [one.name for one in mechanism.parameters][:_MOST_RUNTIME]
+        runtime = [one.name for one in mechanism.parameters]
         state = arguments.get("state")
         self.step = float(str(arguments.get("step") or 1e-3))
         known = state if isinstance(state, Mapping) else {}
