@@ -36,14 +36,14 @@ OF_ONE = {
         "no-self-test", "fmi", "no-binary",
     },
     "fit": {"columns"},
-    "inverse-kinematics": {"path", "times", "spring", "state"},
+    "inverse-kinematics": {"path", "times", "spring", "state", "points"},
     "point-motion": {"place"},
     "sensitivities": {"backward"},
     "simulate-chains": {"mpi"},
     "simulate": {"stop", "stop-if", "estimate-error", "show", "wrap"},
     "study": {"stop", "stop-if", "case", "mpi"},
     "synthesize": {"motion", "at-ends", "at-end"},
-    "unknown-forces": {"data", "noise"},
+    "unknown-forces": {"data", "noise", "path", "state"},
     "workspace": {"drives"},
 }  # fmt: skip
 

@@ -130,7 +130,7 @@ def test_mistakes_in_a_study_file(run, file, change, message):
         ("study double-pendulum --vary q1", "write --vary name="),
         ("study double-pendulum --vary q9=uniform(0,1)", "available: amplitude"),
         ("study double-pendulum --vary q1=uniform(0,1) --threads 1 --mpi", "give only one of"),
-        ("study double-pendulum --vary q1=uniform(0,1) --outcome a=max(tip.w)", "x, y and z"),
+        ("study double-pendulum --vary q1=uniform(0,1) --outcome a=max(tip.w)", "a point has x, y, z"),
         ("study nowhere.toml", "nowhere.toml"),
     ],
 )

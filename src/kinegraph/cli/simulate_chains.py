@@ -65,7 +65,7 @@ def run(
 
     The exit code is 1 if the run stops early.
 
-    Example: mpiexec -n 2 kinegraph simulate-chains loop-301 --duration 1 --mpi -o run.npz
+    Example: kinegraph simulate-chains loop-301 --duration 1 --threads 2 -o run.npz
     """
     from kinegraph.extras import extra
     from kinegraph.simulate.chains import simulate_chains

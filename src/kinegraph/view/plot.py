@@ -16,7 +16,7 @@ from kinegraph.extras import Foreign
 from kinegraph.files import written_to
 from kinegraph.solve.problem import Floats
 from kinegraph.solve.solution import Solution
-from kinegraph.view.page.frames import ANGLE, Frames, units
+from kinegraph.view.page.frames import ANGLE, Frames, column_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -243,7 +243,7 @@ def _units(solution: Solution) -> dict[str, str]:
     if solution.simulated is None:
         return {}
     mechanism = solution.simulated.mechanism
-    return units(mechanism, Frames(mechanism, solution.simulated.parameters))
+    return column_units(mechanism, Frames(mechanism, solution.simulated.parameters))
 
 
 def _planes(solution: Solution, known: Mapping[str, str]) -> list[list[tuple[str, str]]]:

@@ -320,11 +320,16 @@ def _point_columns(
 ANGLE, LENGTH = "rad", "m"
 
 
-def units(mechanism: Mechanism, frames: Frames) -> dict[str, str]:
-    """The unit of every coordinate, velocity, output point and energy by name; empty if joints do not determine it."""
-    found = _coordinate_units(frames)
+def column_units(mechanism: Mechanism, frames: Frames) -> dict[str, str]:
+    """The units of a run's columns: coordinates, velocities, output points and energies."""
     known = {f"{point.name}.{axis}": LENGTH for point in mechanism.points for axis in AXES}
     known |= dict.fromkeys(("kinetic", "potential", "energy", "work", "dissipated", "supplied"), "J")
+    return known | units(mechanism, frames)
+
+
+def units(mechanism: Mechanism, frames: Frames) -> dict[str, str]:
+    """The unit of every coordinate and velocity by name; empty if joints do not determine it."""
+    found = _coordinate_units(frames)
     of_positions = {name: found.get(name, "") for name in mechanism.layout.positions}
     of_velocities = {f"{name}'": f"{unit}/s" if unit else "" for name, unit in of_positions.items()}
     turned = {
@@ -333,7 +338,7 @@ def units(mechanism: Mechanism, frames: Frames) -> dict[str, str]:
         if isinstance(one, QuaternionCoordinates)
         for name in one.velocities
     }
-    return known | of_positions | {name: (of_velocities | turned).get(name, "") for name in mechanism.layout.velocities}
+    return of_positions | {name: (of_velocities | turned).get(name, "") for name in mechanism.layout.velocities}
 
 
 def _coordinate_units(frames: Frames) -> dict[str, str]:

@@ -18,7 +18,7 @@ from kinegraph.solve.problem import Floats
 from kinegraph.version import __version__
 from kinegraph.view.page.contact_shapes import ContactShapeDrawer
 from kinegraph.view.page.elements import ContactDrawer, ElementDrawer
-from kinegraph.view.page.frames import FrameOnLink, Frames, LinkPoses, States, units
+from kinegraph.view.page.frames import FrameOnLink, Frames, LinkPoses, States, column_units
 from kinegraph.view.page.meshes import MOST_TRIANGLES as MESH_TRIANGLES
 from kinegraph.view.page.meshes import PageMesh, Part, packed, read_mesh
 
@@ -278,8 +278,8 @@ class Scene:
 
     @cached_property
     def units(self) -> dict[str, str]:
-        """The unit of every coordinate and velocity, if known."""
-        return units(self.mechanism, self.frames)
+        """The units of columns, if known."""
+        return column_units(self.mechanism, self.frames)
 
     def data(self) -> dict[str, object]:
         """The data for the page's script."""
