@@ -100,7 +100,14 @@ def working_copy(connection: Connection, original: StoredGraph) -> int:
         columns = ", ".join(f'"{column.name}"' for column in list(table.columns)[1:])
         statement = f'INSERT INTO "{table.name}" SELECT :work, {columns} FROM "{table.name}" WHERE graph = :original'
         connection.execute(text(statement), {"work": work, "original": original.id})
+    _refresh_statistics(connection, [table.name for table in _COPIED])
     return work
+
+
+def _refresh_statistics(connection: Connection, tables: Sequence[str]) -> None:
+    """Tell PostgreSQL's planner of rows written in this transaction; it may otherwise join all of them by a loop."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(text(f"ANALYZE {', '.join(tables)}"))
 
 
 def finished(connection: Connection, origin: int, work: int, stage: str, passes: Sequence[PassRecord]) -> int:
@@ -143,6 +150,7 @@ def _drop_dead(connection: Connection, work: int) -> None:
     rows = [{"code": code, "new": new} for new, code in enumerate(found)]
     if rows:
         connection.execute(text("INSERT INTO place VALUES (:code, :new)"), rows)
+    _refresh_statistics(connection, ["place"])
     for table, column in (("variable", "code"), ("term", "variable"), ("factor", "variable"), ("argument", "variable")):
         dead = f"DELETE FROM {table} WHERE graph = :work AND {column} NOT IN (SELECT code FROM place)"
         _run_statements(connection, [dead], work=work)
