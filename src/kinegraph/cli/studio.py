@@ -41,7 +41,7 @@ def run(
         folder = Folder.of(path)
         studio = Studio(folder, folder.only or "")
     else:
-        raise ModelError(f"there is no file, folder or library model {source!r}", remedy="see `kinegraph models`")
+        raise ModelError(f"unknown file, folder or library model {source!r}", remedy="see `kinegraph models`")
 
     def started(address: str) -> None:
         if json:

@@ -98,7 +98,7 @@ def _symbols(connection: Connection, graph: int) -> dict[str, Symbol]:
 
 
 def _mechanism(connection: Connection, origin: StoredGraph) -> Mechanism | None:
-    """The mechanism; None if the text of a graph that was saved by hand is no model."""
+    """The mechanism; None if the text of a graph that was saved by hand is not a model."""
     m = schema.mechanism
     text = connection.execute(select(m.c.text).where(m.c.id == origin.mechanism)).scalar_one()
     try:
@@ -218,7 +218,7 @@ def _proved_by_derivation(graph: Graph, mechanism: Mechanism | None, numbers: Ma
         request = resolve_closure(request_of(mechanism, words))
         again = Derivations(request).at_once
         prove(bind(graph, _missing(graph, again, numbers)), bind(again, _missing(again, graph, numbers))).require()
-    except (DerivationError, ProofError):  # entries and variables are no quantities; closed forms hold on loops only
+    except (DerivationError, ProofError):  # entries and variables are not quantities; closed forms hold on loops only
         return ""
     return BY_DERIVATION
 

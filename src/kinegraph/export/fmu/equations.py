@@ -64,7 +64,7 @@ def equations(
 ) -> FmuEquations:
     """The equations of `simulate`, with a force on every velocity and every free input of the model as inputs.
 
-    bound: the parameters that are no variables, with their values; by default as `options` say.
+    bound: the parameters that become numbers, with their values; by default as `options` say.
     """
     if not mechanism.coordinates:
         raise KernelError(f"{mechanism.name} has no coordinates, so there is nothing to simulate")

@@ -247,7 +247,7 @@ class _Hulls:
         self._latest: tuple[Floats, Floats, list[Integers]] | None = None
 
     def skip(self) -> None:
-        """A shape that is no hull."""
+        """A shape other than a hull."""
         self.first_vertex.append(self.first_vertex[-1])
         self.first_face.append(self.first_face[-1])
 
