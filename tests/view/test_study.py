@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import re
 from dataclasses import replace
 
@@ -16,6 +15,7 @@ from kinegraph.errors import StudyError
 from kinegraph.studies.sampling import Design, Samples, read_distributions
 from kinegraph.view.study import KINDS, draw, figure_of, influences, two_that_matter
 from kinegraph.view.study_page import study_page
+from tests.effort import SOAK
 from tests.studies.oscillator import MODEL, OPTIONS
 
 
@@ -27,7 +27,7 @@ def study():
 
 
 #: The page draws all of them; files are written of one or, by `make soak`, of all.
-DRAWN = KINDS if os.environ.get("KINEGRAPH_SOAK") else ("histograms",)
+DRAWN = KINDS if SOAK else ("histograms",)
 
 
 @pytest.mark.parametrize("kind", DRAWN)
@@ -70,7 +70,7 @@ def test_the_page_says_all_and_escapes_names(study, tmp_path):
 
 
 #: Designs for Sobol's indices bring half of SciPy with them.
-DESIGNS = [Design.RANDOM, Design.SALTELLI] if os.environ.get("KINEGRAPH_SOAK") else [Design.RANDOM]
+DESIGNS = [Design.RANDOM, Design.SALTELLI] if SOAK else [Design.RANDOM]
 
 
 @pytest.mark.parametrize("design", DESIGNS)
