@@ -51,9 +51,9 @@ def page_text(study: Study) -> str:
 
 def _headline(study: Study) -> Iterator[str]:
     """What the study says of itself, without probabilities, which have a card."""
-    shown = ("success", *(study.classes() if "class" in study.columns else ()))
+    carded = ("success", *(study.classes() if "class" in study.columns else ()))
     for line in str(study).partition(": ")[2].splitlines():
-        if line.strip().rpartition(": ")[0] not in shown:
+        if line.strip().rpartition(": ")[0] not in carded:
             yield escape(line.strip())
 
 
