@@ -1,11 +1,15 @@
 """Modes as a page: the pictures follow the shapes, loops stay closed."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.errors import TaskError
-from kinegraph.view.modes import _swinging, modes_page
+from kinegraph.view.modes import _campbell, _swinging, modes_page
+from kinegraph.view.task_figures import transfer_unit
 from tests.cli.run import runner
 
 
@@ -40,4 +44,22 @@ def test_the_command_writes_a_page(capsys, tmp_path):
     target = tmp_path / "modes.html"
     code, _, _ = runner(capsys)(f"modes double-pendulum --equilibrium 1 --page {target}")
     assert code == 0
-    assert "modes in turn" in target.read_text("utf-8")
+    data = json.loads(re.search(r"application/json\">(.*?)</script>", target.read_text("utf-8"))[1])
+    first, second = data["modes"]["modes"]
+    assert [one["cells"][0] for one in (first, second)] == ["0.381526", "0.921086"]  # Hz
+    assert first["shape"][1] == [pytest.approx(2**0.5 - 1), 0] and second["shape"][0][1] == 180
+    assert first["span"][0] == 0 and first["span"][1] < second["span"][0] and data["modes"]["campbell"] is None
+
+
+@pytest.mark.soak
+def test_a_rotor_has_a_campbell_diagram():
+    found = kg.modes("rotor", {"spin'": 300})
+    diagram = _campbell(kg.load("rotor"), found, None)
+    assert diagram["at"] == 300 and diagram["speeds"][-1] == 600
+    assert [one["speed"] for one in diagram["critical"]] == pytest.approx([447.21360, 447.21360, 600])
+
+
+def test_units_of_a_response():
+    units = {"q": "rad", "x": "m", "s": ""}
+    assert transfer_unit("x", "tau:q", units) == "m/(N m)" and transfer_unit("q", "tau:x", units) == "rad/N"
+    assert transfer_unit("s", "u", units) == "unit of s/unit of u"

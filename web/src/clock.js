@@ -2,8 +2,7 @@
 
 export class Clock {
   constructor(start, end) {
-    this.start = start;
-    this.end = end;
+    Object.assign(this, { start, end, origin: 0 });
     this.time = start;
     this.speed = 1;
     this.playing = false;
@@ -13,6 +12,12 @@ export class Clock {
   onChange(listener) {
     this.listeners.push(listener);
     listener(this);
+  }
+
+  // From now on only this part of the time, again and again, counted from its start.
+  limit(start, end) {
+    Object.assign(this, { start, end, origin: start });
+    this.set(start);
   }
 
   set(time) {

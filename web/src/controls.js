@@ -12,17 +12,17 @@ export function bindTransport(clock, motion) {
   const { play, scrub, speed } = { play: byId("play"), scrub: byId("scrub"), speed: byId("speed") };
   const digits = clock.end - clock.start < 20 ? 2 : 1;
   scrub.hidden = !Number.isFinite(clock.end);
-  scrub.min = clock.start;
-  scrub.max = clock.end;
   for (const value of SPEEDS) speed.add(new Option(`${value}×`, value, value === 1, value === 1));
   play.addEventListener("click", () => clock.toggle());
   scrub.addEventListener("input", () => clock.set(Number(scrub.value)));
   speed.addEventListener("change", () => (clock.speed = Number(speed.value)));
   clock.onChange(() => {
+    Object.assign(scrub, { min: clock.start, max: clock.end });
     scrub.value = clock.time;
     play.textContent = clock.playing ? "❚❚" : "▶";
-    const whole = Number.isFinite(clock.end) ? ` / ${clock.end.toFixed(digits)}` : "";
-    byId("clock").textContent = `${clock.time.toFixed(digits)}${whole} s`;
+    const origin = clock.origin ?? 0;
+    const whole = Number.isFinite(clock.end) ? ` / ${(clock.end - origin).toFixed(digits)}` : "";
+    byId("clock").textContent = `${(clock.time - origin).toFixed(digits)}${whole} s`;
   });
   document.addEventListener("keydown", (event) => onKey(event, clock, motion));
 }

@@ -5,6 +5,7 @@ import { Clock } from "./clock.js";
 import { bindDigits, bindOptions, bindTheme, bindTransport } from "./controls.js";
 import { readData } from "./data.js";
 import { makeLive } from "./live/live.js";
+import { makeModes } from "./modes.js";
 import { Motion, matrixOf } from "./motion.js";
 import { makePlots } from "./plots.js";
 import { Assembly } from "./scene/assembly.js";
@@ -17,14 +18,17 @@ const data = readData();
 const live = data.live ? makeLive(data) : null;
 const motion = live?.model ?? (data.chain ? new Chain(data) : new Motion(data));
 const clock = live?.clock ?? new Clock(data.times[0], data.times.at(-1));
-const plots = live?.plots ?? (data.chain ? [] : makePlots(data, motion, clock));
+const modes = data.modes ? makeModes(data.modes, clock) : null;
+const plots = live?.plots ?? modes?.charts ?? (data.chain ? [] : makePlots(data, motion, clock));
 const stage = makeStage();
 const panel = document.getElementById("plots");
 
 const nameOf = (name) => document.getElementById("names").children[data.names.indexOf(name)].firstChild.cloneNode(true);
 if (data.chain) panel.append(makeSliders(data, motion, () => stage?.show(clock.time), nameOf));
+else if (modes) panel.append(modes.element);
 else panel.append(...(live ? [live.panel.element] : []), ...plots.map((plot) => plot.element));
 document.body.classList.toggle("live", Boolean(live));
+document.body.classList.toggle("modes", Boolean(modes));
 document.body.classList.toggle("by-hand", Boolean(data.chain));
 bindTheme((name) => {
   stage?.setTheme(name);
@@ -36,7 +40,7 @@ if (!data.chain) bindTransport(clock, motion);
 live?.bind(stage);
 clock.onChange(() => {
   stage?.show(clock.time);
-  for (const plot of plots) plot.mark();
+  for (const plot of plots) plot.mark?.();
 });
 if (!matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play();
 

@@ -431,9 +431,10 @@ def run_workspace(
         points=points,
     )
     if plot is not None:
+        from kinegraph.view.plot import units_of
         from kinegraph.view.task_figures import plot_workspace
 
-        plot_workspace(found, plot)
+        plot_workspace(found, plot, units_of(source.mechanism(), {}))
     print_json(found.to_dict()) if json else typer.echo(str(found))
 
 

@@ -163,9 +163,11 @@ def run_response(
         parameters=values,
     )
     if plot is not None:
+        from kinegraph.compiler.request import bound_parameters
+        from kinegraph.view.plot import units_of
         from kinegraph.view.task_figures import plot_response
 
-        plot_response(found, plot)
+        plot_response(found, plot, units_of(mechanism, bound_parameters(mechanism, True, values)))
     if not json:
         _show_response(found, len(mechanism.layout.velocities))
         return

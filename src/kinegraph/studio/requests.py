@@ -36,6 +36,7 @@ OPERATIONS = {
     "linearize": Operation("kinegraph.studio.tasks:linear_system", "work"),
     "reactions": Operation("kinegraph.studio.tasks:joint_reactions", "work"),
     "response": Operation("kinegraph.studio.tasks:frequency_response", "work"),
+    "campbell": Operation("kinegraph.studio.tasks:campbell_diagram", "work"),
     "study": Operation("kinegraph.studio.studies:run_study", "work"),
     "export": Operation("kinegraph.studio.exports:export_files", "work"),
 }

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Mapping
 
 import numpy as np
 
 from kinegraph.arrays import Floats
 from kinegraph.assembly.assemble import Assembler
+from kinegraph.compiler.request import bound_parameters
 from kinegraph.errors import KinegraphError, TaskError
 from kinegraph.model.constraints import Loop
 from kinegraph.model.expressions import Expression
@@ -17,14 +19,18 @@ from kinegraph.studio.model_text import read_model
 from kinegraph.studio.requests import Arguments, Channel
 from kinegraph.studio.runs import command, numbers, python
 from kinegraph.studio.scene import settings
+from kinegraph.tasks.campbell import campbell
 from kinegraph.tasks.equilibria import equilibria
 from kinegraph.tasks.linearize import linearize
 from kinegraph.tasks.modes import modes
 from kinegraph.tasks.reactions import reactions
 from kinegraph.tasks.response import response
+from kinegraph.view.plot import units_of
+from kinegraph.view.task_figures import transfer_unit
 
 _MOST_JOINTS = 60
 _MOST_BRANCHES = 24
+_SPEEDS = 60
 
 
 def _context(arguments: Arguments) -> tuple[Mechanism, dict[str, Expression], dict[str, float]]:
@@ -158,9 +164,33 @@ def frequency_response(arguments: Arguments, channel: Channel) -> dict[str, obje
     force = str(arguments.get("input") or mechanism.layout.forces[0])
     found = response(mechanism, at, inputs=[force], parameters=given)
     columns = [k for k, name in enumerate(found.outputs) if name in mechanism.layout.positions]
+    known = units_of(mechanism, bound_parameters(mechanism, True, given))
     amplitude = np.abs(np.asarray(found.amplitude))[:, columns, 0]
     return {
         "frequencies": (np.asarray(found.frequencies) / (2 * math.pi)).tolist(), "input": force,
         "inputs": list(mechanism.layout.forces), "outputs": [found.outputs[k] for k in columns],
+        "units": [transfer_unit(found.outputs[k], force, known) for k in columns],
         "amplitude": amplitude.T.tolist(), "state": at, **_same(arguments, "response", at),
+    }  # fmt: skip
+
+
+def campbell_diagram(arguments: Arguments, channel: Channel) -> dict[str, object]:
+    """Frequencies of a rotor over its speed; by default over the fastest rate of the page, to twice its value."""
+    mechanism, given, state = _context(arguments)
+    rates = mechanism.layout.velocities
+    over = str(arguments.get("over") or max(reversed(rates), key=lambda name: abs(state.get(name, 0.0))))
+    speed = abs(state.get(over, 0.0))
+    low, high = (float(str(arguments.get(name) or usual)) for name, usual in (("low", 0), ("high", 2 * speed or 1000)))
+    wanted = {"choices": [*rates, *(one.name for one in mechanism.parameters)], "over": over, "low": low, "high": high}
+    positions = {name: state[name] for name in mechanism.layout.positions if name in state}
+    channel.progress(0.1, "computing frequencies over the speed")
+    try:
+        found = campbell(mechanism, over, low, high, positions, times=_SPEEDS, parameters=given)
+    except TaskError as error:
+        return {**wanted, "why": str(error)}
+    same = f"campbell {{model}} --over {shlex.quote(f'{over}={low:g}:{high:g}')}"
+    code = f"print(kg.campbell(model, {over!r}, {low:g}, {high:g}{{state}}{{parameters}}))"
+    return {
+        **found.to_dict(), **wanted, "command": command(arguments, same, positions),
+        "python": python(arguments, code, positions),
     }  # fmt: skip

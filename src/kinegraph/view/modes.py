@@ -1,7 +1,9 @@
-"""Modes as a page: every mode is shown in turn, at the same pace, oscillating about its state."""
+"""Modes as a page: a table to choose from, the chosen mode oscillating about its state, and the Campbell diagram."""
 
 from __future__ import annotations
 
+import cmath
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -12,18 +14,25 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.constraints.redundancy import moved_positions
 from kinegraph.errors import AssemblyError, TaskError
+from kinegraph.files import written_to
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem import Floats
 from kinegraph.solve.recording import Ending, Status
 from kinegraph.solve.solution import SimulatedModel, Solution
-from kinegraph.tasks.modes import Mode, Modes
+from kinegraph.tasks.campbell import campbell
+from kinegraph.tasks.modes import ROUNDING, Mode, Modes
 from kinegraph.tasks.tangent_space import tangent
-from kinegraph.view.page import page
+from kinegraph.view.page.frames import States
+from kinegraph.view.page.scene import scene_of
+from kinegraph.view.page.solution_page import drawn_rows, page_of, page_path
+from kinegraph.view.page.tables import size
 
 #: Seconds and cycles shown per mode, and its number of frames.
 _SECONDS, _SWINGS, _PICTURES = 4.0, 2.0, 120
+#: Intervals of speed of a Campbell diagram.
+_SPEEDS = 40
 
 
 def modes_page(
@@ -44,7 +53,63 @@ def modes_page(
         )
     if not (0 < amplitude < float("inf")):
         raise TaskError(f"amplitude is {amplitude!r}: give a positive number of radians or meters")
-    return page(_swinging(mechanism, modes, amplitude, parameters), path)
+    path = page_path(path)
+    run = _swinging(mechanism, modes, amplitude, parameters)
+    assert run.simulated is not None
+    rows = drawn_rows(run, len(mechanism.bodies))
+    states = States({name: column[rows] for name, column in run.columns.items()})
+    scene = scene_of(mechanism, run.simulated.parameters, states)
+    headline = f"{size(mechanism)} · modes in turn, all at the same pace"
+    text = page_of(scene, scene.data() | {"modes": _data(mechanism, modes, parameters)}, headline)
+    with written_to(path):
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def _data(mechanism: Mechanism, modes: Modes, parameters: Mapping[str, Scalar] | None) -> dict[str, object]:
+    """The table of the modes with the seconds of each, the shapes as amplitudes and phases, and the diagram."""
+    rows = [
+        {
+            "oscillates": mode.oscillates,
+            "span": [k * _SECONDS, (k + 1) * _SECONDS - _SECONDS / _PICTURES],
+            "cells": [
+                f"{mode.frequency / (2 * math.pi):.6g}", f"{mode.frequency:.6g}", f"{mode.damping:.4g}",
+                _complex(mode.eigenvalue),
+            ],
+            "shape": [[abs(entry), math.degrees(cmath.phase(_rounded(entry)))] for entry in mode.shape.tolist()],
+        }
+        for k, mode in enumerate(modes.modes)
+    ]  # fmt: skip
+    answer = {True: "stable", False: "unstable", None: "stability undecided: an eigenvalue is zero"}[modes.stable]
+    return {
+        "modes": rows, "displacements": list(modes.displacements), "words": f"{answer}; click a mode to see it",
+        "campbell": _campbell(mechanism, modes, parameters),
+    }  # fmt: skip
+
+
+def _rounded(entry: complex) -> complex:
+    return complex(*(0.0 if abs(part) < ROUNDING else part for part in (entry.real, entry.imag)))
+
+
+def _complex(value: complex) -> str:
+    text = f"{value.real:.5g}" + (f" ± {abs(value.imag):.5g} i" if value.imag else "")
+    return text.replace("-", "−")
+
+
+def _campbell(mechanism: Mechanism, modes: Modes, parameters: Mapping[str, Scalar] | None) -> dict[str, object] | None:
+    """The Campbell diagram to twice the speed, if the state is a steady rotation by one velocity."""
+    point, layout = modes.linearization.point, mechanism.layout
+    spinning = [(name, float(value)) for name, value in zip(layout.velocities, point.v, strict=True) if value]
+    if len(spinning) != 1:
+        return None
+    ((name, speed),) = spinning
+    state = dict(zip(layout.positions, point.q.tolist(), strict=True))
+    low, high = sorted((0.02 * speed, 2 * speed))
+    try:
+        found = campbell(mechanism, name, low, high, state, times=_SPEEDS, parameters=parameters)
+    except TaskError:  # the rotation is not that of a balanced rotor
+        return None
+    return found.to_dict() | {"at": speed}
 
 
 def _swinging(
@@ -58,9 +123,8 @@ def _swinging(
     columns: dict[str, Floats] = {TIME: times, **dict(zip(layout.positions, positions.T, strict=True))}
     columns |= dict(zip(layout.velocities, _velocities(mechanism, parts).T, strict=True))
     simulated = SimulatedModel(mechanism, bound_parameters(mechanism, True, parameters))
-    names = ", ".join(f"{mode.frequency:.4g} rad/s" for mode in modes.modes)
     return Solution(
-        mechanism.name, f"modes in turn, {_SECONDS:g} s each: {names}", columns, layout.positions, layout.velocities,
+        mechanism.name, "modes in turn", columns, layout.positions, layout.velocities,
         Ending(Status.FINISHED, float(times[-1])), simulated=simulated,
     )  # fmt: skip
 

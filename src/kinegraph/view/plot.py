@@ -14,6 +14,8 @@ import numpy as np
 from kinegraph.errors import KinegraphError, SolveError
 from kinegraph.extras import Foreign
 from kinegraph.files import written_to
+from kinegraph.model.expressions import Expression
+from kinegraph.model.mechanism import Mechanism
 from kinegraph.solve.problem import Floats
 from kinegraph.solve.solution import Solution
 from kinegraph.view.page.frames import ANGLE, Frames, column_units
@@ -200,7 +202,7 @@ def _curves(panel: Axes, solution: Solution, drawn: CurvePanel, wrap: bool) -> N
     panel.margins(x=0)
     _mark_events(panel, solution)
     _shade_contacts(panel, solution)
-    _legend(panel)
+    put_legend(panel)
 
 
 def _short(name: str) -> str:
@@ -217,10 +219,10 @@ def _energies(panel: Axes, solution: Solution) -> None:
     panel.set_xlabel("t / s")
     panel.set_ylabel("J" if found.level == 0 else f"J, potential relative to {found.level:.4g} J")
     panel.margins(x=0)
-    _legend(panel)
+    put_legend(panel)
 
 
-def _legend(panel: Axes) -> None:
+def put_legend(panel: Axes) -> None:
     """Names of the curves beside the title, where they cover nothing; on the right if there is no room."""
     names = panel.get_legend_handles_labels()[1]
     if not names:
@@ -238,12 +240,16 @@ def _titled(title: str, most: int, count: int) -> str:
     return f"{title} (first {most} of {count})" if count > most else title
 
 
+def units_of(mechanism: Mechanism, bound: Mapping[str, Expression]) -> dict[str, str]:
+    """The units of coordinates, velocities and output points, as far as joints determine them."""
+    return column_units(mechanism, Frames(mechanism, bound))
+
+
 def _units(solution: Solution) -> dict[str, str]:
     """Units of coordinates and velocities; empty for a solution read from a file."""
     if solution.simulated is None:
         return {}
-    mechanism = solution.simulated.mechanism
-    return column_units(mechanism, Frames(mechanism, solution.simulated.parameters))
+    return units_of(solution.simulated.mechanism, solution.simulated.parameters)
 
 
 def _planes(solution: Solution, known: Mapping[str, str]) -> list[list[tuple[str, str]]]:
@@ -266,7 +272,7 @@ def _phase_plane(panel: Axes, solution: Solution, pairs: Sequence[tuple[str, str
         unit = known.get(pairs[0][place], "")
         write(f"{words[place]} / {unit}" if unit else words[place])
     if len(pairs) > 1:
-        _legend(panel)
+        put_legend(panel)
 
 
 def _mark_events(panel: Axes, solution: Solution) -> None:

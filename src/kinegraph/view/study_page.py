@@ -13,9 +13,9 @@ from kinegraph.studies.outcomes import AT_EVENT, OVER_EVENT, Column, extracted
 from kinegraph.studies.results import Study
 from kinegraph.studies.statistics import Estimate, total_indices
 from kinegraph.studies.storage import write_whole
-from kinegraph.view.page.frames import Frames, column_units
 from kinegraph.view.page.meshes import json_for_html, packed
 from kinegraph.view.page.solution_page import filled
+from kinegraph.view.plot import units_of
 from kinegraph.view.study import influences, ranks_of, two_that_matter
 
 #: Cases whose points are drawn, failures that are listed, outcomes with influences, characters of a formula.
@@ -118,7 +118,7 @@ def _influences(study: Study, outcome: str) -> dict[str, object]:
 def _units(study: Study) -> dict[str, str]:
     """Units of varied initial values and of outcomes, as far as joints determine them."""
     plan = study.plan
-    known = column_units(plan.mechanism, Frames(plan.mechanism, plan.parameters))
+    known = units_of(plan.mechanism, plan.parameters)
     return known | {name: _unit(text, known) for name, text in plan.outcome_table.outcomes.items()}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import TaskError
-from kinegraph.view.plot import picture_path, styled
+from kinegraph.view.plot import picture_path, put_legend, styled, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,16 +50,16 @@ def plot_curves(path: str | Path, times: Floats, panels: Sequence[Panel], title:
         axes = np.atleast_1d(page.subplots(len(panels), 1, sharex=True))
         for axis, panel in zip(axes, panels, strict=True):
             for name, curve in panel.curves.items():
-                (line,) = axis.plot(times, curve, label=name.replace("$", r"\$"))
+                (line,) = axis.plot(times, curve, label=written(name))
                 band = (panel.bands or {}).get(name)
                 if band is not None:
                     axis.fill_between(times, curve - band, curve + band, color=line.get_color(), alpha=0.25, lw=0)
             axis.set_ylabel(panel.unit)
             axis.margins(x=0)
-            axis.legend(loc="upper right", ncols=3)
+            put_legend(axis)
         axes[-1].set_xlabel("t / s")
         if title:
-            page.suptitle(title.replace("$", r"\$"), x=0.01, ha="left", fontsize=12, fontweight="bold")
+            page.suptitle(written(title), x=0.01, ha="left", fontsize=12, fontweight="bold")
         page.savefig(path)
     return path
 
@@ -67,26 +67,43 @@ def plot_curves(path: str | Path, times: Floats, panels: Sequence[Panel], title:
 # Frequency response: amplitude and phase over frequency.
 
 
-def plot_response(response: Response, path: str | Path) -> Path:
-    """Write a .png, .svg or .pdf file: one curve per displacement and input."""
+def plot_response(response: Response, path: str | Path, units: Mapping[str, str] | None = None) -> Path:
+    """Write a .png, .svg or .pdf file over the frequency in Hz: amplitudes, a panel for each unit, and phases.
+
+    units: of the coordinates by name, such as rad; amplitudes are then in units such as rad/(N m).
+    """
     from matplotlib.figure import Figure
 
     path = picture_path(path, TaskError)
+    hertz = response.frequencies / (2 * np.pi)
+    curves: dict[str, list[tuple[int, int]]] = {}
+    for output, name in enumerate(response.outputs[: max(1, len(response.outputs) // 2)]):
+        for column, source in enumerate(response.inputs):
+            curves.setdefault(transfer_unit(name, source, units or {}), []).append((output, column))
     with styled():
-        page = Figure(figsize=(8.0, 6.0), layout="constrained")
-        above, below = page.subplots(2, 1, sharex=True)
-        size = max(1, len(response.outputs) // 2)
-        for output, name in enumerate(response.outputs[:size]):
-            for column, source in enumerate(response.inputs):
+        page = Figure(figsize=(8.0, 0.8 + 2.6 * (len(curves) + 1)), layout="constrained")
+        *above, below = page.subplots(len(curves) + 1, 1, sharex=True)
+        for panel, (unit, places) in zip(above, curves.items(), strict=True):
+            for output, column in places:
+                label = f"{response.outputs[output]} by {response.inputs[column]}"
                 curve = response.transfer[:, output, column]
-                above.loglog(response.frequencies, np.abs(curve), label=f"{name} by {source}")
-                below.semilogx(response.frequencies, np.degrees(np.unwrap(np.angle(curve))))
-        above.set_ylabel("amplitude per unit force")
-        below.set_ylabel("phase [deg]")
-        below.set_xlabel("angular frequency [rad/s]")
-        above.legend()
+                (drawn,) = panel.loglog(hertz, np.abs(curve), label=written(label))
+                style, color = drawn.get_linestyle(), drawn.get_color()
+                below.semilogx(hertz, np.degrees(np.unwrap(np.angle(curve))), style, color=color)
+            panel.set_ylabel(f"amplitude / {unit}")
+            put_legend(panel)
+        below.set_ylabel("phase / °")
+        below.set_xlabel("f / Hz")
+        below.margins(x=0)
         page.savefig(path)
     return path
+
+
+def transfer_unit(output: str, source: str, units: Mapping[str, str]) -> str:
+    """The unit of an output for a unit of an input; that of a generalized force follows from its coordinate."""
+    moved = units.get(source.removeprefix("tau:"), "") if source.startswith("tau:") else ""
+    force = {"rad": "(N m)", "m": "N"}.get(moved, f"unit of {written(source)}")
+    return f"{units.get(output) or f'unit of {written(output)}'}/{force}"
 
 
 # Branches of equilibria: every coordinate over the variable, stable parts as solid lines.
@@ -135,7 +152,7 @@ def _branches_legend(panel: Axes, branches: Branches) -> None:
     panel.plot([], [], "--", color="#0072B2", label="unstable")
     for kind in dict.fromkeys(str(one.kind) for one in branches.special):
         panel.plot([], [], _MARKERS[kind], color="#D55E00", markersize=5, label=kind)
-    panel.legend()
+    put_legend(panel)
 
 
 # The workspace of a platform: the distance from singular poses inside, otherwise the limit exceeded.
@@ -150,14 +167,14 @@ _ENOUGH = 25
 _SLICES = 4
 
 
-def plot_workspace(workspace: Workspace, path: str | Path) -> Path:
-    """Write a .png, .svg or .pdf file."""
+def plot_workspace(workspace: Workspace, path: str | Path, units: Mapping[str, str] | None = None) -> Path:
+    """Write a .png, .svg or .pdf file. units: of the coordinates by name; axes of one unit have one scale."""
     path = picture_path(path, TaskError)
-    workspace_figure(workspace).savefig(path)
+    workspace_figure(workspace, units or {}).savefig(path)
     return path
 
 
-def workspace_figure(workspace: Workspace) -> Figure:
+def workspace_figure(workspace: Workspace, units: Mapping[str, str]) -> Figure:
     """The picture as a matplotlib figure: a curve, a map, or slices of a map."""
     from matplotlib.figure import Figure
     from matplotlib.patches import Patch
@@ -165,7 +182,7 @@ def workspace_figure(workspace: Workspace) -> Figure:
     with styled():
         limits = _limits(workspace)
         page = Figure(layout="constrained")
-        (_curve if len(workspace.axes) == 1 else _maps)(page, workspace, limits)
+        (_curve if len(workspace.axes) == 1 else _maps)(page, workspace, limits, units)
         page.suptitle(f"{workspace.share:.1%} of the poses are inside", fontsize="medium")
         if limits.words:
             patches = [Patch(color=_color(k), label=word) for k, word in enumerate(limits.words)]
@@ -173,7 +190,7 @@ def workspace_figure(workspace: Workspace) -> Figure:
     return page
 
 
-def _curve(page: Figure, workspace: Workspace, limits: _Limits) -> None:
+def _curve(page: Figure, workspace: Workspace, limits: _Limits, units: Mapping[str, str]) -> None:
     """Over one coordinate; colored bands where the platform cannot be."""
     ((name, values),) = workspace.axes.items()
     page.set_size_inches(8.0, 4.6)
@@ -185,11 +202,11 @@ def _curve(page: Figure, workspace: Workspace, limits: _Limits) -> None:
             panel.axvspan(value - half, value + half, color=_color(place), lw=0)
     panel.set_xlim(values[0] - half, values[-1] + half)
     panel.set_ylim(0.0, 1.1 * float(np.max(workspace.dexterity, initial=1e-3, where=workspace.inside)))
-    panel.set_xlabel(name)
+    panel.set_xlabel(_with_unit(name, units))
     panel.set_ylabel(_DISTANCE)
 
 
-def _maps(page: Figure, workspace: Workspace, limits: _Limits) -> None:
+def _maps(page: Figure, workspace: Workspace, limits: _Limits, units: Mapping[str, str]) -> None:
     """Over two coordinates, or slices of three."""
     names, values = list(workspace.axes), list(workspace.axes.values())
     displayed = np.where(workspace.inside, workspace.dexterity, np.nan)
@@ -203,13 +220,20 @@ def _maps(page: Figure, workspace: Workspace, limits: _Limits) -> None:
     for panel, place in zip(panels, places, strict=False):
         pick = (slice(None), slice(None)) if place is None else (slice(None), slice(None), place)
         drawn = _draw_map(panel, values, displayed[pick], limits.places[pick], len(limits.words), top)
-        panel.set_xlabel(names[0])
-        panel.set_ylabel(names[1])
+        panel.set_xlabel(_with_unit(names[0], units))
+        panel.set_ylabel(_with_unit(names[1], units))
+        if units.get(names[0]) and units.get(names[0]) == units.get(names[1]):
+            panel.set_aspect("equal")
         if place is not None:
-            panel.set_title(f"{names[2]} = {values[2][place]:.4g}")
+            panel.set_title(f"{written(names[2])} = {values[2][place]:.4g} {units.get(names[2], '')}".strip())
     for panel in panels[len(places) :]:
         panel.set_visible(False)
     page.colorbar(drawn, ax=list(panels), label=_DISTANCE)
+
+
+def _with_unit(name: str, units: Mapping[str, str]) -> str:
+    unit = units.get(name, "")
+    return written(f"{name} / {unit}" if unit else name)
 
 
 @dataclass(frozen=True)
@@ -293,11 +317,11 @@ def plot_campbell(found: Campbell, path: str | Path) -> Path:
             axis.plot(one.speed, one.frequency, "o", color=_WHIRLS.get(one.whirl, ("", "#777777"))[1], markersize=5)
         for word, (style, color) in _WHIRLS.items():
             axis.plot([], [], style, color=color, label=word)
-        axis.set_xlabel(f"{found.over} [rad/s]".replace("$", r"\$"))
-        axis.set_ylabel("frequency [rad/s]")
+        axis.set_xlabel(written(f"{found.over} / (rad/s)"))
+        axis.set_ylabel("ω / (rad/s)")
         axis.set_ylim(0, 1.05 * float(np.nanmax(found.frequencies, initial=1.0)))
         axis.margins(x=0)
-        axis.legend()
+        put_legend(axis)
         page.savefig(path)
     return path
 
@@ -312,12 +336,12 @@ def plot_unbalance(found: UnbalanceResponse, path: str | Path) -> Path:
         above, below = page.subplots(2, 1, sharex=True)
         for k, name in enumerate(found.outputs):
             if np.any(found.amplitude[:, k] > 0):
-                above.semilogy(found.speeds, found.amplitude[:, k], label=name.replace("$", r"\$"))
+                above.semilogy(found.speeds, found.amplitude[:, k], label=written(name))
                 below.plot(found.speeds, np.degrees(np.unwrap(found.phase[:, k])))
         above.set_ylabel("amplitude")
-        below.set_ylabel("phase [deg]")
-        below.set_xlabel(f"{found.over} [rad/s]".replace("$", r"\$"))
-        above.legend()
+        below.set_ylabel("phase / °")
+        below.set_xlabel(written(f"{found.over} / (rad/s)"))
+        put_legend(above)
         page.savefig(path)
     return path
 
@@ -335,11 +359,11 @@ def plot_tolerances(found: Tolerances, path: str | Path) -> Path:
         panels = np.ravel(page.subplots(len(found.outputs), 1, squeeze=False))
         for panel, one in zip(panels, found.outputs, strict=True):
             pareto = found.pareto(one.name)
-            names = [name.replace("$", r"\$") for name, _ in pareto]
+            names = [written(name) for name, _ in pareto]
             shares = np.array([share for _, share in pareto])
             panel.bar(names, 100 * shares, color="#0072B2")
             panel.plot(names, 100 * np.cumsum(shares), "o-", color="#D55E00")
             panel.set_ylabel("% of the variance")
-            panel.set_title(f"{one.name}: {one.nominal:.6g}, sigma {one.spread:.3g}".replace("$", r"\$"), loc="left")
+            panel.set_title(written(f"{one.name}: {one.nominal:.6g}, sigma {one.spread:.3g}"), loc="left")
         page.savefig(path)
     return path

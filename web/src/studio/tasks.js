@@ -1,11 +1,12 @@
-// Tasks: equilibria, modes that move, the linear system, reactions as arrows, the response in hertz, branches.
+// Tasks: equilibria, modes that move, the linear system, reactions as arrows, the response in hertz, Campbell diagrams, branches.
 import uPlot from "uplot";
+import { campbellChart } from "../campbell.js";
 import { CURVES } from "../palette.js";
 import { button, digits, element, note, table } from "./dom.js";
 import { snippet } from "./snippet.js";
 
 const TASKS = [
-  ["equilibria", "Equilibria"], ["modes", "Modes"], ["linearize", "Linear system"], ["reactions", "Reactions"], ["response", "Response"], ["branches", "Branches"],
+  ["equilibria", "Equilibria"], ["modes", "Modes"], ["linearize", "Linear system"], ["reactions", "Reactions"], ["response", "Response"], ["campbell", "Campbell"], ["branches", "Branches"],
 ];
 const SWING = 0.25; // radians or meters of the largest entry of a mode
 
@@ -30,7 +31,7 @@ export class Tasks {
       const found = await studio.connection.ask(name, { ...studio.model(), state: studio.state(), ...more }, { progress: ({ words }) => (this.words.textContent = `${words} …`) });
       if (!found) return;
       this.result = found;
-      this.body.replaceChildren(element("div", "card", ...this[`_${name}`](found), snippet(found)));
+      this.body.replaceChildren(element("div", "card", ...this[`_${name}`](found), found.command ? snippet(found) : null));
     } catch (error) {
       this.body.replaceChildren(element("p", "card note", error.message, element("br"), error.detail?.remedy ?? ""));
     }
@@ -111,7 +112,7 @@ export class Tasks {
     return [element("h2", "", "Reactions at this state"), element("p", "note", "Force and moment in fixed axes. A component that loops leave undetermined has no number and no arrow."), element("div", "scroll", table(rows, ["joint of", "force / N", "moment / N m"])), clear];
   }
 
-  _response({ frequencies, inputs, input, outputs, amplitude }) {
+  _response({ frequencies, inputs, input, outputs, units, amplitude }) {
     const menu = element("select", "", ...inputs.map((name) => new Option(name, name, name === input, name === input)));
     menu.setAttribute("aria-label", "force");
     menu.addEventListener("change", () => this.start("response", { input: menu.value }));
@@ -121,10 +122,26 @@ export class Tasks {
     const look = { stroke: theme.getPropertyValue("--quiet"), grid: { stroke: theme.getPropertyValue("--rule"), width: 1 }, font: "11px sans-serif", labelFont: "11px sans-serif", labelSize: 16 };
     requestAnimationFrame(() => new uPlot({
       width: Math.max(box.clientWidth, 240), height: 260, scales: { x: { time: false, distr: 3 }, y: { distr: 3 } },
-      axes: [{ ...look, label: "f / Hz" }, { ...look, label: `amplitude per unit of ${input}`, size: 64 }],
+      axes: [{ ...look, label: "f / Hz" }, { ...look, label: `amplitude / ${[...new Set(units)].join(", ")}`, size: 64 }],
       series: [{ label: "f / Hz" }, ...outputs.map((label, k) => ({ label, stroke: palette[k % palette.length], width: 1.5 }))],
     }, [frequencies, ...amplitude.map((row) => row.map((value) => (value > 0 ? value : null)))], box));
     return [element("h2", "", "Response to a harmonic force"), element("label", "", "force ", menu), box];
+  }
+
+  _campbell(found) {
+    const menu = element("select", "", ...found.choices.map((name) => new Option(name, name, name === found.over, name === found.over)));
+    menu.setAttribute("aria-label", "speed");
+    const ends = [found.low, found.high].map((value, k) => {
+      const input = Object.assign(element("input", "typed"), { type: "number", step: "any", value });
+      input.setAttribute("aria-label", k ? "to" : "from");
+      return input;
+    });
+    const again = button("Compute", () => this.start("campbell", { over: menu.value, low: ends[0].value, high: ends[1].value }));
+    const form = element("div", "row wrap", "over ", menu, " from ", ends[0], " to ", ends[1], " rad/s ", again);
+    if (!found.speeds) return [element("h2", "", "Campbell diagram"), form, element("p", "note", found.why)];
+    const rows = found.critical.map((one) => [digits(one.speed, 7), one.whirl, digits(one.order), digits(one.damping, 3)]);
+    const list = rows.length ? element("div", "scroll", table(rows, ["critical speed / (rad/s)", "whirl", "order", "damping"])) : element("p", "note", "no critical speed in this range");
+    return [element("h2", "", `Campbell diagram of ${found.body}`), form, campbellChart(found).element, list];
   }
 
   _branches({ branches, held, more }) {

@@ -1,5 +1,6 @@
 // The page of a study: the variables that matter, distributions of the outcomes, any two columns, and any case.
-import { drawAxes, fit, scales } from "../axes.js";
+import { line } from "../axes.js";
+import { Chart } from "../chart.js";
 import { bindTheme } from "../controls.js";
 import { float64, uint32 } from "../data.js";
 import { CURVES } from "../palette.js";
@@ -76,8 +77,7 @@ function choose(row) {
   const words = element("p", "note", "Run it: ", run, " or ", element("code", "", `kinegraph study … --case ${number}`));
   const lines = failure ? [element("p", "bad", failure)] : [];
   byId("values").replaceChildren(table("Varied", "varied"), table("Outcomes", "outcome"), ...lines, words);
-  for (const one of scatters) one.mark(row);
-  for (const one of histograms) one.mark(row);
+  for (const one of [...scatters, ...histograms]) Object.assign(one, { row }).draw();
 }
 
 byId("number").max = cases.at(-1);
@@ -88,49 +88,35 @@ byId("number").addEventListener("change", () => {
 
 // How often an outcome has which value; lines are the nominal case, the quantiles, and the chosen case.
 function histogram(column) {
-  const figure = element("figure", "scatter", element("figcaption", "", labeled(column)));
-  const area = element("div", "area");
-  const canvas = document.createElement("canvas");
-  area.append(canvas);
-  figure.append(area);
   const sorted = column.values.filter((value, row) => Number.isFinite(value) && cases[row] > 0).sort();
-  const plot = { xLabel: "", yLabel: "cases" };
-  const draw = () => {
-    const { clientWidth: width, clientHeight: height } = area;
-    if (!width || !height || !sorted.length) return;
-    const room = sorted.at(-1) - sorted[0] || Math.abs(sorted[0]) || 1;
-    const low = sorted.at(-1) > sorted[0] ? sorted[0] : sorted[0] - room / 2;
-    const count = Math.min(BINS[1], Math.max(BINS[0], Math.floor(Math.sqrt(sorted.length))));
-    const bins = new Array(count).fill(0);
-    for (const value of sorted) bins[Math.min(count - 1, Math.floor(((value - low) / room) * count))]++;
-    plot.theme = getComputedStyle(document.documentElement);
-    plot.range = { x: [low - 0.03 * room, low + 1.03 * room], y: [0, 1.08 * Math.max(...bins)] };
-    fit(canvas, width, height);
-    Object.assign(plot, scales(plot.range, width, height));
-    const context = canvas.getContext("2d");
-    drawAxes(context, plot, [width, height]);
+  const chart = new Chart(`Histogram of ${column.name}`, paint);
+  chart.yLabel = "cases";
+  chart.element.prepend(element("figcaption", "", labeled(column)));
+  if (!sorted.length) chart.area.replaceChildren(element("p", "note", "no values"));
+  const room = sorted.at(-1) - sorted[0] || Math.abs(sorted[0]) || 1;
+  const low = sorted.at(-1) > sorted[0] ? sorted[0] : sorted[0] - room / 2;
+  const count = Math.min(BINS[1], Math.max(BINS[0], Math.floor(Math.sqrt(sorted.length))));
+  const bins = new Array(count).fill(0);
+  for (const value of sorted) bins[Math.min(count - 1, Math.floor(((value - low) / room) * count))]++;
+  if (sorted.length) chart.range = { x: [low - 0.03 * room, low + 1.03 * room], y: [0, 1.08 * Math.max(...bins)] };
+
+  function paint(context, { x, y, theme, row }) {
     const palette = CURVES[document.documentElement.dataset.theme];
     context.fillStyle = palette[5];
-    const wide = (room / count / (plot.range.x[1] - plot.range.x[0])) * plot.width;
-    bins.forEach((number, k) => context.fillRect(plot.x(low + (k * room) / count) + 0.5, plot.y(number), wide - 1, plot.y(0) - plot.y(number)));
-    const line = (value, color, dash) => {
+    const edge = (k) => x(low + (k * room) / count);
+    bins.forEach((number, k) => context.fillRect(edge(k) + 0.5, y(number), edge(k + 1) - edge(k) - 1, y(0) - y(number)));
+    const at = (value, color, dash) => {
       if (!Number.isFinite(value)) return;
-      context.strokeStyle = color;
+      Object.assign(context, { strokeStyle: color, lineWidth: 1.6 });
       context.setLineDash(dash);
-      context.lineWidth = 1.6;
-      context.beginPath();
-      context.moveTo(plot.x(value), plot.y(0));
-      context.lineTo(plot.x(value), plot.y(plot.range.y[1]));
-      context.stroke();
+      line(context, [x(value), y(0)], [x(value), y(chart.range.y[1])]);
       context.setLineDash([]);
     };
-    for (const level of [0.05, 0.95]) line(sorted[Math.round(level * (sorted.length - 1))], palette[6], [2, 3]);
-    if (cases[0] === 0) line(column.values[0], palette[1], []);
-    if (plot.row !== undefined) line(column.values[plot.row], plot.theme.getPropertyValue("--ink"), [5, 3]);
-  };
-  if (!sorted.length) area.append(element("p", "note", "no values"));
-  new ResizeObserver(draw).observe(area);
-  return { element: figure, draw, mark: (row) => ((plot.row = row), draw()) };
+    for (const level of [0.05, 0.95]) at(sorted[Math.round(level * (sorted.length - 1))], palette[6], [2, 3]);
+    if (cases[0] === 0) at(column.values[0], palette[1], []);
+    if (row !== undefined) at(column.values[row], theme.getPropertyValue("--ink"), [5, 3]);
+  }
+  return chart;
 }
 
 function element(kind, className = "", ...content) {

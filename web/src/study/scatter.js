@@ -1,50 +1,31 @@
 // Cases as points over two columns, colored by a third; a click chooses the nearest case.
-import { drawAxes, fit, padded, scales } from "../axes.js";
+import { padded } from "../axes.js";
+import { Chart } from "../chart.js";
 import { CURVES, scaleColor } from "../palette.js";
 
 const NEAR = 18; // pixels from a point that a click may be
 
-export class Scatter {
+export class Scatter extends Chart {
   // chosen: called with the row of the case.
   constructor(label, chosen) {
-    this.element = Object.assign(document.createElement("figure"), { className: "scatter" });
-    this.area = Object.assign(document.createElement("div"), { className: "area" });
-    this.canvas = document.createElement("canvas");
+    super(label, (context) => this.#points(context));
     this.key = Object.assign(document.createElement("div"), { className: "key" });
-    this.canvas.setAttribute("role", "img");
-    this.canvas.setAttribute("aria-label", label);
-    this.area.append(this.canvas);
-    this.element.append(this.area, this.key);
+    this.element.append(this.key);
     this.area.addEventListener("click", (event) => {
       const box = this.area.getBoundingClientRect();
       const nearest = this.#nearest(event.clientX - box.left, event.clientY - box.top);
       if (nearest >= 0) chosen(nearest);
     });
-    new ResizeObserver(() => this.draw()).observe(this.area);
   }
 
   // Columns { name, unit, values }; the color may also be { words, codes }.
   show({ x, y, color }) {
-    Object.assign(this, { across: x, up: y, color });
+    Object.assign(this, { across: x, up: y, color, xLabel: labeled(x), yLabel: labeled(y) });
+    this.range = { x: padded([x.values]), y: padded([y.values]) };
     this.draw();
   }
 
-  // The row that stands out.
-  mark(row) {
-    this.row = row;
-    this.draw();
-  }
-
-  draw() {
-    const { clientWidth: width, clientHeight: height } = this.area;
-    if (!width || !height || !this.across) return;
-    this.theme = getComputedStyle(document.documentElement);
-    fit(this.canvas, width, height);
-    this.range = { x: padded([this.across.values]), y: padded([this.up.values]) };
-    [this.xLabel, this.yLabel] = [labeled(this.across), labeled(this.up)];
-    Object.assign(this, scales(this.range, width, height));
-    const context = this.canvas.getContext("2d");
-    drawAxes(context, this, [width, height]);
+  #points(context) {
     const colors = this.#colors(document.documentElement.dataset.theme);
     const size = this.across.values.length > 1500 ? 1.8 : 2.6;
     context.globalAlpha = this.across.values.length > 600 ? 0.75 : 0.9;
