@@ -9,14 +9,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis.strategies import none
 
+from tests.effort import SOAK
+
 settings.register_profile("quick", max_examples=30, deadline=None, derandomize=True)
 settings.register_profile("soak", max_examples=3000, deadline=None, suppress_health_check=list(HealthCheck))
-settings.load_profile("soak" if os.environ.get("KINEGRAPH_SOAK") else "quick")
+settings.load_profile("soak" if SOAK else "quick")
 
 
 # Graphs are millions of tuples without cycles: looking for cycles after every 700 of them takes a fifth of the suite,
 # after every 100,000 a seventh. Quick runs do it between files, and only where memory might become scarce.
-if os.environ.get("KINEGRAPH_SOAK"):
+if SOAK:
     gc.set_threshold(100_000, 20, 20)
 else:
     gc.disable()
@@ -28,6 +30,15 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # A shell that starts the tests in the background lets them ignore Ctrl-C; those about interrupts would never end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_collection_modifyitems(config, items):
+    """What is marked `soak` runs in `make soak` alone."""
+    if SOAK:
+        return
+    quick = [item for item in items if item.get_closest_marker("soak") is None]
+    config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("soak") is not None])
+    items[:] = quick
 
 
 @given(none())

@@ -1,9 +1,12 @@
-"""How much work something is, counted and not timed: the same on every machine, busy or idle."""
+"""How much work something is, counted and not timed: the same on every machine, busy or idle; and how much is tried."""
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
+
+SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))  # many more random cases; what is not random is marked `soak`
 
 
 def calls(run: Callable[[], object]) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 from functools import cache
@@ -10,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import SOAK
+
 #: Seconds after which a program is taken to hang: less than a test may take in all (`faulthandler_timeout`), so that
 #: the test says which program it was. Soaks, which may take longer, have more.
-HANGS = 3600 if os.environ.get("KINEGRAPH_SOAK") else 240
+HANGS = 3600 if SOAK else 240
 
 #: How a program is asked for its version where `--version` is not the word.
 _VERSION = {"kpsewhich": ("-version",)}

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.effort import SOAK
+
 _FIRST_USES = """
 import threading
 import kinegraph as kg
@@ -33,21 +35,18 @@ print(failed)
 
 
 def test_first_uses_in_threads() -> None:
-    starts = 2 if os.environ.get("KINEGRAPH_SOAK") else 1
+    starts = 2 if SOAK else 1
     for _ in range(starts):  # most of them failed with _DeadlockError while every thread imported for itself
         command = [sys.executable, "-c", _FIRST_USES]
         ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
         assert ended.stdout.strip() == "[]"
 
 
-_SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
-
-
-@pytest.mark.parametrize("seed", range(10 if _SOAK else 1))
+@pytest.mark.parametrize("seed", range(10 if SOAK else 1))
 def test_everything_in_threads(seed: int, tmp_path: Path) -> None:
     """Nothing is cached."""
     own = {"KINEGRAPH_CACHE": str(tmp_path / "cache")}
-    command = [sys.executable, "-m", "tests.everything_in_threads", str(seed), str(int(_SOAK))]
+    command = [sys.executable, "-m", "tests.everything_in_threads", str(seed), str(int(SOAK))]
     root = Path(__file__).parents[1]
     ended = subprocess.run(
         command, capture_output=True, text=True, timeout=1000, cwd=root, env={**os.environ, **own}, check=False

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -19,6 +17,7 @@ from kinegraph.export.options import ExportOptions
 from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.operating_point import operating_point
 from kinegraph.view.page.slider_page import initial_closed_positions as page_start
+from tests.effort import SOAK
 
 #: The four-bar of docs/model-language.md in relative angles, and one in absolute angles.
 RELATIVE = """model four_bar; parameters l1 = 1, l2 = 3, l3 = 2.5, d = 3; coordinates {start}; gravity 0, -9.81, 0;
@@ -117,7 +116,7 @@ def test_rounded_states_are_taken():
     assert run["p1"][0] == pytest.approx(1.3, abs=1e-13)
 
 
-@pytest.mark.parametrize("seed", range(200 if os.environ.get("KINEGRAPH_SOAK") else 4))
+@pytest.mark.parametrize("seed", range(200 if SOAK else 4))
 def test_a_mechanism_described_in_other_ways_starts_alike(seed):
     """Relative or absolute angles, millimeters or meters, another order: the declared crank and its rate hold."""
     random = np.random.default_rng(seed)
@@ -143,7 +142,7 @@ def test_a_mechanism_described_in_other_ways_starts_alike(seed):
         np.testing.assert_allclose(absolute, kg.assemble(meters).q, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(400 if os.environ.get("KINEGRAPH_SOAK") else 8))
+@pytest.mark.parametrize("seed", range(400 if SOAK else 8))
 def test_values_hold_in_random_spatial_loops(seed):
     """Chains closed where they are: declared positions fit and stay, and as many declared velocities as can be do."""
     random = np.random.default_rng(seed)

@@ -1,16 +1,17 @@
 """The bench beside AUTO-07p, where it is installed."""
 
-import os
 import shutil
 
 import pytest
 from benchmarks.tasks import continuation
 
+from tests.effort import SOAK
+
 #: `make soak` takes all; two kinds of points are enough otherwise.
 EXAMPLES = [
     one
     for one in continuation.EXAMPLES
-    if os.environ.get("KINEGRAPH_SOAK") or (one.model, one.over) in (("bead-on-hoop", "omega"), ("column", "follower"))
+    if SOAK or (one.model, one.over) in (("bead-on-hoop", "omega"), ("column", "follower"))
 ]
 installed = continuation._AUTO.is_dir() and shutil.which("gcc") and shutil.which("gfortran")
 

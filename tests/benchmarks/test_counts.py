@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from benchmarks.self.kernels_in_turn import Timing, Worker, compared, ratio
 
 import kinegraph
 from benchmarks import counts
+from tests.effort import SOAK
 
 EARLY = Path(__file__).parents[1] / "data" / "counts_1b4bd57.json"
 
@@ -44,7 +44,7 @@ def test_rows_an_earlier_state_did_not_have_are_not_judged() -> None:
 
 def test_two_copies_compile_and_are_timed_in_turn(tmp_path: Path) -> None:
     source = Path(kinegraph.__file__).parents[1]
-    each = 2 if os.environ.get("KINEGRAPH_SOAK") else 1
+    each = 2 if SOAK else 1
     workers = [Worker(source, str(tmp_path)) for _ in range(2 * each)]
     copies = [workers[:each], workers[each:]]
     try:

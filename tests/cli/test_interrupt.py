@@ -1,7 +1,6 @@
 """Ctrl-C at every kind of work: one line, exit code 130, partial results saved. No clock decides when it is pressed."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -12,8 +11,6 @@ from tests.cli.run import ENVIRONMENT
 from tests.programs import HANGS
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to one process there")
-
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 
 @pytest.fixture

@@ -1,13 +1,13 @@
 """Every command on models with `unknown` statements: the unknown is zero, and says so, or has the value of --set."""
 
 import json
-import os
 
 import pytest
 
 from kinegraph.cli.commands import COMMANDS
 from kinegraph.model.constraints import _tell_of_zeros
 from tests.cli.run import runner
+from tests.effort import SOAK
 
 TREE = """
     model arm;
@@ -137,7 +137,6 @@ def test_every_command_is_tried():
     assert {*WITH_FORCES, *WITHOUT_FORCES} | OTHERS == set(COMMANDS)
 
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: Slow ones, once with trees and once with loops, are tried by `make soak` alone.
 SLOW = (
     {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from dataclasses import fields
 from pathlib import Path
@@ -26,9 +25,10 @@ from kinegraph.jit import cache
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.passes.pipeline import Reduction
 from kinegraph.recursive.kernel import RecursiveKernel
+from tests.effort import SOAK
 
 
-@pytest.mark.parametrize("large", [LARGE if os.environ.get("KINEGRAPH_SOAK") else 30])
+@pytest.mark.parametrize("large", [LARGE if SOAK else 30])
 def test_large_mechanisms_are_looped_and_agree_with_straight_code(large: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kinegraph.compiler.compile.LARGE", large)
     chain = kg.load(f"pendulum-{large + 1}")

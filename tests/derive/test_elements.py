@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -22,9 +21,9 @@ from kinegraph.io import parse, write
 from kinegraph.model import Mechanism
 from tests.derive.random_elements import random_loaded_tree
 from tests.derive.rates import along_velocities
+from tests.effort import SOAK
 from tests.mechanisms import random_state
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 SEEDS = range(60 if SOAK else 6)
 FEW_SEEDS = range(12 if SOAK else 4)
 QUANTITIES = ("tau", "bias", "qdd", "H", "energy", "forces", "power")

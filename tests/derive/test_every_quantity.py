@@ -5,7 +5,6 @@ The words come from the table: a new row is tested here without a change.
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -43,10 +42,10 @@ from kinegraph.notation.mathml import mathml
 from kinegraph.store import add, load, open_store
 from tests.cli.run import data, runner
 from tests.derive.every_quantity import MECHANISMS, STILL, derivatives, state, symbols, words, words_of
+from tests.effort import SOAK
 from tests.export.languages import build
 from tests.mechanisms import Floats
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 every_mechanism = pytest.mark.parametrize("name", MECHANISMS)
 both = pytest.mark.parametrize("list_of", [words, derivatives], ids=["words", "derivatives"])
 #: Languages of equations; the others describe a mechanism or simulate it.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 import numpy as np
@@ -20,10 +19,11 @@ from kinegraph.jit.kernel import compile_graph
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.recursive.systems import RecursiveSystem
 from tests.derive.rates import along_velocities
+from tests.effort import SOAK
 from tests.mechanisms import random_state, random_tree
 
 QUANTITIES = ("tau", "H", "C", "coriolis", "gravity", "bias", "qdd", "energy", "momentum")
-SEEDS = range(200 if os.environ.get("KINEGRAPH_SOAK") else 12)
+SEEDS = range(200 if SOAK else 12)
 
 
 def _values(mechanism: Mechanism, seed: int) -> dict[str, float]:

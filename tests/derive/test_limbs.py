@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from fractions import Fraction
@@ -23,9 +22,9 @@ from kinegraph.graph.proof import prove
 from kinegraph.io.language.reader import parse
 from kinegraph.model.expressions import Name
 from kinegraph.model.mechanism import Coordinate, Mechanism, Rotation, Transform
+from tests.effort import SOAK
 from tests.mechanisms import Joint, chain, random_limbs, random_state, random_tree
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 WRENCHES = Plan(inertia=InertiaMethod.WRENCHES)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from random import Random
 
@@ -16,6 +15,7 @@ from kinegraph.derive.quantities.quantity import Quantity, parse_list
 from kinegraph.graph.node import Graph
 from kinegraph.graph.proof import prove
 from kinegraph.model.mechanism import Mechanism
+from tests.effort import SOAK
 from tests.mechanisms import Joint, random_tree
 
 #: Ball joints are left out: their equations agree for unit quaternions only, which no field point is.
@@ -48,7 +48,7 @@ def _graph(mechanism: Mechanism, plan: Plan) -> Graph:
     return derivation.builder.graph([derivation.output(Quantity.parse(word)) for word in QUANTITIES])
 
 
-@pytest.mark.parametrize("seed", sorted({*FEW, *range(6)}) if os.environ.get("KINEGRAPH_SOAK") else FEW)
+@pytest.mark.parametrize("seed", sorted({*FEW, *range(6)}) if SOAK else FEW)
 def test_plans_are_proved_equal(seed: int) -> None:
     mechanism = random_tree(seed, bodies=3, joints=JOINTS)
     links = len(Derivation(mechanism, {}, Plan()).tree.links)

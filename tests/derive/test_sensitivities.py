@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -19,9 +18,9 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind, Output
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.random_elements import random_loaded_tree
+from tests.effort import SOAK
 from tests.mechanisms import random_state, random_tree
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 FEW = [0, 1, 3, 10, 24]  # trees with all kinds of joints but one
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -18,9 +17,9 @@ from kinegraph.model.elements import Element, Force, Moment, PointForce, Potenti
 from kinegraph.model.expressions import expression
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.random_elements import _MAKERS, random_loaded_tree
+from tests.effort import SOAK
 from tests.mechanisms import Floats, random_state
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 ONE, ZERO = expression(1), expression(0)
 
 

@@ -13,7 +13,7 @@ from kinegraph.docking.dock import dock
 from kinegraph.docking.result import DockingRun, Outcome
 from tests.docking import small
 from tests.docking.one_axis import TEXT
-from tests.docking.test_rows import LIGHT, LONG
+from tests.docking.test_rows import LIGHT
 
 #: The nut of a drive follows the same motion as the rest length it replaces, by its rate.
 NUT = "state nut' = -draw*30*part^2*(1 - part)^2/time; initial nut = 0.5;\n"
@@ -66,7 +66,9 @@ def test_a_self_locking_drive_does_not_creep_under_load() -> None:
     assert joined[-1] == pytest.approx(0.4, abs=1e-6)
 
 
-@pytest.mark.parametrize("text", [LIGHT + LATCHES, pytest.param(small.TEXT, marks=LONG)], ids=["light", "massive"])
+@pytest.mark.parametrize(
+    "text", [LIGHT + LATCHES, pytest.param(small.TEXT, marks=pytest.mark.soak)], ids=["light", "massive"]
+)
 def test_a_state_that_nothing_reads_changes_nothing(text: str) -> None:
     """Also while latches hold by rows, and where ring and target are one body."""
     runs = []

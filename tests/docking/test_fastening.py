@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from functools import cache
 
@@ -22,7 +21,6 @@ from kinegraph.simulate.formulas import formula
 from kinegraph.solve.problem import Floats, Signals
 from tests.docking.small import TEXT, mechanism
 
-LONG = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="derives for seconds; make soak")
 DOCKING = docking_of(
     mechanism(), limits=Limits(0.3, 0.9), schedule=Schedule(settle=0.5, draw=20, still=0.05, even=1, after=0.2)
 )
@@ -93,7 +91,7 @@ def columns(mode: Mode, *words: str) -> Floats:
     return joined.columns(texts, np.zeros(1), own[None], state()[2])[0]
 
 
-@pytest.mark.parametrize("mode", [Mode.CAPTURED, pytest.param(Mode.HARD, marks=LONG)])
+@pytest.mark.parametrize("mode", [Mode.CAPTURED, pytest.param(Mode.HARD, marks=pytest.mark.soak)])
 def test_one_body_accelerates_as_bodies_tied_by_loops(mode: Mode) -> None:
     """Control of the target included, which is written in coordinates that the joined target has no more."""
     accelerations, _ = by_multipliers(mode)
@@ -146,7 +144,7 @@ def test_a_latch_that_caught_holds_until_the_other_does() -> None:
     assert run.peaks["latch"].where in run.latches and run.peaks["latch"].value > 1
 
 
-@LONG
+@pytest.mark.soak
 def test_latches_that_close_at_once() -> None:
     run = dock(replace(FAR, at_once=True), 5, native=False, rtol=1e-7, stop_at_capture=True)
     assert [phase.name for phase in run.phases] == ["contact"]

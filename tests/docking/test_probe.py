@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -112,7 +110,7 @@ def test_a_probe_rests_in_its_joints_as_the_model_states_it() -> None:
     assert start["bx"] == "offset_x" and start["cz'"] == "0" and not {"pitch", "yaw", "reach"} & {*start}
 
 
-@pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="compiles for seconds; make soak")
+@pytest.mark.soak
 def test_random_first_contacts_of_a_probe() -> None:
     given = docking_of(kg.load("docking-probe-cone"), limits=Limits(away=0.6))
     study = first_contacts(given, 60, limits=ContactLimits(offset=0.08), duration=20, progress=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -32,7 +31,6 @@ from kinegraph.model.mechanism import Transform
 from kinegraph.solve.problem import Floats, Signals
 from tests.docking.small import TEXT
 
-LONG = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="derives for seconds; make soak")
 THIRD = "output R3 = Ring (-0.3, 0.1, 0.02); output T3 = Target (-0.3, 0.1, 0);"
 LIGHT = """
 model light; coordinates cx, cy, cz; quaternion (c0, c1, c2, c3) velocity (cwx, cwy, cwz);
@@ -178,7 +176,11 @@ CIRCLE = [(0.3 * np.cos(a), 0.3 * np.sin(a)) for a in np.arange(6) * np.pi / 3]
 
 @pytest.mark.parametrize(
     "points",
-    [CIRCLE[::2], *(pytest.param(one, marks=LONG) for one in (CIRCLE[:2], ANYWHERE, TWO_IN_ONE_PLACE, CIRCLE))],
+    [
+        CIRCLE[::2],
+        *(pytest.param(one, marks=pytest.mark.soak) for one in (CIRCLE[:2], ANYWHERE)),
+        *(pytest.param(one, marks=pytest.mark.soak) for one in (TWO_IN_ONE_PLACE, CIRCLE)),
+    ],
     ids=["three", "two", "four anywhere", "two in one place", "six"],
 )
 def test_whole_dockings_with_other_latches(points: list[tuple[float, float]]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from math import nan
 
@@ -20,7 +19,6 @@ from kinegraph.model.evaluate import number, parameter_values
 from tests.cli.run import runner
 from tests.docking.test_rows import LIGHT
 
-LONG = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="derives for seconds; make soak")
 ALONE = LIGHT[: LIGHT.index("coordinates bx")] + LIGHT[LIGHT.index("initial") : LIGHT.index("Target |")]
 ALONE = (
     ALONE.replace(", bwx = 0.01, bwy = 0.02, b1 = 0.01", "")
@@ -76,14 +74,14 @@ def test_a_small_ring_docks_to_capture(ahead: float, touched: bool) -> None:
             run.solution()
 
 
-@LONG
+@pytest.mark.soak
 @pytest.mark.parametrize("model", ["stewart-docking", "hunt-docking"])
 def test_platforms_of_the_library_dock_to_capture(model: str) -> None:
     run = dock(with_target(model), 10, stop_at_capture=True)
     assert run.outcome is Outcome.CAPTURED and run.momentum < 1e-11 and run.energy < 1e-8
 
 
-@LONG
+@pytest.mark.soak
 def test_what_draws_the_drives_in_is_in_the_balance_of_energy() -> None:
     run = dock(with_target("hunt-docking"), 10)
     assert run.outcome is Outcome.DOCKED and run.energy < 1e-7

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 from kinegraph.docking.dock import dock
 from kinegraph.docking.result import DockingRun, Outcome
 
-pytestmark = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="compiles for minutes; make soak")
+pytestmark = pytest.mark.soak
 
 #: Beside the axis, tilted, drifting and turning.
 OBLIQUE = {

@@ -1,6 +1,5 @@
 """`import kinegraph`: the documented names, whatever was imported before, and quickly."""
 
-import os
 import re
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import pytest
 
 import kinegraph as kg
 from tests.cli.run import ENVIRONMENT
+from tests.effort import SOAK
 from tests.programs import HANGS
 
 ROOT = Path(__file__).parents[2]
@@ -46,7 +46,7 @@ BEFORE = [
     "from kinegraph.compiler.bind import kernel_of",
     "import kinegraph.cli",
 ]
-if os.environ.get("KINEGRAPH_SOAK"):
+if SOAK:
     BEFORE += [
         "import kinegraph.derive.quantities.quantity",
         "import kinegraph.compiler.compile",

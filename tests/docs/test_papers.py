@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kinegraph.cli import main
+from tests.effort import SOAK
 
 PAGE = (Path(__file__).parents[2] / "docs" / "papers.md").read_text(encoding="utf-8")
 ROW = re.compile(r"^\| (?P<what>[^|]+) \| `kinegraph (?P<command>.+?)` \| `(?P<shows>[^`]+)` \|$", re.MULTILINE)
@@ -49,7 +49,7 @@ def test_commands_show_what_the_page_says(
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    if what.endswith("(long)") and not os.environ.get("KINEGRAPH_SOAK"):
+    if what.endswith("(long)") and not SOAK:
         pytest.skip("long: make soak")
     monkeypatch.chdir(folder)
     monkeypatch.setenv("COLUMNS", "200")

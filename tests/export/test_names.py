@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -28,6 +27,7 @@ from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.notation.naming import Naming, is_angle_function
+from tests.effort import SOAK
 from tests.export.languages import build
 from tests.export.test_numbers import COMPILED, LANGUAGES
 from tests.programs import needs, require, shell
@@ -58,7 +58,6 @@ def hostile_unit(name: str, layout: FunctionLayout) -> Unit:
     return prepare(hostile_graph(), "", ExportOptions(name=name, layout=layout, chunk=20))
 
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 PLAIN, INJECTING, LONG = "int", '*/ system("")', "x" * 300
 #: Quick runs name one function for all quantities in every language, and one for each in C and Python.
 CASES = [

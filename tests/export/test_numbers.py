@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.export import ExportOptions, FunctionLayout, Language, Precision, Sines
 from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Routine, Unit
+from tests.effort import SOAK
 from tests.export.languages import build, shell
 
 COMPILED = (Language.C, Language.CPP, Language.RUST, Language.FORTRAN)
@@ -59,7 +59,7 @@ PAIRS = [
     (language, model)
     for language in LANGUAGES
     for model in MODELS
-    if language is Language.C or model != "kidym-biped-new" or os.environ.get("KINEGRAPH_SOAK")
+    if language is Language.C or model != "kidym-biped-new" or SOAK
 ]
 
 
@@ -226,9 +226,7 @@ NAMED = """
 """
 
 
-@pytest.mark.parametrize(
-    "language", LANGUAGES if os.environ.get("KINEGRAPH_SOAK") else (Language.FORTRAN,), ids=lambda one: one.value
-)
+@pytest.mark.parametrize("language", LANGUAGES if SOAK else (Language.FORTRAN,), ids=lambda one: one.value)
 def test_code_that_uses_names_of_the_model_compiles(language: Language, tmp_path: Path) -> None:
     """Fortran must declare `gamma` and `w` as it declares x1 and t1."""
     named = prepare(kg.parse(NAMED), "tau", ExportOptions())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +16,7 @@ from kinegraph.io import meshes as polygons
 from kinegraph.io.meshes import cut_as_mujoco, read_mesh_file, triangulated
 from kinegraph.io.mjcf import load_mjcf
 from kinegraph.model.report import FindingKind
+from tests.effort import SOAK
 from tests.io.mesh_numbers import NUMBERS, compared, difference, model, own_numbers, solid
 
 MESHES = Path(__file__).parent / "data" / "mjcf" / "meshes"
@@ -65,7 +65,7 @@ def test_solids_of_polygons_out_of_plane_weigh_what_mujoco_says(tmp_path: Path) 
 @pytest.mark.skipif(importlib.util.find_spec("mujoco") is None, reason="MuJoCo is not installed")
 def test_random_solids_agree_with_mujoco(tmp_path: Path) -> None:
     """Other solids than those whose numbers are stored, by all four rules. MuJoCo refuses inertia no real body has."""
-    files = [tmp_path / f"m{seed}.obj" for seed in range(1000, 1200 if os.environ.get("KINEGRAPH_SOAK") else 1005)]
+    files = [tmp_path / f"m{seed}.obj" for seed in range(1000, 1200 if SOAK else 1005)]
     for seed, file in enumerate(files, start=1000):
         file.write_text(solid(seed), "utf-8")
     for file, rule, found in compared(files):

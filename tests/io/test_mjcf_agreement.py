@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 from pathlib import Path
 
 import pytest
 
+from tests.effort import SOAK
 from tests.io.mujoco_numbers import MODELS, NUMBERS, Numbers, differences, mujoco_numbers
 from tests.io.random_mjcf import random_model
 
 STORED: list[Numbers] = json.loads(NUMBERS.read_text("utf-8"))["models"]
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 
 @pytest.mark.parametrize("numbers", STORED, ids=[numbers["file"] for numbers in STORED])

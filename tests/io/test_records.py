@@ -17,6 +17,7 @@ from kinegraph.io import load, parse, write
 from kinegraph.io.language.reader import MAX_LENGTH
 from kinegraph.model import Body, Call, Inertia, Name, Number, Operation, Point, Rx, Ry, Rz, Sx, Sz, expression, inertia
 from kinegraph.model.expressions import text
+from tests.effort import SOAK
 from tests.interpreted import interpreted
 
 DOCUMENTATION = Path(__file__).parents[2] / "docs" / "model-language.md"
@@ -183,7 +184,7 @@ def test_syntax_errors_say_where_and_what_to_write(model, place, words):
 
 
 def test_long_sums_and_many_signs_work():
-    length = 50_000 if os.environ.get("KINEGRAPH_SOAK") else 10_000
+    length = 50_000 if SOAK else 10_000
     many = parse("parameters a = 1; B | Rx(" + "+".join(["a"] * length) + ") | m(1);")
     assert parse(write(many)) == many
     signs = parse("parameters a = 1; B | Rx(" + "-" * 10_000 + "a) | m(1);")
@@ -204,7 +205,7 @@ def test_deep_nesting_is_refused(nested):
 )  # fmt: skip
 def test_rubbish_is_refused(rubbish, monkeypatch):
     """Megabytes of it: whoever reads them twice for each letter does not come to an end."""
-    if not os.environ.get("KINEGRAPH_SOAK"):
+    if not SOAK:
         monkeypatch.setattr("kinegraph.io.language.reader.MAX_SIZE", 20_000)  # what is below is built, for seconds
     with pytest.raises(ModelError):
         parse(rubbish)

@@ -1,6 +1,5 @@
 """Round trip of random mechanisms, and random text that must never do worse than a ModelError."""
 
-import os
 from fractions import Fraction
 from functools import cache
 
@@ -24,6 +23,7 @@ from kinegraph.model import (
 )
 from kinegraph.model.builder import Builder, Q, inertia
 from kinegraph.model.expressions import FUNCTIONS
+from tests.effort import SOAK
 
 NUMBERS = st.one_of(
     st.integers(-1000, 1000),
@@ -121,7 +121,7 @@ def add_elements(draw: st.DrawFn, builder: Builder) -> None:
         make(f"E{index}")
 
 
-@settings(max_examples=60 if os.environ.get("KINEGRAPH_SOAK") else 20, deadline=None)
+@settings(max_examples=60 if SOAK else 20, deadline=None)
 @given(mechanisms())
 def test_writing_and_reading_gives_the_same_mechanism(mechanism):
     assert parse(write(mechanism)) == mechanism

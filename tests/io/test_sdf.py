@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import os
 from pathlib import Path
 
 import numpy as np
@@ -21,13 +20,13 @@ from kinegraph.model.joint_models import with_elements
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import JointLimits, Shape
+from tests.effort import SOAK
 from tests.io.drake_numbers import MODEL, NUMBERS, Numbers, drake_numbers
 from tests.io.random_sdf import random_model
 from tests.io.robot_numbers import Derived, relative_error
 
 REFERENCE = json.loads(NUMBERS.read_text("utf-8"))
 FOUR_BAR = MODEL.parent / "four_bar.sdf"
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 
 def differences(mechanism: Mechanism, reference: Numbers) -> float:

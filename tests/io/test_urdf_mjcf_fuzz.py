@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from pathlib import Path
@@ -13,8 +12,8 @@ from kinegraph.errors import ModelError
 from kinegraph.io.mjcf import parse_mjcf
 from kinegraph.io.sdf import parse_sdf
 from kinegraph.io.urdf import parse_urdf
+from tests.effort import SOAK
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: Every value is replaced by every other in `make soak`, and one of six otherwise.
 STEP = 1 if SOAK else 6
 DATA = Path(__file__).parent / "data"

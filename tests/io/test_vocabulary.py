@@ -68,13 +68,17 @@ def test_what_the_page_calls_refused_is_an_error_with_a_remedy(tag: str) -> None
         parse_mjcf(f"<mujoco><worldbody><body><{tag}/></body></worldbody></mujoco>")
 
 
+#: How the table says that something is reported, and the kind of its finding.
+REPORTED = {Bearing.LEFT_OUT: FindingKind.LEFT_OUT, Bearing.CONTACTS: FindingKind.CONTACTS}
+
+
 def _elements_of_schema() -> Iterator[tuple[str, str, str]]:
     """Sections of the file with each attribute that the table says is reported, and a value with an effect."""
     for path, attributes in schema():
         entry = MJCF.get(path[-1])
         if entry is not None and path[:2] != ("mujoco", "default"):
             yield from ((path[-1], name, one.topic) for name, one in entry.attributes.items()
-                        if one.bearing is Bearing.LEFT_OUT and name in attributes)  # fmt: skip
+                        if one.bearing in REPORTED and name in attributes)  # fmt: skip
 
 
 @pytest.mark.parametrize(("tag", "name", "topic"), sorted(set(_elements_of_schema())))
@@ -83,7 +87,8 @@ def test_what_the_table_calls_reported_is_reported(tag: str, name: str, topic: s
     element = Element(tag, {name: "7"}, Place(1, 1, ""))
     report_words(element, tag, MJCF, findings)
     (told,) = findings.report().findings
-    assert told.kind is FindingKind.LEFT_OUT and told.topic == topic and name in told.message
+    assert told.kind is REPORTED[MJCF[tag].attributes[name].bearing]
+    assert told.topic == topic and name in told.message
 
 
 @pytest.mark.parametrize("vocabulary", [URDF, MJCF, SDF])
@@ -225,7 +230,8 @@ def test_what_is_understood_is_what_the_reader_asks_for(
         ("<transmission name='t'><actuator name='m'><drake:rotor_inertia value='1'/></actuator></transmission>",
          FindingKind.LEFT_OUT, "<drake:rotor_inertia> of <actuator>"),
         ("<link name='b'><collision><geometry><sphere radius='1'/></geometry></collision></link>",
-         FindingKind.LEFT_OUT, "contacts of 1 collision shapes"),
+         FindingKind.LEFT_OUT, "contacts of 1 collision shapes, which only kg.simulator uses"),
+        ("<gazebo reference='a'><mu1>1</mu1></gazebo>", FindingKind.CONTACTS, "<mu1> of <gazebo>"),
         ("<transmission name='t'><type>x</type></transmission>", FindingKind.NOT_USED, "<type> of <transmission>"),
         ("<sensor name='s'/>", FindingKind.NOT_USED, "<sensor> of <robot>: s"),
     ],

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from pathlib import Path
 
@@ -14,10 +13,10 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.choose import SOLVED_IN_LOOPS
 from kinegraph.jit.kernel import KernelOptions
 from kinegraph.model.mechanism import Mechanism
+from tests.effort import SOAK
 from tests.interpreted import interpreted
 from tests.mechanisms import Joint, random_state, random_tree
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 WORDS = "d(qdd)/d(dq),qdd,d(qdd)/d(v),d(qdd)/d(tau)"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cache
@@ -19,8 +18,8 @@ from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit.engine import Target, host
 from kinegraph.jit.kernel import KernelOptions, compile_binding
+from tests.effort import SOAK
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 INPUTS = 11
 CONSTANTS = (0, 1, Fraction(-5, 2), Fraction(1, 3))
 UNCACHED = KernelOptions(cache=False)

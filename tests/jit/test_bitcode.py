@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 from importlib import import_module
 
@@ -47,7 +46,7 @@ def test_nothing_is_called_that_the_package_does_not_have() -> None:
         assert all(name.startswith(("llvm.", "kinegraph_")) for name in declared), declared
 
 
-@pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="takes a minute: make soak")
+@pytest.mark.soak
 @pytest.mark.parametrize("system", ["unknown-linux-gnu", "apple-darwin", "pc-windows-msvc"])
 @pytest.mark.parametrize("processor", ["x86_64", "aarch64"])
 def test_object_code_for_other_machines(processor: str, system: str) -> None:

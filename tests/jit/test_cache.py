@@ -16,10 +16,10 @@ from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit import cache
 from kinegraph.jit.kernel import KernelOptions, compile_graph
+from tests.effort import SOAK
 from tests.programs import HANGS
 
 ARGUMENT = Argument("q", (Symbol(Kind.COORDINATE, "q"),))
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 SOURCE = Path(__file__).resolve().parents[2] / "src"
 
 

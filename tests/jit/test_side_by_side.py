@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 from functools import cache
 from pathlib import Path
@@ -28,10 +27,10 @@ from kinegraph.io.language.reader import parse
 from kinegraph.io.language.writer import write
 from kinegraph.jit.kernel import KernelOptions, compile_graph
 from kinegraph.model.mechanism import Mechanism
+from tests.effort import SOAK
 from tests.interpreted import interpreted
 from tests.mechanisms import chain, random_limbs, random_state
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 MAIN = ("tau", "H", "qdd")
 WORDS = (*MAIN, "coriolis", "gravity", "d(tau)/d(dq)", "d(tau)/d(v)", "d(qdd)/d(v)")
 

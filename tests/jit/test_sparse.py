@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KernelError
+from tests.effort import SOAK
 from tests.mechanisms import PLAIN_JOINTS, random_state, random_tree
 
 
-@pytest.mark.parametrize("seed", range(4) if os.environ.get("KINEGRAPH_SOAK") else [1])
+@pytest.mark.parametrize("seed", range(4) if SOAK else [1])
 def test_matrices_of_trees(seed: int) -> None:
     tree = random_tree(seed, bodies=7, joints=PLAIN_JOINTS, branching=0.8)
     words = "H,d(tau)/d(dq),d(tau)/d(v)"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from importlib.resources import files
 
 import numpy as np
@@ -12,10 +11,10 @@ from scipy.interpolate import CubicSpline, PchipInterpolator
 from scipy.optimize import brentq
 
 import kinegraph as kg
+from tests.effort import SOAK
 
 _MODELS = files("kinegraph.library").joinpath("models")
 G = 9.81
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 
 def _columns(name: str) -> np.ndarray:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
 import kinegraph as kg
 
-pytestmark = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="long: make soak")
+pytestmark = pytest.mark.soak
 
 SOLE = {"heel": np.array([-0.06, 0, -0.03]), "toe": np.array([0.12, 0, -0.03])}
 #: Before and after an event.

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from functools import lru_cache
 from random import Random
@@ -13,6 +12,7 @@ from random import Random
 import pytest
 
 from kinegraph.model.mechanism import Coordinate, Mechanism
+from tests.effort import SOAK
 from tests.metamorphic import answers, mechanisms
 from tests.metamorphic.descriptions import (
     Description,
@@ -29,8 +29,6 @@ from tests.metamorphic.descriptions import (
 )
 from tests.metamorphic.facts import Facts, differences, instant, moving_state, singular_start
 from tests.metamorphic.spanning import CannotBeSpanned, other_base, other_cut
-
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 WAYS: dict[str, Callable[[Mechanism, Random], Description]] = {
     "turned": turned, "mirrored": mirrored, "masses": other_masses, "lengths": other_lengths, "times": other_times,

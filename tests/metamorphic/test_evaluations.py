@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import lru_cache
 from pathlib import Path
 
@@ -12,13 +11,13 @@ import pytest
 import kinegraph as kg
 from kinegraph.export import Fmi
 from kinegraph.model.mechanism import Mechanism
+from tests.effort import SOAK
 from tests.export.fmu.conftest import fmu, host  # noqa: F401
 from tests.metamorphic import mechanisms
 from tests.metamorphic.evaluations import WAYS, Rows, by_instructions, rows_of
 from tests.metamorphic.facts import Floats, initial_state, moving_state
 from tests.programs import needs
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 STATES = 5  # no multiple of any number of lanes
 
 

@@ -7,7 +7,6 @@ each of its two frames.
 
 from __future__ import annotations
 
-import os
 import random
 from collections import Counter
 
@@ -20,8 +19,9 @@ from kinegraph.graph.node import Graph, Kind, Symbol
 from kinegraph.passes.analytic_expansion import Limits
 from kinegraph.passes.expand import Expand
 from kinegraph.store.expressions import expand
+from tests.effort import SOAK
 
-SEEDS = range(12 if os.environ.get("KINEGRAPH_SOAK") else 2)
+SEEDS = range(12 if SOAK else 2)
 
 
 def tree(seed: int, count: int = 5, loop: str = "") -> kg.Mechanism:

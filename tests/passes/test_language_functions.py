@@ -5,16 +5,14 @@ Each model is derived, reduced, proved, and the reduced graph computes the same 
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.graph.interpret import interpret
 from kinegraph.model.expressions import FUNCTIONS
+from tests.effort import SOAK
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: What a function may be taken of: values between -1 and 1, so that all are defined.
 ARGUMENTS = {
     "coordinate": "0.7*q",

@@ -26,6 +26,7 @@ from kinegraph.passes.pipeline import reduce
 from kinegraph.passes.rackovic import ExtractMonomials, FactorProducts, IdenticalExpressions
 from kinegraph.passes.search import Search
 from kinegraph.passes.trigonometric_identities import TrigonometricIdentities
+from tests.effort import SOAK
 from tests.passes.machines import arm_6r
 from tests.passes.systems import graphs, odd_graphs
 
@@ -42,7 +43,6 @@ IDEMPOTENT: tuple[Pass, ...] = (
     Rebuild(), DeadCode(), Inline(), FastExtract(), ShareAngles(), TrigonometricIdentities(), IdenticalExpressions(),
 )  # fmt: skip
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 few = settings(max_examples=250 if SOAK else 12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 

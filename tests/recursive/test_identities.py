@@ -1,6 +1,5 @@
 """Physics that must hold for every mechanism, on random trees."""
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -9,11 +8,11 @@ import pytest
 from kinegraph.model.mechanism import ZERO, QuaternionCoordinates
 from kinegraph.recursive.forward import DenseForward, ForwardRecursion
 from kinegraph.recursive.systems import RecursiveSystem
+from tests.effort import SOAK
 from tests.mechanisms import ALL_JOINTS, PLAIN_JOINTS, Joint, random_state, random_tree
 
 from .naive import advanced, energy, slope
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 SEEDS = range(40 if SOAK else 20)
 RHEONOMIC = {Joint.PRESCRIBED, Joint.DRIVEN}
 AUTONOMOUS = tuple(joint for joint in ALL_JOINTS if joint not in RHEONOMIC)

@@ -1,7 +1,5 @@
 """The object users hold: arguments, errors, size."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -11,7 +9,7 @@ from kinegraph.model.expressions import Call, Name, expression
 from kinegraph.model.mechanism import ZERO, Axis, Body, Coordinate, Inertia, Mechanism, Parameter, Rotation, Shift
 from kinegraph.recursive.forward import DENSE_LIMIT
 from kinegraph.recursive.systems import RecursiveSystem
-from tests.effort import calls
+from tests.effort import SOAK, calls
 from tests.mechanisms import Joint, chain, random_state, random_tree
 
 UNIT = Inertia(*(expression(1) for _ in range(4)))
@@ -133,7 +131,7 @@ def test_twice_the_bodies_are_twice_the_work(absolute):
 
 @pytest.mark.parametrize("absolute", [False, True])
 def test_a_hundred_thousand_bodies(absolute):
-    count = 100_000 if os.environ.get("KINEGRAPH_SOAK") else 20_000
+    count = 100_000 if SOAK else 20_000
     mechanism = chain(count, absolute)
     system = RecursiveSystem(mechanism)
     random = np.random.default_rng(1)

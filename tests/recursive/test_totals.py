@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -38,7 +37,7 @@ def test_threads_add_up_messages_round_after_round(workers: int) -> None:
     assert found[0] == pytest.approx(given.sum(axis=1), abs=1e-14)
 
 
-@pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="compiles for a minute; set KINEGRAPH_SOAK")
+@pytest.mark.soak
 @pytest.mark.parametrize("name", ["spatial-slider-crank", "loop-9"])
 def test_compiled_runs_are_those_with_python_between_sweeps(name: str) -> None:
     mechanism = kg.load(name)

@@ -1,12 +1,11 @@
 """The document's algorithm of docking mechanisms against our closed forms, and against itself as it is printed."""
 
-import os
-
 import numpy as np
 import pytest
 
 from kinegraph.model.platforms.leg_table import LegType
 from kinegraph.reproduce.docking_step import Step, TwoSpacecraft, state_of, value, with_legs
+from tests.effort import SOAK
 
 _PLACES = {
     LegType.UPS: {"x": -1.45, "y": 0.1, "z": 1.05, "e1": 0.1, "e2": -0.05},
@@ -14,7 +13,7 @@ _PLACES = {
 }
 
 
-@pytest.mark.parametrize("kind", _PLACES if os.environ.get("KINEGRAPH_SOAK") else [LegType.UPS])
+@pytest.mark.parametrize("kind", _PLACES if SOAK else [LegType.UPS])
 def test_the_document_s_algorithm_gives_our_numbers(kind: LegType) -> None:
     mechanism = with_legs(kind)
     state = state_of(mechanism, _PLACES[kind], (0.4, -0.3, 0.6, 0.9, -0.5, 0.7))

@@ -1,7 +1,5 @@
 """Chapters that are quick enough for every run; the others are run by `kinegraph reproduce all`."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -78,7 +76,7 @@ def test_every_chapter_names_a_command() -> None:
 
 
 @pytest.mark.parametrize("word", DOCUMENTS)
-@pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="minutes: make soak")
+@pytest.mark.soak
 def test_nothing_in_a_document_stays_unexplained(word: str) -> None:
     found = reproduced(DOCUMENTS[word])
     unexplained = [entry for section in found.sections for entry in section.entries

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
@@ -12,13 +11,11 @@ from kinegraph.reproduce import kidym_counts as counts
 from kinegraph.reproduce.document import Verdict
 from kinegraph.reproduce.documents.kidym import published_counts
 from kinegraph.reproduce.kidym_counts import PRINTED, Ledger, Result, both_forms, both_nearest, counted
+from tests.effort import SOAK
 
 ARM = "parameters l = 1, m1 = 1, J1 = 1; coordinates q1, q2;\n"
 ONE = "A | Rz(q1), Sx(l) | m(m1), Jx(J1), Jy(J1), Jz(J1);"
 TWO = f"{ONE} B~A | Rz(q2), Sx(l) | m(m1), Jx(J1), Jy(J1), Jz(J1);"
-
-
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 
 @pytest.fixture(scope="module", autouse=True)

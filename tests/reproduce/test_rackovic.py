@@ -1,6 +1,5 @@
 """The dissertation's tables of single elements, its final model and its series, as far as they are quick."""
 
-import os
 from collections import Counter
 
 import pytest
@@ -80,6 +79,6 @@ def test_parts_of_a_short_series_are_reduced_and_proved() -> None:
     assert count(found.whole).total <= count(graph).total
 
 
-@pytest.mark.skipif("KINEGRAPH_SOAK" not in os.environ, reason="soak: some seconds")
+@pytest.mark.soak
 def test_as_many_quantities_as_the_dissertation_counts() -> None:
     assert [entry.verdict for entry in totals()][:2] == [Verdict.AGREES] * 2

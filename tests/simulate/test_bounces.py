@@ -6,7 +6,6 @@ Every method, interpreted and compiled; the start on the surface, several events
 from __future__ import annotations
 
 import json
-import os
 from itertools import pairwise
 from math import sqrt
 from pathlib import Path
@@ -31,7 +30,6 @@ MULTISTEP: list[tuple[str, dict[str, Any]]] = [("adams", {"rtol": 1e-10}), ("bdf
 METHODS = ONE_STEP + MULTISTEP
 IDS = [f"{name}{'-fixed' if options.get('step') else ''}" for name, options in METHODS]
 
-LONG = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="the same with other numbers; make soak")
 BOUNCE = Event("bounce", "z", reset={"z'": "-0.8*z'"})
 STOP = Event("floor", "z", action=Action.STOP)
 
@@ -59,7 +57,7 @@ def times(run: Solution, name: str = "bounce") -> list[float]:
 
 @pytest.mark.parametrize("native", [False, True], ids=["interpreted", "compiled"])
 @pytest.mark.parametrize(("method", "options"), METHODS, ids=IDS)
-@pytest.mark.parametrize(("restitution", "duration"), [(0.8, 5), pytest.param(0.9, 20, marks=LONG)])
+@pytest.mark.parametrize(("restitution", "duration"), [(0.8, 5), pytest.param(0.9, 20, marks=pytest.mark.soak)])
 def test_bounces_are_a_geometric_series_that_ends(
     restitution: float, duration: float, method: str, options: dict[str, Any], native: bool
 ) -> None:

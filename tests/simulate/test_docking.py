@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 
 import numpy as np
@@ -11,7 +10,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.solve.solution import Solution
 
-pytestmark = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="compiles half a minute; make soak")
+pytestmark = pytest.mark.soak
 
 
 @cache

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import pickle
 
 import numpy as np
@@ -14,8 +13,6 @@ from kinegraph.errors import AssemblyError, SolveError
 from kinegraph.simulate.linkages import LinkageForm
 from kinegraph.simulate.recursive import takes_recursion
 from kinegraph.solve.methods.method import solver_of
-
-soak = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="takes a minute; set KINEGRAPH_SOAK")
 
 
 def both(name, duration, **options):
@@ -71,13 +68,13 @@ def test_the_projection_is_sent_as_its_recipe():
     np.testing.assert_allclose(form.back.batch(x[None])["y"][0], form.back(x)["y"])
 
 
-@soak
+@pytest.mark.soak
 @pytest.mark.parametrize(("name", "duration"), [("loop-64", 0.5), ("n-four-bar-20", 1.0)])
 def test_long_runs_agree_with_code_that_is_written_out(name, duration):
     agree(*both(name, duration, rtol=1e-10, times=10), 1e-6)
 
 
-@soak
+@pytest.mark.soak
 @pytest.mark.parametrize("name", ["loop-1000", "loop-10000", "n-four-bar-1000"])
 def test_thousands_of_bars_stay_closed(name):
     run = kg.simulate(name, 0.5, times=10, rtol=1e-10, progress=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import os
 import pickle
 
 import numpy as np
@@ -19,6 +18,7 @@ from kinegraph.solve.execution import Execution
 from kinegraph.solve.recording import Status
 from kinegraph.solve.solution import Solution
 from tests.cli.run import runner
+from tests.effort import SOAK
 
 SATELLITE = """
 model satellite;
@@ -68,7 +68,7 @@ def both(mechanism: kg.Mechanism, duration: float, **options: object) -> tuple[S
 
 
 def test_many_links_have_the_same_rates_to_rounding():
-    links = 60 if os.environ.get("KINEGRAPH_SOAK") else 25
+    links = 60 if SOAK else 25
     arm = chain(links)
     straight = VelocityForm(arm, {}, NO_FORCES).right_hand_side(native=False).code
     looped = RecursiveForm(arm, {}, NO_FORCES).right_hand_side().code

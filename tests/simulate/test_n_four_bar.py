@@ -1,13 +1,12 @@
 """N four-bars in a row (IFToMM A02): one degree of freedom, but N + 1 when all are horizontal, twice in a turn."""
 
-import os
-
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.solve.recording import Status
 from kinegraph.solve.solution import Solution
+from tests.effort import SOAK
 from tests.interpreted import interpreted
 
 #: Where the top of the first upright is at 1, 2, 5 and 10 s, from the exact reduction to a pendulum: N -> (x, y).
@@ -32,7 +31,7 @@ def top(run: Solution) -> np.ndarray:
     return np.column_stack([-np.sin(angle), np.cos(angle)])[1:]
 
 
-@pytest.mark.parametrize("count", EXACT if os.environ.get("KINEGRAPH_SOAK") else [1, 2, 5])
+@pytest.mark.parametrize("count", EXACT if SOAK else [1, 2, 5])
 def test_through_the_singular_position_at_every_turn(count: int) -> None:
     run = kg.simulate(f"n-four-bar-{count}", 10, times=TIMES, rtol=1e-10, atol=1e-11, native=False, progress=False)
     np.testing.assert_allclose(top(run), EXACT[count], atol=3e-8)

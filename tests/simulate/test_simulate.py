@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +12,9 @@ from kinegraph.errors import SolveError
 from kinegraph.simulate import Adaptive, FixedStep, Sampled, Solution, Status, simulate
 from kinegraph.solve.execution import Silent
 from kinegraph.solve.methods.method import Method, RunOptions
+from tests.effort import SOAK
 from tests.mechanisms import random_tree
 from tests.solve.problems import PENDULUM, problem
-
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 
 def test_columns_and_initial_values() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -11,10 +9,9 @@ import kinegraph as kg
 from kinegraph.errors import DerivationError, SolveError
 from kinegraph.simulate import Action, Status, simulate
 from kinegraph.solve.methods.symplectic import Symplectic
+from tests.effort import SOAK
 from tests.mechanisms import PLAIN_JOINTS, random_tree
 from tests.solve.problems import PENDULUM
-
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 
 def test_energy_is_bounded_over_a_million_steps() -> None:

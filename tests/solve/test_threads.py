@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-TRIALS = 20 if os.environ.get("KINEGRAPH_SOAK") else 1
+from tests.effort import SOAK
+
+TRIALS = 20 if SOAK else 1
 
 ROOT = Path(__file__).parents[2]
 

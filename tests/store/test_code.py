@@ -1,6 +1,5 @@
 """Code straight from the store takes what kernels and exports of the same quantities take, and gives their numbers."""
 
-import os
 import re
 from functools import cache
 
@@ -16,6 +15,7 @@ from kinegraph.graph.text import read
 from kinegraph.model.changes import with_parameters
 from kinegraph.store import GraphRecord, ModelRecord, add, code, load, load_part, save
 from kinegraph.store.queries import describe
+from tests.effort import SOAK
 from tests.export.languages import build
 from tests.interpreted import interpreted
 
@@ -69,7 +69,7 @@ def test_functions_are_called_as_those_of_an_export(cart, language):
 
 @pytest.mark.parametrize("language", PROGRAM_LANGUAGES, ids=lambda one: one.value)
 def test_numbers_are_those_of_the_kernel(cart, language, tmp_path):
-    if language not in QUICK and not os.environ.get("KINEGRAPH_SOAK"):
+    if language not in QUICK and not SOAK:
         pytest.skip("needs KINEGRAPH_SOAK=1")
     built = build(exported(), language, tmp_path, code(cart, "cart", language.value).files)
     assert built.selftest() == 0

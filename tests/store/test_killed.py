@@ -12,12 +12,13 @@ import pytest
 
 from kinegraph.store import check, load, open_store
 from kinegraph.store.catalog import graph_rows
+from tests.effort import SOAK
 from tests.store.graphs import put, random_graph
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 GRAPHS = [random_graph(seed, nodes=150) for seed in range(4)]
-KILLS = 100 if os.environ.get("KINEGRAPH_SOAK") else 3
+KILLS = 100 if SOAK else 3
 
 
 @pytest.fixture

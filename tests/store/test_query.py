@@ -1,6 +1,5 @@
 """Questions: the ready ones, and free SQL that can change nothing."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from kinegraph.graph.node import Graph
 from kinegraph.store import Form, GraphRecord, ModelRecord, add, form_expressions, load, open_store, query, save
 from kinegraph.store import queries as questions
 from kinegraph.store.queries import Question, answer_to
+from tests.effort import SOAK
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +136,7 @@ LARGE = [
 def test_printf_makes_nothing_beyond_its_limit(tmp_path):
     """Beyond its limit of 16 MB SQLite's printf gives nothing, without an error."""
     store = open_store(tmp_path / "store.sqlite")
-    size = 1_000_000_000 if os.environ.get("KINEGRAPH_SOAK") else 20_000_000
+    size = 1_000_000_000 if SOAK else 20_000_000
     assert query(store, f"SELECT printf('%.*c', {size}, 'x')").rows[0][0] is None
     store.close()
 

@@ -1,6 +1,5 @@
 """Neutral elements and identical expressions, removed by updates in the database."""
 
-import os
 from fractions import Fraction
 
 import pytest
@@ -11,12 +10,13 @@ from kinegraph.graph.count import count
 from kinegraph.graph.node import Function, Graph, Kind, Output, Polynomial, Symbol
 from kinegraph.graph.proof import prove
 from kinegraph.store import check, eliminate, load
+from tests.effort import SOAK
 from tests.store.graphs import put, random_graph
 
 NUMBERS = {"p0": 0, "p1": 1, "p2": -1, "p3": 0, "p4": 1}
 
 
-@pytest.mark.parametrize("seed", range(12 if os.environ.get("KINEGRAPH_SOAK") else 2))
+@pytest.mark.parametrize("seed", range(12 if SOAK else 2))
 def test_the_result_is_equal_and_keeps_the_law(shared_store, seed):
     graph = random_graph(seed, nodes=120)
     saved = put(shared_store, graph, f"model{seed}", p5=Fraction(1, 3), **NUMBERS)

@@ -1,6 +1,5 @@
 """What is loaded is what was saved: the same nodes in the same order, exactly."""
 
-import os
 from fractions import Fraction
 
 import pytest
@@ -14,6 +13,7 @@ from kinegraph.graph.node import Graph, Kind, Output, Polynomial, Symbol
 from kinegraph.graph.proof import prove
 from kinegraph.store import GraphRecord, ModelRecord, PassRecord, load, load_part, open_store, save
 from kinegraph.store.queries import describe
+from tests.effort import SOAK
 from tests.graph.strategies import graphs
 from tests.store.examples import few
 from tests.store.graphs import long_graph, put, random_graph
@@ -126,7 +126,7 @@ def test_a_failed_save_leaves_nothing(store):
 
 def test_tens_of_thousands_of_nodes(tmp_path):
     """How long that takes is measured by `python -m benchmarks store`."""
-    graph = long_graph(100_000 if os.environ.get("KINEGRAPH_SOAK") else 20_000)
+    graph = long_graph(100_000 if SOAK else 20_000)
     store = open_store(tmp_path / "big.sqlite")
     put(store, graph)
     assert load(store, "model") == graph

@@ -20,8 +20,6 @@ from tests.cli.run import ENVIRONMENT
 from tests.programs import HANGS
 from tests.studies.oscillator import MODEL, OPTIONS, same
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
-
 
 def run(**options):
     return kg.study(MODEL, 1, **{**OPTIONS, "cases": 30, **options})
@@ -59,7 +57,7 @@ def test_dask_with_two_workers(serial, cluster):
     assert same(run(cluster=cluster.scheduler.address), serial)
 
 
-@pytest.mark.skipif(not SOAK, reason="starts and kills processes for half a minute: make soak")
+@pytest.mark.soak
 def test_dask_with_four_workers(serial, cluster):
     cluster.cluster.scale(4)
     cluster.wait_for_workers(4)
@@ -86,7 +84,7 @@ def test_a_worker_killed_by_sigkill(serial, cluster):
 SCHEDULER = "from distributed.cli.dask_scheduler import main; main()"
 
 
-@pytest.mark.skipif(not SOAK, reason="starts and kills processes for half a minute: make soak")
+@pytest.mark.soak
 def test_a_scheduler_that_is_restarted(serial):
     distributed = pytest.importorskip("distributed", reason="Dask needs the extra `cluster`")
     port = distributed.utils.open_port()

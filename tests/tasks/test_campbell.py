@@ -1,7 +1,6 @@
 """Campbell diagrams and unbalance response against the formulas of Jeffcott and of the gyroscopic rotor."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -9,8 +8,6 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import KinegraphError, TaskError
 from tests.cli.run import runner
-
-SOAK = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="takes seconds; make soak")
 
 M, JT, JP, B, K = 20, 0.6, 0.4, 0.3, 2e6
 TRANSLATION, TILT = np.sqrt(2 * K / M), np.sqrt(2 * K * B**2 / JT)
@@ -143,7 +140,7 @@ def test_mistakes_are_named(call, message):
         call()
 
 
-@SOAK
+@pytest.mark.soak
 def test_the_commands_say_the_same(capsys, tmp_path):
     plot = tmp_path / "campbell.svg"
     code, out, _ = runner(capsys)(f'campbell rotor --over "spin\'=0:1000" --times 12 --plot {plot}', "--json")

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
 import kinegraph as kg
-
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
+from tests.effort import SOAK
 
 _MOTOR = """
     model motor;

@@ -1,7 +1,5 @@
 """Equilibria: all of those that independent bisection found, with their stability."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -9,6 +7,7 @@ import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.errors import TaskError
 from kinegraph.tasks.equilibria import equilibria
+from tests.effort import SOAK
 from tests.tasks.reference import reference
 
 COLUMN = """
@@ -22,7 +21,7 @@ COLUMN = """
 
 
 #: Loads of the reference: one state, some and many; `make soak` takes all.
-LOADS = ("0", "10", "30", "60", "120", "200", "400") if os.environ.get("KINEGRAPH_SOAK") else ("0", "60", "200")
+LOADS = ("0", "10", "30", "60", "120", "200", "400") if SOAK else ("0", "60", "200")
 
 
 @pytest.mark.parametrize("load", LOADS)

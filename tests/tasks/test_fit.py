@@ -1,13 +1,12 @@
 """Fits: parameters from noisy motion within the stated error bars, and what the motion does not determine."""
 
-import os
-
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.errors import KinegraphError, TaskError
 from kinegraph.tasks.fit import fit
+from tests.effort import SOAK
 from tests.tasks.test_sensitivities import PENDULUM
 
 TRUE = {"m2": 0.9, "J2": 0.035, "d1": 0.02, "d2": 0.01, "q2(0)": -0.8}
@@ -34,7 +33,7 @@ def errors(found):
 
 @pytest.mark.parametrize("noise", [NOISE, None], ids=["given", "estimated"])
 def test_parameters_lie_within_their_error_bars(motion, noise):
-    seeds = range(20) if os.environ.get("KINEGRAPH_SOAK") else range(3)
+    seeds = range(20) if SOAK else range(3)
     all_errors = []
     inside = 0
     for seed in seeds:

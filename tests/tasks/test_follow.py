@@ -1,7 +1,5 @@
 """Paths: exact derivatives, singular places that are named, springs that come as near as their stiffness allows."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -138,7 +136,7 @@ def test_the_torques_draw_the_curve_again(model, path):
     assert _drawn_again(model, path, 0.1, 400, native=False) < 1e-8
 
 
-@pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="compiles the integrator; make soak")
+@pytest.mark.soak
 @pytest.mark.parametrize(("model", "path", "duration"), DRAWINGS)
 def test_the_torques_draw_the_whole_curve_again(model, path, duration):
     assert _drawn_again(model, path, duration, 16000, native=True) < 1e-8

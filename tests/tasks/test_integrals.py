@@ -1,7 +1,5 @@
 """First integrals: all that exist are found, none that does not (see the reference file for how they were checked)."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -9,8 +7,7 @@ import kinegraph as kg
 from kinegraph.errors import DerivationError, TaskError
 from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.first_integrals import first_integrals
-
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
+from tests.effort import SOAK
 
 TOP = """
     parameters A = 3/10, B = {B}, C = {C}, m = {m}, l = 1/5;

@@ -1,12 +1,11 @@
 """Vibrations: closed forms and reference frequencies."""
 
-import os
-
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.tasks.modes import modes
+from tests.effort import SOAK
 from tests.tasks.reference import reference
 
 
@@ -19,7 +18,7 @@ def pendulum(links: int, record: str) -> str:
     return text
 
 
-@pytest.mark.parametrize("links", [3, 6] if os.environ.get("KINEGRAPH_SOAK") else [3])
+@pytest.mark.parametrize("links", [3, 6] if SOAK else [3])
 @pytest.mark.parametrize(("kind", "record"), [("point", "Sz(-1), m(1)"), ("rod", "Sz(-1/2), m(1), Jy(1/12)")])
 def test_hanging_chain(links, kind, record):
     wanted = reference("vibrations_n_link_pendulum")[f"N{links}"][kind]

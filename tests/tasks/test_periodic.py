@@ -1,7 +1,5 @@
 """Linear systems that change with time or along a spin: Floquet multipliers, or a refusal in words."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -10,6 +8,7 @@ from kinegraph.errors import TaskError
 from kinegraph.tasks.linearize import period_of, time_rates
 from kinegraph.tasks.operating_point import operating_point
 from tests.cli.run import data, runner
+from tests.effort import SOAK
 
 MATHIEU = "coordinates x; Mass | Sx(x) | m(1); spring s | on(x), stiffness({});"
 KAPITZA = "parameters w = 60; coordinates q; gravity 0, 0, -9.81; Rod | Sz(0.1*cos(w*t)), Ry(q) | Sz(-1), m(1);"
@@ -56,7 +55,7 @@ def test_the_same_oscillator_described_otherwise(mathieu, model):
 
 
 #: Random shaken pendulums; `make soak` takes more.
-SEEDS = range(12) if os.environ.get("KINEGRAPH_SOAK") else range(1)
+SEEDS = range(12) if SOAK else range(1)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -1,7 +1,6 @@
 """Periodic motions: closed forms, published periods, one machine described twice, and motions that do not exist."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -10,8 +9,6 @@ from scipy.special import ellipk
 import kinegraph as kg
 from kinegraph.errors import KinegraphError
 from tests.cli.run import runner
-
-SOAK = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="takes seconds; make soak")
 
 DRIVEN = """
     model oscillator;
@@ -64,7 +61,7 @@ def test_van_der_pols_period_is_the_published_one():
     assert found.multipliers[0].real == pytest.approx(np.exp(mean_damping), rel=1e-6)
 
 
-@SOAK
+@pytest.mark.soak
 def test_van_der_pols_period_changes_with_the_damping_as_differences_say():
     model = kg.parse(VAN_DER_POL)
     found = kg.periodic_motion(model, by="mu")
@@ -81,7 +78,7 @@ def test_a_pendulum_swings_in_a_family_and_hold_chooses_one():
     assert "neither stable nor unstable" in str(found) and not found.family
 
 
-@SOAK
+@pytest.mark.soak
 def test_all_three_answers_of_a_stiffening_spring_are_found():
     duffing = kg.parse("""
         model duffing; coordinates x; Mass | Sx(x) | m(1);
@@ -154,7 +151,7 @@ def test_a_gear_repeats_after_whole_turns_of_both_wheels():
     assert speed.rms**2 / speed.mean == pytest.approx(15, rel=1e-9)  # energy: 30 mean = 2 rms^2
 
 
-@SOAK
+@pytest.mark.soak
 def test_a_motion_that_creeps_and_jumps_is_found_from_a_rough_guess():
     """The period of van der Pol's oscillator with mu = 50, from SciPy's Radau at 1e-12 over ten periods."""
     found = kg.periodic_motion(kg.parse(VAN_DER_POL.replace("mu = 1", "mu = 50")), 75, outputs=["x"])
@@ -215,7 +212,7 @@ def test_what_has_no_periodic_motion_is_named(model, given, message):
         kg.periodic_motion(kg.parse(model), **given)
 
 
-@SOAK
+@pytest.mark.soak
 def test_the_commands_say_the_same(capsys, tmp_path):
     path = tmp_path / "motor.kg"
     path.write_text(MOTOR)

@@ -1,13 +1,10 @@
 """Reactions of random trees and linkages against Newton-Euler in maximal coordinates; `make soak` runs them all."""
 
-import os
-
 import numpy as np
 import pytest
 
+from tests.effort import SOAK
 from tests.tasks.maximal_coordinates import kinegraph_reactions, random_tree, reactions
-
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 
 
 def _compare(linkage):

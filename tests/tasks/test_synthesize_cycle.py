@@ -1,7 +1,6 @@
 """Dimensions for goals over a cycle: closed forms, the same linkage found again, slopes by differences, refusals."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -12,8 +11,6 @@ from kinegraph.model.expressions import Name
 from kinegraph.tasks.cycle import Cycle
 from kinegraph.tasks.goals import measure
 from tests.cli.run import runner
-
-SOAK = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="takes seconds; make soak")
 
 FOUR_BAR = (
     kg.library.text("four-bar") + "output A = Crank (a, 0, 0); output B = Coupler (b, 0, 0); output D = (d, 0, 0);"
@@ -61,7 +58,7 @@ def test_numbers_of_a_cycle_are_those_of_the_formulas_and_so_are_their_slopes():
             assert values[one.text][1][k] == pytest.approx((sides[0] - sides[1]) / 2e-6, abs=2e-5)
 
 
-@SOAK
+@pytest.mark.soak
 def test_a_linkage_is_found_again_from_the_path_it_draws():
     times = np.linspace(0, 1, 9)[:-1]
     middle = kg.parse(kg.library.text("four-bar") + "output P = Coupler (b/2, 0.3, 0);")
@@ -127,7 +124,7 @@ def test_trees_need_a_motion_for_every_coordinate():
         kg.synthesize_cycle("double-pendulum", {"q1": "t"}, {"max:tip.x": 1}, {"l1": (0.1, 1)})
 
 
-@SOAK
+@pytest.mark.soak
 def test_the_command_says_the_same(capsys, tmp_path):
     path = tmp_path / "slider.kg"
     path.write_text(TRIANGLES)

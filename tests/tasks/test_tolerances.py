@@ -1,7 +1,6 @@
 """Tolerances: closed forms of slopes and shares, samples against first order, and what is not linear."""
 
 import json
-import os
 
 import numpy as np
 import pytest
@@ -10,8 +9,6 @@ import kinegraph as kg
 from kinegraph.errors import KinegraphError
 from tests.cli.run import runner
 from tests.tasks.test_synthesize_cycle import TRIANGLES
-
-SOAK = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="takes seconds; make soak")
 
 WIDTHS = {"r": 1e-4, "l": 2e-4}
 
@@ -79,7 +76,7 @@ def test_mistakes_are_named(given, message):
         kg.tolerances("slider-crank", **{"outputs": ["s"], "tolerances": WIDTHS, **given})
 
 
-@SOAK
+@pytest.mark.soak
 def test_the_command_says_the_same(capsys, tmp_path):
     plot = tmp_path / "pareto.svg"
     command = "tolerances slider-crank --outputs s --tolerance r=1e-4 --tolerance l=2e-4 --state crank=1 --samples 50"

@@ -1,7 +1,5 @@
 """Unknown forces: the three-link arm with a contact force and the portal crane, against two independent methods."""
 
-import os
-
 import numpy as np
 import pytest
 from benchmarks.tasks.unknown_forces import examples
@@ -11,6 +9,7 @@ from kinegraph.errors import TaskError
 from kinegraph.tasks.force_equations import Formation
 from kinegraph.tasks.prescribed_motion import completed, prescribed_functions
 from kinegraph.tasks.unknown_forces import compare_formations, unknown_forces
+from tests.effort import SOAK
 from tests.interpreted import interpreted
 from tests.tasks.reference import reference
 
@@ -29,7 +28,6 @@ ARM = """
 """
 LAWS = {"q1": "0.8 + 0.3*sin(2*t)", "q2": "-1.2 + 0.5*cos(3*t)", "q3": "-0.5 + 0.4*sin(t + 1)^2"}
 UNKNOWN = ("tau:q1", "tau:q2", "N")
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 CRANE_LAW = {"s": "(7.1 + 2.26 + (7.1 - 2.26)*cos(pi*t/40))/2"}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -15,11 +14,11 @@ from kinegraph.cli import main
 from kinegraph.model.expressions import Name, expression
 from kinegraph.model.mechanism import Axis, Body, Coordinate, Inertia, Mechanism, Parameter, Point, Rotation, Shift
 from kinegraph.view import model_page, page
+from tests.effort import SOAK
 from tests.interpreted import interpreted
 from tests.view.browser import launched, opened
 
 #: Large pages take a machine without graphics long.
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 HOSTILE = "</script><img src=x onerror=alert(1)>&amp;{{data}}"
 
 

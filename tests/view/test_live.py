@@ -15,9 +15,10 @@ from kinegraph.errors import KinegraphError
 from kinegraph.model.expressions import Name, expression
 from kinegraph.model.mechanism import Axis, Body, Coordinate, Inertia, Mechanism, Parameter, Point, Rotation, Shift
 from kinegraph.view import live_page
+from tests.effort import SOAK
 from tests.interpreted import interpreted
 from tests.view.browser import launched, opened
-from tests.view.test_browser import HOSTILE, SOAK
+from tests.view.test_browser import HOSTILE
 from tests.view.test_looks import FLAT
 
 #: A tree with parameters, a loop, a quaternion, a platform in closed form, first-order states and prescribed motion.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from itertools import combinations
 from pathlib import Path
 
@@ -81,7 +80,6 @@ def switched(seen, words):
 
 
 #: Drawing a scene without a graphics card takes minutes a picture; `make soak` does it.
-on_stage = pytest.mark.skipif(not os.environ.get("KINEGRAPH_SOAK"), reason="draws scenes: run by make soak")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -145,7 +143,7 @@ def test_names_of_one_list_have_one_font(fall):
     assert len(fall.page.evaluate(fonts, ".legend button > *:last-child > *:first-child")) == 1
 
 
-@on_stage
+@pytest.mark.soak
 def test_axes_have_units_and_hidden_curves_are_counted(fall):
     assert fall.run("kinegraph.axes()") == [
         ["t / s", "rad, m"], ["t / s", "rad/s, m/s"], ["t / s", "J"], ["rad, m", "rad/s, m/s"],
@@ -157,7 +155,7 @@ def test_axes_have_units_and_hidden_curves_are_counted(fall):
     assert plane.locator("h2").inner_text().strip() == "Phase plane"
 
 
-@on_stage
+@pytest.mark.soak
 def test_labels_do_not_overlap(panda_on_stage):
     panda = panda_on_stage
     switched(panda, "Names")
@@ -170,7 +168,7 @@ def test_labels_do_not_overlap(panda_on_stage):
     assert panda.page.evaluate(BOXES, "#labels span") == []
 
 
-@on_stage
+@pytest.mark.soak
 def test_neighbors_have_different_colors(panda_on_stage):
     colors = panda_on_stage.run("kinegraph.colors()")
     bodies = [body.name for body in kg.load(PANDA).bodies]
@@ -179,7 +177,7 @@ def test_neighbors_have_different_colors(panda_on_stage):
     assert len(set(colors)) >= 7
 
 
-@on_stage
+@pytest.mark.soak
 def test_all_ellipsoids_can_be_switched_off(workshop):
     """Those that are the only sign of a body, too."""
     assert workshop.run("kinegraph.layers().ellipsoids") == [True, True]
@@ -188,7 +186,7 @@ def test_all_ellipsoids_can_be_switched_off(workshop):
     switched(workshop, "Ellipsoids")
 
 
-@on_stage
+@pytest.mark.soak
 def test_elements_forces_and_supports_are_drawn_and_can_be_switched_off(workshop):
     layers = workshop.run("kinegraph.layers()")
     assert len(layers["elements"]) == 6 and len(layers["forces"]) == 5

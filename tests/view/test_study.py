@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +11,7 @@ import kinegraph as kg
 from kinegraph.errors import StudyError
 from kinegraph.studies.sampling import Design, Samples, read_distributions
 from kinegraph.view.study import KINDS, draw, figure_of, influences, study_page, two_that_matter
+from tests.effort import SOAK
 from tests.studies.oscillator import MODEL, OPTIONS
 
 
@@ -23,7 +23,7 @@ def study():
 
 
 #: The page draws all of them; files are written of one or, by `make soak`, of all.
-DRAWN = KINDS if os.environ.get("KINEGRAPH_SOAK") else ("histograms",)
+DRAWN = KINDS if SOAK else ("histograms",)
 
 
 @pytest.mark.parametrize("kind", DRAWN)
@@ -60,7 +60,7 @@ def test_the_page_says_all_and_escapes_names(study, tmp_path):
 
 
 #: Designs for Sobol's indices bring half of SciPy with them.
-DESIGNS = [Design.RANDOM, Design.SALTELLI] if os.environ.get("KINEGRAPH_SOAK") else [Design.RANDOM]
+DESIGNS = [Design.RANDOM, Design.SALTELLI] if SOAK else [Design.RANDOM]
 
 
 @pytest.mark.parametrize("design", DESIGNS)

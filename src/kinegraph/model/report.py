@@ -22,6 +22,7 @@ class FindingKind(Enum):
     ASSUMED = "not specified, assumed"
     INERTIA = "physically impossible inertia, used as given"
     MASSLESS = "joint that moves no mass"
+    CONTACTS = "left out of contacts in `kg.simulator`, which are rigid"
     NOT_USED = "no effect on the motion, not used"
 
 
@@ -32,7 +33,8 @@ MENTIONED = frozenset({FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD, Finding
 ROUNDED = frozenset({FindingKind.RIGHT_ANGLE, FindingKind.DOUBLE_ANGLE})
 
 #: Findings on data of the file that is not in the mechanism.
-MISSING = frozenset({FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD, FindingKind.MESH, FindingKind.NOT_USED})
+MISSING = frozenset({FindingKind.LEFT_OUT, FindingKind.NOT_UNDERSTOOD, FindingKind.MESH, FindingKind.CONTACTS,
+                     FindingKind.NOT_USED})  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ a whole motion, with error control, events and contacts; a simulator only steps,
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -18,12 +19,13 @@ from kinegraph.arrays import Floats
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import runtime_names
 from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
-from kinegraph.errors import KernelError, SolveError
+from kinegraph.errors import KernelError, LeftOutWarning, SolveError
 from kinegraph.jit.parallel import cores, for_blocks
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.report import FindingKind
 from kinegraph.model.states import moved_by
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.array_formulas import quantities_of
@@ -78,6 +80,9 @@ def simulator(
     """
     mechanism = mechanism_of(model)
     settings = _contact_settings(mechanism, contacts)
+    if contacts and (soft := mechanism.report.summary(FindingKind.CONTACTS)):
+        message = f"{mechanism.name}: left out of rigid {soft}; `kinegraph check` and `mechanism.report` say more"
+        warnings.warn(message, LeftOutWarning, stacklevel=2)
     if not mechanism.layout.velocities:
         raise SolveError(f"{mechanism.name} has no coordinates: nothing can move; declare `coordinates q;`")
     if not isfinite(t0):

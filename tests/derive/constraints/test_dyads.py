@@ -1,7 +1,5 @@
 """Closed forms of loops: RRR, RRP, RPR, PRP, rods on ball joints; both branches, dead points, proofs."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -18,9 +16,9 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Kind
 from tests.cli.run import data, runner
 from tests.derive.constraints.test_random_linkages import linkage
+from tests.effort import SOAK
 from tests.interpreted import interpreted
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: A mechanism, and the velocities its loops determine, in the order in which they are solved.
 FORMS = {
     "RRR, absolute angles": (kg.write(kg.load("four-bar")), [{"coupler'", "rocker'"}]),

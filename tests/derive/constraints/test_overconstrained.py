@@ -1,6 +1,5 @@
 """Loops with redundant rows in many descriptions: accelerations against a pseudo-inverse of all rows."""
 
-import os
 from functools import lru_cache
 from math import atan, pi, sin, tan
 
@@ -19,8 +18,8 @@ from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.derive.quantities.quantity import Quantity
 from kinegraph.errors import AssemblyError
 from kinegraph.graph.interpret import interpret
+from tests.effort import SOAK
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 #: Two sliders on an arm that a loop makes one.
 SLIDERS = """coordinates s = pi/2, u = 0.5, w = 0.5, p = 0.2; gravity 0, -9.81, 0;
 Arm | Rz(s) | Sx(0.5), m(2), Jz(0.1); Left~Arm | Sy(0.1), Sx(u) | m(1), Jz(0.01);

@@ -1,12 +1,11 @@
 """Equations in quasi-velocities, proved equal to those with multipliers, also for level axes."""
 
-import os
-
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
+from tests.effort import SOAK
 from tests.interpreted import interpreted
 
 #: A board on two trucks that steer, a rotor on it (Lewis, Ostrowski, Burdick, Murray 1994).
@@ -37,7 +36,7 @@ MODELS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", MODELS if os.environ.get("KINEGRAPH_SOAK") else [*MODELS][:3])
+@pytest.mark.parametrize("name", MODELS if SOAK else [*MODELS][:3])
 def test_equations_in_quasi_velocities_are_proved_equal_to_multipliers(name):
     """The request itself proves them equal: first derived by multipliers, reduced in quasi-velocities."""
     model, quasi = MODELS[name]

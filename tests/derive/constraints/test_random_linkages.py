@@ -1,7 +1,5 @@
 """Random planar and spatial linkages: accelerations against a dense solution of 40 digits, two methods proved equal."""
 
-import os
-
 import mpmath
 import numpy as np
 import pytest
@@ -18,8 +16,9 @@ from kinegraph.derive.quantities.dynamics import driving_forces
 from kinegraph.derive.quantities.mobility import mobility
 from kinegraph.derive.tree.expressions import output
 from kinegraph.graph.interpret import interpret
+from tests.effort import SOAK
 
-COUNT = 500 if os.environ.get("KINEGRAPH_SOAK") else 4
+COUNT = 500 if SOAK else 4
 #: Closing joints with the rows they have.
 SPATIAL = {"revolute": 5, "spherical": 3, "universal": 4, "cylindrical": 4, "prismatic": 5, "point_on_line": 2}
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -20,11 +18,12 @@ from kinegraph.graph.proof import prove
 from kinegraph.model.mechanism import Mechanism
 from tests.derive.platforms.evaluate import AS_LOOPS, derived, evaluated
 from tests.derive.platforms.test_moving_base import BODIES, CROOKED, STRAIGHT, craft, state
+from tests.effort import SOAK
 
 PLACES = [(0.5, 0.1, 0.3, 0.2), (-0.1, 0.5, 0.1, 0.35), (-0.4, 0.3, -0.3, 0.15)]
 PLACES += [(-0.4, -0.3, -0.3, -0.2), (0.05, -0.5, -0.05, -0.35), (0.4, -0.25, 0.3, -0.15)]
 KINDS = ["UPS", "UCU", "RUS(0.3, 0.6)"]
-KINDS += ["SPU", "RSU(0.3, 0.6)"] if os.environ.get("KINEGRAPH_SOAK") else []  # proofs of a second or two
+KINDS += ["SPU", "RSU(0.3, 0.6)"] if SOAK else []  # proofs of a second or two
 
 
 def rows(base: str = "~Craft", moved: str = "") -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -13,8 +11,8 @@ from kinegraph.model.mechanism import Inertia, Mechanism
 from kinegraph.model.platforms.leg_table import LegType
 from tests.derive.platforms.evaluate import AS_LOOPS, evaluated
 from tests.derive.platforms.maximal import Maximal
+from tests.effort import SOAK
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 TYPES = tuple(kind.value for kind in LegType)
 QUANTITIES = "qdd,platform_acceleration,platform_forces,leg_reactions,base_reaction"
 
@@ -108,7 +106,7 @@ def test_mixed_legs_in_any_order(seed: int) -> None:
     assert miss(on_ring, wanted.platform_forces) < 1e-11 and miss(on_base, wanted.leg_reactions) < 1e-11
 
 
-@pytest.mark.skipif(not SOAK, reason="compiles for seconds; make soak")
+@pytest.mark.soak
 def test_mixed_legs_as_machine_code() -> None:
     """Legs of one type in vector lanes, wherever they are in the table, for one state and for batches."""
     mechanism = platform(("RUS", "UPS", "UCU", "RUS", "SPU", "UPS"))

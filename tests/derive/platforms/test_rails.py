@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
@@ -21,8 +19,8 @@ from kinegraph.model.platforms.recognition import platform_of
 from kinegraph.tasks.platforms.workspace import Verdict
 from tests.derive.platforms.evaluate import AS_LOOPS, derived, evaluated
 from tests.derive.platforms.test_model import RING, momentum_change
+from tests.effort import SOAK
 
-SOAK = bool(os.environ.get("KINEGRAPH_SOAK"))
 STRUTS = "Sx(0.02), Sz(0.2), m(2), Jx(0.02), Jy(0.0205), Jz(0.001) | Sz(-0.2), m(1), Jx(0.01), Jy(0.01), Jz(0.002)"
 ROUND = "Sz(0.2), m(2), Jx(0.02), Jy(0.02), Jz(0.001) | Sz(-0.2), m(1), Jx(0.01), Jy(0.01)"
 CRANKS = "Sx(0.1), m(2), Jz(0.03) | Sx(0.3), m(1), Jx(0.001), Jy(0.02), Jz(0.0205)"

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 
 import kinegraph as kg
 from kinegraph.export import Fmi
+from tests.effort import SOAK
 from tests.export.fmu.hosting import (
     KINDS,
     LOADED,
@@ -30,7 +29,7 @@ from tests.export.fmu.hosting import (
         ("double-pendulum", Fmi.TWO, 2.0),
         ("double-pendulum", Fmi.THREE, 2.0),
         ("kidym-biped-new", Fmi.THREE, 0.4),
-        *([("panda", Fmi.TWO, 0.3)] if os.environ.get("KINEGRAPH_SOAK") else []),
+        *([("panda", Fmi.TWO, 0.3)] if SOAK else []),
         ("free-body", Fmi.TWO, 1.0),
         ("free-body", Fmi.THREE, 1.0),
     ],

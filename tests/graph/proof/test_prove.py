@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from collections.abc import Callable
 from fractions import Fraction
@@ -16,6 +15,7 @@ from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.graph.prime_field import PrimeField
 from kinegraph.graph.proof import Proof, prove
+from tests.effort import SOAK
 from tests.graph.corrupt import corrupt, differs
 from tests.graph.mechanics import newton_euler, rotation_product
 from tests.graph.strategies import graphs
@@ -291,7 +291,7 @@ def test_the_real_graphs_are_of_real_size() -> None:
 
 
 @pytest.mark.parametrize("name", REAL)
-@pytest.mark.parametrize("block", range(5 if os.environ.get("KINEGRAPH_SOAK") else 2))
+@pytest.mark.parametrize("block", range(5 if SOAK else 2))
 def test_rejects_hundreds_of_corruptions(name: str, block: int) -> None:
     graph = REAL[name]
     generator = random.Random(f"{name} {block}")

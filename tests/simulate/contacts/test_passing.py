@@ -1,12 +1,11 @@
 """Nothing passes through anything: gaps are watched all through a step, and so are contacts that others hold."""
 
-import os
-
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.simulate import Status
+from tests.effort import SOAK
 
 BALLS = """
 model balls; coordinates x1 = -{far}, y1 = {offset}, x2 = {far}, y2 = 0; initial x1' = {speed}/2, x2' = -{speed}/2;
@@ -48,7 +47,7 @@ def test_a_near_miss_is_a_miss():
     assert not found.events and found.statistics.steps < 10
 
 
-@pytest.mark.parametrize("method", ["dopri5", "bdf"] if os.environ.get("KINEGRAPH_SOAK") else ["dopri5"])
+@pytest.mark.parametrize("method", ["dopri5", "bdf"] if SOAK else ["dopri5"])
 def test_the_first_of_many_walls_is_hit(method):
     """A body flies over ridges that grow: it hits the first that is higher than its way, one of hundreds in a step."""
     model = kg.parse("""
@@ -121,7 +120,7 @@ def random_sled(seed: int) -> tuple[str, float]:
     return text, 4.0 / float(text.split("x' = ")[1].split(";")[0])
 
 
-@pytest.mark.parametrize("seed", range(60 if os.environ.get("KINEGRAPH_SOAK") else 1))
+@pytest.mark.parametrize("seed", range(60 if SOAK else 1))
 @pytest.mark.parametrize("scene", [random_balls, random_sled])
 def test_random_scenes(scene, seed):
     text, duration = scene(seed)

@@ -1,12 +1,11 @@
 """Random chains that fall on a floor and against a wall, by all laws: no hole in the floor, no pull, no energy made."""
 
-import os
-
 import numpy as np
 import pytest
 
 import kinegraph as kg
 from kinegraph.simulate import Status
+from tests.effort import SOAK
 
 
 def random_chain(seed: int) -> str:
@@ -29,7 +28,7 @@ def random_chain(seed: int) -> str:
     return " ".join([head, *bodies, *points, *meet, f"impacts poisson, {order};"])
 
 
-@pytest.mark.parametrize("seed", range(60 if os.environ.get("KINEGRAPH_SOAK") else 3))
+@pytest.mark.parametrize("seed", range(60 if SOAK else 3))
 def test_random_chains(seed):
     model = kg.parse(random_chain(seed))
     found = kg.simulate(model, 2, native=False, times=20)

@@ -6,8 +6,10 @@ from collections.abc import Collection, Iterator, Mapping
 
 from kinegraph.errors import ModelError
 from kinegraph.io.mjcf.settings import Defaults, Settings
+from kinegraph.io.robot.findings import Findings
 from kinegraph.io.robot.xml import Element, numbers, single
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.report import FindingKind
 from kinegraph.model.robot_data import ContactPair, ContactRules, ShapeContact
 
 _DIMENSIONS = (1, 3, 4, 6)
@@ -60,13 +62,18 @@ def paired_geoms(root: Element) -> frozenset[str]:
 
 
 def contact_rules(
-    root: Element, settings: Settings, defaults: Defaults, bodies: Mapping[str, str | None], geoms: Collection[str]
+    root: Element,
+    settings: Settings,
+    defaults: Defaults,
+    bodies: Mapping[str, str | None],
+    geoms: Collection[str],
+    findings: Findings,
 ) -> ContactRules:
     """What <contact> and the flags say. bodies: by their names in the file; None is the world. geoms: names."""
     excluded, pairs = [], []
     for section in root.all("contact"):
         excluded += [_excluded(element, bodies) for element in section.all("exclude")]
-        pairs += list(_pairs(section, defaults, geoms))
+        pairs += list(_pairs(section, defaults, geoms, findings))
     return ContactRules(settings.flags.contacts, not settings.flags.filter_parents, tuple(excluded), tuple(pairs))
 
 
@@ -78,7 +85,7 @@ def _excluded(element: Element, bodies: Mapping[str, str | None]) -> tuple[str |
     return bodies[names[0]], bodies[names[1]]
 
 
-def _pairs(section: Element, defaults: Defaults, geoms: Collection[str]) -> Iterator[ContactPair]:
+def _pairs(section: Element, defaults: Defaults, geoms: Collection[str], findings: Findings) -> Iterator[ContactPair]:
     for element in section.all("pair"):
         for name in (element.required("geom1"), element.required("geom2")):
             if name not in geoms:
@@ -88,5 +95,8 @@ def _pairs(section: Element, defaults: Defaults, geoms: Collection[str]) -> Iter
         friction = None
         if given:  # two of sliding, spin, two of rolling; ours are the same in all directions
             full = (*given, *(1.0, 1.0, 0.005, 0.0001, 0.0001)[len(given) :])
+            if full[0] != full[1] or full[3] != full[4]:
+                what = "friction of <pair> that is smaller in one direction"
+                findings.count(FindingKind.CONTACTS, "contacts", what, element.place)
             friction = (max(full[0], full[1]), full[2], max(full[3], full[4]))
         yield ContactPair(element.required("geom1"), element.required("geom2"), friction, _dimension(whole))

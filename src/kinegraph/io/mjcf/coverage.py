@@ -21,6 +21,8 @@ them.
 * **used**: part of the mechanism;
 * **no effect**: on the motion, so it is ignored (pictures, sensors, settings of MuJoCo's solver);
 * **reported**: not in the equations, and listed by `kinegraph check` and `mechanism.report`;
+* **contacts**: contacts, ranges and dry friction of `kg.simulator(..., contacts=True)` do without
+  it, because they are rigid; listed too, and the simulator warns of it;
 * **refused**: an error that says what to do.
 
 An attribute is reported only if its value has an effect. Actuators, tendons and constraints that
@@ -30,7 +32,7 @@ are used as a whole may still be reported by name, for example a muscle, with th
 
 def page() -> str:
     """The whole page."""
-    rows = ["| element | used | no effect | reported |", "|---|---|---|---|"]
+    rows = ["| element | used | no effect | reported | contacts |", "|---|---|---|---|---|"]
     rows += [_row(*one) for one in _entries()]
     refused = "\n".join(f"* `<{tag}>`: {reason}" for tag, (reason, _) in sorted(GENERATED.items()))
     return f"{_HEAD}\n" + "\n".join(rows) + f"\n\n**Refused**\n\n{refused}\n"
@@ -58,12 +60,13 @@ def _row(path: str, key: str, entry: Entry) -> str:
     idle_children = [f"<{tag}>" for tag, inner in entry.children.items() if inner == "idle"]
     if entry.bearing is not Bearing.UNDERSTOOD:
         idle = entry.bearing is Bearing.IDLE
-        cells = ["", "the whole element", ""] if idle else ["", "", f"the whole element ({entry.topic})"]
+        cells = ["", "the whole element", "", ""] if idle else ["", "", f"the whole element ({entry.topic})", ""]
     else:
         cells = [
             _listed(by_bearing[Bearing.UNDERSTOOD]),
             _listed([*by_bearing[Bearing.IDLE], *idle_children]),
             _listed(by_bearing[Bearing.LEFT_OUT]),
+            _listed(by_bearing[Bearing.CONTACTS]),
         ]
     if key == "an_actuator":
         path = "actuator/all actuators"

@@ -49,7 +49,17 @@ from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
 from kinegraph.io.robot.findings import Findings, Robot, accepted_where_needed, report_contacts, report_massless
 from kinegraph.io.robot.joint_motion import AnyCoordinate, JointMotion, NameTable, Orientation, all_names
 from kinegraph.io.robot.placement import AngleReader
-from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_out, missing, report_words, understood
+from kinegraph.io.robot.vocabulary import (
+    IDLE,
+    Vocabulary,
+    entry,
+    idle,
+    left_out,
+    missing,
+    of_contacts,
+    report_words,
+    understood,
+)
 from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml, single, vector
 from kinegraph.model.constraints import Frame
 from kinegraph.model.evaluate import number
@@ -232,7 +242,8 @@ class MjcfRobotBuilder:
         """What the file says on contacts, if it says anything."""
         named = {name: self.body_names.legal(body) for body in self.bodies[1:] if (name := body.element.get("name"))}
         geoms = {shape.contact.name for shape in self._shapes if shape.contact is not None}
-        rules = contact_rules(self.root, self.settings, self.defaults, {"world": None, **named}, geoms)
+        bodies: dict[str, str | None] = {"world": None, **named}
+        rules = contact_rules(self.root, self.settings, self.defaults, bodies, geoms, self.findings)
         if rules != ContactRules():
             yield rules
 
@@ -507,12 +518,13 @@ def _velocities(motion: JointMotion) -> list[str]:
 
 _ORIENTATION = "quat axisangle xyaxes zaxis euler"
 _PLACE = f"pos {_ORIENTATION}"
-_SOFT_CONTACT = "solmix solref solimp margin gap adhesion surfacevel"
 _SOFTNESS = "solref solimp"
+_SOFT_CONTACT = of_contacts(solref=None, solimp=None, margin="0", gap="0", adhesion="0")
+_SOFT_JOINT = of_contacts(margin="0", solreflimit=None, solimplimit=None, solreffriction=None, solimpfriction=None)
 _TENDON = (
     "name class limited range stiffness damping springlength frictionloss armature actuatorfrclimited actuatorfrcrange"
 )
-_TENDON_IDLE = "group margin user solreflimit solimplimit solreffriction solimpfriction"
+_TENDON_IDLE = "group user"
 _IN_BODIES = (
     "body frame joint freejoint geom site camera=idle light=idle plugin composite=generated flexcomp=generated "
     "replicate attach"
@@ -539,7 +551,7 @@ MJCF: Vocabulary = {
         idle("ls_iterations ls_tolerance"),
         idle("noslip_iterations noslip_tolerance ccd_iterations ccd_tolerance mpr_iterations mpr_tolerance collision"),
         idle("sdf_iterations sdf_initpoints sleep_tolerance magnetic"),
-        idle("o_margin o_solref o_solimp o_friction"),
+        idle("o_margin o_solref o_solimp o_friction"),  # without the flag `override`
         children="flag",
     ),
     "flag": entry(
@@ -548,8 +560,9 @@ MJCF: Vocabulary = {
         understood("filterparent"),
         idle("warmstart refsafe sensor"),
         idle("midphase"),
-        idle("nativeccd eulerdamp autoreset island override energy fwdinv invdiscrete multiccd sensornoise sleep ipc"),
+        idle("nativeccd eulerdamp autoreset island energy fwdinv invdiscrete multiccd sensornoise sleep ipc"),
         idle("diagexact speculative"),
+        of_contacts(override="disable"),
     ),
     # Classes of elements that are left out are ignored; the elements themselves are reported.
     "default": entry(
@@ -580,7 +593,8 @@ MJCF: Vocabulary = {
     "joint": entry(
         understood("name class type pos axis ref springref stiffness damping armature frictionloss limited range"),
         understood("actuatorfrclimited actuatorfrcrange springdamper actuatorgravcomp"),
-        idle("group user margin solreflimit solimplimit solreffriction solimpfriction"),
+        idle("group user"),
+        _SOFT_JOINT,
         missing("yielding springs", springyield="0"),
     ),
     "freejoint": entry(understood("name align"), idle("group")),
@@ -588,7 +602,9 @@ MJCF: Vocabulary = {
         understood(f"name class type size fromto {_PLACE} contype conaffinity mass density mesh"),
         understood("condim friction priority"),
         understood("rgba group shellinertia fitscale fluidshape fluidcoef"),
-        idle(f"user material hfield castshadow {_SOFT_CONTACT}"),
+        idle("user material hfield castshadow solmix"),
+        _SOFT_CONTACT,
+        of_contacts(surfacevel="0 0 0"),
         children="plugin",
     ),
     "site": entry(
@@ -604,19 +620,21 @@ MJCF: Vocabulary = {
     "flex": left_out("deformable bodies"),
     "contact": entry(children="pair exclude"),
     "pair": entry(
-        understood("class geom1 geom2 condim friction"), idle("name solref solreffriction solimp margin gap adhesion")
+        understood("class geom1 geom2 condim friction"), idle("name"), _SOFT_CONTACT, of_contacts(solreffriction=None)
     ),
     "exclude": entry(understood("body1 body2"), idle("name")),
     "tendon": entry(children="spatial fixed"),
     "spatial": entry(
-        understood(_TENDON), idle(f"material rgba width {_TENDON_IDLE}"),
+        understood(_TENDON), idle(f"material rgba width {_TENDON_IDLE}"), _SOFT_JOINT,
         missing("yielding springs", springyield="0"), children="site=via_point geom=wrap pulley",
     ),
     "fixed": entry(
-        understood(_TENDON), idle(_TENDON_IDLE), missing("yielding springs", springyield="0"), children="joint=share"
+        understood(_TENDON), idle(_TENDON_IDLE), _SOFT_JOINT, missing("yielding springs", springyield="0"),
+        children="joint=share",
     ),
     "tendon_class": entry(
-        understood(_TENDON), idle(f"material rgba width {_TENDON_IDLE}"), missing("yielding springs", springyield="0")
+        understood(_TENDON), idle(f"material rgba width {_TENDON_IDLE}"), _SOFT_JOINT,
+        missing("yielding springs", springyield="0"),
     ),
     "via_point": entry(understood("site")),
     "wrap": entry(understood("geom sidesite")),

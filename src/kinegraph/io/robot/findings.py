@@ -99,10 +99,10 @@ def accepted_where_needed(body: Body, places: Places, findings: Findings) -> Bod
 
 
 def report_contacts(extras: Iterable[Extra], findings: Findings) -> None:
-    """Report the number of collision shapes, whose contacts are not in the equations."""
+    """Report the number of collision shapes, whose contacts only simulators know."""
     solid = [extra for extra in extras if isinstance(extra, Shape) and extra.role is not ShapeRole.VISUAL]
     if solid:
-        message = f"contacts of {len(solid)} collision shapes"
+        message = f"contacts of {len(solid)} collision shapes, which only kg.simulator uses"
         findings.add(FindingKind.LEFT_OUT, message, topic="contacts")
 
 

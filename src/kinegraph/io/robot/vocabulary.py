@@ -1,6 +1,7 @@
 """Vocabularies of formats: tables of all elements and attributes, and their use, so that every omission is reported.
 
-Each element and attribute is understood (the reader uses it), idle (it does not affect the motion), or left out.
+Each element and attribute is understood (the reader uses it), idle (it does not affect the motion), or left out: of the
+equations, or of contacts.
 Everything else is reported as not understood.
 """
 
@@ -21,9 +22,14 @@ class Bearing(Enum):
     UNDERSTOOD = "the reader uses it"
     IDLE = "it does not affect the motion"
     LEFT_OUT = "it is not in the equations"
+    CONTACTS = "it affects contacts only, and they do without it"
 
 
-_KINDS = {Bearing.IDLE: FindingKind.NOT_USED, Bearing.LEFT_OUT: FindingKind.LEFT_OUT}
+_KINDS = {
+    Bearing.IDLE: FindingKind.NOT_USED,
+    Bearing.LEFT_OUT: FindingKind.LEFT_OUT,
+    Bearing.CONTACTS: FindingKind.CONTACTS,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +81,11 @@ def missing(topic: str, **harmless: str | None) -> Attributes:
     return {name: Attribute(Bearing.LEFT_OUT, topic, value) for name, value in harmless.items()}
 
 
+def of_contacts(**harmless: str | None) -> Attributes:
+    """Attributes that only contacts, ranges and dry friction would need; like `missing`."""
+    return {name: Attribute(Bearing.CONTACTS, "contacts", value) for name, value in harmless.items()}
+
+
 def entry(*attributes: Attributes, children: str = "", once: str = "", has_text: bool = False) -> Entry:
     """An element that the reader uses. Children are tags, or `tag=key` with another key; `prefix:*` matches all tags of
     a namespace, `*` all other tags."""
@@ -88,10 +99,10 @@ def entry(*attributes: Attributes, children: str = "", once: str = "", has_text:
 IDLE = Entry(Bearing.IDLE)
 
 
-def left_out(topic: str, texts: str = "", **harmless_if: str) -> Entry:
-    """An element that is not in the equations, unless an attribute or its text disables it."""
-    off = {name: Attribute(Bearing.LEFT_OUT, topic, value) for name, value in harmless_if.items()}
-    return Entry(Bearing.LEFT_OUT, topic, harmless_if=off, harmless_texts=frozenset(texts.split()))
+def left_out(topic: str, texts: str = "", bearing: Bearing = Bearing.LEFT_OUT, **harmless_if: str) -> Entry:
+    """An element that is not in the equations (or in contacts), unless an attribute or its text disables it."""
+    off = {name: Attribute(bearing, topic, value) for name, value in harmless_if.items()}
+    return Entry(bearing, topic, harmless_if=off, harmless_texts=frozenset(texts.split()))
 
 
 def report_words(

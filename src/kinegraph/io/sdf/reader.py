@@ -14,7 +14,17 @@ from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
 from kinegraph.io.robot.findings import Findings, Robot, accepted_where_needed, report_contacts, report_massless
 from kinegraph.io.robot.joint_motion import AnyCoordinate, JointMotion, NameTable, all_names, free
 from kinegraph.io.robot.placement import AngleReader
-from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_out, missing, report_words, understood
+from kinegraph.io.robot.vocabulary import (
+    IDLE,
+    Bearing,
+    Vocabulary,
+    entry,
+    idle,
+    left_out,
+    missing,
+    report_words,
+    understood,
+)
 from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml, vector
 from kinegraph.io.sdf.frames import WORLD, Frames, flag, simplified, stated
 from kinegraph.io.sdf.joints import (
@@ -165,7 +175,7 @@ SDF: Vocabulary = {
     ),
     "model": entry(
         understood("name canonical_link placement_frame"),
-        children="link joint frame model=elsewhere include=elsewhere self_collide=idle allow_auto_disable=idle "
+        children="link joint frame model=elsewhere include=elsewhere self_collide allow_auto_disable=idle "
         "enable_wind=wind " + _EXTENSIONS,
         once="pose static=word",
     ),
@@ -176,7 +186,7 @@ SDF: Vocabulary = {
     "link": entry(
         understood("name"),
         children="visual=shape collision=shape sensor=idle light=idle projector=idle audio_source=idle "
-        "audio_sink=idle battery=idle particle_emitter=idle must_be_base_link=idle self_collide=idle "
+        "audio_sink=idle battery=idle particle_emitter=idle must_be_base_link=idle self_collide "
         "enable_wind=wind gravity=weight kinematic velocity_decay " + _EXTENSIONS,
         once="pose inertial",
     ),
@@ -187,7 +197,7 @@ SDF: Vocabulary = {
     "inertia": entry(once="ixx=word iyy=word izz=word ixy=word iyz=word ixz=word"),
     "shape": entry(
         idle("name"),
-        children="cast_shadows=idle laser_retro=idle transparency=idle visibility_flags=idle meta=idle surface=idle "
+        children="cast_shadows=idle laser_retro=idle transparency=idle visibility_flags=idle meta=idle surface "
         "max_contacts=idle density=idle auto_inertia_params=idle " + _EXTENSIONS,
         once="pose geometry material",
     ),
@@ -222,6 +232,8 @@ SDF: Vocabulary = {
     "word": _WORD,
     "idle": IDLE,
     "actor": left_out("actors"),
+    "surface": left_out("contacts", bearing=Bearing.CONTACTS),
+    "self_collide": left_out("contacts", "false 0", Bearing.CONTACTS),
     "wind": left_out("wind", texts="false 0"),
     "state": left_out("states of a world"),
     "world_joint": left_out("joints between models"),

@@ -14,7 +14,17 @@ from kinegraph.io.options import URDF_AS_WRITTEN, UrdfOptions
 from kinegraph.io.robot.findings import Base, Findings, Robot, accepted_where_needed, report_contacts, report_massless
 from kinegraph.io.robot.joint_motion import AnyCoordinate, JointMotion, NameTable, all_names, free
 from kinegraph.io.robot.placement import AngleReader
-from kinegraph.io.robot.vocabulary import IDLE, Vocabulary, entry, idle, left_out, missing, report_words, understood
+from kinegraph.io.robot.vocabulary import (
+    IDLE,
+    Bearing,
+    Vocabulary,
+    entry,
+    idle,
+    left_out,
+    missing,
+    report_words,
+    understood,
+)
 from kinegraph.io.robot.xml import Element, encoded, parse_xml, read_xml
 from kinegraph.io.urdf.joints import (
     UrdfJoint,
@@ -196,18 +206,21 @@ URDF: Vocabulary = {
     "actuator": entry(idle("name"), children="drake:*=extension *=idle", has_text=True),
     "gazebo": entry(
         idle("reference"),
-        children="material=idle sensor=idle visual=idle collision=idle selfCollide=idle laserRetro=idle mu1=idle "
-        "mu2=idle kp=idle kd=idle minDepth=idle maxVel=idle maxContacts=idle fdir1=idle provideFeedback=idle "
+        children="material=idle sensor=idle visual=idle collision=idle laserRetro=idle "
+        "selfCollide=self_collide mu1=of_contacts mu2=of_contacts kp=of_contacts kd=of_contacts "
+        "minDepth=of_contacts maxVel=of_contacts maxContacts=idle fdir1=of_contacts provideFeedback=idle "
         "implicitSpringDamper=idle stopCfm=idle stopErp=idle cfmDamping=idle fudgeFactor=idle "
         "disableFixedJointLumping=idle preserveFixedJoint=idle disable_joint_lumping=idle springStiffness=spring "
         "springReference=spring dampingFactor=damping turnGravityOff=weightless gravity=weightless joint=gazebo_joint "
         "*=extension",
     ),
     "idle": IDLE,
+    "of_contacts": left_out("contacts", bearing=Bearing.CONTACTS),
+    "self_collide": left_out("contacts", "false 0", Bearing.CONTACTS),
     "spring": left_out("joint springs"),
     "damping": left_out("damping of links"),
     "weightless": left_out("links without gravity"),
-    "contact_parameters": left_out("contact parameters"),
+    "contact_parameters": left_out("contacts", bearing=Bearing.CONTACTS),
     "loop_joint": entry(understood("name type"), children="link1=loop_end link2=loop_end", once="axis"),
     "loop_end": entry(understood("link xyz rpy")),
     "gazebo_joint": left_out("closed loops"),
