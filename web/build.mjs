@@ -1,6 +1,6 @@
-// Bundles src/ into the Python package: page.js and page.css of exported pages, and studio.js and studio.css, which
-// add the editor and the plots that no exported page carries. The first line names the sources they were built from;
-// tests/view/test_bundle.py computes the same digest without Node.
+// Bundles src/ into the Python package: page.js and page.css of exported pages, study.js and study.css of the pages of
+// studies, and studio.js and studio.css, which add the editor and the plots that no exported page carries. The first
+// line names the sources they were built from; tests/view/test_bundle.py computes the same digest without Node.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
@@ -16,6 +16,7 @@ const shipped = () => {
 };
 const TARGETS = [
   { entry: join(here, "src", "main.js"), name: "page", folder: join(package_, "view", "page", "assets"), libraries: ["three"] },
+  { entry: join(here, "src", "study", "main.js"), name: "study", folder: join(package_, "view", "page", "assets"), libraries: [] },
   {
     entry: join(here, "src", "studio", "main.js"), name: "studio", folder: join(package_, "studio", "assets"),
     libraries: shipped(),
@@ -56,7 +57,7 @@ for (const { entry, name, folder, libraries } of TARGETS) {
   for (const file of result.outputFiles) {
     const script = file.path.endsWith(".js");
     const banner = `/* Kinegraph ${name}, built from web/ by make web; sources ${digest()} */\n`;
-    const legal = script ? `/*! Contains ${licenses(libraries)}\n*/\n` : "";
+    const legal = script && libraries.length ? `/*! Contains ${licenses(libraries)}\n*/\n` : "";
     writeFileSync(file.path, banner + legal + file.text.trim() + "\n");
   }
 }

@@ -29,13 +29,18 @@ def interrupted(tmp_path):
     ("line", "place"),
     [
         ("derive double-pendulum", "import:kinegraph.cli"),
-        (
-            "count rackovic-14r -q H,C,gravity --seconds 60",
-            "kinegraph.derive.quantities.derivation:Derivation.__init__",
-        ),
         ("eval double-pendulum -q tau", "kinegraph.jit.kernel:object_code"),
-        ("simulate double-pendulum --for 1 --method bdf", "import:sksundae"),
-        ("simulate double-pendulum --for 1 --native --json", "kinegraph.jit.kernel:object_code"),
+        *(
+            pytest.param(*place, marks=pytest.mark.soak)
+            for place in (
+                (
+                    "count rackovic-14r -q H,C,gravity --seconds 60",
+                    "kinegraph.derive.quantities.derivation:Derivation.__init__",
+                ),
+                ("simulate double-pendulum --for 1 --method bdf", "import:sksundae"),
+                ("simulate double-pendulum --for 1 --native --json", "kinegraph.jit.kernel:object_code"),
+            )
+        ),
     ],
 )
 def test_one_line_and_nothing_else(interrupted, line, place):
@@ -43,6 +48,7 @@ def test_one_line_and_nothing_else(interrupted, line, place):
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
 
 
+@pytest.mark.soak
 def test_an_interpreted_run_keeps_what_it_has(interrupted, tmp_path):
     line = "simulate double-pendulum --for 10 --times 0 -o run.csv"
     done = interrupted(line, "kinegraph.solve.recording:Recorder.drain", 3)
@@ -51,6 +57,7 @@ def test_an_interpreted_run_keeps_what_it_has(interrupted, tmp_path):
     assert len((tmp_path / "run.csv").read_text().splitlines()) > 10
 
 
+@pytest.mark.soak
 def test_a_search_gives_the_best_so_far_proved(interrupted):
     """The search would go on for ten minutes; its best state comes out as the result, and nothing is lost."""
     iterations = "kinegraph.passes.compiled_search.anneal:Engine._do"

@@ -48,6 +48,10 @@ from tests.mechanisms import Floats
 
 every_mechanism = pytest.mark.parametrize("name", MECHANISMS)
 both = pytest.mark.parametrize("list_of", [words, derivatives], ids=["words", "derivatives"])
+#: What takes seconds: trees and loops always, the rest by `make soak`.
+a_tree_and_loops = pytest.mark.parametrize(
+    "name", [name if name in ("arm", "closed") else pytest.param(name, marks=pytest.mark.soak) for name in MECHANISMS]
+)
 #: Languages of equations; the others describe a mechanism or simulate it.
 LANGUAGES = (
     Language.C,
@@ -150,7 +154,7 @@ def test_reduced_and_proved(name: str, list_of: type[words]) -> None:
     assert kg.prove(plain, reduction.graph, quaternions=unit_quaternions(mechanism))
 
 
-@every_mechanism
+@a_tree_and_loops
 @both
 def test_compiled_called_and_batched(name: str, list_of: type[words]) -> None:
     mechanism, wanted = MECHANISMS[name], list_of(MECHANISMS[name])
@@ -195,7 +199,7 @@ def test_loops_compute_what_the_table_says(record: QuantityRecord) -> None:
     assert isinstance(looped.proof, RecursiveProof) and looped.proof.quantities == (word,)
 
 
-@pytest.mark.parametrize("name", [name for name in MECHANISMS if SOAK or name != "unknown"])
+@a_tree_and_loops
 def test_every_command(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     mechanism, run = MECHANISMS[name], runner(capsys)
     file = tmp_path / f"{name}.kg"
@@ -239,7 +243,7 @@ def each_unit_is_prepared_once() -> Iterator[None]:
         yield
 
 
-@every_mechanism
+@a_tree_and_loops
 @pytest.mark.usefixtures("each_unit_is_prepared_once")
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.value)
 def test_exported_to_every_language(language: Language, name: str, tmp_path: Path) -> None:
@@ -266,7 +270,7 @@ def test_exported_code_gives_the_numbers(language: Language, name: str, tmp_path
             assert_close(np.asarray(found), expected(name, words)[word], word)
 
 
-@every_mechanism
+@a_tree_and_loops
 @both
 def test_kept_in_the_store(name: str, list_of: type[words], tmp_path: Path) -> None:
     mechanism = MECHANISMS[name]

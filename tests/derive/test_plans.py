@@ -48,7 +48,7 @@ def _graph(mechanism: Mechanism, plan: Plan) -> Graph:
     return derivation.builder.graph([derivation.output(Quantity.parse(word)) for word in QUANTITIES])
 
 
-@pytest.mark.parametrize("seed", sorted({*FEW, *range(6)}) if SOAK else FEW)
+@pytest.mark.parametrize("seed", sorted({*FEW, *range(6)}) if SOAK else FEW[1:4])
 def test_plans_are_proved_equal(seed: int) -> None:
     mechanism = random_tree(seed, bodies=3, joints=JOINTS)
     links = len(Derivation(mechanism, {}, Plan()).tree.links)

@@ -126,6 +126,7 @@ def whole() -> DockingRun:
     return dock(FAR, 5, native=False, interval=0.05, rtol=1e-7)
 
 
+@pytest.mark.soak
 def test_a_whole_docking_with_massive_legs() -> None:
     run = whole()
     assert run.outcome is Outcome.DOCKED

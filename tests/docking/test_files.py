@@ -72,6 +72,7 @@ def test_the_solution_of_a_docking_knows_its_retraction_and_its_events() -> None
     assert "hard joint closed" in str(found)
 
 
+@pytest.mark.soak
 def test_the_picture_has_the_loads_and_the_strokes(tmp_path: Path) -> None:
     drawn = figure(whole().solution())
     titles = [panel.get_title(loc="left") for panel in drawn.axes if panel.axison]
@@ -83,6 +84,7 @@ def test_the_picture_has_the_loads_and_the_strokes(tmp_path: Path) -> None:
     assert plot(whole(), tmp_path / "run.svg").stat().st_size > 10_000
 
 
+@pytest.mark.soak
 def test_the_page_draws_the_guides_on_their_bodies(tmp_path: Path) -> None:
     text = page(whole(), tmp_path / "run.html").read_text()
     data = json.loads(re.search(r'id="data"[^>]*>(.*?)</script>', text, re.S)[1])
@@ -118,6 +120,7 @@ def test_every_shape_of_a_contact_is_drawn_where_it_is() -> None:
     assert rod["sizes"] == [0.2, 5] and rod["place"][:3] == [0, 1.5, 2]
 
 
+@pytest.mark.soak
 def test_the_command_writes_files(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     model = tmp_path / "one.kg"
     model.write_text(TEXT)

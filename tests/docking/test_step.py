@@ -26,6 +26,7 @@ def step() -> dict[str, StepQuantity]:
     return {one.name: one for one in docking_step(docking, q, v)}
 
 
+@pytest.mark.soak
 def test_the_order_is_that_of_the_document(step: dict[str, StepQuantity]) -> None:
     assert list(step) == [
         "relative pose", "relative velocity", "contact forces", "leg lengths", "leg rates", "bias", "internal forces",

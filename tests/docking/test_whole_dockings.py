@@ -37,6 +37,7 @@ def studied() -> Study:
     return whole_dockings(described(), 3, limits=NEAR, duration=4, rtol=1e-8, native=False, progress=False)
 
 
+@pytest.mark.soak
 def test_a_case_is_the_docking_that_starts_with_its_numbers() -> None:
     study = studied()
     plan = study.plan
@@ -59,6 +60,7 @@ def test_a_case_is_the_docking_that_starts_with_its_numbers() -> None:
     assert "hard joint closed" in str(again.simulate())
 
 
+@pytest.mark.soak
 def test_up_to_capture_it_is_the_study_of_first_contacts() -> None:
     """If latches close together and every latch needs parallel axes in both."""
     together = replace(described(), at_once=True)
@@ -70,6 +72,7 @@ def test_up_to_capture_it_is_the_study_of_first_contacts() -> None:
     np.testing.assert_array_equal(whole["touches"], first["touches"])
 
 
+@pytest.mark.soak
 def test_limits_of_the_user_decide_the_class() -> None:
     tight = replace(described(), limits=Limits(0.3, 0.7, interface=0.5 * float(studied()["interface"].min())))
     study = whole_dockings(tight, 1, limits=NEAR, duration=4, rtol=1e-8, native=False, progress=False)

@@ -118,6 +118,7 @@ def test_ball_joints_turn_back_along_the_shortest_way() -> None:
     assert rest["d(forces)/d(dq)"] == pytest.approx(-2 * np.eye(3))
 
 
+@pytest.mark.soak
 def test_ranges_of_ball_joints_become_stops() -> None:
     stopped = with_elements(parse_mjcf(BALL).mechanism, JointModel(passive=False, limit_stiffness=100))
     (limit,) = stopped.elements

@@ -63,6 +63,7 @@ def test_other_values_are_those_of_another_file(file: Path) -> None:
         np.testing.assert_allclose(found[word], value, rtol=1e-10, atol=1e-10)
 
 
+@pytest.mark.soak
 def test_patterns_name_parameters_at_run_time_one_row_for_each_state(file: Path) -> None:
     free = kg.load(file, parameters="inertial")
     q, v = state(free)

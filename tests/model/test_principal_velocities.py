@@ -28,6 +28,7 @@ def operations(mechanism: kg.Mechanism, quantity: str) -> tuple[int, int]:
     return found.mul, found.add
 
 
+@pytest.mark.soak
 def test_products_cost_nothing_more() -> None:
     """The figures of K1: the same cost as a body that was given in principal axes."""
     principal = kg.parse(HEAD.format(word=" principal") + NUT)
@@ -37,7 +38,7 @@ def test_products_cost_nothing_more() -> None:
     assert operations(kg.parse(HEAD.format(word="") + NUT), "tau") > (9, 3)
 
 
-@pytest.mark.parametrize("body", [NUT, HANGING])
+@pytest.mark.parametrize("body", [pytest.param(NUT, marks=pytest.mark.soak), HANGING])
 def test_the_motion_is_the_same_in_the_axes_of_the_model(body: str) -> None:
     plain = kg.parse(HEAD.format(word="") + body)
     runs = [kg.simulate(one, 0.7, rtol=1e-10, native=False, progress=False, times=2) for one in

@@ -21,7 +21,7 @@ from kinegraph.passes.expand import Expand
 from kinegraph.store.expressions import expand
 from tests.effort import SOAK
 
-SEEDS = range(12 if SOAK else 2)
+SEEDS = range(12 if SOAK else 1)
 
 
 def tree(seed: int, count: int = 5, loop: str = "") -> kg.Mechanism:

@@ -82,6 +82,7 @@ def test_pass_takes_every_angle_and_function(step: Pass, graph: Graph) -> None:
     prove(graph, result).require()
 
 
+@pytest.mark.soak
 @given(graph=odd_graphs())
 @settings(max_examples=3000 if SOAK else 20)
 def test_reduce_takes_every_angle_and_function(graph: Graph) -> None:

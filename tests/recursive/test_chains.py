@@ -111,6 +111,7 @@ def test_what_loops_over_chains_cannot_do_is_said() -> None:
         )
 
 
+@pytest.mark.soak
 def test_ranks_give_the_serial_numbers() -> None:
     """Four chains on two ranks, with a spring and a damper between chains: two messages an evaluation."""
     pytest.importorskip("mpi4py", reason="needs the extra mpi")

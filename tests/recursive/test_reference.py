@@ -102,6 +102,7 @@ def test_free_body_obeys_newton_and_euler():
     assert system.energy(q, v) == pytest.approx((v[:3] @ v[:3] + J * w @ w / 2, 2 * 9.81 * q[2]), rel=1e-14)
 
 
+@pytest.mark.soak
 def test_dzhanibekov_rotation():
     """Jacobi's closed form at t = 5 and 10 (reference/trees_and_tops/free_rigid_body.json), by Runge-Kutta."""
     system = RecursiveSystem(free_body())

@@ -11,6 +11,7 @@ from kinegraph.reproduce.documents.inverse import path_of_the_load
 from kinegraph.reproduce.page import html, index, markdown
 
 
+@pytest.mark.soak
 def test_table_2_2_of_the_dissertation() -> None:
     """All 258 numbers; one is a misprint, since C is symmetric."""
     entries = numbers_of_example()

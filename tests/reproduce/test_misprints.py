@@ -66,7 +66,10 @@ def open_tree() -> kg.Mechanism:
     return read_vectors(TREE.partition("[[closing]]")[0])
 
 
-@pytest.mark.parametrize("toml", [TREE.partition("[[closing]]")[0], printed_file("rackovic_table_2_1.toml")])
+@pytest.mark.parametrize(
+    "toml",
+    [pytest.param(TREE.partition("[[closing]]")[0], marks=pytest.mark.soak), printed_file("rackovic_table_2_1.toml")],
+)
 def test_the_corrected_algorithm_agrees_with_kinegraph(toml: str) -> None:
     q = [*Q, 0.2][: len(tomllib.loads(toml)["link"])]
     ours, theirs = kg.compile(read_vectors(toml), "H,C,gravity")(q), model(toml, q)
@@ -86,6 +89,7 @@ def test_as_printed_the_loop_over_series_never_ends() -> None:
         model(TREE, Q, frozenset({LOOP}))
 
 
+@pytest.mark.soak
 def test_the_closing_matrices_are_those_of_1_30_and_not_of_1_31() -> None:
     """The point that is held moves by A dS - B du: by differences of its pose."""
     mechanism = read_vectors(TREE)
@@ -115,6 +119,7 @@ def _shifted(k: int, step: float) -> list[float]:
     return [one + step * (number == k) for number, one in enumerate(Q)]
 
 
+@pytest.mark.soak
 def test_b_of_the_walker_is_nonzero_for_three_joints_only() -> None:
     """Printed: zero elements only for the first three segments. 942 - 924 quantities are the 3 x 6 that are not."""
     walker = kg.load("rackovic-14r-double")

@@ -53,6 +53,7 @@ def test_threads_and_ranks_continue_with_the_bits_of_one_process() -> None:
         np.testing.assert_allclose(runs[0][name], runs[1][name], rtol=0, atol=1e-6)
 
 
+@pytest.mark.soak
 def test_forces_on_a_platform_with_a_constraint_of_its_own() -> None:
     """Four chains on a moving body, a rail for that body, springs between chains, a driven joint."""
     text = PLATFORM + "constraint rail | y - 1 - 0.2*(x - 0.1) = 0;"
@@ -99,6 +100,7 @@ def test_the_command_writes_the_history(capsys: pytest.CaptureFixture[str], tmp_
     assert len(Solution.load(file).t) == 5
 
 
+@pytest.mark.soak
 def test_two_ranks_give_the_history_of_one_process(tmp_path: Path) -> None:
     pytest.importorskip("mpi4py")
     launcher = Path(sys.executable).parent / "mpiexec"

@@ -56,6 +56,7 @@ def test_own_steps_forces_and_elements():
     assert run.drift["energy"] < 1e-6
 
 
+@pytest.mark.soak
 def test_events_are_those_of_other_methods():
     """They are found on IDA's own polynomial."""
     options = {"native": False, "progress": False, "rtol": 1e-9, "times": 4, "state": {"crank": 0.2}}

@@ -43,8 +43,8 @@ def test_joint_forces_by_both_names() -> None:
 @pytest.mark.parametrize(
     "inputs",
     [
-        {"u": "0.5*sin(t)"},
-        {"u": ([0, 5, 10], [0, 1, 0]), "q2": "-0.2*q2'"},
+        pytest.param({"u": "0.5*sin(t)"}, marks=pytest.mark.soak),
+        pytest.param({"u": ([0, 5, 10], [0, 1, 0]), "q2": "-0.2*q2'"}, marks=pytest.mark.soak),
         {"u": "-q1'", "w": "0.1*t^2", "tau:q2": ([0, 10], [0.2, 0.1])},
     ],
 )

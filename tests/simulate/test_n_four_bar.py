@@ -31,7 +31,7 @@ def top(run: Solution) -> np.ndarray:
     return np.column_stack([-np.sin(angle), np.cos(angle)])[1:]
 
 
-@pytest.mark.parametrize("count", EXACT if SOAK else [1, 2, 5])
+@pytest.mark.parametrize("count", EXACT if SOAK else [1, 2])
 def test_through_the_singular_position_at_every_turn(count: int) -> None:
     run = kg.simulate(f"n-four-bar-{count}", 10, times=TIMES, rtol=1e-10, atol=1e-11, native=False, progress=False)
     np.testing.assert_allclose(top(run), EXACT[count], atol=3e-8)
@@ -39,7 +39,8 @@ def test_through_the_singular_position_at_every_turn(count: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "rtol", "error"), [("dop853", 1e-6, 1e-3), ("dopri5", 1e-6, 5e-3), ("dopri5", 1e-9, 5e-6)]
+    ("method", "rtol", "error"),
+    [("dop853", 1e-6, 1e-3), *([("dopri5", 1e-6, 5e-3), ("dopri5", 1e-9, 5e-6)] if SOAK else [])],
 )
 def test_other_tolerances_and_methods(method: str, rtol: float, error: float) -> None:
     run = kg.simulate(
@@ -49,6 +50,7 @@ def test_other_tolerances_and_methods(method: str, rtol: float, error: float) ->
     np.testing.assert_allclose(top(run), top(best), atol=error)
 
 
+@pytest.mark.soak
 def test_ida_ends_at_the_singular_position_or_passes_it() -> None:
     """Its equations have no solution there: steps went on without end, of no length."""
     run = kg.simulate("n-four-bar-1", 10, method="ida", times=20, native=False, progress=False)

@@ -95,6 +95,7 @@ def test_a_snapshot_brings_everything_back() -> None:
     assert not np.array_equal(sim.state, twin.state)
 
 
+@pytest.mark.soak
 def test_parameters_differ_by_row() -> None:
     masses = np.linspace(0.5, 3.0, 9)
     rows = simulator(kg.parse(PENDULUM), dt=1e-3, runtime=["m"], count=9)

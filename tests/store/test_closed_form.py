@@ -81,6 +81,7 @@ def test_every_graph_is_proved_and_has_an_origin(crane):
     assert origin == (("neutral elements, identical expressions, numeric",),)
 
 
+@pytest.mark.soak
 def test_eliminating_has_something_to_do(crane):
     """Zeros and ones are parameters: only as numbers are they neutral."""
     before = count(load(crane, "crane:initial"))

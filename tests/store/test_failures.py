@@ -195,6 +195,7 @@ for path in""",
 )
 
 
+@pytest.mark.soak
 def test_a_full_disk(file, tmp_path):
     """The file may not grow beyond a limit: the save fails at another point each time, and is taken back."""
     paths = [tmp_path / f"{number}.sqlite" for number in range(3)]

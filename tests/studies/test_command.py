@@ -153,6 +153,7 @@ main(sys.argv[1:])
 """
 
 
+@pytest.mark.soak
 def test_ctrl_c_keeps_what_is_finished(file, tmp_path):
     """Exit code 130; the same command goes on, and the results are those of a study that nobody interrupted."""
     options = ["--interpret", "--cases", "300", "--chunk", "1", "-o", str(tmp_path / "out"), "--json"]

@@ -52,6 +52,7 @@ def cluster():
         yield client
 
 
+@pytest.mark.soak
 def test_dask_with_two_workers(serial, cluster):
     assert same(run(cluster=cluster), serial)
     assert same(run(cluster=cluster.scheduler.address), serial)
@@ -153,6 +154,7 @@ np.save(sys.argv[1] + str(Mpi().ranks.rank), rows)
 """
 
 
+@pytest.mark.soak
 def test_mpi_with_two_ranks(serial, tmp_path):
     pytest.importorskip("mpi4py", reason="MPI needs the extra `mpi`")
     mpiexec = shutil.which("mpiexec", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")

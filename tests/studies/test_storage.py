@@ -163,6 +163,7 @@ kg.study(MODEL, 0.1, **{**OPTIONS, "cases": 60, "chunk": 2, "folder": sys.argv[1
 """
 
 
+@pytest.mark.soak
 def test_a_driver_killed_at_any_time_repeats_and_loses_nothing(tmp_path):
     """Killed by SIGKILL at a moment that differs from run to run; what is whole is never run again."""
     ran = []

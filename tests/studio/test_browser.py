@@ -141,6 +141,7 @@ def test_it_runs_and_takes_parameters_and_pushes_meanwhile(bars):
     assert bars.run("studio.simulation.runs.length") == 1
 
 
+@pytest.mark.soak
 def test_a_run_is_plotted_and_compared(bars):
     tab(bars, "Simulate")
     bars.page.get_by_role("button", name="Run", exact=True).click()
@@ -159,6 +160,7 @@ def test_a_run_is_plotted_and_compared(bars):
     assert bars.run("studio.viewer.values") == pytest.approx([run[name][-1] for name in run.positions], abs=1e-3)
 
 
+@pytest.mark.soak
 def test_equations_are_readable_searched_and_copied(bars):
     tab(bars, "Equations")
     bars.wait("Boolean(studio.equations.found)")
@@ -177,6 +179,7 @@ def test_equations_are_readable_searched_and_copied(bars):
         assert word.replace("\\\\", "\\") in bars.run("studio.equations.copiedText")
 
 
+@pytest.mark.soak
 def test_tasks_are_shown_on_the_mechanism(bars):
     tab(bars, "Tasks")
     bars.page.get_by_role("button", name="Modes").click()

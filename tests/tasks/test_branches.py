@@ -131,6 +131,7 @@ def _holding_moment(bars, q, shift):
     return (8 * near - (height(crank + 2 * h) - height(crank - 2 * h))) / (12 * h)
 
 
+@pytest.mark.soak
 def test_bicycle_weave_and_capsize_by_continuation():
     """Steady straight motion over the speed, from the nonlinear model with rolling."""
     found = kg.continuation("bicycle", "x'", 3, 8, starts=0)

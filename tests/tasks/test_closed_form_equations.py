@@ -15,6 +15,7 @@ from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.closed_form_equations import POSE, closed_form_equations
 from kinegraph.tasks.pose_solver import pose_solver
 from tests.cli.run import runner
+from tests.effort import SOAK
 from tests.export.languages import build
 
 #: A spherical wrist at the hand, one at the base (by the arm from its end), three parallel axes, a prismatic joint.
@@ -31,7 +32,7 @@ def arm(name):
     return (kg.parse(text) if "\n" in text else kg.load(text)), body
 
 
-@pytest.mark.parametrize("name", ARMS)
+@pytest.mark.parametrize("name", ARMS if SOAK else ["puma560"])
 def test_equations_give_the_solutions_of_the_kernel(name):
     mechanism, body = arm(name)
     found, solver = closed_form_equations(mechanism, body), pose_solver(mechanism, body)
@@ -56,6 +57,7 @@ def test_three_joints_place_a_point():
     assert {symbol.name for symbol in found.graph.symbols()} == {"x", "y", "z"}
 
 
+@pytest.mark.soak
 def test_exported_code_gives_them_too(tmp_path):
     mechanism, body = arm("puma560")
     found = closed_form_equations(mechanism, body)
@@ -72,6 +74,7 @@ def test_they_are_printed_in_decimals():
     assert "0.81725*" in text and "0.005491*" in text and "000000" not in text
 
 
+@pytest.mark.soak
 def test_the_command_prints_and_writes(capsys, tmp_path):
     run = runner(capsys)
     printed = run("inverse-kinematics puma560 --body L6 --closed-form text")

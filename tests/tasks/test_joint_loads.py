@@ -17,6 +17,7 @@ CRANE_PINS = {
 }
 
 
+@pytest.mark.soak
 def test_pins_of_the_crane():
     rows = [row for row in reference("inverse_dynamics_crane_jib")["rows"] if row["pin_forces"]]
     times = [row["t"] for row in rows]

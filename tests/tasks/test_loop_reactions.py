@@ -6,6 +6,7 @@ import pytest
 import kinegraph as kg
 from kinegraph.tasks.reactions import reactions
 from tests.derive.constraints.test_four_bar import FOUR_BAR, NAMES, REFERENCE, state
+from tests.effort import SOAK
 
 PINS = {"Crank": "A_ground_on_crank", "Coupler": "B_crank_on_coupler", "Rocker": "D_ground_on_rocker"}
 
@@ -32,7 +33,7 @@ THREE_CRANKS = """
 """
 
 
-@pytest.mark.parametrize("apart", [2, "2.000001", "1.9999995"])
+@pytest.mark.parametrize("apart", [2, "2.000001", "1.9999995"] if SOAK else ["2.000001"])
 def test_rounded_lengths_do_not_decide_how_three_cranks_share_the_load(apart):
     mechanism = kg.parse(THREE_CRANKS.format(apart=apart))
     for joint in ("C1", "C2", "C3", "Bar", "pa", "pb"):

@@ -20,6 +20,7 @@ def travel(parameters):
     return np.ptp(x), np.ptp(y)
 
 
+@pytest.mark.soak
 def test_a_crane_that_lifts_its_load_less_than_the_reference():
     reference = travel({})
     np.testing.assert_allclose(reference, [26.0524, 0.076936], rtol=1e-4)

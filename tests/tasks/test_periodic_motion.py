@@ -123,6 +123,7 @@ YOKE = """
 """
 
 
+@pytest.mark.soak
 def test_one_machine_in_two_descriptions_has_one_cycle():
     tree = kg.parse(YOKE.format(more="", place="r*cos(crank)", loop=""))
     loop = kg.parse(YOKE.format(more=", x = 0.19", place="x", loop="constraint slot | x = r*cos(crank);"))

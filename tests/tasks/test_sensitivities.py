@@ -130,6 +130,7 @@ def test_initial_expressions_points_energies_and_momenta():
     )
 
 
+@pytest.mark.soak
 def test_inputs_with_parameters_samples_and_limits():
     cart = kg.parse("""
         parameters m = 2, k = 30, stop = 0.2, u0 = 3;

@@ -53,6 +53,7 @@ def test_what_is_not_linear_is_said():
     assert one.sampled_mean == pytest.approx(1 - 0.1**2 / 2, abs=1e-3)
 
 
+@pytest.mark.soak
 def test_samples_that_do_not_close_are_counted():
     found = kg.tolerances("slider-crank", "s", {"l": 0.4}, state={"crank": 1.5}, distribution="uniform", samples=24)
     assert 0 < found.failed < 24 and "samples have no value" in str(found)

@@ -39,6 +39,7 @@ def test_a_given_unknown_is_known():
     assert one["R"] == pytest.approx(free["R"], rel=1e-12)
 
 
+@pytest.mark.soak
 def test_a_sweep_varies_an_unknown():
     swept = kg.sweep(UNKNOWN, 0.3, over={"S": [0.0, 0.5, 1.0]}, rtol=1e-10)
     for k, value in enumerate((0.0, 0.5, 1.0)):

@@ -124,6 +124,7 @@ def test_keys_play_pause_and_step(seen):
     assert not seen.run("kinegraph.clock.playing")
 
 
+@pytest.mark.soak
 def test_reduced_motion_dark_and_narrow(browser, pendulum_file):
     seen = opened(browser, pendulum_file, color_scheme="dark")
     seen.page.set_viewport_size({"width": 380, "height": 700})
@@ -163,6 +164,7 @@ MOVED = """
 """
 
 
+@pytest.mark.soak
 def test_a_mechanism_is_moved_by_hand(browser, tmp_path):
     """Sliders put the bodies where the equations put them."""
     mechanism = kg.parse(MOVED)
@@ -188,6 +190,7 @@ def slide(seen, name, value):
     )
 
 
+@pytest.mark.soak
 def test_loops_stay_closed_while_a_coordinate_is_moved(browser, tmp_path):
     """The others follow on the same branch, the pin stays where both bars have it, and what cannot close says so."""
     mechanism = kg.load("four-bar")

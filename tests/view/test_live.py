@@ -69,6 +69,7 @@ def test_a_page_runs_the_equations_of_the_kernel(browser, name, tmp_path):
     seen.page.close()
 
 
+@pytest.mark.soak
 def test_loops_stay_closed_and_bodies_are_where_they_belong(browser, tmp_path):
     mechanism = kg.load("four-bar")
     seen = live(browser, mechanism, tmp_path)
@@ -83,6 +84,7 @@ def test_loops_stay_closed_and_bodies_are_where_they_belong(browser, tmp_path):
     seen.page.close()
 
 
+@pytest.mark.soak
 def test_parameters_and_pushes_act_at_once(browser, tmp_path):
     mechanism = kg.load("double-pendulum")
     seen = live(browser, mechanism, tmp_path)
@@ -105,6 +107,7 @@ def test_parameters_and_pushes_act_at_once(browser, tmp_path):
     seen.page.close()
 
 
+@pytest.mark.soak
 def test_a_body_follows_the_mouse(browser, tmp_path):
     """Pulled to the right for a while, a hanging bob is on the right, and lets go."""
     hanging = kg.parse("coordinates q; gravity 0, 0, -9.81; Bob | Ry(q), Sz(-1) | m(1);")
@@ -125,6 +128,7 @@ def test_a_body_follows_the_mouse(browser, tmp_path):
     seen.page.close()
 
 
+@pytest.mark.soak
 def test_a_run_that_cannot_go_on_says_why(browser, tmp_path):
     text = (
         "coordinates a = 0.4, b = 1; gravity 0, -9.81, 0; Crank | Rz(a), Sx(0.5) | m(1), Jz(0.1);"
@@ -141,6 +145,7 @@ def test_a_run_that_cannot_go_on_says_why(browser, tmp_path):
     seen.page.close()
 
 
+@pytest.mark.soak
 def test_names_of_a_model_cannot_run_script(browser, tmp_path):
     q, length = Name(HOSTILE + "q"), Name(HOSTILE + "l")
     body = Body(HOSTILE, None, (Rotation(Axis.Y, q),), Inertia(expression(1), central=(Shift(Axis.Z, -length),)))

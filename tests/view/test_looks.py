@@ -82,6 +82,7 @@ def switched(seen, words):
 #: Drawing a scene without a graphics card takes minutes a picture; `make soak` does it.
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", SIZES)
 def test_long_equations_scroll_inside_their_card(panda, size):
     sized(panda, size)
@@ -126,6 +127,7 @@ def test_values_can_be_typed_and_limits_are_said(panda):
     assert typed.input_value() == "-0.0698"
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("size", SIZES)
 def test_legends_are_not_clipped(fall, size):
     sized(fall, size)

@@ -73,6 +73,7 @@ def test_a_sweep_is_shown_by_its_ends() -> None:
     assert cells(shown)[3:9] == ["least", "1", "4", "median", "2", "5"]
 
 
+@pytest.mark.soak
 def test_names_are_escaped() -> None:
     """Names of a model are letters, digits, _ and $; whoever builds objects by hand gets no further."""
     evil = "<script>alert(1)</script>"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +13,8 @@ import pytest
 import kinegraph as kg
 from kinegraph.errors import StudyError
 from kinegraph.studies.sampling import Design, Samples, read_distributions
-from kinegraph.view.study import KINDS, draw, figure_of, influences, study_page, two_that_matter
+from kinegraph.view.study import KINDS, draw, figure_of, influences, two_that_matter
+from kinegraph.view.study_page import study_page
 from tests.effort import SOAK
 from tests.studies.oscillator import MODEL, OPTIONS
 
@@ -54,9 +58,15 @@ def test_mistakes(study, tmp_path):
 def test_the_page_says_all_and_escapes_names(study, tmp_path):
     text = kg.view(study, tmp_path / "page.html").read_text()
     assert "&lt;deep&gt;" in text and "<deep>" not in text
-    for word in ("Settings", "Probabilities", "Outcomes", "Histograms", "Success over two", "Sensitivity"):
+    for word in ("Settings", "Probabilities", "Outcomes", "Distributions", "Rank correlations", "Sensitivity"):
         assert word in text
-    assert text.count("data:image/png;base64,iVBORw0KGgo") == 6  # as every PNG begins
+    data = json.loads(re.search(r"application/json\">(.*?)</script>", text)[1])
+    units = {one["name"]: one["unit"] for one in data["columns"]}
+    assert units == {"q": "m", "k": "", "low": "m", "area": "m s", "cross": "s"}
+    low = next(one for one in data["outcomes"] if one["name"] == "low")
+    assert [name for name, _ in low["influences"]] == ["k", "q"] and set(low["best"]) == {"k", "q"}
+    values = np.frombuffer(base64.b64decode(data["columns"][0]["values"]), "<f8")
+    assert np.array_equal(values, study["q"])
 
 
 #: Designs for Sobol's indices bring half of SciPy with them.

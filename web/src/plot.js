@@ -1,7 +1,7 @@
 // A small plot: curves on one canvas, the time cursor on another above it.
-import { CURVES } from "./scene/colors.js";
+import { MARGIN, drawAxes, fit, line, padded, scales } from "./axes.js";
+import { CURVES } from "./palette.js";
 
-const MARGIN = { left: 52, right: 10, top: 20, bottom: 24 };
 const DASHES = [[], [5, 3], [1.5, 2.5]];
 
 export class Plot {
@@ -27,10 +27,10 @@ export class Plot {
     const { clientWidth: width, clientHeight: height } = this.area;
     if (!width || !height) return;
     this.theme = getComputedStyle(document.documentElement);
-    this.#fit(this.lines, width, height);
-    this.#fit(this.cursor, width, height);
+    fit(this.lines, width, height);
+    fit(this.cursor, width, height);
     this.#scale(width, height);
-    this.#axes(width, height);
+    drawAxes(this.lines.getContext("2d"), this, [width, height]);
     this.#curves();
     this.#swatches();
     this.mark();
@@ -141,52 +141,13 @@ export class Plot {
   }
 
   #scale(width, height) {
-    this.width = width - MARGIN.left - MARGIN.right;
-    this.height = height - MARGIN.top - MARGIN.bottom;
     const shown = this.#visible().map(([curve]) => curve);
     const times = this.motion.times;
     this.range = {
       x: this.timed ? [times[0], Math.max(times.at(-1), times[0] + 1e-9)] : padded(shown.map((curve) => curve.x)),
       y: padded(shown.map((curve) => curve.y)),
     };
-    const { x, y } = this.range;
-    this.x = (value) => MARGIN.left + ((value - x[0]) / (x[1] - x[0])) * this.width;
-    this.y = (value) => MARGIN.top + (1 - (value - y[0]) / (y[1] - y[0])) * this.height;
-  }
-
-  #axes(width, height) {
-    const context = this.lines.getContext("2d");
-    context.clearRect(0, 0, width, height);
-    context.font = `11px ${this.theme.getPropertyValue("--sans")}`;
-    context.lineWidth = 1;
-    context.strokeStyle = this.#color("--rule");
-    context.fillStyle = this.#color("--quiet");
-    const bottom = height - MARGIN.bottom;
-    const labeled = context.measureText(this.xLabel).width || -14;
-    const across = ticks(...this.range.x, Math.max(2, Math.floor(this.width / 70)));
-    const upward = ticks(...this.range.y, Math.max(2, Math.floor(this.height / 24)));
-    context.textAlign = "right";
-    context.textBaseline = "middle";
-    for (const value of upward.values) {
-      line(context, [MARGIN.left, this.y(value)], [width - MARGIN.right, this.y(value)]);
-      context.fillText(upward.text(value), MARGIN.left - 6, this.y(value));
-    }
-    context.textAlign = "center";
-    context.textBaseline = "top";
-    for (const value of across.values) {
-      line(context, [this.x(value), MARGIN.top], [this.x(value), bottom]);
-      const near = this.x(value) > width - MARGIN.right - labeled - 14;
-      if (!near) context.fillText(across.text(value), this.x(value), bottom + 6);
-    }
-    context.setLineDash([2, 3]);
-    context.strokeStyle = this.#color("--quiet");
-    for (const time of this.events) line(context, [this.x(time), MARGIN.top], [this.x(time), bottom]);
-    context.setLineDash([]);
-    context.fillStyle = this.#color("--ink");
-    context.textAlign = "right";
-    context.fillText(this.xLabel, width - MARGIN.right, bottom + 6);
-    context.textAlign = "left";
-    context.fillText(this.yLabel, 2, 1);
+    Object.assign(this, scales(this.range, width, height));
   }
 
   #curves() {
@@ -225,52 +186,9 @@ export class Plot {
   #color(name) {
     return this.theme.getPropertyValue(name);
   }
-
-  #fit(canvas, width, height) {
-    const ratio = devicePixelRatio || 1;
-    canvas.width = Math.round(width * ratio);
-    canvas.height = Math.round(height * ratio);
-    canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
-  }
-}
-
-function line(context, from, to) {
-  context.beginPath();
-  context.moveTo(...from);
-  context.lineTo(...to);
-  context.stroke();
 }
 
 function wrapped(angles) {
   const found = Array.from(angles, (angle) => angle - 2 * Math.PI * Math.floor((angle + Math.PI) / (2 * Math.PI)));
   return found.map((angle, k) => (k > 0 && Math.abs(angle - found[k - 1]) > Math.PI ? NaN : angle));
-}
-
-// The range of all values with a little room; never empty. Ranges of rounding errors are widened.
-function padded(arrays) {
-  let [low, high] = [Infinity, -Infinity];
-  for (const array of arrays) {
-    for (const value of array) {
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
-  }
-  if (!Number.isFinite(low) || !Number.isFinite(high)) return [-1, 1];
-  const least = Math.max(Math.abs(low), Math.abs(high)) * 1e-5 || 1;
-  const room = Math.max(0.06 * (high - low), least);
-  return [low - room, high + room];
-}
-
-// Round values within a range, about `count` of them, and how to write them.
-function ticks(low, high, count) {
-  const raw = (high - low) / count;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].find((digit) => digit * power >= raw) * power;
-  const values = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) values.push(k * step);
-  if (values.length < 2 && high > low) return ticks(low, high, count + 1); // one number says nothing of the scale
-  const digits = Math.max(0, -Math.floor(Math.log10(step) + 1e-9));
-  const large = Math.max(Math.abs(low), Math.abs(high)) >= 1e5 || digits > 4;
-  const text = (value) => (large ? value.toExponential(1) : value.toFixed(digits)).replace("-", "−");
-  return { values, text };
 }

@@ -120,7 +120,7 @@ def finish(found: Study, output: Path | None, page: Path | None, as_json: bool) 
     """Write the page, print the results; exit code 130 where Ctrl-C ended the study."""
     target = page or (output / "page.html" if output is not None else None)
     if target is not None:
-        from kinegraph.view.study import study_page
+        from kinegraph.view.study_page import study_page
 
         study_page(found, target)
     if as_json:

@@ -1,11 +1,8 @@
-"""A study as figures and as one self-contained HTML page."""
+"""Figures of a study: histograms, scatter, corner, classes, success over two variables, correlations."""
 
 from __future__ import annotations
 
-import base64
-import io
-from collections.abc import Callable, Sequence
-from html import escape
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,18 +10,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from kinegraph.errors import MissingPackageError, StudyError
+from kinegraph.errors import StudyError
 from kinegraph.studies.results import Study
-from kinegraph.studies.statistics import Estimate, explained_variance, rank_correlations, total_indices
-from kinegraph.studies.storage import write_whole
+from kinegraph.studies.statistics import explained_variance, rank_correlations, total_indices
 from kinegraph.view.plot import COLORS, picture_path, styled, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-
-# Figures of a study: histograms, scatter, corner, classes, success over two variables, correlations.
 
 _MOST_PANELS, _MOST_CORNER, _MOST_POINTS = 12, 6, 5000
 _BINS = 12
@@ -159,7 +153,8 @@ def _finite(study: Study, values: NDArray[np.float64]) -> tuple[NDArray[np.float
     return inputs[good], values[good]
 
 
-def _ranks(study: Study, outcome: str) -> NDArray[np.float64]:
+def ranks_of(study: Study, outcome: str) -> NDArray[np.float64]:
+    """Spearman's correlation of an outcome with every varied name."""
     values = study.values(outcome)
     good = np.isfinite(values)
     inputs = np.column_stack([np.asarray(study.drawn[name], dtype=float) for name in study.plan.samples.names])
@@ -247,7 +242,7 @@ def ranks(study: Study) -> Figure:
     if "success" in study.columns:
         outcomes.append("success")
     varied = study.plan.samples.names
-    table = np.array([_ranks(study, name) for name in outcomes]).reshape(len(outcomes), len(varied))
+    table = np.array([ranks_of(study, name) for name in outcomes]).reshape(len(outcomes), len(varied))
     page = _page(1.8 + 0.75 * len(varied), 1.1 + 0.32 * len(outcomes))
     panel = page.subplots()
     image = panel.imshow(table, vmin=-1, vmax=1, cmap="RdBu_r", aspect="auto")
@@ -259,140 +254,3 @@ def ranks(study: Study) -> Figure:
     panel.grid(visible=False)
     page.colorbar(image, ax=panel, label="Spearman's rank correlation")
     return page
-
-
-# A study as one self-contained page: settings, statistics, figures, sensitivities, failures.
-
-_MOST_FAILURES, _MOST_INDICES = 200, 12
-_LONGEST_FORMULA = 90  # characters
-_STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #222; max-width: 66rem; margin: 2rem auto; padding: 0 1rem; }
-h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2rem; border-bottom: 1px solid #ddd; }
-table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
-td, th { padding: .2rem .7rem; text-align: right; }
-td:first-child, th:first-child { text-align: left; } tr:nth-child(even) { background: #f6f6f6; }
-img { max-width: 100%; } .wide { overflow-x: auto; } .note { color: #666; font-size: .9rem; }
-"""
-
-
-def study_page(study: Study, path: str | Path) -> Path:
-    """Write the page and return its path."""
-    path = Path(path)
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise StudyError(f"cannot write {path.name}: the file name of a page must end in .html")
-    text = page_text(study)
-    write_whole(path, lambda file: file.write(text.encode()))
-    return path
-
-
-def page_text(study: Study) -> str:
-    """The page as HTML."""
-    name = escape(study.plan.mechanism.name)
-    parts = [
-        f"<!doctype html><html lang='en'><head><meta charset='utf-8'><title>Study of {name}</title>",
-        f"<style>{_STYLE}</style></head><body><h1>Study of {name}</h1>",
-        f"<pre class='note'>{escape(str(study))}</pre>",
-        _settings(study), _probabilities(study), _statistics(study), _figures(study), _indices(study), _failures(study),
-        "</body></html>",
-    ]  # fmt: skip
-    return "\n".join(part for part in parts if part)
-
-
-def _table(head: list[str], rows: list[list[str]]) -> str:
-    top = "".join(f"<th>{escape(cell)}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
-    return f"<div class='wide'><table><tr>{top}</tr>{body}</table></div>"
-
-
-def _settings(study: Study) -> str:
-    plan = study.plan
-    rows = [[", ".join(names), str(distribution)] for names, distribution in plan.samples.distributions.items()]
-    rows += [[f"outcome {name}", _shortened(text)] for name, text in plan.outcome_table.outcomes.items()]
-    rows += [[f"class {name}", text] for name, text in plan.outcome_table.classes.items()]
-    rows += [["success", plan.outcome_table.success]] if plan.outcome_table.success is not None else []
-    note = f"{plan.samples.design.value} design, seed {plan.samples.seed}; {plan.solver.name}; t = {plan.span[0]:g} to "
-    return f"<h2>Settings</h2><p class='note'>{escape(note)}{plan.span[1]:g} s</p>{_table(['', ''], rows)}"
-
-
-def _shortened(text: str) -> str:
-    """A formula shortened to one line of a page."""
-    return text if len(text) <= _LONGEST_FORMULA else f"{text[: _LONGEST_FORMULA - 4]} ..."
-
-
-def _interval(one: Estimate) -> list[str]:
-    return [f"{one.value:.6g}", f"{one.low:.6g}", f"{one.high:.6g}", str(one.count)]
-
-
-def _probabilities(study: Study) -> str:
-    if len(study) < 2 or not {"class", "success"} & {*study.columns}:
-        return ""
-    rows = [["success", *_interval(study.probability())]] if "success" in study.columns else []
-    rows += [[name, *_interval(one)] for name, one in study.classes().items()] if "class" in study.columns else []
-    head = ["", "probability", "from", "to (Wilson, 95 %)", "cases"]
-    figure = _image(study, "classes") if "class" in study.columns else ""
-    return f"<h2>Probabilities</h2>{_table(head, rows)}{figure}"
-
-
-def _statistics(study: Study) -> str:
-    rows = []
-    for name in study.numbers:
-        one = study.summary(name)
-        numbers = [one.mean.value, one.mean.half_width, one.deviation, one.low]
-        numbers += [one.quantiles[level].value for level in (0.05, 0.5, 0.95)]
-        nominal = f"{float(study[name][0]):.6g}"
-        cells = [f"{number:.5g}" for number in (*numbers, one.high)]
-        tail = one.quantiles[0.99]
-        rows.append([name, nominal, *cells, f"{tail.value:.5g} ({tail.low:.5g} to {tail.high:.5g})", str(one.missing)])
-    head = ["outcome", "nominal", "mean", "+- 95 %", "deviation", "min", "5 %", "median", "95 %", "max"]
-    return f"<h2>Outcomes</h2>{_table([*head, '99 % quantile with its interval', 'missing'], rows)}"
-
-
-def _figures(study: Study) -> str:
-    if len(study) < 3:
-        return ""
-    kinds = ["histograms", "scatter", "corner", "ranks"]
-    titles = {"histograms": "Histograms", "scatter": "What each outcome depends on most", "corner": "Pairs",
-              "ranks": "Rank correlations", "success": "Success over two variables"}  # fmt: skip
-    if "success" in study.columns and len(study.plan.samples.names) > 1:
-        kinds.append("success")
-    return "".join(f"<h2>{titles[kind]}</h2>{_image(study, kind)}" for kind in kinds)
-
-
-def _image(study: Study, kind: str) -> str:
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-
-    stream, figure = io.BytesIO(), figure_of(study, kind)
-    figure.set_dpi(110)
-    draw: Callable[[io.BytesIO], None] = FigureCanvasAgg(figure).print_png  # savefig would draw it twice
-    draw(stream)
-    data = base64.b64encode(stream.getvalue()).decode()
-    return f"<p><img alt='{kind}' src='data:image/png;base64,{data}'></p>"
-
-
-def _indices(study: Study) -> str:
-    """Sensitivity indices if SALib is installed; otherwise how to install it."""
-    rows, method = [], ""
-    outcomes = [*study.numbers, *(["success"] if "success" in study.columns else [])]
-    try:
-        for outcome in outcomes[:_MOST_INDICES]:
-            found = study.sensitivity(outcome)
-            method = method if "indices" in method else found.method
-            columns = found.first, found.first_half_width, found.total, found.total_half_width
-            for k, name in enumerate(found.names):
-                rows.append([outcome, name, *(_number(column[k]) for column in columns)])
-    except (MissingPackageError, StudyError) as error:
-        return f"<h2>Sensitivity</h2><p class='note'>{escape(str(error))}</p>"
-    head = ["outcome", "of", "first order", "+- 95 %", "total", "+- 95 %"]
-    return f"<h2>Sensitivity</h2><p class='note'>{escape(method)}</p>{_table(head, rows)}"
-
-
-def _number(value: float) -> str:
-    return f"{value:.3f}" if np.isfinite(value) else ""
-
-
-def _failures(study: Study) -> str:
-    if not study.failures:
-        return ""
-    rows = [[str(one.case), one.status, one.reason] for one in study.failures[:_MOST_FAILURES]]
-    more = f"the first {_MOST_FAILURES} of {len(study.failures)}" if len(study.failures) > _MOST_FAILURES else ""
-    return f"<h2>Failed cases</h2><p class='note'>{more}</p>{_table(['case', 'status', 'reason'], rows)}"

@@ -12,7 +12,7 @@ from kinegraph.model.expressions import Scalar
 from kinegraph.solve.solution import Solution
 from kinegraph.studies.results import Study
 from kinegraph.view.page import live_page, model_page, page
-from kinegraph.view.study import study_page
+from kinegraph.view.study_page import study_page
 
 
 def view(

@@ -18,6 +18,7 @@ from kinegraph.tasks.platforms.platform_poses import (
     path_between,
     tracked,
 )
+from tests.effort import SOAK
 
 DRIVES = ["A", "B", "C", "D", "E", "F"]
 
@@ -34,6 +35,7 @@ def test_the_generic_platform_has_forty_poses() -> None:
     assert np.max(np.abs(np.sum(kept.poses[:, :4] * kept.poses[:, 4:], axis=1))) < 1e-13  # Study
 
 
+@pytest.mark.soak
 def test_loops_of_parameters_find_more_poses() -> None:
     anew = monodromy_solutions(2, most=3)
     assert len(anew.poses) >= 3 and np.max(np.abs(misses(anew.distances, anew.poses))) < 1e-10
@@ -59,6 +61,7 @@ def test_poses_of_a_real_platform() -> None:
     assert np.max(np.abs(rows @ known)) / np.linalg.norm(known) > 1 - 1e-9
 
 
+@pytest.mark.soak
 def test_cranks_and_legs_that_fit_nowhere() -> None:
     cranks = kg.platform_poses("hunt", {f"{one}_theta": 0.95 for one in DRIVES})
     assert cranks.complete and len(cranks) >= 1 and all(one.residual < 1e-11 for one in cranks)
@@ -80,7 +83,7 @@ def drawn(case: int) -> Distances:
     return Distances(base + 0j, ring + 0j, rest + 0j)
 
 
-@pytest.mark.parametrize("case", [4, 5, 6])
+@pytest.mark.parametrize("case", [4, 5, 6] if SOAK else [5])
 def test_paths_past_singular_places(case: int) -> None:
     """Where rounding leaves large corrections paths go on: forty ends, an even number of them real."""
     ends = all_tracked(generic(), drawn(case))
@@ -90,6 +93,7 @@ def test_paths_past_singular_places(case: int) -> None:
     assert np.sum(np.max(np.abs(rows.imag), axis=1) < 1e-7) % 2 == 0
 
 
+@pytest.mark.soak
 def test_paths_that_stop_are_found_by_other_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ends that one way loses, real ones as well, come as conjugates or by detours."""
     whole, calls = all_tracked(generic(), drawn(0)), []

@@ -61,6 +61,7 @@ def test_the_first_of_many_walls_is_hit(method):
     assert found["ridges.gap"].min() > -1e-7
 
 
+@pytest.mark.soak
 def test_a_contact_that_others_hold_is_watched():
     """A bump lifts feet one after the other; two of three carry, and the third must not sink into the bump."""
     found = run(sled([0.5, -0.2, -0.5], "2*max(0, (X-1)*(2-X))^3"), 3.2, times=400)

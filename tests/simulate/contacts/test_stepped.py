@@ -327,6 +327,7 @@ def test_what_cannot_be_stepped_is_refused_in_words() -> None:
     assert np.array_equal(full.state, before)
 
 
+@pytest.mark.soak
 def test_a_spinning_ball_stops_by_friction_of_spin_and_rolling(tmp_path) -> None:
     path = tmp_path / "ball.xml"
     text = (

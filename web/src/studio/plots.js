@@ -1,6 +1,6 @@
 // Plots of what is chosen: a panel for each unit, the time cursor in all of them, runs to compare as dashed curves.
 import uPlot from "uplot";
-import { CURVES } from "../scene/colors.js";
+import { CURVES } from "../palette.js";
 import { element } from "./dom.js";
 
 const HEIGHT = 170;

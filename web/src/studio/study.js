@@ -1,6 +1,6 @@
 // Studies: many cases with varied values; distributions of the outcomes, and a click on a case runs it.
 import uPlot from "uplot";
-import { CURVES } from "../scene/colors.js";
+import { CURVES } from "../palette.js";
 import { button, digits, element, note, table } from "./dom.js";
 import { snippet } from "./snippet.js";
 

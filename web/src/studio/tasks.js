@@ -1,6 +1,6 @@
 // Tasks: equilibria, modes that move, the linear system, reactions as arrows, the response in hertz, branches.
 import uPlot from "uplot";
-import { CURVES } from "../scene/colors.js";
+import { CURVES } from "../palette.js";
 import { button, digits, element, note, table } from "./dom.js";
 import { snippet } from "./snippet.js";
 

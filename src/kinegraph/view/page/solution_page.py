@@ -79,9 +79,9 @@ def _card(title: str, body: str) -> str:
     return f'<div class="card {title.lower()}"><h2>{title}</h2><div>{body}</div></div>'
 
 
-def filled(parts: Mapping[str, str]) -> str:
-    """The template with its parts, the script and the style inserted; only these two may run or apply."""
-    script, style, template = (asset(name) for name in ("page.js", "page.css", "page.html"))
+def filled(parts: Mapping[str, str], name: str = "page") -> str:
+    """A template with its parts, its script and its style inserted; only these two may run or apply."""
+    script, style, template = (asset(f"{name}.{kind}") for kind in ("js", "css", "html"))
     scripts = [one for one in (script, parts.get("program", "")) if one]
     everything = {**parts, "script": script, "style": style, "policy": _policy(scripts, style)}
     everything["program"] = f"<script>{parts['program']}</script>\n" if parts.get("program") else ""
@@ -102,7 +102,7 @@ def _digest(text: str) -> str:
 
 
 def asset(name: str) -> str:
-    """A file of the page shipped with the package; page.js and page.css are built from `web/`."""
+    """A file of the page shipped with the package; scripts and styles are built from `web/`."""
     return (files("kinegraph.view.page") / "assets" / name).read_text("utf-8")
 
 

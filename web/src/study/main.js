@@ -1,0 +1,156 @@
+// The page of a study: the variables that matter, distributions of the outcomes, any two columns, and any case.
+import { drawAxes, fit, scales } from "../axes.js";
+import { bindTheme } from "../controls.js";
+import { float64, uint32 } from "../data.js";
+import { CURVES } from "../palette.js";
+import { Scatter, labeled, short } from "./scatter.js";
+import "../style.css";
+import "./study.css";
+
+const BINS = [8, 60];
+
+const byId = (id) => document.getElementById(id);
+const data = JSON.parse(byId("data").textContent);
+const cases = uint32(data.cases);
+const columns = new Map(data.columns.map((one) => [one.name, { ...one, values: float64(one.values) }]));
+const marks = new Map(data.marks.map((one) => [one.name, { ...one, codes: uint32(one.codes) }]));
+const columnOf = (name) => columns.get(name) ?? marks.get(name);
+
+const scatters = ["first", "second", "both"].map((name) => {
+  const found = new Scatter("Cases as points: click one to see its values", choose);
+  byId(name).append(found.element);
+  return found;
+});
+const histograms = [...columns.values()].filter(({ role }) => role === "outcome").map((column) => histogram(column));
+byId("distributions").append(...histograms.map(({ element }) => element));
+
+const menu = byId("outcome");
+for (const { name } of data.outcomes) menu.add(new Option(name));
+const axes = Object.fromEntries(["across", "up", "color"].map((name) => [name, byId(name)]));
+for (const name of columns.keys()) for (const one of Object.values(axes)) one.add(new Option(name));
+for (const name of marks.keys()) axes.color.add(new Option(name));
+for (const one of Object.values(axes)) one.addEventListener("change", drawBoth);
+menu.addEventListener("change", chooseOutcome);
+
+// Bars of what an outcome depends on, longest first; and the two names that matter most.
+function chooseOutcome() {
+  const one = data.outcomes[menu.selectedIndex];
+  byId("method").textContent = one.method;
+  const longest = Math.max(1e-9, ...one.influences.map(([, value]) => value));
+  byId("bars").replaceChildren(...one.influences.flatMap(([name, value]) => {
+    const bar = element("i");
+    bar.style.width = `${(100 * Math.max(value, 0)) / Math.max(longest, 1)}%`;
+    return [element("span", "", labeled(columns.get(name) ?? { name })), element("b", "", bar), element("span", "", value.toFixed(3))];
+  }));
+  const [first, second = first] = one.best;
+  const outcome = columnOf(one.name);
+  const mark = marks.get(outcome.words ? one.name : "class") ?? marks.get("success") ?? null;
+  const up = outcome.words ? columns.get(data.outcomes.find(({ name }) => columns.has(name))?.name ?? second) : outcome;
+  scatters[0].show({ x: columns.get(first), y: up, color: mark });
+  scatters[1].show({ x: columns.get(second), y: up, color: mark });
+  byId("second").hidden = second === first;
+  Object.assign(axes.across, { value: first });
+  Object.assign(axes.up, { value: second === first ? up.name : second });
+  Object.assign(axes.color, { value: one.name });
+  drawBoth();
+}
+
+function drawBoth() {
+  scatters[2].show({ x: columns.get(axes.across.value), y: columns.get(axes.up.value), color: columnOf(axes.color.value) });
+}
+
+// The values of a case, and how to run it.
+function choose(row) {
+  const number = cases[row];
+  byId("number").value = number;
+  const rows = [...columns.values()].map((one) => [labeled(one), short(one.values[row], 9), one.role]);
+  for (const { name, words, codes } of marks.values()) rows.push([name, words[codes[row]], "outcome"]);
+  const failure = data.failures[number];
+  const list = (role) => rows.filter((one) => one[2] === role).flatMap(([name, value]) => [element("dt", "", name), element("dd", "", value)]);
+  const table = (title, role) => {
+    const found = element("div", "", element("h4", "", title));
+    found.append(element("dl", "", ...list(role)));
+    return found;
+  };
+  const run = element("code", "", `kg.view(study.case(${number}).simulate(), "case-${number}.html")`);
+  const words = element("p", "note", "Run it: ", run, " or ", element("code", "", `kinegraph study … --case ${number}`));
+  const lines = failure ? [element("p", "bad", failure)] : [];
+  byId("values").replaceChildren(table("Varied", "varied"), table("Outcomes", "outcome"), ...lines, words);
+  for (const one of scatters) one.mark(row);
+  for (const one of histograms) one.mark(row);
+}
+
+byId("number").max = cases.at(-1);
+byId("number").addEventListener("change", () => {
+  const row = cases.indexOf(Number(byId("number").value));
+  if (row >= 0) choose(row);
+});
+
+// How often an outcome has which value; lines are the nominal case, the quantiles, and the chosen case.
+function histogram(column) {
+  const figure = element("figure", "scatter", element("figcaption", "", labeled(column)));
+  const area = element("div", "area");
+  const canvas = document.createElement("canvas");
+  area.append(canvas);
+  figure.append(area);
+  const sorted = column.values.filter((value, row) => Number.isFinite(value) && cases[row] > 0).sort();
+  const plot = { xLabel: "", yLabel: "cases" };
+  const draw = () => {
+    const { clientWidth: width, clientHeight: height } = area;
+    if (!width || !height || !sorted.length) return;
+    const room = sorted.at(-1) - sorted[0] || Math.abs(sorted[0]) || 1;
+    const low = sorted.at(-1) > sorted[0] ? sorted[0] : sorted[0] - room / 2;
+    const count = Math.min(BINS[1], Math.max(BINS[0], Math.floor(Math.sqrt(sorted.length))));
+    const bins = new Array(count).fill(0);
+    for (const value of sorted) bins[Math.min(count - 1, Math.floor(((value - low) / room) * count))]++;
+    plot.theme = getComputedStyle(document.documentElement);
+    plot.range = { x: [low - 0.03 * room, low + 1.03 * room], y: [0, 1.08 * Math.max(...bins)] };
+    fit(canvas, width, height);
+    Object.assign(plot, scales(plot.range, width, height));
+    const context = canvas.getContext("2d");
+    drawAxes(context, plot, [width, height]);
+    const palette = CURVES[document.documentElement.dataset.theme];
+    context.fillStyle = palette[5];
+    const wide = (room / count / (plot.range.x[1] - plot.range.x[0])) * plot.width;
+    bins.forEach((number, k) => context.fillRect(plot.x(low + (k * room) / count) + 0.5, plot.y(number), wide - 1, plot.y(0) - plot.y(number)));
+    const line = (value, color, dash) => {
+      if (!Number.isFinite(value)) return;
+      context.strokeStyle = color;
+      context.setLineDash(dash);
+      context.lineWidth = 1.6;
+      context.beginPath();
+      context.moveTo(plot.x(value), plot.y(0));
+      context.lineTo(plot.x(value), plot.y(plot.range.y[1]));
+      context.stroke();
+      context.setLineDash([]);
+    };
+    for (const level of [0.05, 0.95]) line(sorted[Math.round(level * (sorted.length - 1))], palette[6], [2, 3]);
+    if (cases[0] === 0) line(column.values[0], palette[1], []);
+    if (plot.row !== undefined) line(column.values[plot.row], plot.theme.getPropertyValue("--ink"), [5, 3]);
+  };
+  if (!sorted.length) area.append(element("p", "note", "no values"));
+  new ResizeObserver(draw).observe(area);
+  return { element: figure, draw, mark: (row) => ((plot.row = row), draw()) };
+}
+
+function element(kind, className = "", ...content) {
+  const found = document.createElement(kind);
+  if (className) found.className = className;
+  found.append(...content);
+  return found;
+}
+
+// Cells of correlations are colored by their value.
+for (const cell of document.querySelectorAll("[data-share]")) {
+  const value = Number(cell.dataset.share);
+  cell.style.background = `color-mix(in srgb, ${value < 0 ? "#d55e00" : "#0072b2"} ${Math.round(70 * Math.abs(value))}%, transparent)`;
+}
+for (const bar of document.querySelectorAll("[data-width]")) bar.style.width = `${100 * Number(bar.dataset.width)}%`;
+
+bindTheme(() => {
+  for (const one of [...scatters, ...histograms]) one.draw();
+});
+if (data.outcomes.length && columns.size) chooseOutcome();
+else byId("matters").hidden = true;
+choose(0);
+window.kinegraph = { choose, scatters, chosen: () => scatters[0].row };
