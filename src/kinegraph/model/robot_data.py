@@ -359,7 +359,7 @@ def _topics(extra: JointData, mechanism: Mechanism) -> Iterator[str]:
             if (lower is not None or upper is not None) and not _targets(mechanism, Limit) & set(displacement):
                 yield _RANGES
         case JointFriction(displacement=displacement, damping=damping, dry=dry):
-            rates = _rates(displacement, mechanism)
+            rates = set(_rates(displacement, mechanism))
             if damping != ZERO and not rates & _targets(mechanism, Damper, Friction):
                 yield _DAMPING
             if dry != ZERO and not rates & _targets(mechanism, Friction):
@@ -370,16 +370,34 @@ def _topics(extra: JointData, mechanism: Mechanism) -> Iterator[str]:
             yield _ARMATURE
 
 
+@dataclass(frozen=True, slots=True)
+class DryFriction:
+    """Dry friction of a joint or tendon: the largest force against the rate of `place`, or `place` as a velocity."""
+
+    joint: str
+    place: Expression
+    dry: Expression
+
+
+def dry_friction(mechanism: Mechanism) -> Iterator[DryFriction]:
+    """All dry friction that is not in the equations; that of a ball joint acts about each of its axes."""
+    elements = _targets(mechanism, Friction)
+    for extra in mechanism.extras:
+        if isinstance(extra, JointFriction) and extra.dry != ZERO:
+            places = (place for place in _rates(extra.displacement, mechanism) if place not in elements)
+            yield from (DryFriction(extra.joint, place, extra.dry) for place in places)
+
+
 def _targets(mechanism: Mechanism, *kinds: type[Damper | Friction | Limit]) -> set[Target]:
     """The targets of all elements of these kinds."""
     return {element.on for element in mechanism.elements if isinstance(element, kinds)}
 
 
-def _rates(displacement: tuple[Expression, ...], mechanism: Mechanism) -> set[Target]:
+def _rates(displacement: tuple[Expression, ...], mechanism: Mechanism) -> tuple[Expression, ...]:
     """The targets of friction on a displacement: itself, or the angular velocity of a quaternion."""
     names = tuple(item.text for item in displacement if isinstance(item, Name))
     groups = [one for one in mechanism.coordinates if isinstance(one, QuaternionCoordinates) and one.names == names]
-    return {Name(velocity) for group in groups for velocity in group.velocities} or set(displacement)
+    return tuple(Name(velocity) for group in groups for velocity in group.velocities) or displacement
 
 
 def named_state(mechanism: Mechanism, name: str) -> dict[str, Expression]:

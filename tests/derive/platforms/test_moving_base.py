@@ -1,4 +1,7 @@
-"""Platforms on a moving body: closed forms against loops with multipliers, proved for one leg, in numbers for more."""
+"""Platforms on a moving body: closed forms against loops with multipliers, proved for one leg, in numbers for more.
+
+Some legs are on carriages that slide on rails of that body.
+"""
 
 from __future__ import annotations
 
@@ -35,10 +38,23 @@ A, B = (
     "B~Craft: Sx(-0.2), Sy(0.4), Ry(0.2) > Sx(-0.3), Sy(0.1)",
 )
 KINDS = ["UPS", "SPU", "UCU", "RUS(0.2, 0.6)", "RSU(0.2, 0.6)"]
+#: A carriage with a rail that is turned, and one with two rails on a mount of the craft and a plate fastened to it.
+CARRIAGES = """coordinates s = 0.05, p, r; armature s = 0.7;
+Slide~Craft | Sx(0.1), Rz(0.3), Sx(s) | Sy(0.2), m(3), Jx(0.1), Jy(0.2), Jz(0.15), Jxy(0.03);
+Mount~Craft | Sx(-0.1), Rx(0.1) | m(9);
+Stage~Mount | Sz(p), Sy(r), Sx(0.12) | Sz(0.1), m(2), Jx(0.05);
+Plate~Stage | Ry(0.2), Sy(0.1) | m(0.5);
+spring buffer | on(s), stiffness(400); damper brake | on(p), damping(7);
+"""
+ON_CARRIAGES = f"{A.replace('Craft', 'Slide')} | {B.replace('Craft', 'Plate')}"
+MORE = """ | C~Craft: Sy(-0.5), Rx(pi/2) > Sy(-0.3), Sz(0.1) | D~Slide: Sx(0.2), Sy(-0.3), Rx(pi/2) > Sx(0.2), Sy(-0.2)
+| E~Craft: Sx(-0.4), Rx(pi/2) > Sx(-0.1), Sy(-0.3) | F~Stage: Sy(0.4), Sx(0.1), Rx(pi/2) > Sx(0.1), Sy(0.4)"""
 
 
-def craft(kind: str = "UPS", parts: str = CROOKED, drive: str = "", rows: str = A, more: str = "") -> Mechanism:
-    return kg.parse(f"model craft; {BODIES} platform {kind} | Ring | {parts} | {drive} | {rows}; {more}")
+def craft(
+    kind: str = "UPS", parts: str = CROOKED, drive: str = "", rows: str = A, more: str = "", rails: str = ""
+) -> Mechanism:
+    return kg.parse(f"model craft; {BODIES} {rails} platform {kind} | Ring | {parts} | {drive} | {rows}; {more}")
 
 
 def state(mechanism: Mechanism, t: float | None = None, size: float = 1.0) -> list[np.ndarray]:
@@ -63,6 +79,27 @@ def assert_as_loops(mechanism: Mechanism, t: float | None = None, size: float = 
 @pytest.mark.parametrize("kind", KINDS)
 def test_legs_of_any_type_and_shape(kind: str) -> None:
     assert_as_loops(craft(kind, rows=f"{A} | {B}"))
+
+
+def test_carriages_on_the_craft() -> None:
+    mechanism = craft("SPU", drive="damping(30)", rows=ON_CARRIAGES, rails=CARRIAGES)
+    platform = platform_of(mechanism)
+    assert platform is not None and platform.base is not None and len(platform.carriages) == 2
+    assert_as_loops(mechanism)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("kind", "parts"), [*((kind, CROOKED) for kind in KINDS), ("UPS", STRAIGHT)])
+def test_efforts_of_drives_and_carriages_on_the_craft(kind: str, parts: str) -> None:
+    """The efforts of drives, rails and craft cause the accelerations they are computed from."""
+    mechanism = craft(kind, parts, "damping(30)", ON_CARRIAGES + MORE, rails=CARRIAGES)
+    assert_as_loops(mechanism)
+    q, v, forces = state(mechanism)
+    (wanted,) = evaluated(mechanism, "qdd")(q, v, forces)
+    (tau,) = evaluated(mechanism, "tau")(q, v, wanted)
+    assert np.count_nonzero(tau) == 6 + 3 + 6
+    (found,) = evaluated(mechanism, "qdd")(q, v, tau)
+    np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-9 * np.max(np.abs(wanted)))
 
 
 def test_mixed_legs_on_a_mount_of_the_craft() -> None:
@@ -113,10 +150,14 @@ def test_springs_on_angles_count_turns(kind: str) -> None:
         np.testing.assert_allclose(closed, loops, rtol=0, atol=1e-10 * np.max(np.abs(loops)))
 
 
-@pytest.mark.parametrize("kind", ["UPS", "RUS(0.2, 0.6)"])
-def test_closed_legs_are_loops(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "rails"),
+    [("UPS", ""), ("RUS(0.2, 0.6)", ""), pytest.param("UPS", "coordinates s; ", marks=pytest.mark.soak)],
+)
+def test_closed_legs_are_loops(kind: str, rails: str) -> None:
     """Proved: all accelerations of platform and craft, at states with a closed leg."""
-    mechanism = craft(kind)
+    rails, on = (rails + "Slide~Craft | Rz(0.3), Sx(s) | m(3), Jy(2);", "Slide") if rails else ("", "Craft")
+    mechanism = craft(kind, rows=A.replace("Craft", on), rails=rails)
     closed = bodies_alone(mechanism, derived(mechanism, "qdd"))
     loops = bodies_alone(mechanism, derived(mechanism, "qdd", Plan(in_parent_frame=frozenset(), closed_legs=False)))
     quaternions = unit_quaternions(mechanism)
@@ -135,10 +176,12 @@ def bodies_alone(mechanism: Mechanism, graph: Graph) -> Graph:
     return derivation.builder.graph([Output("bodies", (12,), tuple(one.index for one in found))])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_legs_act_on_the_craft_as_its_motion_says(kind: str) -> None:
-    """Newton and Euler for the craft alone, with the forces of all legs on it."""
-    mechanism = craft(kind, rows=f"{A} | {B}")
+@pytest.mark.parametrize(
+    ("kind", "rails"), [*((kind, "") for kind in KINDS), pytest.param("UPS", CARRIAGES, marks=pytest.mark.soak)]
+)
+def test_legs_act_on_the_craft_as_its_motion_says(kind: str, rails: str) -> None:
+    """Newton and Euler for the craft alone, with the forces of all legs and carriages on it."""
+    mechanism = craft(kind, rows=ON_CARRIAGES if rails else f"{A} | {B}", rails=rails.replace("m(9)", "m(0)"))
     q, v, tau = state(mechanism)
     tau[:] = [0 if name.startswith("c") else item for name, item in zip(mechanism.layout.velocities, tau, strict=True)]
     qdd, reaction, legs = evaluated(mechanism, "qdd,base_reaction,leg_reactions")(q, v, tau)
@@ -150,7 +193,8 @@ def test_legs_act_on_the_craft_as_its_motion_says(kind: str) -> None:
     first = names.index("cx'")
     force, moment = needed[first : first + 3], pose[:3, :3] @ needed[names.index("cwx") :][:3]
     np.testing.assert_allclose(np.concatenate([force, moment]), reaction, rtol=0, atol=1e-9 * np.max(np.abs(reaction)))
-    np.testing.assert_allclose(legs.sum(axis=0), reaction, rtol=0, atol=1e-12 * np.max(np.abs(legs)))
+    if not rails:
+        np.testing.assert_allclose(legs.sum(axis=0), reaction, rtol=0, atol=1e-12 * np.max(np.abs(legs)))
 
 
 def test_what_closed_forms_do_not_cover_is_loops() -> None:

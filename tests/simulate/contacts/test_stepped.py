@@ -288,6 +288,31 @@ def test_joint_ranges_hold(tmp_path) -> None:
     assert kg.simulator(arm, contacts=ContactSettings(limits=True), inputs={"q": "50"}).contacts == ()
 
 
+def test_dry_friction_of_joints_and_tendons_stops_and_holds(tmp_path) -> None:
+    path = tmp_path / "dry.xml"
+    inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 2 3"/></body>'
+    path.write_text(
+        '<mujoco><option gravity="0 0 0"/><worldbody>'
+        f'<body name="a"><joint name="s" type="slide" axis="1 0 0" frictionloss="1"/>{inertial}'
+        f'<body name="b"><joint name="h" axis="0 0 1"/>{inertial}'
+        f'<body name="c"><joint name="k" type="ball" frictionloss="0.6"/>{inertial}</worldbody>'
+        '<tendon><fixed name="t" frictionloss="0.75"><joint joint="h" coef="2"/></fixed></tendon></mujoco>'
+    )
+    with pytest.warns(LeftOutWarning, match="dry friction"):
+        model = kg.load(path)
+    start = {"s'": 1.0, "h'": 1.0, "k_wz": 0.5}
+    sim = kg.simulator(model, dt=0.01, contacts=True, controls=["s"], state=start)
+    sim.step(steps=50)
+    assert (sim["s'"], sim["h'"], sim["k_wz"]) == pytest.approx((0.5, 0.75, 0.4), abs=1e-12)
+    assert (sim["s"], sim["h"]) == pytest.approx((0.375, 0.4375), abs=1e-12)
+    sim.step(steps=300)
+    assert (sim["s"], sim["h"]) == pytest.approx((0.5, 1.0), abs=1e-12) and np.abs(sim.v).max() < 1e-12
+    sim.step([0.999], steps=50)
+    assert sim["s"] == pytest.approx(0.5, abs=1e-12)
+    sim.step([1.5], steps=100)
+    assert (sim["s"], sim["s'"]) == pytest.approx((0.75, 0.5), abs=1e-12) and sim.contacts == ()
+
+
 def test_what_cannot_be_stepped_is_refused_in_words() -> None:
     with pytest.raises(SolveError, match="nothing that can touch"):
         kg.simulator("double-pendulum", contacts=True)

@@ -212,7 +212,7 @@ def base_joint(leg: RecognizedLeg, platform: Platform, tree: Tree, names: Names)
 
 
 def _shifted(carriage: Carriage | None, tree: Tree, names: Names) -> tuple[Vector, Matrix]:
-    """The frame after a carriage's last rail, in fixed axes; the fixed frame without a carriage."""
+    """The frame after a carriage's last rail, in the base's axes; the base without a carriage."""
     position, rotation = zero_vector(tree.like), identity(tree.like)
     if carriage is None:
         return position, rotation
@@ -226,14 +226,19 @@ def _shifted(carriage: Carriage | None, tree: Tree, names: Names) -> tuple[Vecto
 
 @dataclass(frozen=True)
 class RailMass:
-    """The mass of a carriage, the directions of its rails, and its center of mass, in fixed axes.
+    """The moments of a carriage about the base's origin, the directions of its rails, and its center of mass.
 
-    center: relative to the base's origin; the carriage's origin if it has no mass.
+    All are in the base's axes. center: relative to the base's origin; the carriage's origin if it has no mass.
     """
 
-    mass: Scalar
+    moments: MassMoments
     axes: Mapping[str, Vector]
     center: Vector
+
+    @property
+    def mass(self) -> Scalar:
+        """Its mass."""
+        return self.moments.mass
 
 
 def rail_masses(platform: Platform, tree: Tree, names: Names) -> list[RailMass]:
@@ -241,12 +246,12 @@ def rail_masses(platform: Platform, tree: Tree, names: Names) -> list[RailMass]:
     found = []
     for one in platform.carriages:
         position, rotation = _shifted(one, tree, names)
-        moments = tree.links[tree.bodies[one.body.name].link].moments
+        moments = tree.links[tree.bodies[one.body.name].link].moments.turned(rotation)
         axes = {name: _by(position, Kind.COORDINATE, name) for name in one.coordinates}
         center = position
         if not moments.mass.is_zero:
-            center = plus(position, times(moments.mass.reciprocal(), apply(rotation, moments.first)))
-        found.append(RailMass(moments.mass, axes, center))
+            center = plus(position, times(moments.mass.reciprocal(), moments.first))
+        found.append(RailMass(moments.shifted(position), axes, center))
     return found
 
 

@@ -1,4 +1,4 @@
-"""Platforms on a moving base: a free body, or carriages on rails."""
+"""Platforms on a moving base: a free body, carriages on rails, or both."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 
-from kinegraph.derive.dynamics.inertia_factorization import Factorized
 from kinegraph.derive.platforms.free_motion import FreeBase, joined, total, totals
 from kinegraph.derive.platforms.leg_parameters import (
     BaseJoint,
@@ -26,12 +25,14 @@ from kinegraph.derive.tree.algebra import (
     apply,
     cross,
     dot,
+    identity,
     minus,
     negative,
     plus,
     times,
     transpose,
     vector,
+    zero_vector,
 )
 from kinegraph.graph.build import Scalar
 from kinegraph.model.platforms.recognition import FreeBody
@@ -69,10 +70,13 @@ class MovingPlatform(PlatformDynamics):
     @cached_property
     def _base_moments(self) -> MassMoments:
         """The base about the reference point, with the point masses at its joints, in platform axes."""
+        return self._own_moments().turned(self._carrier.turn).shifted(negative(self._away))
+
+    def _own_moments(self) -> MassMoments:
+        """The base about its origin, with the point masses at its joints, in its axes."""
         at_base = [self.base_joint_position(*one) for one in zip(self.numbers, self.joints, strict=True)]
         masses = [(leg.base_mass, point) for leg, point in zip(self.legs, at_base, strict=True)]
-        moments = base_moments(self.platform, self.tree, masses)
-        return moments.turned(self._carrier.turn).shifted(negative(self._away))
+        return base_moments(self.platform, self.tree, masses)
 
     @cached_property
     def _whole(self) -> RigidPart:
@@ -87,7 +91,7 @@ class MovingPlatform(PlatformDynamics):
         )
 
     def _matrix(self) -> list[list[Scalar]]:
-        platform = self._platform_matrix()
+        platform = super()._matrix()
         momenta = [(leg.momenta(), one.platform_point) for leg, one in zip(self.legs, self.numbers, strict=True)]
         coupling = coupling_block(self.part, momenta)
         whole = rigid_block(self._whole)
@@ -111,7 +115,7 @@ class MovingPlatform(PlatformDynamics):
             moments.append(plus(moment, cross(numbers.platform_point, force)))
             forces.append(force)
             if joint.moves:
-                own = times(leg.base_mass, self.moved(joint))
+                own = times(leg.base_mass, self.moved(joint, motion))
                 forces.append(own)
                 moments.append(cross(minus(numbers.platform_point, leg.joint.place), own))
         return totals(forces), totals(moments)
@@ -149,14 +153,20 @@ class MovingPlatform(PlatformDynamics):
 
     # accelerations
 
-    def motion(self, forces: Sequence[Scalar]) -> PlatformAccelerations:
+    def _right(self, forces: Sequence[Scalar]) -> list[Scalar]:
         platform = self._platform_needs(self.trial, forces)
         against = [-(a + b) for a, b in zip(platform, platform_loads(self._trial_loads(forces)), strict=True)]
         given, needed = self._on_base_body(forces), self._whole_rate(self.trial)
         base = [*minus(given[0], needed[0]), *minus(given[1], needed[1])]
-        right = [*against, *(a - b for a, b in zip(base, platform, strict=True))]
-        names = [*self._platform_names(), *self._body.position, *["the rotation of the base"] * 3]
-        x = Factorized(self._matrix(), _ORDER, names).solve(right)
+        return [*against, *(a - b for a, b in zip(base, platform, strict=True))]
+
+    def _order(self) -> Sequence[int]:
+        return _ORDER
+
+    def _unknowns(self) -> list[str]:
+        return [*super()._unknowns(), *self._body.position, *["the rotation of the base"] * 3]
+
+    def _found(self, x: Sequence[Scalar]) -> PlatformAccelerations:
         point, angular, base_point, base_angular = (vector(x[k : k + 3]) for k in (0, 3, 6, 9))
         moved = self.trial.changed(plus(point, base_point), plus(angular, base_angular))
         return PlatformAccelerations(moved.point, moved.angular, base_point, base_angular)
@@ -195,10 +205,10 @@ class RailPlatform(PlatformDynamics):
     # inertia
 
     def _on_rail(self, leg: Leg, axis: Vector) -> tuple[Vector, Vector]:
-        """The additional forces of platform and carriage for a unit acceleration of a leg's first joint."""
+        """The additional forces on the platform, and on everything, for a unit acceleration of a leg's first joint."""
         inertia, momenta = leg.inertia().at_joint, leg.momenta().linear
         held = minus(apply(transpose(momenta), axis), inertia.apply(axis))
-        return held, minus(times(leg.base_mass, axis), plus(apply(momenta, axis), held))
+        return held, minus(times(leg.base_mass, axis), apply(momenta, axis))
 
     def _coupling(self, leg: Leg, numbers: LegNumbers, axis: Vector, held: Vector) -> list[Scalar]:
         """The column in the platform's equations; a leg that the platform spins also has a moment."""
@@ -208,29 +218,39 @@ class RailPlatform(PlatformDynamics):
             rotated = plus(rotated, times(dot(minus(momentum.linear, spin.coupling), axis), spin.reach))
         return [*held, *rotated]
 
+    def _whole_coupling(self, leg: Leg, numbers: LegNumbers, axis: Vector, taken: Vector) -> list[Scalar]:
+        """The column of a leg in the equations of everything as one rigid body; none on fixed rails."""
+        return []
+
+    def _carriage_coupling(self, one: RailMass, axis: Vector) -> list[Scalar]:
+        """The column of a carriage in all equations but those of rails."""
+        return [axis[0].number(0)] * 6
+
     def _rail_blocks(self) -> tuple[dict[str, list[Scalar]], dict[tuple[str, str], list[Scalar]]]:
-        """The contributions of all legs to the columns of rails in the platform's equations, and to pairs of rails."""
+        """The contributions of legs and carriages to the columns of rails, and to pairs of rails."""
         columns: dict[str, list[list[Scalar]]] = {name: [] for name in self._rails}
         pairs: dict[tuple[str, str], list[Scalar]] = {(i, j): [] for i in self._rails for j in self._rails}
         for leg, numbers, base in zip(self.legs, self.numbers, self.joints, strict=True):
             axes = {name: self.base.into(axis) for name, axis in base.rails.items()}
             for name, axis in axes.items():
-                held, moved_along = self._on_rail(leg, axis)
-                columns[name].append(self._coupling(leg, numbers, axis, held))
+                held, taken = self._on_rail(leg, axis)
+                whole = self._whole_coupling(leg, numbers, axis, taken)
+                columns[name].append([*self._coupling(leg, numbers, axis, held), *whole])
                 for other, direction in axes.items():
-                    pairs[other, name].append(dot(direction, moved_along))
+                    pairs[other, name].append(dot(direction, minus(taken, held)))
+        for one in self._carriages:
+            for i, a in one.axes.items():
+                columns[i].append(self._carriage_coupling(one, a))
+                for j, b in one.axes.items():
+                    pairs[i, j].append(one.mass * dot(a, b))
         return {name: [total(list(row)) for row in zip(*some, strict=True)] for name, some in columns.items()}, pairs
 
     def _matrix(self) -> list[list[Scalar]]:
-        platform, (columns, pairs) = self._platform_matrix(), self._rail_blocks()
-        for one in self._carriages:
-            for i, a in one.axes.items():
-                for j, b in one.axes.items():
-                    pairs[i, j].append(one.mass * dot(a, b))
+        rest, (columns, pairs) = super()._matrix(), self._rail_blocks()
         for name in self._rails:
             pairs[name, name].append(self._armature(name))
-        upper = [[*platform[i], *(columns[name][i] for name in self._rails)] for i in range(6)]
-        zero = platform[0][0].number(0)
+        upper = [[*row, *(columns[name][i] for name in self._rails)] for i, row in enumerate(rest)]
+        zero = rest[0][0].number(0)
         lower = [
             [*columns[i], *(total(pairs[i, j]) if pairs[i, j] else zero for j in self._rails)] for i in self._rails
         ]
@@ -252,7 +272,7 @@ class RailPlatform(PlatformDynamics):
                 for name, axis in base.rails.items():
                     found[name].append(-dot(self.base.into(axis), force))
         for one in self._carriages:
-            taken = self._momentum_along(one, motion.rails or {})
+            taken = self._carriage_force(one, motion)
             for name, axis in one.axes.items():
                 found[name].append(dot(axis, taken))
         return {name: total(items) + self._own(name, motion, forces) for name, items in found.items()}
@@ -261,9 +281,13 @@ class RailPlatform(PlatformDynamics):
         given = forces[self.index[f"{name}'"]]
         return -given if motion.rails is None else self._armature(name) * motion.rails[name] - given
 
-    def _momentum_along(self, one: RailMass, rails: Mapping[str, Scalar]) -> Vector:
-        """The force that a carriage takes, including its weight, in fixed axes."""
-        return times(one.mass, minus(self._moved_by(one.axes, rails), self.tree.gravity))
+    def _carriage_force(self, one: RailMass, motion: PlatformAccelerations) -> Vector:
+        """The force that a carriage takes, including its weight, in the base's axes."""
+        return times(one.mass, minus(self._moved_by(one.axes, motion.rails or {}), self.tree.gravity))
+
+    def _carriage_moment(self, one: RailMass, motion: PlatformAccelerations, force: Vector) -> Vector:
+        """The moment about the base's origin that a carriage takes, in the base's axes."""
+        return cross(one.center, force)
 
     def _moved_by(self, axes: Mapping[str, Vector], rails: Mapping[str, Scalar]) -> Vector:
         zero = self.tree.like.number(0)
@@ -272,15 +296,21 @@ class RailPlatform(PlatformDynamics):
 
     # accelerations
 
-    def motion(self, forces: Sequence[Scalar]) -> PlatformAccelerations:
+    def _right(self, forces: Sequence[Scalar]) -> list[Scalar]:
         rails = self._rail_needs(self.trial, forces)
-        right = [-item for item in (*self._trial_needs(forces), *(rails[name] for name in self._rails))]
-        names = [*self._platform_names(), *self._rails]
+        return [*super()._right(forces), *(-rails[name] for name in self._rails)]
+
+    def _order(self) -> Sequence[int]:
         # Rails first, because a carriage has its own mass.
-        order = (*range(6, 6 + len(self._rails)), *range(6))
-        x = Factorized(self._matrix(), order, names).solve(right)
-        moved = self.trial.changed(vector(x[:3]), vector(x[3:6]))
-        return replace(moved, rails=dict(zip(self._rails, x[6:], strict=True)))
+        rest = super()._order()
+        return (*range(len(rest), len(rest) + len(self._rails)), *rest)
+
+    def _unknowns(self) -> list[str]:
+        return [*super()._unknowns(), *self._rails]
+
+    def _found(self, x: Sequence[Scalar]) -> PlatformAccelerations:
+        count = len(x) - len(self._rails)
+        return replace(super()._found(x[:count]), rails=dict(zip(self._rails, x[count:], strict=True)))
 
     def _of_bodies(self, motion: PlatformAccelerations) -> dict[str, Scalar]:
         assert motion.rails is not None
@@ -304,9 +334,82 @@ class RailPlatform(PlatformDynamics):
 
     def sum_on_base(self, rows: Sequence[Sequence[Scalar]], motion: PlatformAccelerations) -> list[Scalar]:
         """The sum of force and moment of all legs and carriages."""
-        taken = [(one, self._momentum_along(one, motion.rails or {})) for one in self._carriages]
-        loads = [[*times(-1, force), *times(-1, cross(one.center, force))] for one, force in taken]
+        loads = []
+        for one in self._carriages:
+            force = self._carriage_force(one, motion)
+            moment = self._carriage_moment(one, motion, force)
+            loads.append([*times(-1, self._in_fixed_axes(force)), *times(-1, self._in_fixed_axes(moment))])
         return super().sum_on_base([*rows, *loads], motion)
+
+    def _in_fixed_axes(self, a: Vector) -> Vector:
+        """A vector in the base's axes, expressed in fixed axes."""
+        return a
 
     def _railed(self, base: BaseJoint, motion: PlatformAccelerations) -> Vector | None:
         return self.base.into(self._moved_by(base.rails, motion.rails)) if base.rails and motion.rails else None
+
+
+# ---- Carriages on rails of a free body
+
+
+class MovingRailPlatform(RailPlatform, MovingPlatform):
+    """A platform with carriages on rails of a free body.
+
+    A rail moves its carriage and the first joints of its legs relative to the base, whose axes it does not turn. So the
+    equations of platform and base are those of `MovingPlatform`, with the carriages as parts of the base, and the rails
+    border them as on fixed rails. In the equations of everything as one rigid body a rail has the momentum m n - P n.
+    """
+
+    def _own_moments(self) -> MassMoments:
+        return joined([super()._own_moments(), *(one.moments for one in self._carriages)])
+
+    def _whole_coupling(self, leg: Leg, numbers: LegNumbers, axis: Vector, taken: Vector) -> list[Scalar]:
+        """The momentum, and the angular momentum about the reference point, for a unit velocity along a rail."""
+        moments, momenta, place = leg.moments(), leg.momenta(), numbers.platform_point
+        force = times(leg.base_mass, axis)
+        about_joint = minus(cross(moments.first, axis), apply(momenta.angular, axis))
+        at_joint = minus(taken, force)
+        moment = plus(plus(about_joint, cross(place, at_joint)), cross(minus(place, leg.joint.place), force))
+        return [*taken, *moment]
+
+    def _carriage_coupling(self, one: RailMass, axis: Vector) -> list[Scalar]:
+        force = times(one.mass, self.base.into(axis))
+        place = minus(self.base.into(one.center), self._away)
+        return [*super()._carriage_coupling(one, axis), *force, *cross(place, force)]
+
+    # forces
+
+    @cached_property
+    def _centers(self) -> list[BaseJoint]:
+        """The motion of each carriage's center of mass relative to the base, in its axes."""
+        found = []
+        for one in self._carriages:
+            velocity = self._moved_by(one.axes, {name: self.names[f"{name}'"] for name in one.axes})
+            rest = zero_vector(self.tree.like)
+            found.append(BaseJoint(one.center, identity(self.tree.like), velocity, rest, one.axes))
+        return found
+
+    def _base_rate(self, motion: PlatformAccelerations) -> tuple[Vector, Vector]:
+        """The force and moment on base and carriages, which also move along their rails."""
+        force, moment = super()._base_rate(motion)
+        for one, center in zip(self._carriages, self._centers, strict=True):
+            own = times(one.mass, self.moved(center, motion))
+            place = minus(self.base.into(one.center), self._away)
+            force, moment = plus(force, own), plus(moment, cross(place, own))
+        return force, moment
+
+    def _carriage_force(self, one: RailMass, motion: PlatformAccelerations) -> Vector:
+        center = self._centers[self._carriages.index(one)]
+        place = minus(self.base.into(one.center), self._away)
+        acceleration = self._of_base_point(place, center, motion)
+        return self._carrier.out(times(one.mass, acceleration))
+
+    def _carriage_moment(self, one: RailMass, motion: PlatformAccelerations, force: Vector) -> Vector:
+        second, spin = one.moments.shifted(negative(one.center)).second, self._carrier.body.spin
+        moment = plus(super()._carriage_moment(one, motion, force), cross(second.apply(spin), spin))
+        if motion.base_angular is None:
+            return moment
+        return plus(moment, tensor_of(second).apply(self._carrier.out(motion.base_angular)))
+
+    def _in_fixed_axes(self, a: Vector) -> Vector:
+        return self._carrier.body.out(a)

@@ -184,8 +184,18 @@ class PlatformDynamics(PlatformState):
 
     def motion(self, forces: Sequence[Scalar]) -> PlatformAccelerations:
         """The accelerations of the platform under `forces` on all velocities."""
-        right = [-item for item in self._trial_needs(forces)]
-        x = Factorized(self._platform_matrix(), range(6), self._platform_names()).solve(right)
+        return self._found(Factorized(self._matrix(), self._order(), self._unknowns()).solve(self._right(forces)))
+
+    def _right(self, forces: Sequence[Scalar]) -> list[Scalar]:
+        """What the trial motion lacks, for each unknown."""
+        return [-item for item in self._trial_needs(forces)]
+
+    def _order(self) -> Sequence[int]:
+        """The unknowns, the last of which is eliminated first."""
+        return range(6)
+
+    def _found(self, x: Sequence[Scalar]) -> PlatformAccelerations:
+        """The motion by the differences of all unknowns from the trial motion."""
         return self.trial.changed(vector(x[:3]), vector(x[3:]))
 
     def _trial_needs(self, forces: Sequence[Scalar]) -> list[Scalar]:
@@ -193,13 +203,15 @@ class PlatformDynamics(PlatformState):
         needed = platform_loads(self._trial_loads(forces))
         return [a + b for a, b in zip(self._platform_needs(self.trial, forces), needed, strict=True)]
 
-    def _platform_matrix(self) -> list[list[Scalar]]:
+    def _matrix(self) -> list[list[Scalar]]:
+        """The matrix for all unknowns."""
         inertia = [
             (leg.inertia(), numbers.platform_point) for leg, numbers in zip(self.legs, self.numbers, strict=True)
         ]
         return equation_matrix(self.part, inertia)
 
-    def _platform_names(self) -> list[str]:
+    def _unknowns(self) -> list[str]:
+        """The names of all unknowns."""
         return [*self.platform.moving.position, *["the platform's rotation"] * 3]
 
     def _trial_loads(self, forces: Sequence[Scalar]) -> list[tuple[LegLoad, Vector]]:

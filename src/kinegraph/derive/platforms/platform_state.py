@@ -224,10 +224,14 @@ class PlatformState:
     def _base_acceleration(self, numbers: LegNumbers, base: BaseJoint, motion: PlatformAccelerations) -> Vector:
         """The acceleration of a joint on the base, minus gravity if the base moves."""
         if not isinstance(self.base, FreeBase):
-            own, railed = self.base.into(base.acceleration), self._railed(base, motion)
-            return own if railed is None else plus(own, railed)
-        place = minus(self._near(numbers, base), self._center)
-        found = plus(self.base.curl.apply(place), self.moved(base))
+            return self.moved(base, motion)
+        return self._of_base_point(minus(self._near(numbers, base), self._center), base, motion)
+
+    def _of_base_point(self, place: Vector, base: BaseJoint, motion: PlatformAccelerations) -> Vector:
+        """The acceleration of a point on a moving base minus gravity, from its position relative to the reference
+        point."""
+        assert isinstance(self.base, FreeBase)
+        found = plus(self.base.curl.apply(place), self.moved(base, motion))
         if motion.base_point is not None and motion.base_angular is not None:
             found = plus(found, plus(motion.base_point, cross(motion.base_angular, place)))
         return found
@@ -236,12 +240,12 @@ class PlatformState:
         """The acceleration of a joint on the base due to rails, in platform axes."""
         return None
 
-    def moved(self, base: BaseJoint) -> Vector:
-        """The acceleration of a joint on the base due to prescribed motion, in platform axes."""
-        own = self.base.into(base.acceleration)
-        if not base.moves or self.base.spin is None:
-            return own
-        return plus(own, times(2, cross(self.base.spin, self.base.into(base.velocity))))
+    def moved(self, base: BaseJoint, motion: PlatformAccelerations) -> Vector:
+        """The acceleration of a joint on the base due to prescribed motion and rails, in platform axes."""
+        own, railed = self.base.into(base.acceleration), self._railed(base, motion)
+        if base.moves and self.base.spin is not None:
+            own = plus(own, times(2, cross(self.base.spin, self.base.into(base.velocity))))
+        return own if railed is None else plus(own, railed)
 
     # coordinates of legs
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kinegraph.derive.dynamics.inertia_factorization import Factorized, base_to_tip, massless_remedy
 from kinegraph.derive.platforms.leg_parameters import LegsSideBySide, legs_side_by_side
-from kinegraph.derive.platforms.moving_base import MovingPlatform, RailPlatform
+from kinegraph.derive.platforms.moving_base import MovingPlatform, MovingRailPlatform, RailPlatform
 from kinegraph.derive.platforms.platform_dynamics import PlatformDynamics, without_leg_coordinates
 from kinegraph.derive.platforms.platform_state import PlatformAccelerations, numbers_of
 from kinegraph.derive.quantities.dynamics import tree_forces
@@ -44,7 +44,7 @@ class ClosedLegs:
         numbers = self.side_by_side.legs if self.derivation.side_by_side else numbers_of(self.platform, tree, names)
         made = PlatformDynamics if self.platform.base is None else MovingPlatform
         if self.platform.carriages:
-            made = RailPlatform
+            made = RailPlatform if self.platform.base is None else MovingRailPlatform
         return made(self.derivation.mechanism, self.platform, tree, names, numbers)
 
     @cached_property

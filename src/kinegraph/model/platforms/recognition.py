@@ -100,10 +100,14 @@ def moved_by(transform: Transform, kind: type[Rotation | Shift], axis: Axis, mov
 
 @dataclass(frozen=True)
 class Carriage:
-    """A body that slides on rails of the fixed frame and carries legs; one or more `coordinates`, one per rail."""
+    """A body that slides on rails and carries legs; one or more `coordinates`, one per rail.
+
+    carrier: the moving body with the rails; None for the fixed frame.
+    """
 
     body: Body
     coordinates: tuple[str, ...]
+    carrier: str | None = None
 
     @property
     def velocities(self) -> tuple[str, ...]:
@@ -118,8 +122,12 @@ class Carriage:
 
 
 def carriage(mechanism: Mechanism, body: Body, moving: frozenset[str]) -> Carriage | None:
-    """A body that moves relative to the fixed frame only by shifts of single coordinates; None for any other."""
-    if carrier(mechanism, body.base) is not None:
+    """A body that moves relative to its base only by shifts of single coordinates; None for any other.
+
+    The base is the fixed frame or a free body.
+    """
+    base = carrier(mechanism, body.base)
+    if base is not None and free_body(mechanism, mechanism.body(base), moving) is None:
         return None
     found = []
     for transform in body.transforms:
@@ -128,7 +136,7 @@ def carriage(mechanism: Mechanism, body: Body, moving: frozenset[str]) -> Carria
             found.append(name)
         elif uses([transform], {*mechanism.layout.positions, "t"}):
             return None
-    return Carriage(body, tuple(found)) if found else None
+    return Carriage(body, tuple(found), base) if found else None
 
 
 # Legs are recognized from their bodies and loops, whether they come from a leg table or were written by hand.
@@ -177,7 +185,7 @@ class Platform:
     """A platform (`moving`) on legs, covered by closed forms.
 
     base: the free body that carries all legs; None for the fixed frame. others: the velocities of other trees, which
-    only elements connect to the platform, base and legs. carriages: slide on rails of the fixed frame and carry legs.
+    only elements connect to the platform, base and legs. carriages: slide on rails of the base and carry legs.
     """
 
     moving: FreeBody
@@ -195,9 +203,9 @@ def platform_of(mechanism: Mechanism) -> Platform | None:
         return None
     platforms = {carrier(mechanism, leg.loop.second.body) for leg in legs}
     carriages = _carriages(mechanism, legs)
-    bases = {leg.carrier for leg in legs} - {one.body.name for one in carriages}
-    bases = bases or {None}
-    if len(platforms) != 1 or len(bases) != 1 or platforms == bases or (carriages and bases != {None}):
+    on_rails = {one.body.name: one.carrier for one in carriages}
+    bases = {on_rails.get(leg.carrier, leg.carrier) if leg.carrier else None for leg in legs}
+    if len(platforms) != 1 or len(bases) != 1 or platforms == bases:
         return None
     moving, base = (_free(mechanism, *names) for names in (platforms, bases))
     if moving is None or (base is None and bases != {None}):

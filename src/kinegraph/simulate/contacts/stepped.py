@@ -24,9 +24,10 @@ from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.model.constraints import Contact, is_constrained
 from kinegraph.model.elements import Limit
 from kinegraph.model.evaluate import Value, number
-from kinegraph.model.expressions import Scalar, names
+from kinegraph.model.expressions import Name, Scalar, names
+from kinegraph.model.joint_models import rotation_angle
 from kinegraph.model.mechanism import Mechanism
-from kinegraph.model.robot_data import JointLimits, Shape
+from kinegraph.model.robot_data import JointLimits, Shape, dry_friction
 from kinegraph.simulate.contacts.shapes import Scene, scene
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.solve.loops.collision_distances import MOST_EDGES, MOST_FACES, MOST_POINTS, DistanceMemory
@@ -38,6 +39,7 @@ from kinegraph.solve.loops.contact_stepping import (
     FACTS,
     FORCE,
     GAP,
+    GAPS,
     MOMENT,
     NORMAL,
     PAIR,
@@ -58,7 +60,8 @@ class ContactSettings:
     ground: the height of a horizontal plane to add to the model, in m; None: none.
     friction: the coefficient of sliding friction of all shapes; None: as the file says, and 1 if it does not.
     restitution: of all shapes, from 0 (no rebound) to 1.
-    shapes: the shapes of the model touch. limits: joint ranges of a robot file hold as contacts.
+    shapes: the shapes of the model touch. limits: joint ranges of a robot file hold as contacts. dry_friction: that of
+    its joints and tendons acts, without smoothing.
     self_contacts: shapes of moving bodies touch each other; None: yes, except in URDF and SDF files.
     most: the largest number of contacts at once. tolerance: impulses are settled when a sweep over all contacts changes
     no speed by more than this part of the fastest. sweeps: the most of them in a step.
@@ -69,6 +72,7 @@ class ContactSettings:
     restitution: float = 0.0
     shapes: bool = True
     limits: bool = True
+    dry_friction: bool = True
     self_contacts: bool | None = None
     most: int = 64
     tolerance: float = 1e-10
@@ -157,8 +161,9 @@ class SteppedContacts:
         )
         limits = _limits(mechanism) if settings.limits else []
         self.by_gap: tuple[Contact, ...] = (*mechanism.contacts, *limits)
+        self.dry = tuple(dry_friction(mechanism)) if settings.dry_friction else ()
         self.values = values
-        if not self.scene.pairs and not self.by_gap:
+        if not self.scene.pairs and not self.by_gap and not self.dry:
             raise SolveError(
                 f"{mechanism.name} has nothing that can touch: add shapes or contacts to the model, "
                 "or a ground with ContactSettings(ground=0)"
@@ -168,14 +173,22 @@ class SteppedContacts:
     def _gap_graphs(self) -> tuple[Graph, Graph]:
         """The gaps; and rates and Jacobian of their rows: a normal row each, and two for friction."""
         derivation = Derivation(self.mechanism, self.equations.bound, Plan())
-        found = contact_rows(derivation.constraint_equations, self.by_gap)
-        rows = [row for one in found for row in self._three(one)]
+        equations = derivation.constraint_equations
+        found = contact_rows(equations, self.by_gap)
+        velocities = self.mechanism.layout.velocities
+        dry = []
+        for one in self.dry:
+            place = equations.names.scalar(one.place)
+            moves = isinstance(one.place, Name) and one.place.text in velocities
+            dry.append(equations.nonholonomic(one.joint, place if moves else equations.names.total_rate(place)))
+        rows = [*(row for one in found for row in self._three(one)), *dry]
         zero = derivation.zero
         rates = [zero if row is None else row.rate for row in rows]
         size = len(self.mechanism.layout.velocities)
         entries = list(chain.from_iterable([zero] * size if row is None else row.jacobian for row in rows))
         builder = derivation.builder
-        gaps = builder.graph([output("gaps", (len(found),), [one.normal.zero_value() for one in found])])
+        closed = [*(one.normal.zero_value() for one in found), *[zero] * len(dry)]
+        gaps = builder.graph([output("gaps", (len(closed),), closed)])
         motion = builder.graph([output("rates", (len(rates),), rates), output("jacobian", (len(rates), size), entries)])
         return self._driven(gaps), self._driven(motion)
 
@@ -211,18 +224,24 @@ class SteppedContacts:
             poses = self._function(self._ordered([f"pose:{body}" for body in found.bodies]))
         gaps: Function = 0
         rows: Function = 0
-        if self.by_gap:
+        closed = len(self.by_gap) + len(self.dry)
+        if closed:
             gaps, rows = map(self._function, self._gap_graphs)
         widths = [*(_width(pair.dimension) for pair in found.pairs), *(1 if not one.slip else 3 for one in self.by_gap)]
+        widths += [1] * len(self.dry)
         friction = [
             *(pair.friction for pair in found.pairs),
             *((float(number(one.friction, self.values)), 0.0, 0.0) for one in self.by_gap),
+            *[(0.0, 0.0, 0.0)] * len(self.dry),
         ]
         rebound = [self.settings.restitution] * len(found.pairs)
         rebound += [float(number(one.restitution, self.values)) for one in self.by_gap]
+        rebound += [0.0] * len(self.dry)
+        bounds = [0.0] * (len(found.pairs) + len(self.by_gap))
+        bounds += [float(number(one.dry, self.values)) for one in self.dry]
         positions, velocities = len(layout.positions), len(layout.velocities)
         start = len(self.equations.symbols) - velocities
-        sizes = [positions, velocities, len(found.bodies), len(self.by_gap), start]
+        sizes = [positions, velocities, len(found.bodies), closed, start]
         motion = self._function(self._ordered(self._motion_words.split(",")))
         moves = self._function(self._moves())
         self.functions: tuple[Function, ...] = poses, motion, moves, gaps, rows
@@ -238,10 +257,16 @@ class SteppedContacts:
             found.shapes,
             np.array(friction, dtype=float).reshape(-1, 3),
             np.array(rebound, dtype=float),
+            np.array(bounds, dtype=float),
             np.array(widths, dtype=np.int64),
             self.settings.tolerance,
             self.settings.sweeps,
         )
+
+    @property
+    def _most(self) -> int:
+        """The most rows of contacts and dry friction together."""
+        return self.settings.most + len(self.dry)
 
     def _ordered(self, words: Sequence[str]) -> Graph:
         """Quantities as one graph, its outputs in this order."""
@@ -251,7 +276,7 @@ class SteppedContacts:
 
     def memory(self) -> ContactMemory:
         """The memory of one step."""
-        model, most = self.model, self.settings.most
+        model, most = self.model, self._most
         n, bodies = len(self.mechanism.layout.velocities), len(self.scene.bodies)
         rows = most * int(max(model.widths))
         total = int(model.gap_first[-1])
@@ -268,6 +293,7 @@ class SteppedContacts:
             np.zeros(most, dtype=np.int64),
             np.zeros(most, dtype=np.int64),
             np.zeros((most, 3)),
+            np.zeros(most),
             np.zeros((rows + 6, n)),
             np.zeros((rows + 6, n)),
             np.zeros((rows, rows)),
@@ -283,7 +309,7 @@ class SteppedContacts:
             np.zeros(16 * bodies),
             np.zeros(6 * bodies * (1 + n) + n * n),
             np.zeros(len(self.mechanism.layout.positions)),
-            np.zeros(len(self.by_gap)),
+            np.zeros(model.sizes[GAPS]),
             np.zeros(total * (1 + n)),
             collisions,
             touches,
@@ -301,8 +327,9 @@ class SteppedContacts:
         )
 
     def touches(self, previous: Floats) -> tuple[ActiveContact, ...]:
-        """The contacts that a step previous."""
-        return tuple(self._active(row) for row in previous[1 : 1 + int(previous[0, COUNT])])
+        """The contacts of the latest step."""
+        contacts = len(self.scene.pairs) + len(self.by_gap)
+        return tuple(self._active(row) for row in previous[1 : 1 + int(previous[0, COUNT])] if row[PAIR] < contacts)
 
     def _active(self, row: Floats) -> ActiveContact:
         pair, pairs = int(row[PAIR]), len(self.scene.pairs)
@@ -313,7 +340,7 @@ class SteppedContacts:
 
     def previous(self) -> Floats:
         """What one step keeps for the next."""
-        return np.zeros((self.settings.most + 1, COLUMNS))
+        return np.zeros((self._most + 1, COLUMNS))
 
 
 def collision_memory(shapes: Shapes) -> CollisionMemory:
@@ -354,12 +381,13 @@ def _limits(mechanism: Mechanism) -> list[Contact]:
     stops = {element.on for element in mechanism.elements if isinstance(element, Limit)}
     moving, found = set(mechanism.layout.positions), []
     for one in mechanism.extras:
-        if not isinstance(one, JointLimits) or len(one.displacement) != 1 or set(one.displacement) & stops:
+        if not isinstance(one, JointLimits) or set(one.displacement) & stops:
             continue
-        (place,) = one.displacement
-        if not names(place) & moving:
+        ball = len(one.displacement) == 4
+        place = rotation_angle(one.displacement) if ball else one.displacement[0]
+        if not any(name in moving or "." in name for name in names(place)):  # neither a coordinate nor a point
             continue
-        if one.lower is not None:
+        if one.lower is not None and not ball:  # the angle of a rotation has no lower limit
             found.append(Contact(f"lower limit of {one.joint}", place - one.lower))
         if one.upper is not None:
             found.append(Contact(f"upper limit of {one.joint}", one.upper - place))

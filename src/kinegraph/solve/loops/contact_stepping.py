@@ -46,7 +46,8 @@ class ContactModel(NamedTuple):
     poses, motion: kernels x -> 4 x 4 poses of all bodies; x -> their velocities, Jacobians, and the inertia matrix (or
     its inverse on what constraints allow, if `inverse`). moves: x with v as a displacement -> that of q. gaps,
     gap_rows: kernels of the contacts that are given by gaps: values; rates and Jacobian of their rows.
-    friction, restitution, widths: of pairs, then of gaps.
+    friction, restitution, bounds, widths: of pairs, then of gaps. The bound is the dry friction of a joint, as a force,
+    and 0 of a contact. Rows of dry friction have the gap 0 at all times.
     """
 
     poses: Code
@@ -60,6 +61,7 @@ class ContactModel(NamedTuple):
     shapes: Shapes
     friction: Floats
     restitution: Floats
+    bounds: Floats
     widths: Integers
     tolerance: float
     rounds: int
@@ -333,7 +335,8 @@ def make_rows(work: Work, model: ContactModel, memory: ContactMemory, slack: flo
             shape_rows(model, memory, k, row, width)
         else:
             rows_of_gap(model, memory, pair - len(model.shapes.pairs), row, width)
-        lift = 0.5 * h * h * inner(rows.jacobian[row], memory.held, n)
+        bound = h * model.bounds[pair]
+        lift = 0.5 * h * h * inner(rows.jacobian[row], memory.held, n) if bound == 0.0 else 0.0
         if touches.gaps[k] - lift > slack:
             continue
         memory.facts[taken, BEGAN] = rows.rates[row] + inner(rows.jacobian[row], memory.back, n)
@@ -342,7 +345,7 @@ def make_rows(work: Work, model: ContactModel, memory: ContactMemory, slack: flo
         for i in range(width):
             rows.free[row + i] = rows.rates[row + i] - h * inner(rows.jacobian[row + i], memory.held, n)
             rows.targets[row + i], rows.impulses[row + i] = 0.0, 0.0
-        rows.first[taken], rows.widths[taken] = row, width
+        rows.first[taken], rows.widths[taken], rows.bounds[taken] = row, width, bound
         for d in range(3):
             rows.friction[taken, d] = model.friction[pair, d]
         move_contact(touches, k, taken)
@@ -453,12 +456,16 @@ def prepare(model: ContactModel, memory: ContactMemory, slack: float, h: float, 
     """
     rows, fastest = memory.rows, 0.0
     for contact in range(rows.sizes[1]):
-        fastest = max(fastest, -rows.free[rows.first[contact]])
+        if rows.bounds[contact] == 0.0:
+            fastest = max(fastest, -rows.free[rows.first[contact]])
     for contact in range(rows.sizes[1]):
         facts, row = memory.facts[contact], rows.first[contact]
         began, ended = facts[BEGAN], rows.free[row]
         acceleration, gap = (ended - began) / h, memory.ahead[contact]
         facts[FALL] = acceleration
+        if rows.bounds[contact] > 0.0:
+            facts[FALL], facts[REBOUND], facts[SHARE], facts[HIT], facts[CLOSES] = 0.0, 0.0, 0.5, 0.0, h
+            continue
         if gap > slack:
             bounces = -model.restitution[memory.touches.pairs[contact]] * ended > abs(acceleration) * whole
             rows.targets[row] = -1e300 if bounces else -gap / whole
@@ -623,8 +630,8 @@ def push_apart(model: ContactModel, memory: ContactMemory, previous: Floats, h: 
             share = h * memory.facts[other, SHARE]
             for row in range(rows.first[other], rows.first[other] + rows.widths[other]):
                 gap += share * rows.impulses[row] * rows.matrix[n, row]
-        memory.ahead[contact] = gap
-        worst = min(worst, gap)
+        memory.ahead[contact] = gap if rows.bounds[contact] == 0.0 else 0.0
+        worst = min(worst, memory.ahead[contact])
     least = 1e-3 * CLOSED * model.shapes.scale
     if worst >= -least:
         return

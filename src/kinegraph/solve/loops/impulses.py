@@ -3,7 +3,8 @@
 Rows act along directions of the velocities. With W the response of all rows to unit impulses and c the rates without
 impulses, r = W f + c. Of each contact the first row is its normal: r >= target, f >= 0, one of them with equality. The
 next two rows are along the surface: |f| <= mu f_n, and a contact that slips has mu f_n against the slip, in a round
-cone. Then spin about the normal and two rows of rolling, each within its radius times f_n.
+cone. Then spin about the normal and two rows of rolling, each within its radius times f_n. Dry friction of a joint is a
+contact of one row with a bound: r = 0 if |f| is below it, and f is the bound against r if not.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ class Rows(NamedTuple):
     """Rows of all contacts, and memory: sizes[0] rows of sizes[1] contacts.
 
     first: the first row of each contact; widths: how many it has: 1, 3, 4 or 6. friction: sliding, spin, rolling.
+    bounds: the largest impulse of dry friction in a joint; 0 of contacts.
     jacobian: over the velocities; responses: H^-1 J^T by row; matrix: J H^-1 J^T.
     rates: with the present impulses; targets: of normal rows; impulses. factor, steps, chosen: memory.
     """
@@ -33,6 +35,7 @@ class Rows(NamedTuple):
     first: Integers
     widths: Integers
     friction: Floats
+    bounds: Floats
     jacobian: Floats
     responses: Floats
     matrix: Floats
@@ -96,7 +99,7 @@ def begin(rows: Rows) -> None:
         return
     for contact in range(rows.sizes[1]):
         n = rows.first[contact]
-        if rows.rates[n] < rows.targets[n]:
+        if rows.rates[n] < rows.targets[n] or rows.bounds[contact] > 0.0:
             for k in range(min(rows.widths[contact], 3)):
                 if k == 0 or rows.friction[contact, 0] > 0.0:
                     rows.chosen[count] = n + k
@@ -105,8 +108,8 @@ def begin(rows: Rows) -> None:
         return
     residual_of_free(rows, count)
     for contact in range(rows.sizes[1]):
-        n = rows.first[contact]
-        rows.impulses[n] = max(0.0, rows.steps[n])
+        n, bound = rows.first[contact], rows.bounds[contact]
+        rows.impulses[n] = min(max(rows.steps[n], -bound), bound) if bound > 0.0 else max(0.0, rows.steps[n])
         if rows.widths[contact] >= 3:
             y, z = rows.steps[n + 1], rows.steps[n + 2]
             size, limit = sqrt(y * y + z * z), rows.friction[contact, 0] * rows.impulses[n]
@@ -152,7 +155,7 @@ def take_free_step(rows: Rows, count: int) -> float:
         rows.impulses[row] = rows.impulses[row] + part_of * rows.steps[row]
     for contact in range(rows.sizes[1]):
         n = rows.first[contact]
-        if rows.impulses[n] < 1e-14 * abs(rows.steps[n]):
+        if rows.impulses[n] < 1e-14 * abs(rows.steps[n]) and rows.bounds[contact] == 0.0:
             for k in range(rows.widths[contact]):
                 rows.impulses[n + k] = 0.0
     apply_impulses(rows)
@@ -164,11 +167,11 @@ def free_rows(rows: Rows) -> int:
     """List the rows whose impulses are within their limits; how many there are."""
     count = 0
     for contact in range(rows.sizes[1]):
-        n, width = rows.first[contact], rows.widths[contact]
+        n, width, bound = rows.first[contact], rows.widths[contact], rows.bounds[contact]
         normal = rows.impulses[n]
         for k in range(width):
             rows.steps[n + k] = 0.0
-        if not normal > 0.0:
+        if not (normal > 0.0 if bound == 0.0 else abs(normal) < bound):
             continue
         rows.chosen[count] = n
         count += 1
@@ -230,9 +233,11 @@ def longest_step(rows: Rows, count: int) -> float:
     """The part of the step, at most 1, after which the first contact opens or begins to slip."""
     found = 1.0
     for contact in range(rows.sizes[1]):
-        n = rows.first[contact]
-        if rows.steps[n] < 0.0 and rows.impulses[n] + found * rows.steps[n] < 0.0:
-            found = -rows.impulses[n] / rows.steps[n]
+        n, least = rows.first[contact], -rows.bounds[contact]
+        if rows.steps[n] < 0.0 and rows.impulses[n] + found * rows.steps[n] < least:
+            found = (least - rows.impulses[n]) / rows.steps[n]
+        if least < 0.0 and rows.impulses[n] + found * rows.steps[n] > -least:
+            found = (-least - rows.impulses[n]) / rows.steps[n]
         if rows.widths[contact] >= 3 and inside_cone(rows, contact, n):
             found = min(found, leaves_cone(rows, contact, n))
     return max(0.0, found)
@@ -261,6 +266,8 @@ def leaves_cone(rows: Rows, contact: int, n: int) -> float:
 def solve_contact(rows: Rows, contact: int) -> float:
     """The impulses of one contact while all others stay; returns the largest change of a rate."""
     n, width = rows.first[contact], rows.widths[contact]
+    if rows.bounds[contact] > 0.0:
+        return solve_bounded(rows, n, rows.bounds[contact])
     if width == 1 or rows.friction[contact, 0] == 0.0:
         change = solve_normal(rows, n)
         for k in range(1, min(width, 3)):
@@ -390,7 +397,7 @@ def solve_pushes(rows: Rows, gaps: Floats, pushes: Floats, tolerance: float, rou
         for contact in range(count):
             n = rows.first[contact]
             response = rows.matrix[n, n]
-            if not response > 0.0:
+            if not response > 0.0 or rows.bounds[contact] > 0.0:
                 continue
             gap = gaps[contact]
             for other in range(count):
