@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kinegraph.errors import TaskError
+from kinegraph.model.states import is_force, moved_by
 from kinegraph.view.plot import picture_path, put_legend, styled, written
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def plot_response(response: Response, path: str | Path, units: Mapping[str, str]
 
 def transfer_unit(output: str, source: str, units: Mapping[str, str]) -> str:
     """The unit of an output for a unit of an input; that of a generalized force follows from its coordinate."""
-    moved = units.get(source.removeprefix("tau:"), "") if source.startswith("tau:") else ""
+    moved = units.get(moved_by(source), "") if is_force(source) else ""
     force = {"rad": "(N m)", "m": "N"}.get(moved, f"unit of {written(source)}")
     return f"{units.get(output) or f'unit of {written(output)}'}/{force}"
 
