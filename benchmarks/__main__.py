@@ -47,6 +47,7 @@ _MODULES = {
     "robot-calls": "The calls of Pinocchio and MuJoCo used most, beside `kg.robot`: do they agree?",
     "runtime-parameters": "Kernels with all inertias as run-time parameters beside kernels with constants.",
     "study": "Studies: cases a second beside a plain SciPy loop; --dask: the overhead of a cluster.",
+    "studio": "The studio in a browser: from key to view, frames a second, time to open (needs Chromium).",
     "sizes": "Lines of modules and functions, modules of folders, of this source or others (--source).",
     "walk": "Functions, modules, depth and hops of everyday requests, of this source or others (--source).",
     "kernels-in-turn": "Kernels of this source and of another copy (--source), timed in turn: what changed?",

@@ -1,7 +1,7 @@
 // Forces as straight arrows, moments as arrows round their axis; long ones are strong ones.
 import { ConeGeometry, CylinderGeometry, Group, TorusGeometry, Vector3 } from "three";
 import { FORCE, MOMENT } from "./colors.js";
-import { Y, solid } from "./solids.js";
+import { Y, round, solid } from "./solids.js";
 
 const LONGEST = 0.5; // of the size of the mechanism, for the strongest force
 const WIDEST = 0.17; // radius of the strongest moment
@@ -12,8 +12,8 @@ const ARC = 1.5 * Math.PI;
 
 function straight(size) {
   const radius = 0.011 * size;
-  const shaft = solid(new CylinderGeometry(radius, radius, 1, 14), FORCE);
-  const head = solid(new ConeGeometry(2.8 * radius, 7 * radius, 20), FORCE);
+  const shaft = solid(new CylinderGeometry(radius, radius, 1, round(14)), FORCE);
+  const head = solid(new ConeGeometry(2.8 * radius, 7 * radius, round(20)), FORCE);
   const group = new Group().add(shaft, head);
   const set = (direction, share) => {
     const length = Math.max(LONGEST * share * size, 8 * radius);
@@ -26,8 +26,8 @@ function straight(size) {
 }
 
 function curved(size) {
-  const arc = solid(new TorusGeometry(1, 0.09, 10, 48, ARC), MOMENT);
-  const head = solid(new ConeGeometry(0.26, 0.6, 18), MOMENT);
+  const arc = solid(new TorusGeometry(1, 0.09, round(10), round(48), ARC), MOMENT);
+  const head = solid(new ConeGeometry(0.26, 0.6, round(18)), MOMENT);
   head.position.set(Math.cos(ARC), Math.sin(ARC), 0);
   head.quaternion.setFromUnitVectors(Y, new Vector3(-Math.sin(ARC), Math.cos(ARC), 0));
   const group = new Group().add(arc, head);

@@ -1,7 +1,7 @@
 // Springs, dampers, pistons and ropes between two moving points, and what sits in joints.
 import { CylinderGeometry, Curve, DoubleSide, Group, TorusGeometry, TubeGeometry, Vector3 } from "three";
 import { matrixOf } from "../motion.js";
-import { AXES, Y, between, solid } from "./solids.js";
+import { AXES, Y, between, round, solid } from "./solids.js";
 
 const STEEL = "#8a929d";
 const DARK = "#565d67";
@@ -42,7 +42,7 @@ function spring(size, length) {
   const radius = 0.034 * size;
   const turns = Math.min(16, Math.max(5, Math.round(length / (1.1 * radius))));
   const coil = new Coil(length, radius, turns);
-  const wire = solid(new TubeGeometry(coil, 24 * turns, 0.0065 * size, 7), STEEL, { metalness: 0.35, side: DoubleSide });
+  const wire = solid(new TubeGeometry(coil, round(24) * turns, 0.0065 * size, round(20) / 4 + 2), STEEL, { metalness: 0.35, side: DoubleSide });
   const group = new Group().add(wire);
   return { group, stretch: (now) => (wire.scale.y = now / length) };
 }
@@ -50,8 +50,8 @@ function spring(size, length) {
 // A housing on the first point and a rod on the second that goes into it.
 function telescope(size, length, color) {
   const radius = 0.026 * size;
-  const housing = solid(new CylinderGeometry(radius, radius, 0.55 * length, 24), color);
-  const rod = solid(new CylinderGeometry(0.42 * radius, 0.42 * radius, 1, 16), STEEL, { metalness: 0.35 });
+  const housing = solid(new CylinderGeometry(radius, radius, 0.55 * length, round(24)), color);
+  const rod = solid(new CylinderGeometry(0.42 * radius, 0.42 * radius, 1, round(16)), STEEL, { metalness: 0.35 });
   const group = new Group().add(housing, rod);
   const stretch = (now) => {
     housing.position.y = 0.275 * length - now / 2;
@@ -63,7 +63,7 @@ function telescope(size, length, color) {
 }
 
 function rope(size) {
-  const line = solid(new CylinderGeometry(0.006 * size, 0.006 * size, 1, 10), DARK);
+  const line = solid(new CylinderGeometry(0.006 * size, 0.006 * size, 1, round(10)), DARK);
   return { group: new Group().add(line), stretch: (now) => (line.scale.y = now) };
 }
 
@@ -88,12 +88,12 @@ export function connection(kind, size, length) {
 export function inJoint(part, size) {
   const group = new Group();
   if (part.kind === "torsion") {
-    const wire = new TubeGeometry(new Spiral(0.036 * size, 0.085 * size, 3.5), 120, 0.0055 * size, 6);
+    const wire = new TubeGeometry(new Spiral(0.036 * size, 0.085 * size, 3.5), round(120), 0.0055 * size, round(16) / 4 + 2);
     group.add(solid(wire, STEEL, { metalness: 0.35 }));
     group.position.copy(AXES[part.axis]).multiplyScalar(0.062 * size);
   } else {
-    group.add(solid(new CylinderGeometry(0.05 * size, 0.05 * size, 0.016 * size, 32), OIL));
-    const rim = solid(new TorusGeometry(0.05 * size, 0.008 * size, 10, 40), DARK);
+    group.add(solid(new CylinderGeometry(0.05 * size, 0.05 * size, 0.016 * size, round(32)), OIL));
+    const rim = solid(new TorusGeometry(0.05 * size, 0.008 * size, 10, round(40)), DARK);
     rim.rotateX(Math.PI / 2);
     group.add(rim);
     group.position.copy(AXES[part.axis]).multiplyScalar(-0.06 * size);

@@ -5,8 +5,8 @@ import {
 import { corners, horizontal } from "./view.js";
 
 export class Ground {
-  // At the floor of the model if it has one, else below the lowest point of the motion.
-  constructor(box, sphere, up, level) {
+  // At the floor of the model if it has one, else below the lowest point of the motion. Only shadows show the floor.
+  constructor(box, sphere, up, level, shadows) {
     const [side, front] = horizontal(up);
     const lowest = level ?? Math.min(...corners(box).map((corner) => corner.dot(up))) - 0.004 * sphere.radius;
     const middle = sphere.center.clone().addScaledVector(up, lowest - sphere.center.dot(up));
@@ -15,10 +15,7 @@ export class Ground {
     this.floor.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), up);
     this.floor.position.copy(middle);
     this.floor.receiveShadow = true;
-  }
-
-  get objects() {
-    return [this.floor, this.grid];
+    this.objects = shadows ? [this.floor, this.grid] : [this.grid];
   }
 
   setTheme({ grid, shadow }) {

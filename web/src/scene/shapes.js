@@ -6,13 +6,13 @@ import {
 import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 import { float32, uint32 } from "../data.js";
 import { matrixOf } from "../motion.js";
-import { AXES, Y, between, material, solid } from "./solids.js";
+import { AXES, Y, between, material, round, solid } from "./solids.js";
 
 export function bar(part, color, size) {
   const [from, to] = [new Vector3(...part.from), new Vector3(...part.to)];
   const length = from.distanceTo(to);
   const radius = Math.min(Math.max(0.085 * length, 0.012 * size), 0.03 * size, 0.45 * length);
-  return between(solid(new CapsuleGeometry(radius, length, 6, 20), color), from, to);
+  return between(solid(new CapsuleGeometry(radius, length, round(24) / 4, round(20)), color), from, to);
 }
 
 export function joint(part, size) {
@@ -20,16 +20,16 @@ export function joint(part, size) {
   const dark = new Color("#3c4148");
   const axis = AXES[part.axis];
   if (part.kind === "spherical") {
-    group.add(solid(new SphereGeometry(0.045 * size, 24, 16), dark));
+    group.add(solid(new SphereGeometry(0.045 * size, round(24), round(16)), dark));
   } else if (part.kind === "revolute") {
-    const pin = solid(new CylinderGeometry(0.032 * size, 0.032 * size, 0.085 * size, 28), dark, { roughness: 0.35 });
-    const cap = solid(new CylinderGeometry(0.017 * size, 0.017 * size, 0.096 * size, 20), "#b9c0c9", { metalness: 0.4 });
+    const pin = solid(new CylinderGeometry(0.032 * size, 0.032 * size, 0.085 * size, round(28)), dark, { roughness: 0.35 });
+    const cap = solid(new CylinderGeometry(0.017 * size, 0.017 * size, 0.096 * size, round(20)), "#b9c0c9", { metalness: 0.4 });
     for (const one of [pin, cap]) one.quaternion.setFromUnitVectors(Y, axis);
     group.add(pin, cap);
   } else {
     const [low, high] = part.reach;
     const ends = [low - 0.12 * size, high + 0.12 * size].map((d) => axis.clone().multiplyScalar(d));
-    const rail = solid(new CylinderGeometry(0.014 * size, 0.014 * size, ends[0].distanceTo(ends[1]), 16), dark);
+    const rail = solid(new CylinderGeometry(0.014 * size, 0.014 * size, ends[0].distanceTo(ends[1]), round(16)), dark);
     group.add(between(rail, ...ends));
   }
   group.applyMatrix4(matrixOf(part.place));
@@ -51,12 +51,12 @@ function octants(geometry, light, dark) {
 }
 
 export function center(radius) {
-  const ball = octants(new SphereGeometry(radius, 24, 16), new Color("#f4f4f4"), new Color("#1d2126"));
+  const ball = octants(new SphereGeometry(radius, round(24), round(16)), new Color("#f4f4f4"), new Color("#1d2126"));
   return solid(ball, "#ffffff", { vertexColors: true, roughness: 0.4 });
 }
 
 export function bob(radius, color) {
-  return solid(new SphereGeometry(radius, 36, 24), color);
+  return solid(new SphereGeometry(radius, round(36), round(24)), color);
 }
 
 // The ellipsoid of a body's inertia: solid where nothing else shows the body, otherwise one looks through it.
@@ -65,12 +65,12 @@ export function ellipsoid(halves, color, opacity) {
   const lengths = halves.map((half) => Math.max(half, 0.035 * most));
   if (opacity < 1) {
     const look = { transparent: true, opacity, depthWrite: false };
-    const ghost = new Mesh(new SphereGeometry(1, 40, 28), material(color, look));
+    const ghost = new Mesh(new SphereGeometry(1, round(40), round(28)), material(color, look));
     ghost.scale.set(...lengths);
     return ghost;
   }
   const light = new Color(color).offsetHSL(0, -0.05, 0.16);
-  const body = solid(octants(new SphereGeometry(1, 64, 40), new Color(color), light), "#ffffff", { vertexColors: true });
+  const body = solid(octants(new SphereGeometry(1, round(64), round(40)), new Color(color), light), "#ffffff", { vertexColors: true });
   body.scale.set(...lengths);
   return body;
 }
@@ -80,7 +80,7 @@ export function axes(size) {
   const group = new Group();
   ["#c8443c", "#3c9a52", "#3b6fd0"].forEach((color, k) => {
     const tip = AXES[k].clone().multiplyScalar(0.16 * size);
-    group.add(between(solid(new CylinderGeometry(0.006 * size, 0.006 * size, 0.16 * size, 10), color), new Vector3(), tip));
+    group.add(between(solid(new CylinderGeometry(0.006 * size, 0.006 * size, 0.16 * size, round(10)), color), new Vector3(), tip));
   });
   return group;
 }
@@ -94,10 +94,10 @@ function triangles(packed) {
 
 const FORMS = {
   box: ([x, y, z]) => new BoxGeometry(x, y, z),
-  sphere: ([radius]) => new SphereGeometry(radius, 40, 28),
-  ellipsoid: ([a, b, c]) => new SphereGeometry(1, 40, 28).scale(a, b, c),
-  cylinder: ([radius, length]) => new CylinderGeometry(radius, radius, length, 40).rotateX(Math.PI / 2),
-  capsule: ([radius, length]) => new CapsuleGeometry(radius, length, 12, 32).rotateX(Math.PI / 2),
+  sphere: ([radius]) => new SphereGeometry(radius, round(40), round(28)),
+  ellipsoid: ([a, b, c]) => new SphereGeometry(1, round(40), round(28)).scale(a, b, c),
+  cylinder: ([radius, length]) => new CylinderGeometry(radius, radius, length, round(40)).rotateX(Math.PI / 2),
+  capsule: ([radius, length]) => new CapsuleGeometry(radius, length, round(48) / 4, round(32)).rotateX(Math.PI / 2),
 };
 
 // A shape of the model: a form by its sizes, or a mesh.

@@ -7,6 +7,12 @@ export const Y = AXES[1];
 // Whether materials are plain, for browsers that draw without a graphics card.
 export const quality = { fast: false };
 
+// The number of faces round a curved surface: fewer where each of them is drawn without a graphics card. Multiples of
+// four keep the two tones of a sphere apart.
+export function round(count) {
+  return quality.fast ? Math.min(count, Math.max(8, 4 * Math.round(count / 10))) : count;
+}
+
 export function material(color, { roughness = 0.5, metalness = 0.05, ...more } = {}) {
   if (quality.fast) return new MeshLambertMaterial({ color, ...more });
   return new MeshStandardMaterial({ color, roughness, metalness, ...more });

@@ -27,6 +27,7 @@ export class Stage {
     this.renderer.shadowMap.type = PCFShadowMap;
     element.prepend(this.renderer.domElement);
     this.scene = new Scene();
+    this.old = []; // contents that were replaced
     this.load(data, motion, assembly);
     new ResizeObserver(() => this.#resize()).observe(element);
     this.#resize();
@@ -35,7 +36,8 @@ export class Stage {
   // Another mechanism, or another version of it: the camera stays where a user has put it.
   load(data, motion, assembly) {
     const [trail, followed] = [this.trailed, this.followed?.name];
-    if (this.content) discard(this.content);
+    this.content?.removeFromParent();
+    this.old.push(this.content);
     this.content = new Group();
     this.trail = this.followed = this.trailed = this.ground = null;
     Object.assign(this, { data, motion, assembly, up: assembly.up, time: motion.times[0] });
@@ -70,6 +72,8 @@ export class Stage {
     if (!this.changed) return;
     this.changed = false;
     this.renderer.render(this.scene, this.camera);
+    // Only now, so that what replaced them has taken over their shaders, which are slow to compile.
+    for (const content of this.old.splice(0)) if (content) discard(content);
     this.#placeLabels();
   }
 
@@ -184,7 +188,7 @@ export class Stage {
   // Without gravity and without a floor there is no below.
   #ground() {
     if (!this.data.gravity.some(Boolean) && this.assembly.ground === undefined) return;
-    this.ground = new Ground(this.box, this.sphere, this.up, this.assembly.ground);
+    this.ground = new Ground(this.box, this.sphere, this.up, this.assembly.ground, !this.fast);
     this.content.add(...this.ground.objects);
   }
 
@@ -223,7 +227,6 @@ export class Stage {
 
 // Takes a group out of its scene and its geometry and materials out of the memory of the graphics card.
 function discard(group) {
-  group.removeFromParent();
   group.traverse((object) => {
     object.geometry?.dispose();
     for (const one of [object.material ?? []].flat()) one.dispose();

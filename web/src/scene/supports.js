@@ -1,7 +1,7 @@
 // What holds the mechanism: brackets of pivots, ends of rails, the plate of a fixed base, walls.
 import { BoxGeometry, ConeGeometry, CylinderGeometry, DoubleSide, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Mesh, PlaneGeometry, Vector3 } from "three";
 import { matrixOf } from "../motion.js";
-import { AXES, Y, material, solid } from "./solids.js";
+import { AXES, Y, material, round, solid } from "./solids.js";
 
 const STONE = "#a3a9b2";
 
@@ -34,7 +34,7 @@ export function railEnds(part, size) {
 
 // The plate under a base that does not move.
 export function plate(position, up, size) {
-  const disc = solid(new CylinderGeometry(0.12 * size, 0.13 * size, 0.018 * size, 48), STONE);
+  const disc = solid(new CylinderGeometry(0.12 * size, 0.13 * size, 0.018 * size, round(48)), STONE);
   disc.quaternion.setFromUnitVectors(Y, up);
   disc.position.set(...position);
   return disc;

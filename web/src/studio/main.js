@@ -16,7 +16,7 @@ import "../style.css";
 import "uplot/dist/uPlot.min.css";
 import "./studio.css";
 
-const WAIT = 25; // ms after the last key before the text is read
+const WAIT = 25; // ms after the last key before the text is read, if the text before it is still being read
 
 const studio = { parameters: {}, statements: [], scene: null, latencies: [], ready: false };
 window.studio = studio;
@@ -98,11 +98,12 @@ studio.pick = (name, inView) => {
 
 let timer = 0;
 let typed = 0;
+let reading = 0;
 function changed() {
   typed ||= performance.now();
   files.touched();
   clearTimeout(timer);
-  timer = setTimeout(refresh, WAIT);
+  timer = setTimeout(refresh, reading ? WAIT : 0);
 }
 
 // What every request says about the model.
@@ -112,11 +113,13 @@ async function refresh() {
   const since = typed;
   typed = 0;
   let found;
+  reading++;
   try {
     found = await connection.ask("scene", studio.model());
   } catch (error) {
     found = { statements: studio.statements, error: error.detail ?? { message: error.message } };
   }
+  reading--;
   if (!found) return;
   studio.statements = found.statements;
   studio.error = found.error ?? null;

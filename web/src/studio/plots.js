@@ -1,14 +1,15 @@
 // Plots of what is chosen: a panel for each unit, the time cursor in all of them, runs to compare as dashed curves.
 import uPlot from "uplot";
 import { CURVES } from "../palette.js";
-import { element } from "./dom.js";
+import { digits, element } from "./dom.js";
 
 const HEIGHT = 170;
+const LEGEND = 120; // ms between new numbers in the legends
 
 export class Plots {
   // sought: called with the time of a click.
   constructor(parent, sought) {
-    Object.assign(this, { parent, sought, panels: [], time: null });
+    Object.assign(this, { parent, sought, panels: [], time: null, told: 0 });
     new ResizeObserver(() => this.#resize()).observe(parent);
   }
 
@@ -16,6 +17,7 @@ export class Plots {
   show(run, names, others = [], plane = null) {
     this.clear();
     this.run = run;
+    this.plane = plane;
     const units = new Map();
     for (const name of names) {
       const column = run.columns.get(name);
@@ -23,7 +25,7 @@ export class Plots {
     }
     let color = 0;
     for (const [unit, list] of units) {
-      const series = [{ label: "t / s" }];
+      const series = [{ label: "t / s", value: (_, value) => digits(value, 4) }];
       const data = [run.t];
       for (const name of list) {
         series.push(this.#series(name, color));
@@ -39,18 +41,27 @@ export class Plots {
       this.#panel(data, series, unit, true);
     }
     if (plane && run.columns.has(plane[0]) && run.columns.has(plane[1])) this.#plane(run, plane);
+    if (this.time !== null) this.setTime(this.time);
   }
 
   // More rows of the same columns.
   update() {
     for (const { plot, names } of this.panels) {
       if (names) plot.setData([this.run.t, ...names.map((name) => this.run.columns.get(name).values)]);
+      else plot.setData([null, this.#planeData(...this.plane)]);
     }
+    if (this.run.t.length) this.setTime(this.run.t.at(-1));
   }
 
+  // The moment that the view shows: a line across the panels, and its values in the legends.
   setTime(time) {
     this.time = time;
-    for (const { plot } of this.panels) plot.redraw(false, false);
+    if (!this.panels.length) return;
+    const frame = before(this.run.t, time);
+    const now = performance.now();
+    const told = now - this.told > LEGEND;
+    if (told) this.told = now;
+    for (const panel of this.panels) panel.mark(frame, told);
   }
 
   clear() {
@@ -61,24 +72,35 @@ export class Plots {
 
   #series(label, color) {
     const palette = CURVES[document.documentElement.dataset.theme];
-    return { label, stroke: palette[color % palette.length], width: 1.5, points: { show: false } };
+    return { label, stroke: palette[color % palette.length], width: 1.5, points: { show: false }, value: (_, value) => digits(value, 5) };
   }
 
   #axes(x, y) {
     const theme = getComputedStyle(document.documentElement);
-    const look = { stroke: theme.getPropertyValue("--quiet"), grid: { stroke: theme.getPropertyValue("--rule"), width: 1 }, ticks: { show: false }, font: "11px sans-serif", labelFont: "11px sans-serif", labelSize: 16 };
+    const look = this.look = { stroke: theme.getPropertyValue("--quiet"), grid: { stroke: theme.getPropertyValue("--rule"), width: 1 }, ticks: { show: false }, font: "11px sans-serif", labelFont: "11px sans-serif", labelSize: 16 };
     return [{ ...look, label: x, size: 30 }, { ...look, label: y, size: 52 }];
   }
 
   #panel(data, series, unit) {
     const plot = new uPlot({
       width: this.#width(), height: HEIGHT, series, axes: this.#axes("t / s", unit || "1"), scales: { x: { time: false } },
-      cursor: { drag: { x: false, y: false } }, legend: { live: true },
-      hooks: { draw: [(one) => this.#cursor(one)] },
+      cursor: { drag: { x: false, y: false } }, legend: { live: true }, hooks: { draw: [(one) => this.#events(one)] },
     }, data, this.#figure());
     plot.over.addEventListener("click", () => plot.cursor.left >= 0 && this.sought(plot.posToVal(plot.cursor.left, "x")));
+    const line = element("div", "time-line");
+    plot.over.append(line);
+    const mark = (frame, told) => {
+      const x = plot.valToPos(this.time, "x");
+      line.hidden = !(x >= 0 && x <= plot.over.clientWidth);
+      line.style.transform = `translateX(${x}px)`;
+      if (told && !(plot.cursor.left >= 0)) plot.setLegend({ idx: frame }, false);
+    };
     const plain = series.every(({ dash }) => !dash);
-    this.panels.push({ plot, names: plain ? series.slice(1).map(({ label }) => label) : null });
+    this.panels.push({ plot, mark, names: plain ? series.slice(1).map(({ label }) => label) : null });
+  }
+
+  #planeData(x, y) {
+    return [this.run.columns.get(x).values, this.run.columns.get(y).values];
   }
 
   #plane(run, [x, y]) {
@@ -88,9 +110,13 @@ export class Plots {
       axes: this.#axes(`${x} / ${across.unit || 1}`, `${y} / ${up.unit || 1}`),
       scales: { x: { time: false, auto: false, range: () => span(across.values) }, y: { auto: false, range: () => span(up.values) } },
       series: [{}, { ...this.#series("plane", 0), facets: [{ scale: "x", auto: true }, { scale: "y", auto: true }], paths: (one, k) => curve(one, k) }],
-      hooks: { draw: [(one) => this.#dot(one, x, y)] },
-    }, [null, [across.values, up.values]], this.#figure());
-    this.panels.push({ plot, names: null });
+    }, [null, this.#planeData(x, y)], this.#figure());
+    const dot = element("div", "plane-dot");
+    plot.over.append(dot);
+    const mark = (frame) => {
+      dot.style.transform = `translate(${plot.valToPos(across.values[frame], "x")}px, ${plot.valToPos(up.values[frame], "y")}px)`;
+    };
+    this.panels.push({ plot, mark, names: null });
   }
 
   #figure() {
@@ -99,31 +125,21 @@ export class Plots {
     return box;
   }
 
-  #cursor(plot) {
-    if (this.time === null) return;
-    const x = plot.valToPos(this.time, "x", true);
-    const { left, top, width, height } = plot.bbox;
-    if (x < left || x > left + width) return;
-    const { ctx } = plot;
+  // A tick at the foot of a panel for each event of the run.
+  #events(plot) {
+    if (!this.run.events.length) return;
+    const { ctx, bbox: { left, top, width, height } } = plot;
     ctx.save();
-    ctx.strokeStyle = getComputedStyle(document.documentElement).getPropertyValue("--cursor");
+    ctx.strokeStyle = this.look.stroke;
     ctx.lineWidth = devicePixelRatio;
     ctx.beginPath();
-    ctx.moveTo(x, top);
-    ctx.lineTo(x, top + height);
+    for (const { time } of this.run.events) {
+      const x = plot.valToPos(time, "x", true);
+      if (x < left || x > left + width) continue;
+      ctx.moveTo(x, top + height);
+      ctx.lineTo(x, top + height - 7 * devicePixelRatio);
+    }
     ctx.stroke();
-    ctx.restore();
-  }
-
-  #dot(plot, x, y) {
-    if (this.time === null) return;
-    const frame = Math.max(0, this.run.t.findLastIndex((time) => time <= this.time));
-    const { ctx } = plot;
-    ctx.save();
-    ctx.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--cursor");
-    ctx.beginPath();
-    ctx.arc(plot.valToPos(this.run.columns.get(x).values[frame], "x", true), plot.valToPos(this.run.columns.get(y).values[frame], "y", true), 4 * devicePixelRatio, 0, 7);
-    ctx.fill();
     ctx.restore();
   }
 
@@ -148,6 +164,17 @@ function span(values) {
   for (const value of values) [low, high] = [Math.min(low, value), Math.max(high, value)];
   const room = 0.06 * (high - low) || 1;
   return [low - room, high + room];
+}
+
+// The last moment not after a time.
+export function before(times, time) {
+  let [low, high] = [0, times.length - 1];
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (times[middle] <= time) low = middle;
+    else high = middle;
+  }
+  return times[high] <= time ? high : low;
 }
 
 // The values of one run at the times of another; nothing after its end.

@@ -1,6 +1,6 @@
 // The panel that simulates: live, with pushes and parameters that change, or a whole run that is played back.
 import { button, digits, element, note } from "./dom.js";
-import { Plots } from "./plots.js";
+import { Plots, before } from "./plots.js";
 import { snippet } from "./snippet.js";
 
 const ROWS = 3000; // of a live simulation, the newest
@@ -165,7 +165,7 @@ export class Simulation {
     if (!this.run?.t.length || this.live) return;
     const { t, columns, positions } = this.run;
     this.time = Math.min(Math.max(time, t[0]), t.at(-1));
-    const frame = Math.max(0, t.findLastIndex((one) => one <= this.time));
+    const frame = before(t, this.time);
     const next = Math.min(frame + 1, t.length - 1);
     const share = next > frame ? (this.time - t[frame]) / (t[next] - t[frame]) : 0;
     const values = positions.map((name) => {
