@@ -7,7 +7,7 @@ from scipy.spatial.transform import Rotation
 import kinegraph as kg
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.derive.constraints import positions
-from kinegraph.errors import AssemblyError
+from kinegraph.errors import AssemblyError, DerivationError
 from kinegraph.graph.interpret import interpret
 from kinegraph.tasks.assemble import assemble
 from tests.derive.constraints.test_four_bar import FOUR_BAR, REFERENCE
@@ -87,6 +87,17 @@ def test_frames_that_can_only_be_turned_round_are_refused() -> None:
     mechanism = kg.parse("coordinates q = 0.1; Bar | Rz(q) | m(1), Jz(1); loop weld | fixed | Bar: | Rx(pi);")
     with pytest.raises(AssemblyError, match="frames that are rotated instead of parallel: weld"):
         kg.assemble(mechanism)
+
+
+def test_a_start_with_frames_turned_round_is_named_where_another_loop_cannot_close() -> None:
+    """Both loops close at the start, but the weld is turned round; turned back, the sliders miss each other."""
+    mechanism = kg.parse("""coordinates a = 0.3, q = 0, b = 0.3; Bar | Sx(a), Rz(q), Sy(0.2) | m(1), Jz(1);
+        Block | Sx(b) | m(1); loop weld | fixed | Bar: | Sx(0.3), Sy(0.2), Rx(pi);
+        loop pin | spherical | Bar: Sz(0.1) | Block: Sy(0.2), Sz(0.1);""")
+    with pytest.raises(AssemblyError, match="frames that are rotated instead of parallel: weld"):
+        kg.assemble(mechanism)
+    with pytest.raises(DerivationError, match="redundant or contradictory"):
+        kg.derive(mechanism, "qdd", numeric=True)
 
 
 def test_a_slider_welded_round_turns_back() -> None:

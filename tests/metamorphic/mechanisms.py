@@ -237,7 +237,7 @@ def _angles(turn: Floats) -> Floats:
     """Turns about x, y, z one after the other; any of them where y is a right angle."""
     y = np.arcsin(np.clip(turn[0, 2], -1, 1))
     if abs(turn[0, 2]) > 1 - 1e-12:
-        return np.array([np.arctan2(turn[1, 0], turn[1, 1]), y, 0])
+        return np.array([np.arctan2(turn[2, 1], turn[1, 1]), y, 0])
     return np.array([np.arctan2(-turn[1, 2], turn[2, 2]), y, np.arctan2(-turn[0, 1], turn[0, 0])])
 
 

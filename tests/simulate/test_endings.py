@@ -114,3 +114,13 @@ def test_forces_that_jump_are_told_from_those_that_do_not(monkeypatch: pytest.Mo
     assert relay.status is Status.STALLED and "a discontinuous force" in str(relay.ending)
     pole = kg.simulate(kg.parse(f"{body} force f | value(-1/x^3), on(x);"), 10, **QUIET)
     assert pole.status is Status.STEP_TOO_SMALL and "jump" not in str(pole.ending)
+
+
+def test_a_row_that_time_opens_late_ends_the_run_there() -> None:
+    """Rows are judged redundant near the start; projections do not know the row that opens after 3 s."""
+    model = kg.parse("""coordinates a = 0.5, b = 0.6, c = -2.2; gravity 0, -9.81, 0;
+        A | Rz(a) | Sx(0.5), m(1), Jz(0.1); B~A | Sx(2), Rz(b) | Sx(0.5), m(3), Jz(0.9);
+        C~B | Sx(1), Rz(c) | Sx(0.5), m(2), Jz(0.5); loop pin | revolute | C: Sx(2) | Sx(3), Sz(max(0, t - 3));""")
+    run = kg.simulate(model, 4, times=100, native=False, progress=False)
+    assert run.status is Status.OPEN and run.ending.component == "loop pin"
+    assert run.ending.time == pytest.approx(3, abs=0.05)

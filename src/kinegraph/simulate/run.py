@@ -22,7 +22,7 @@ from kinegraph.model.expressions import TIME, Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate import contacts
-from kinegraph.simulate.checks.diagnosis import named_ending
+from kinegraph.simulate.checks.diagnosis import left_open, named_ending
 from kinegraph.simulate.checks.singular_coordinates import singular_coordinates, singular_words
 from kinegraph.simulate.equations import Equations, VelocityForm
 from kinegraph.simulate.events import Endings, paced_by_events, read
@@ -303,6 +303,8 @@ def solution_of(finished: FinishedRun, rtol: float | None, outputs: Mapping[str,
         *fitted, drift = without_drift(equations, run.times, q, v, nothing)
         fitting = fitted[0], fitted[1]
         q, v = fitting if drift.closed else (q, v)
+        if drift.closed and drift.left_position > drift.limit and equations.projection is not None:
+            run = replace(run, ending=left_open(equations, run, q, v))
     balances = dict(zip(equations.balances, run.states.T[len(run.states.T) - len(equations.balances) :], strict=True))
     z = states[:, mechanism.layout.state_part.slice]
     rows = Rows(run.times, q, v, balances, nothing, fitting, z)

@@ -92,7 +92,7 @@ def beside(conditions: Conditions, q: Floats, displacement: Floats) -> Floats:
 
 
 def _worse(one: Assembled) -> tuple[bool, bool, float]:
-    return not one.fits, one.turned_round, one.miss
+    return not one.fits, not one.closed, one.miss
 
 
 def searched(conditions: Conditions, q: Floats, weights: Floats, tolerance: float = 1e-12) -> Assembled:

@@ -309,7 +309,7 @@ def _assembled_states(conditions: Conditions, start: Floats) -> tuple[list[Float
     size = conditions.jacobian(start).shape[1]
     weights = np.ones(size)
     first = assembled_positions(conditions, start, weights)
-    if not first.closed:
+    if not first.fits:
         return [], False
     random = np.random.default_rng(7)
     found, moves, free = [first.q], False, True

@@ -196,10 +196,21 @@ def _of_constraints(equations: Equations, states: _States, ending: Ending) -> En
     return Ending(Status.OPEN, ending.time, component, hint=ending.hint or _LONG)
 
 
+def left_open(equations: Equations, run: Run, q: Floats, v: Floats) -> Ending:
+    """The ending of a run whose saved states should be closed: where they are not, it is there.
+
+    Explicit time may open a row long after the rows were judged redundant, and projections do not know such rows.
+    """
+    return _opened(equations, run, q, v, np.zeros(0), _REACH)[0] if run.ending.status.good else run.ending
+
+
 def _came_open(equations: Equations, run: Run, parameters: Floats) -> tuple[Ending, int]:
     """When stabilized loops opened, which opened most, and how many states precede it."""
+    return _opened(equations, run, *equations.unpack(run.states, parameters), parameters, _DECAY)
+
+
+def _opened(equations: Equations, run: Run, q: Floats, v: Floats, parameters: Floats, hint: str) -> tuple[Ending, int]:
     assert equations.projection is not None
-    q, v = equations.unpack(run.states, parameters)
     rows = np.hstack([q, v, run.times[:, None], np.tile(parameters, (len(run.times), 1))])
     missed = row_values(equations.projection, state_symbols(equations), rows)[MISSED]
     open_by = np.abs(missed[:, : missed.shape[1] // 2])
@@ -208,7 +219,7 @@ def _came_open(equations: Equations, run: Run, parameters: Floats) -> tuple[Endi
         return run.ending, len(run.times)
     first = open_by[late[0]]
     names = _names(equations, np.where(np.isfinite(first), first, np.inf))
-    return Ending(Status.OPEN, float(run.times[late[0]]), names, hint=_DECAY), int(late[0])
+    return Ending(Status.OPEN, float(run.times[late[0]]), names, hint=hint), int(late[0])
 
 
 def _rows(equations: Equations, states: _States, place: int) -> tuple[Floats, Floats]:
