@@ -19,8 +19,8 @@ from tests.fuzz import sources
 from tests.fuzz.odd import number
 from tests.fuzz.subject import Depth
 
-#: Measurements and the tour take minutes by themselves.
-_LONG_COMMANDS = {"demo", "reproduce"}
+#: Measurements and the tour take minutes by themselves; the studio serves until Ctrl-C (tests/studio).
+_LONG_COMMANDS = {"demo", "reproduce", "studio"}
 
 #: Compiling the integrators' loops takes longer than a case may; the run chooses by itself.
 _LONG_OPTIONS = {"native"}

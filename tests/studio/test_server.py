@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from kinegraph import library
+from tests.cli.run import runner
 from tests.studio.served import Page, get, page, studio
 
 GOOD = "parameters l = 1; coordinates q = 0.5; gravity 0, 0, -9.81; Rod | Ry(q) | Sz(-l), m(1), Jy(1);"
@@ -200,3 +201,9 @@ def test_pages_are_limited(address):
         for one in opened:
             one.close()
     assert 2 <= len(opened) < 20
+
+
+@pytest.mark.parametrize("name", ["0.1", "four-bra", "nothing.urdf"])
+def test_only_a_model_can_be_a_new_file(capsys, name):
+    refused = runner(capsys)(f"studio {name} --no-browser")
+    assert refused.code == 1 and f"unknown file, folder or library model '{name}'" in refused.err

@@ -31,17 +31,18 @@ def run(
 
     for package in ("starlette", "uvicorn", "websockets"):
         extra(package, "the studio")
-    from kinegraph.studio.folder import Folder
+    from kinegraph.studio.folder import NEW_SUFFIXES, Folder
     from kinegraph.studio.server import Studio, serve
 
     path = Path(source)
     if not path.exists() and source in library.names():
         studio = Studio(Folder.of(Path.cwd()), f"library:{source}")
-    elif path.exists() or path.suffix:
+    elif path.exists() or path.suffix.lower() in NEW_SUFFIXES:  # a new file is made by the first save
         folder = Folder.of(path)
         studio = Studio(folder, folder.only or "")
     else:
-        raise ModelError(f"unknown file, folder or library model {source!r}", remedy="see `kinegraph models`")
+        remedy = "see `kinegraph models`; a new file ends in .kg"
+        raise ModelError(f"unknown file, folder or library model {source!r}", remedy=remedy)
 
     def started(address: str) -> None:
         if json:
