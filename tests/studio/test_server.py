@@ -206,4 +206,4 @@ def test_pages_are_limited(address):
 @pytest.mark.parametrize("name", ["0.1", "four-bra", "nothing.urdf"])
 def test_only_a_model_can_be_a_new_file(capsys, name):
     refused = runner(capsys)(f"studio {name} --no-browser")
-    assert refused.code == 1 and f"unknown file, folder or library model '{name}'" in refused.err
+    assert refused.code == 2 and f"unknown file, folder or library model '{name}'" in refused.err
