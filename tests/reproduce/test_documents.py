@@ -43,7 +43,7 @@ def test_pages_say_everything_and_let_nothing_out_of_its_cell() -> None:
     assert "| a\\|b <i> | 1.0 | 1.000 | agrees |  |" in markdown(found)
     page = html(found)
     assert "<td>a|b &lt;i&gt;</td>" in page and "A &lt;title&gt;" in page and "text &amp; more" in page
-    assert "<td class=unexplained>" in page
+    assert "<td class=unexplained>" in page and "<meta name=viewport" in page
     assert "word.html" in index([found])
 
 

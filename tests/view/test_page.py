@@ -260,3 +260,10 @@ def page_values(nodes, values):
         else:
             known.append({"sin": np.sin, "cos": np.cos}[node[0]](known[node[1]]))
     return known
+
+
+def test_events_are_listed_and_their_names_are_text(tmp_path):
+    run = kg.simulate("double-pendulum", 1, events={"<b>low": "q1 - q2"}, times=20, progress=False, native=False)
+    text = page(run, tmp_path / "run.html").read_text()
+    assert len(run.events) > 0 and "<b>low" not in text and "&lt;b&gt;low" in text
+    assert text.count('<button type="button" data-time=') == len(run.events)

@@ -27,6 +27,21 @@ export function bindTransport(clock, motion) {
   document.addEventListener("keydown", (event) => onKey(event, clock, motion));
 }
 
+// The stage has the focus: arrows turn the view, plus and minus zoom, and the time stands still.
+const TURNS = {
+  ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.1], ArrowDown: [0, -0.1], "+": [0, 0, 1 / 1.1], "=": [0, 0, 1 / 1.1], "-": [0, 0, 1.1],
+};
+
+export function bindStageKeys(stage) {
+  stage.element.addEventListener("keydown", (event) => {
+    const turn = TURNS[event.key];
+    if (!turn || event.target !== stage.element || event.ctrlKey || event.metaKey || event.altKey) return;
+    stage.turn(...turn);
+    event.preventDefault();
+    event.stopPropagation();
+  });
+}
+
 function onKey(event, clock, motion) {
   if (event.key !== " " && !Number.isFinite(clock.end)) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
@@ -96,6 +111,13 @@ export function bindDigits() {
       number.textContent = event.target.checked ? number.dataset.exact : number.dataset.rounded;
     }
   });
+}
+
+// A time in the list of events is a button that goes there.
+export function bindEvents(clock) {
+  for (const button of document.querySelectorAll("button[data-time]")) {
+    button.addEventListener("click", () => clock.set(Number(button.dataset.time)));
+  }
 }
 
 // Light or dark: as the system says, until the button is pressed.

@@ -2,7 +2,7 @@
 import { Matrix4, Quaternion, Vector3 } from "three";
 import { Chain } from "./chain.js";
 import { Clock } from "./clock.js";
-import { bindDigits, bindOptions, bindTheme, bindTransport } from "./controls.js";
+import { bindDigits, bindEvents, bindOptions, bindStageKeys, bindTheme, bindTransport } from "./controls.js";
 import { readData } from "./data.js";
 import { makeLive } from "./live/live.js";
 import { makeModes } from "./modes.js";
@@ -36,6 +36,8 @@ bindTheme((name) => {
 });
 bindDigits();
 if (stage) bindOptions(stage, data, mostTraveled());
+if (stage) bindStageKeys(stage);
+bindEvents(clock);
 if (!data.chain) bindTransport(clock, motion);
 live?.bind(stage);
 clock.onChange(() => {

@@ -102,6 +102,7 @@ export class Plot {
     const count = this.curves.length - this.hidden.size;
     const words = this.hidden.size ? `${count} of ${this.curves.length} drawn: click names` : this.note;
     this.count.textContent = words && ` ${words}`;
+    this.element.classList.toggle("none", !count);
   }
 
   #toggle(index) {

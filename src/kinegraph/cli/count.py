@@ -295,22 +295,24 @@ def _verdict(account: Account) -> str:
 
 def draw(account: Account, title: str, file: Path) -> None:
     """A bar chart of multiplications and additions after each stage."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
+    from kinegraph.view.plot import COLORS, put_legend, save_figure, styled
+
     stages = [*account.stages, CountedStage("result", account.result)]
-    figure = Figure(figsize=(1.5 + 0.9 * len(stages), 4.2), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
+    with styled():
+        figure = Figure(figsize=(1.5 + 0.9 * len(stages), 4.2), layout="constrained")
+        axes = figure.add_subplot()
     places = range(len(stages))
     muls, adds = ([getattr(stage.operations, kind) for stage in stages] for kind in ("mul", "add"))
-    lower = axes.bar(places, muls, label="multiplications", color="#3b6ea5")
-    upper = axes.bar(places, adds, bottom=muls, label="additions", color="#e0a458")
+    lower = axes.bar(places, muls, label="multiplications", color=COLORS[0])
+    upper = axes.bar(places, adds, bottom=muls, label="additions", color=COLORS[4])
     axes.bar_label(lower, label_type="center", color="white", fontsize=8)
     axes.bar_label(upper, labels=[str(number) for number in adds], label_type="center", fontsize=8)
     axes.set_xticks(places, [stage.name.replace("_", " ") for stage in stages], rotation=20, ha="right")
     axes.set_ylabel("operations")
     axes.set_title(title)
-    axes.legend(frameon=False)
-    axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(file, dpi=150)
+    axes.grid(False, axis="x")
+    with styled():
+        put_legend(axes)
+    save_figure(figure, file)

@@ -10,7 +10,7 @@ import typer
 
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.options import ModelSource, reads_model
-from kinegraph.cli.task_options import StateOption, name_list, ranges, show_table, state_settings
+from kinegraph.cli.task_options import StateOption, name_list, plot_units, ranges, show_table, state_settings
 
 if TYPE_CHECKING:
     from kinegraph.tasks.continuation import Branches
@@ -91,7 +91,7 @@ def run_continuation(
     if plot is not None:
         from kinegraph.view.task_figures import plot_branches
 
-        plot_branches(found, plot)
+        plot_branches(found, plot, plot_units(mechanism, settings))
     _show_branches(found, json)
 
 

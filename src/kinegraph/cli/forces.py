@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -21,6 +21,7 @@ from kinegraph.cli.task_options import (
     UnknownOption,
     name_list,
     numbers_by_name,
+    plot_units,
     show_table,
     state_settings,
 )
@@ -104,7 +105,7 @@ def run_unknown_forces(
         least_squares=least_squares,
     )
     if plot is not None:
-        _draw_forces(found, plot, mechanism.name)
+        _draw_forces(found, plot, mechanism.name, plot_units(mechanism, settings))
     if output is not None:
         found.save(output)
     if json:
@@ -151,11 +152,11 @@ def _measured(data: Path | None, noise: list[str] | None) -> dict[str, Prescribe
     }
 
 
-def _draw_forces(found: UnknownForces, path: Path, title: str) -> None:
-    from kinegraph.view.task_figures import Panel, plot_curves
+def _draw_forces(found: UnknownForces, path: Path, title: str, units: Mapping[str, str]) -> None:
+    from kinegraph.view.task_figures import panels_of, plot_curves
 
     bands = None if found.errors is None else {name: found.error(name) for name in found.unknowns}
-    plot_curves(path, found.times, [Panel("N, N m", {name: found[name] for name in found.unknowns}, bands)], title)
+    plot_curves(path, found.times, panels_of({name: found[name] for name in found.unknowns}, units, bands), title)
 
 
 def _show_forces(found: UnknownForces) -> None:

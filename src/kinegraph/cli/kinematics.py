@@ -17,6 +17,7 @@ from kinegraph.cli.task_options import (
     PlotOption,
     StateOption,
     numbers_by_name,
+    plot_units,
     ranges,
     show_table,
     state_settings,
@@ -116,7 +117,7 @@ def follow_path(
     if output is not None:
         (exact if spring is None else pulled).save(output)
     if plot is not None:
-        _draw_path(names, motion, plot, mechanism.name)
+        _draw_path(names, motion, plot, mechanism.name, plot_units(mechanism, settings))
     if json:
         columns = {name: column.tolist() for name, column in _path_columns(names, motion).items()}
         print_json({"t": moments.tolist(), **columns, **facts})
@@ -162,15 +163,10 @@ def _path_columns(names: tuple[str, ...], motion: SampledMotion) -> dict[str, np
     return found
 
 
-def _draw_path(names: tuple[str, ...], motion: SampledMotion, path: Path, title: str) -> None:
-    from kinegraph.view.task_figures import Panel, plot_curves
+def _draw_path(names: tuple[str, ...], motion: SampledMotion, path: Path, title: str, units: Mapping[str, str]) -> None:
+    from kinegraph.view.task_figures import panels_of, plot_curves
 
-    units = ("m, rad", "m/s, rad/s", "m/s², rad/s²")
-    panels = [
-        Panel(unit, {name + "′" * order: rows[:, k] for k, name in enumerate(names)})
-        for order, (unit, rows) in enumerate(zip(units, (motion.q, motion.v, motion.a), strict=True))
-    ]
-    plot_curves(path, motion.times, panels, title)
+    plot_curves(path, motion.times, panels_of(_path_columns(names, motion), units), title)
 
 
 # `kinegraph inverse-kinematics`: positions for a pose.
@@ -431,10 +427,9 @@ def run_workspace(
         points=points,
     )
     if plot is not None:
-        from kinegraph.view.plot import units_of
         from kinegraph.view.task_figures import plot_workspace
 
-        plot_workspace(found, plot, units_of(source.mechanism(), {}))
+        plot_workspace(found, plot, plot_units(source.mechanism(), None))
     print_json(found.to_dict()) if json else typer.echo(str(found))
 
 

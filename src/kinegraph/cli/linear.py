@@ -12,7 +12,14 @@ import typer
 from kinegraph.cli.common import JsonOption, SetOption, parameter_settings, print_json
 from kinegraph.cli.eval import written
 from kinegraph.cli.options import ModelSource, reads_model
-from kinegraph.cli.task_options import EquilibriumOption, StateOption, show_table, steady_state, written_complex
+from kinegraph.cli.task_options import (
+    EquilibriumOption,
+    StateOption,
+    plot_units,
+    show_table,
+    steady_state,
+    written_complex,
+)
 from kinegraph.errors import TaskError
 
 if TYPE_CHECKING:
@@ -163,11 +170,9 @@ def run_response(
         parameters=values,
     )
     if plot is not None:
-        from kinegraph.compiler.request import bound_parameters
-        from kinegraph.view.plot import units_of
         from kinegraph.view.task_figures import plot_response
 
-        plot_response(found, plot, units_of(mechanism, bound_parameters(mechanism, True, values)))
+        plot_response(found, plot, plot_units(mechanism, settings))
     if not json:
         _show_response(found, len(mechanism.layout.velocities))
         return

@@ -18,6 +18,7 @@ from kinegraph.cli.task_options import (
     formula_list,
     name_list,
     numbers_by_name,
+    plot_units,
     ranges,
     show_table,
     state_settings,
@@ -82,7 +83,7 @@ def run_periodic_motion(
         bounds=ranges(bounds or (), "--bounds"), starts=starts, seed=seed, method=method, rtol=rtol,
     )  # fmt: skip
     if plot is not None:
-        _plot_cycle(found, plot)
+        _plot_cycle(found, plot, plot_units(mechanism, settings))
     if json:
         print_json(found.to_dict())
         return
@@ -92,10 +93,10 @@ def run_periodic_motion(
         _show_cycle(one)
 
 
-def _plot_cycle(found: PeriodicMotion, path: Path) -> None:
-    from kinegraph.view.task_figures import Panel, plot_curves
+def _plot_cycle(found: PeriodicMotion, path: Path, units: Mapping[str, str]) -> None:
+    from kinegraph.view.task_figures import panels_of, plot_curves
 
-    plot_curves(path, found.times, [Panel(name, {name: found[name]}) for name in found.outputs], found.model)
+    plot_curves(path, found.times, panels_of({name: found[name] for name in found.outputs}, units), found.model)
 
 
 def _show_cycle(found: PeriodicMotion) -> None:
@@ -257,7 +258,7 @@ def run_unbalance_response(
     if plot is not None:
         from kinegraph.view.task_figures import plot_unbalance
 
-        plot_unbalance(found, plot)
+        plot_unbalance(found, plot, plot_units(mechanism, settings))
     if json:
         print_json(found.to_dict())
         return
@@ -344,10 +345,10 @@ def run_synthesize_cycle(
         seed=seed,
     )  # fmt: skip
     if plot is not None:
-        from kinegraph.view.task_figures import Panel, plot_curves
+        from kinegraph.view.task_figures import panels_of, plot_curves
 
-        panels = [Panel(name, {name: column}) for name, column in found.columns.items()]
-        plot_curves(plot, found.times, panels, found.model)
+        own = {name: column for name, column in found.columns.items() if name.partition(":")[2] not in found.columns}
+        plot_curves(plot, found.times, panels_of(own, plot_units(mechanism, settings)), found.model)
     print_json(found.to_dict()) if json else typer.echo(str(found))
 
 

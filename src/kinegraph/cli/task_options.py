@@ -11,7 +11,7 @@ import typer
 from rich.table import Table
 
 import kinegraph as kg
-from kinegraph.cli.common import assignments, console, parse_value
+from kinegraph.cli.common import assignments, console, parameter_settings, parse_value
 from kinegraph.errors import TaskError
 from kinegraph.model.expressions import Scalar
 
@@ -110,6 +110,14 @@ def written_complex(value: complex) -> str:
     if value.imag == 0:
         return f"{value.real + 0.0:.10g}"  # zero has no sign
     return f"{value.real + 0.0:.10g} {'+' if value.imag > 0 else '-'} {abs(value.imag):.10g}i"
+
+
+def plot_units(mechanism: kg.Mechanism, settings: list[str] | None) -> dict[str, str]:
+    """The units of coordinates, velocities and points, for the axes of plots."""
+    from kinegraph.compiler.request import bound_parameters
+    from kinegraph.view.plot import units_of
+
+    return units_of(mechanism, bound_parameters(mechanism, True, parameter_settings(mechanism, settings)))
 
 
 def show_table(columns: Sequence[str], rows: Iterable[Sequence[str]], title: str = "") -> None:

@@ -73,8 +73,9 @@ def _summary(heads: tuple[str, str], rows: Sequence[tuple[str, str, Counter[Verd
     columns = "".join(f"<th class=n>{verdict.value}</th>" for verdict in Verdict)
     lines = "".join(_summary_row(*row) for row in rows)
     return (
-        f"<table class=sums><tr><th>{heads[0]}</th><th class=n>entries</th>{columns}<th class=n>{heads[1]}</th></tr>"
-        f"{lines}</table>"
+        f"<div class=wide><table class=sums><tr><th>{heads[0]}</th><th class=n>entries</th>{columns}"
+        f"<th class=n>{heads[1]}</th></tr>"
+        f"{lines}</table></div>"
     )
 
 
@@ -84,7 +85,10 @@ def _summary_row(title: str, seconds: str, verdicts: Counter[Verdict]) -> str:
 
 
 def _page(title: str, body: str) -> str:
-    opening = f"<!doctype html><html lang=en><meta charset=utf-8><title>{escape(title)}</title>"
+    opening = (
+        "<!doctype html><html lang=en><meta charset=utf-8>"
+        f"<meta name=viewport content='width=device-width,initial-scale=1'><title>{escape(title)}</title>"
+    )
     return f"{opening}<style>{_STYLE}</style><h1>{escape(title)}</h1>{body}</html>\n"
 
 
@@ -113,21 +117,39 @@ def _tables(entries: Sequence[Entry]) -> str:
 def _table(entries: Sequence[Entry]) -> str:
     kinds = ("", " class=n", " class=n", "", "")
     heads = "".join(f"<th{kind}>{name}</th>" for name, kind in zip(_HEAD, kinds, strict=True))
-    return f"<table><tr>{heads}</tr>{''.join(map(_html_row, entries))}</table>"
+    return f"<table class=entries><tr>{heads}</tr>{''.join(map(_html_row, entries))}</table>"
 
 
 def _html_row(entry: Entry) -> str:
     name, printed, ours, verdict, reason = map(_code, _cells(entry))
     numbers = "".join(f"<td class='n{' short' if len(cell) < _SHORT else ''}'>{cell}</td>" for cell in (printed, ours))
-    return f"<tr><td>{name}</td>{numbers}<td class={entry.verdict.value}>{verdict}</td><td>{reason}</td></tr>"
+    return f"<tr><td>{name}</td>{numbers}<td class={entry.verdict.value}>{verdict}</td><td class=why>{reason}</td></tr>"
 
 
+#: On white and on black.
 _COLORS = {
-    Verdict.AGREES: "#1a7f37",
-    Verdict.BETTER: "#0969da",
-    Verdict.EXPLAINED: "#6e7781",
-    Verdict.UNEXPLAINED: "#cf222e",
+    Verdict.AGREES: ("#1a7f37", "#3fb950"),
+    Verdict.BETTER: ("#0969da", "#58a6ff"),
+    Verdict.EXPLAINED: ("#636c76", "#9aa3ae"),
+    Verdict.UNEXPLAINED: ("#cf222e", "#ff7b72"),
 }
+
+
+def _verdicts(scheme: int) -> str:
+    return "".join(f"td.{verdict.value}{{color:{colors[scheme]}}}" for verdict, colors in _COLORS.items())
+
+
+#: On a phone every entry is a card: its numbers side by side, the reason below.
+_PHONE = (
+    "@media(max-width:40rem){body{margin:1rem auto;font-size:15px}h1{font-size:1.5rem}"
+    "table.sums td,table.sums th{padding:.25rem .35rem;font-size:.8rem}"
+    "table.entries,.entries tbody{display:block}.entries tr{display:grid;grid-template-columns:1fr 1fr auto;"
+    "border-bottom:1px solid #8884;padding:.35rem 0}.entries td,.entries th{border:0;padding:.05rem .3rem;"
+    "max-width:none;white-space:normal;overflow-wrap:anywhere;text-align:left}"
+    ".entries td:first-child,.entries th:first-child,.entries td.why,.entries th:last-child{grid-column:1/-1}"
+    ".entries td.why:empty,.entries th:last-child{display:none}"
+    ".entries td:first-child{font-weight:600}}"
+)
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:66rem;margin:2rem auto;padding:0 1rem;color:#1f2328}"
     "table{border-collapse:collapse;width:100%;font-size:.9rem}table.sums{margin:1rem 0 2rem}"
@@ -136,9 +158,10 @@ _STYLE = (
     "figure{flex:1 1 26rem;max-width:34rem;margin:1rem 0;background:#fff;border-radius:6px;padding:.4rem}"
     "figure svg{width:100%;height:auto}.figures{display:flex;flex-wrap:wrap;gap:1rem}"
     "pre,code{background:#f6f8fa;border-radius:4px}pre{padding:.6rem;white-space:pre-wrap}code{padding:.1rem .3rem}"
-    ".time{color:#6e7781;font-size:.85rem}.sum{font-weight:600}"
+    ".wide{overflow-x:auto}.time{color:#636c76;font-size:.85rem}.sum{font-weight:600}"
     "summary{cursor:pointer;padding:.4rem 0;color:#1a7f37}a{color:#0969da}section{margin-top:2.5rem}"
     "@media(prefers-color-scheme:dark){body{background:#0d1117;color:#e6edf3}pre,code{background:#161b22}"
-    "td,th{border-color:#30363d}a{color:#58a6ff}}"
-    + "".join(f"td.{verdict.value}{{color:{color}}}" for verdict, color in _COLORS.items())
+    "td,th{border-color:#30363d}a{color:#58a6ff}summary{color:#3fb950}.time{color:#9aa3ae}}"
+    + _verdicts(0)
+    + f"@media(prefers-color-scheme:dark){{{_verdicts(1)}}}{_PHONE}"
 )

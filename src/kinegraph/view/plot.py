@@ -72,11 +72,12 @@ _STYLE: dict[str, object] = {
     "axes.titlelocation": "left", "axes.spines.top": False, "axes.spines.right": False, "axes.grid": True,
     "grid.color": "#E4E4E4", "grid.linewidth": 0.6, "axes.edgecolor": "#666666", "axes.axisbelow": True,
     "lines.linewidth": 1.3, "legend.frameon": False, "legend.fontsize": 8.0, "figure.dpi": 150, "svg.fonttype": "none",
+    "svg.hashsalt": "kinegraph",
     "xtick.color": "#444444", "ytick.color": "#444444", "axes.labelcolor": "#444444",
 }  # fmt: skip
 _MOST_CURVES = 12
 _MOST_PLANES = 4
-_WIDTH = 62  # letters of a legend that fit above a panel
+_WIDTH = 52  # letters of a legend that fit above a panel
 
 
 class HoldsSolution(Protocol):
@@ -98,9 +99,17 @@ def plot(solution: Solution | HoldsSolution, path: str | Path, show: Sequence[st
     show: the columns to draw instead of the usual panels. wrap: draw angles between -pi and pi.
     """
     path = picture_path(path, SolveError)
-    drawn = figure(solution_of(solution), show, wrap=wrap)
-    with written_to(path):
-        drawn.savefig(path)
+    return save_figure(figure(solution_of(solution), show, wrap=wrap), path)
+
+
+#: Without these, the same figure would give other bytes at another time.
+_UNDATED: dict[str, dict[str, None]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
+
+
+def save_figure(drawn: Figure, path: Path) -> Path:
+    """Write a figure in the common style; the same figure gives the same bytes whenever it is written."""
+    with styled(), written_to(path):
+        drawn.savefig(path, metadata=_UNDATED[path.suffix.lower()])
     return path
 
 
@@ -199,7 +208,7 @@ def _curves(panel: Axes, solution: Solution, drawn: CurvePanel, wrap: bool) -> N
     panel.set_title(_titled(drawn.title, _MOST_CURVES, len(drawn.names)))
     panel.set_xlabel("t / s")
     panel.set_ylabel(drawn.unit)
-    panel.margins(x=0)
+    widen(panel)
     _mark_events(panel, solution)
     _shade_contacts(panel, solution)
     put_legend(panel)
@@ -218,8 +227,22 @@ def _energies(panel: Axes, solution: Solution) -> None:
         panel.plot(solution.t, column, label=name)
     panel.set_xlabel("t / s")
     panel.set_ylabel("J" if found.level == 0 else f"J, potential relative to {found.level:.4g} J")
-    panel.margins(x=0)
+    widen(panel)
     put_legend(panel)
+
+
+#: A curve that changes by less than this part of its size is drawn as constant: rounding is not a motion.
+_CONSTANT = 1e-5
+
+
+def widen(panel: Axes) -> None:
+    """Curves from one side to the other; a range of rounding errors becomes one in which they are a straight line."""
+    panel.margins(x=0)
+    low, high = panel.dataLim.intervaly
+    room = _CONSTANT * max(abs(low), abs(high))
+    if np.isfinite(room) and high - low < room:
+        panel.set_ylim((low + high - 2 * room) / 2, (low + high + 2 * room) / 2)
+        panel.ticklabel_format(axis="y", useOffset=False)
 
 
 def put_legend(panel: Axes) -> None:

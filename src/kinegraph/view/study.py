@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kinegraph.errors import StudyError
 from kinegraph.studies.results import Study
 from kinegraph.studies.statistics import explained_variance, rank_correlations, total_indices
-from kinegraph.view.plot import COLORS, picture_path, styled, written
+from kinegraph.view.plot import COLORS, picture_path, save_figure, styled, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,8 +30,7 @@ KINDS = ("histograms", "scatter", "corner", "classes", "success", "ranks")
 def draw(study: Study, kind: str, path: str | Path, names: Sequence[str] = ()) -> Path:
     """Write one figure to a .png, .svg or .pdf file. names: the columns; for `success` two varied names."""
     path = picture_path(path, StudyError)
-    figure_of(study, kind, names).savefig(path)
-    return path
+    return save_figure(figure_of(study, kind, names), path)
 
 
 def figure_of(study: Study, kind: str, names: Sequence[str] = ()) -> Figure:

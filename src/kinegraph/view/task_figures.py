@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kinegraph.errors import TaskError
 from kinegraph.model.states import is_force, moved_by
-from kinegraph.view.plot import picture_path, put_legend, styled, written
+from kinegraph.view.plot import panels_by_unit, picture_path, put_legend, save_figure, styled, widen, written
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,6 +41,27 @@ class Panel:
     bands: Mapping[str, Floats] | None = None
 
 
+def panels_of(
+    columns: Mapping[str, Floats], units: Mapping[str, str], bands: Mapping[str, Floats] | None = None
+) -> list[Panel]:
+    """A panel for each unit; a curve whose unit is not known has a panel with its name."""
+    known = {name: unit_of(name, units) for name in columns}
+    return [
+        Panel(one.unit or one.names[0], {name: columns[name] for name in one.names}, bands)
+        for one in panels_by_unit("", tuple(columns), known)
+    ]
+
+
+def unit_of(name: str, units: Mapping[str, str]) -> str:
+    """The unit of a column: as known, of a rate, or of the force on a coordinate; empty if it does not follow."""
+    if units.get(name):
+        return units[name]
+    if is_force(name):
+        return {"rad": "N m", "m": "N"}.get(units.get(moved_by(name), ""), "")
+    unit = unit_of(name[:-1], units) if name.endswith("'") else ""
+    return f"{unit}²" if unit.endswith("/s") else f"{unit}/s" if unit else ""
+
+
 def plot_curves(path: str | Path, times: Floats, panels: Sequence[Panel], title: str = "") -> Path:
     """Write a .png, .svg or .pdf file: panels over one time axis."""
     from matplotlib.figure import Figure
@@ -55,14 +76,13 @@ def plot_curves(path: str | Path, times: Floats, panels: Sequence[Panel], title:
                 band = (panel.bands or {}).get(name)
                 if band is not None:
                     axis.fill_between(times, curve - band, curve + band, color=line.get_color(), alpha=0.25, lw=0)
-            axis.set_ylabel(panel.unit)
-            axis.margins(x=0)
+            axis.set_ylabel(written(panel.unit))
+            widen(axis)
             put_legend(axis)
         axes[-1].set_xlabel("t / s")
         if title:
             page.suptitle(written(title), x=0.01, ha="left", fontsize=12, fontweight="bold")
-        page.savefig(path)
-    return path
+    return save_figure(page, path)
 
 
 # Frequency response: amplitude and phase over frequency.
@@ -96,8 +116,7 @@ def plot_response(response: Response, path: str | Path, units: Mapping[str, str]
         below.set_ylabel("phase / °")
         below.set_xlabel("f / Hz")
         below.margins(x=0)
-        page.savefig(path)
-    return path
+    return save_figure(page, path)
 
 
 def transfer_unit(output: str, source: str, units: Mapping[str, str]) -> str:
@@ -113,14 +132,13 @@ _MARKERS = {"fold": "<", "branch point": "o", "Hopf": "s", "divergence": "d"}
 _MOST_PANELS = 6
 
 
-def plot_branches(branches: Branches, path: str | Path) -> Path:
-    """Write a .png, .svg or .pdf file."""
+def plot_branches(branches: Branches, path: str | Path, units: Mapping[str, str] | None = None) -> Path:
+    """Write a .png, .svg or .pdf file. units: of the coordinates by name."""
     path = picture_path(path, TaskError)
-    branches_figure(branches).savefig(path)
-    return path
+    return save_figure(branches_figure(branches, units or {}), path)
 
 
-def branches_figure(branches: Branches) -> Figure:
+def branches_figure(branches: Branches, units: Mapping[str, str]) -> Figure:
     """The picture as a matplotlib figure, one panel per coordinate."""
     from matplotlib.figure import Figure
 
@@ -131,8 +149,8 @@ def branches_figure(branches: Branches) -> Figure:
         for index, (panel, name) in enumerate(zip(panels, names, strict=True)):
             for branch in branches:
                 _draw_branch(panel, branch, index)
-            panel.set_ylabel(name)
-        panels[-1].set_xlabel(branches.over)
+            panel.set_ylabel(_with_unit(name, units))
+        panels[-1].set_xlabel(_with_unit(branches.over, units))
         _branches_legend(panels[0], branches)
     return page
 
@@ -171,8 +189,7 @@ _SLICES = 4
 def plot_workspace(workspace: Workspace, path: str | Path, units: Mapping[str, str] | None = None) -> Path:
     """Write a .png, .svg or .pdf file. units: of the coordinates by name; axes of one unit have one scale."""
     path = picture_path(path, TaskError)
-    workspace_figure(workspace, units or {}).savefig(path)
-    return path
+    return save_figure(workspace_figure(workspace, units or {}), path)
 
 
 def workspace_figure(workspace: Workspace, units: Mapping[str, str]) -> Figure:
@@ -233,8 +250,8 @@ def _maps(page: Figure, workspace: Workspace, limits: _Limits, units: Mapping[st
 
 
 def _with_unit(name: str, units: Mapping[str, str]) -> str:
-    unit = units.get(name, "")
-    return written(f"{name} / {unit}" if unit else name)
+    unit = unit_of(name, units)
+    return written(f"{name} / ({unit})" if "/" in unit else f"{name} / {unit}" if unit else name)
 
 
 @dataclass(frozen=True)
@@ -317,34 +334,46 @@ def plot_campbell(found: Campbell, path: str | Path) -> Path:
         for one in found.critical:
             axis.plot(one.speed, one.frequency, "o", color=_WHIRLS.get(one.whirl, ("", "#777777"))[1], markersize=5)
         for word, (style, color) in _WHIRLS.items():
-            axis.plot([], [], style, color=color, label=word)
+            if word in words:
+                axis.plot([], [], style, color=color, label=word)
+        axis.plot([], [], color="#999999", lw=0.8, label=f"{', '.join(f'{one:g}' for one in found.orders)} × speed")
         axis.set_xlabel(written(f"{found.over} / (rad/s)"))
         axis.set_ylabel("ω / (rad/s)")
         axis.set_ylim(0, 1.05 * float(np.nanmax(found.frequencies, initial=1.0)))
         axis.margins(x=0)
         put_legend(axis)
-        page.savefig(path)
-    return path
+    return save_figure(page, path)
 
 
-def plot_unbalance(found: UnbalanceResponse, path: str | Path) -> Path:
-    """Write a .png, .svg or .pdf file: amplitude and phase of every output over the speed."""
+#: Amplitudes below this part of the largest are rounding: their phases would wander.
+_ROUNDING = 1e-12
+
+
+def plot_unbalance(found: UnbalanceResponse, path: str | Path, units: Mapping[str, str] | None = None) -> Path:
+    """Write a .png, .svg or .pdf file: amplitudes over the speed, a panel for each unit, and phases.
+
+    units: of the outputs by name. Outputs that do not whirl but for rounding are left out.
+    """
     from matplotlib.figure import Figure
 
     path = picture_path(path, TaskError)
+    least = _ROUNDING * float(np.max(found.amplitude, initial=0.0))
+    columns = {name: found[name] for name in found.outputs if np.max(found[name]) > least}
+    panels = panels_of(columns, units or {}) or [Panel("amplitude", {})]
     with styled():
-        page = Figure(figsize=(8.0, 6.0), layout="constrained")
-        above, below = page.subplots(2, 1, sharex=True)
-        for k, name in enumerate(found.outputs):
-            if np.any(found.amplitude[:, k] > 0):
-                above.semilogy(found.speeds, found.amplitude[:, k], label=written(name))
-                below.plot(found.speeds, np.degrees(np.unwrap(found.phase[:, k])))
-        above.set_ylabel("amplitude")
+        page = Figure(figsize=(8.0, 0.8 + 2.6 * (len(panels) + 1)), layout="constrained")
+        *above, below = page.subplots(len(panels) + 1, 1, sharex=True)
+        for axis, panel in zip(above, panels, strict=True):
+            for name, curve in panel.curves.items():
+                (drawn,) = axis.semilogy(found.speeds, curve, label=written(name))
+                phase = np.unwrap(np.angle(found.transfer[:, found.outputs.index(name)]))
+                below.plot(found.speeds, np.degrees(phase), drawn.get_linestyle(), color=drawn.get_color())
+            axis.set_ylabel(written(f"amplitude / {panel.unit}"))
+            put_legend(axis)
         below.set_ylabel("phase / °")
         below.set_xlabel(written(f"{found.over} / (rad/s)"))
-        put_legend(above)
-        page.savefig(path)
-    return path
+        below.margins(x=0)
+    return save_figure(page, path)
 
 
 # Tolerances: shares of the variance of every output, largest first, and their sum.
@@ -362,9 +391,11 @@ def plot_tolerances(found: Tolerances, path: str | Path) -> Path:
             pareto = found.pareto(one.name)
             names = [written(name) for name, _ in pareto]
             shares = np.array([share for _, share in pareto])
-            panel.bar(names, 100 * shares, color="#0072B2")
-            panel.plot(names, 100 * np.cumsum(shares), "o-", color="#D55E00")
+            panel.bar(names, 100 * shares, width=0.6, color="#0072B2", label="share")
+            panel.plot(names, 100 * np.cumsum(shares), "o-", color="#D55E00", label="sum")
+            panel.set_xlim(-0.6, max(len(names), 6) - 0.4)  # few bars stay narrow
+            panel.set_ylim(0, 105)
             panel.set_ylabel("% of the variance")
             panel.set_title(written(f"{one.name}: {one.nominal:.6g}, sigma {one.spread:.3g}"), loc="left")
-        page.savefig(path)
-    return path
+            put_legend(panel)
+    return save_figure(page, path)

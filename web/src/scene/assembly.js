@@ -207,26 +207,31 @@ function someCorners(group) {
   return found;
 }
 
+// Half the length of shapes by their sizes; a mesh counts as a point.
+const HALVES = {
+  sphere: ([radius]) => radius,
+  ellipsoid: (axes) => Math.max(...axes),
+  box: (edges) => Math.max(...edges) / 2,
+  cylinder: ([radius, length]) => Math.max(radius, length / 2),
+  capsule: ([radius, length]) => radius + length / 2,
+};
+
 // How large the mechanism is: the radius of what it spans at its start. Thickness of bars and joints follows from it.
 function extent(data, motion) {
   const points = [];
   const time = motion.times[0];
   const put = (link, local) => points.push(motion.point(link, local, time));
+  const around = (link, middle, half) => {
+    for (const sign of [-1, 1]) for (let k = 0; k < 3; k++) put(link, middle.map((one, axis) => one + (axis === k ? sign * half : 0)));
+  };
   for (const part of data.parts) {
     if (part.ends) part.ends.forEach((end) => put(end.link, end.position));
     else if (part.kind === "bar") [part.from, part.to].forEach((local) => put(part.link, local));
-    else if (part.place) put(part.link, part.place.slice(0, 3));
+    else if (part.place) around(part.link, part.place.slice(0, 3), HALVES[part.kind]?.(part.sizes) ?? 0);
   }
   const barred = new Set(data.parts.filter((part) => part.kind === "bar" || part.sizes).map((part) => part.link));
   for (const body of data.bodies) {
-    const half = barred.has(body.link) ? 0 : Math.max(0, ...(body.ellipsoid ?? []));
-    for (const sign of [-1, 1]) {
-      for (let k = 0; k < 3; k++) {
-        const local = body.center.slice(0, 3);
-        local[k] += sign * half;
-        put(body.link, local);
-      }
-    }
+    around(body.link, body.center.slice(0, 3), barred.has(body.link) ? 0 : Math.max(0, ...(body.ellipsoid ?? [])));
   }
   return new Sphere().setFromPoints(points).radius || 1;
 }

@@ -111,7 +111,7 @@ export class Stage {
 
   // A motion so far that the mechanism would be a speck in a picture of all of it.
   get goesFar() {
-    return this.sphere.radius > 5 * this.assembly.size;
+    return this.sphere.radius > 12 * this.assembly.size;
   }
 
   // The camera goes with a body's center of mass; null for none.
@@ -141,6 +141,19 @@ export class Stage {
     controls.target.copy(middle);
     controls.update();
     this.changed = true;
+  }
+
+  // By the keyboard: the camera round its target by angles, and nearer or farther by a factor.
+  turn(left, above, factor = 1) {
+    const { camera, controls, up } = this;
+    const arm = camera.position.clone().sub(controls.target);
+    const side = new Vector3().crossVectors(up, arm).normalize();
+    const steep = arm.angleTo(up) - above;
+    if (steep > 0.05 && steep < Math.PI - 0.05) arm.applyAxisAngle(side, -above);
+    arm.applyAxisAngle(up, left).multiplyScalar(factor);
+    camera.position.copy(controls.target).add(arm);
+    camera.lookAt(controls.target);
+    this.touched = this.changed = true;
   }
 
   #camera() {

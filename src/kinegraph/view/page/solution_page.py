@@ -48,8 +48,9 @@ def page_of(
     source: str | None = None,
     report: str = "",
     program: str = "",
+    events: str = "",
 ) -> str:
-    """The text of a page: the data of the mechanism, and a report of the run if there was one.
+    """The text of a page: the data of the mechanism, and a report and the events of the run if there was one.
 
     program: generated equations that the page's script uses.
     """
@@ -58,6 +59,7 @@ def page_of(
     cards = {
         "Operations": tables.operations(counted(mechanism, scene.bound)),
         "Solver": report,
+        "Events": events,
         "Bodies": tables.bodies(mechanism, scene.values, scene.drawing.missing),
         "Parameters": tables.parameters(mechanism, scene.values),
         "Elements": tables.elements(mechanism),
@@ -144,7 +146,8 @@ def page_text(solution: Solution, source: str | None = None, show: Sequence[str]
     scene = scene_of(simulated.mechanism, simulated.parameters, states)
     data = scene.data() | _curves(solution, scene, rows) | _further(solution, scene, rows, show)
     headline = tables.headline(simulated.mechanism, solution)
-    return page_of(scene, data, headline, source, tables.report(solution))
+    events = tables.events(solution, _MOST_EVENTS)
+    return page_of(scene, data, headline, source, tables.report(solution), events=events)
 
 
 def drawn_rows(solution: Solution, bodies: int) -> Rows:

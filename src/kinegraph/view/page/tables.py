@@ -234,6 +234,17 @@ def operations(found: Sequence[Counted]) -> str:
     return table(rows, ("", *kinds)) + f'<p class="verdict">{mark} {seal}</p><p class="note">{note}</p>'
 
 
+def events(solution: Solution, most: int) -> str:
+    """The events of the run, each time a button that shows its moment; empty if there are none."""
+    found = solution.events[:most]
+    rows = [
+        (f'<button type="button" data-time="{event.time!r}">{event.time:.6g} s</button>', escape(event.name))
+        for event in found
+    ]
+    left = len(solution.events) - len(found)
+    return table(rows) + (f'<p class="note">and {left} more</p>' if left else "") if rows else ""
+
+
 def report(solution: Solution) -> str:
     """The report of the run."""
     cost = solution.statistics
