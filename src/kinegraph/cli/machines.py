@@ -161,7 +161,7 @@ def run_flywheel(
         inputs=input_values(assignments(inputs or (), "--input")), times=times,
     )  # fmt: skip
     if plot is not None:
-        _plot_cycle(found.motion, plot)
+        _plot_cycle(found.motion, plot, plot_units(mechanism, settings))
     print_json(found.to_dict()) if json else typer.echo(str(found))
 
 
