@@ -51,7 +51,9 @@ def test_a_right_angle_stays_exact() -> None:
     ("text", "message"),
     [
         ("2 kN/m", r"`2 kN/m` has two meanings\n.*2 \[kN/m\]"), ("3 mm^2", r"two meanings\n.*3 \[mm\^2\]"),
-        ("5 N*m", "two meanings"), ("3 l", r"write the multiplication: `3\*l`"), ("3 Grad", "multiplication"),
+        ("5 N*m", "two meanings"),
+        ("1/2 mm", r"two meanings\n.*`1 mm/2`.*`1/\(2 mm\)`"), ("2^2 mm", "two meanings"),
+        ("3/4 [kN/m]", "two meanings"), ("3 l", r"write the multiplication: `3\*l`"), ("3 Grad", "multiplication"),
         ("2 [furlong]", "'furlong' is not a unit"), ("2 []", "not a unit"), ("2 [m/]", "not a unit"),
         ("3 mm + 2 kg", "a sum of m and kg"), ("30 degrees", "did you mean `deg`"), ("2 [deg^2]", "power of an angle"),
         ("2 m'", "unexpected"), ("3 t", r"multiplication: `3\*t`"),

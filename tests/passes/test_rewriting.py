@@ -9,6 +9,7 @@ from kinegraph.graph.node import Graph, Kind, Output
 from kinegraph.graph.proof import prove
 from kinegraph.passes.compiled_search.anneal import Engine
 from kinegraph.passes.effort import Annealing, Budget
+from kinegraph.passes.expand import Analytic, Expand
 from kinegraph.passes.factoring.alternatives import Alternatives, relations
 from kinegraph.passes.factoring.convert import to_graph, to_system
 
@@ -49,6 +50,25 @@ def graph_with(graph: Graph, outputs: int) -> Graph:
     """The first outputs alone, searched as well."""
     only = graph.outputs[0].nodes[:outputs]
     return searched(Graph(graph.nodes, (Output("y", (outputs,), only),)))
+
+
+def test_roots_that_become_numbers_are_numbers_in_products() -> None:
+    """A function of a root that is 1, pi/pi, and another function: a product of two ones was no lawful node.
+
+    The slope of a periodic linear table is such a product.
+    """
+    builder = GraphBuilder()
+    q, pi = Scalar(builder, builder.symbol(Kind.COORDINATE, "q")), Scalar(builder, builder.pi())
+    angle = pi * q
+    table = Scalar(builder, builder.apply("select", q.index, builder.number(3), angle.sin().index))
+    circle = angle.sin() * angle.sin() + angle.cos() * angle.cos()
+    one = circle.reciprocal()
+    for product in (pi * one * pi.reciprocal() * table, (pi * circle * one) * (pi.reciprocal() * table) + q, one):
+        graph = graph_of(builder, [product, circle])
+        for step in (Expand(), Analytic(Budget(work=2000), forms=1)):
+            found = step.apply(graph)
+            law.check(found)
+            prove(graph, found).require()
 
 
 def test_either_square_gives_way_where_that_saves() -> None:

@@ -42,14 +42,29 @@ Children: TypeAlias = list[Any]
 
 
 def check_meaning(tokens: Sequence[Token], source: str) -> None:
-    """Raise a ModelError if the last four tokens could be a unit or a calculation: `2 kN/m` where m is a mass."""
-    if len(tokens) < 4 or tokens[-4].type != "NUMBER" or tokens[-3].type != "NAME" or not is_unit(tokens[-3]):
+    """Raise a ModelError if the last four tokens could be a unit or a calculation: `2 kN/m` where m is a mass, and
+    `1/2 mm`, which may be half a millimeter."""
+    if len(tokens) < 4:
+        return
+    _check_fraction(tokens[-4:], source)
+    if tokens[-4].type != "NUMBER" or tokens[-3].type != "NAME" or not is_unit(tokens[-3]):
         return
     number, unit, operator, factor = tokens[-4:]
     if operator.type == "POWER" or (operator.type in ("STAR", "SLASH") and factor.type == "NAME" and is_unit(factor)):
         place = Place(unit.line or 1, unit.column or 1, source)
         remedy = f"write `{number} [{unit}{operator}{factor}]` for the unit, or `({number} {unit}){operator}{factor}`"
         raise ModelError(f"`{number} {unit}{operator}{factor}` has two meanings", place, remedy)
+
+
+def _check_fraction(tokens: Sequence[Token], source: str) -> None:
+    first, operator, number, unit = tokens
+    if first.type != "NUMBER" or operator.type not in ("SLASH", "POWER") or number.type != "NUMBER":
+        return
+    if unit.type == "UNIT" or (unit.type == "NAME" and is_unit(unit)):
+        found = f"{first}{operator}{number} {unit}"
+        whole = f"{first} {unit}/{number}" if operator.type == "SLASH" else f"({first}{operator}{number})*(1 {unit})"
+        remedy = f"write `{whole}` for the unit of the result, or `{first}{operator}({number} {unit})`"
+        raise ModelError(f"`{found}` has two meanings", Place(first.line or 1, first.column or 1, source), remedy)
 
 
 class ExpressionReader(Transformer_NonRecursive[Token, Expression | Literal | VectorCall]):

@@ -429,7 +429,8 @@ class Reader(ConstraintReader, PlatformReader):
 #: Maximum length of a model, in characters (bytes, for a file).
 MAX_LENGTH = 5_000_000
 
-_MEASURED = frozenset({"NAME", "NUMBER", "LPAR", "MINUS", "PLUS"})  # tokens that may follow an operator
+#: Tokens that may follow an operator, or a number.
+_MEASURED = frozenset({"NAME", "UNIT", "NUMBER", "LPAR", "MINUS", "PLUS"})
 _BREAKS = frozenset({"COMMA", "SEMICOLON", "VBAR"})  # tokens that end an expression
 
 

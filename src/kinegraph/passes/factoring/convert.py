@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from kinegraph.graph.build import GraphBuilder, transfer
+from kinegraph.graph.canonical import exact
 from kinegraph.graph.node import Coefficient, Factor, Function, Graph, Output, Polynomial, Symbol
 from kinegraph.passes.factoring.polynomials import ONE, CoefficientTable, Static, System
 
@@ -237,11 +238,15 @@ class GraphEmission:
             if not monomial:
                 static_total[static] = number
                 continue
-            exponents: dict[int, int] = {}
+            exponents = dict(static)
             for literal in self.system.monomials.literals[monomial]:
                 node = self.place[literal]
-                exponents[node] = exponents.get(node, 0) + 1
-            factors = tuple(sorted((*static, *exponents.items())))
+                value = self.builder.value_of(node)  # roots may have become numbers: pi (s^2 + c^2) / pi
+                if value is None:
+                    exponents[node] = exponents.get(node, 0) + 1
+                else:
+                    number = exact(number * value)
+            factors = tuple(sorted(exponents.items()))
             collected[factors] = collected.get(factors, 0) + number
         if not collected:
             return self.builder.polynomial((c, factors) for factors, c in static_total.items())
@@ -270,7 +275,9 @@ class GraphEmission:
             return value[0][1], ()
         sign = -1 if value[0][1] < 0 else 1
         terms = ((sign * c, tuple((self.static[a], e) for a, e in factors)) for factors, c in value)
-        return sign, ((self.builder.polynomial(terms), 1),)
+        node = self.builder.polynomial(terms)
+        number = self.builder.value_of(node)
+        return (sign, ((node, 1),)) if number is None else (sign * number, ())
 
 
 def to_graph(translation: Translation) -> Graph:

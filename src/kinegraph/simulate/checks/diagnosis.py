@@ -201,15 +201,17 @@ def left_open(equations: Equations, run: Run, q: Floats, v: Floats) -> Ending:
 
     Explicit time may open a row long after the rows were judged redundant, and projections do not know such rows.
     """
-    return _opened(equations, run, q, v, np.zeros(0), _REACH)[0] if run.ending.status.good else run.ending
+    return _ending_where_open(equations, run, q, v, np.zeros(0), _REACH)[0] if run.ending.status.good else run.ending
 
 
 def _came_open(equations: Equations, run: Run, parameters: Floats) -> tuple[Ending, int]:
     """When stabilized loops opened, which opened most, and how many states precede it."""
-    return _opened(equations, run, *equations.unpack(run.states, parameters), parameters, _DECAY)
+    return _ending_where_open(equations, run, *equations.unpack(run.states, parameters), parameters, _DECAY)
 
 
-def _opened(equations: Equations, run: Run, q: Floats, v: Floats, parameters: Floats, hint: str) -> tuple[Ending, int]:
+def _ending_where_open(
+    equations: Equations, run: Run, q: Floats, v: Floats, parameters: Floats, hint: str
+) -> tuple[Ending, int]:
     assert equations.projection is not None
     rows = np.hstack([q, v, run.times[:, None], np.tile(parameters, (len(run.times), 1))])
     missed = row_values(equations.projection, state_symbols(equations), rows)[MISSED]
