@@ -43,7 +43,7 @@ OF_ONE = {
     "simulate": {"stop", "stop-if", "estimate-error", "show", "wrap"},
     "study": {"stop", "stop-if", "case", "mpi"},
     "synthesize": {"motion", "at-ends", "at-end"},
-    "unknown-forces": {"data", "noise", "path", "state"},
+    "unknown-forces": {"data", "noise", "path"},
     "workspace": {"drives"},
 }  # fmt: skip
 

@@ -103,9 +103,12 @@ def _show(found: Equilibria, json: bool) -> None:
     wide = ("continuum",) if found.continua else ()
     marks = [*("" for _ in found), *(_continuum_words(found, one) for one in found.continua)]
     show_table(
-        (*found.coordinates, *(found.velocities[index] for index in moving), "stable", "growing modes", *wide),
+        (
+            *found.coordinates, *(found.velocities[index] for index in moving), *found.states, "stable",
+            "growing modes", *wide,
+        ),
         [
-            (*(f"{value:.10g}" for value in (*one.q, *one.v[moving])), _ANSWERS[one.stable], str(one.unstable),
+            (*(f"{value:.10g}" for value in (*one.q, *one.v[moving], *one.z)), _ANSWERS[one.stable], str(one.unstable),
              *((mark,) if wide else ()))
             for one, mark in zip(listed, marks, strict=True)
         ],
@@ -149,8 +152,13 @@ def _show_branches(found: Branches, json: bool) -> None:
         ],
     )  # fmt: skip
     rows = [
-        (one.kind, f"{one.value:.12g}", f"{one.frequency:.8g}" if one.frequency else "", *(f"{x:.8g}" for x in one.q))
+        (
+            one.kind,
+            f"{one.value:.12g}",
+            f"{one.frequency:.8g}" if one.frequency else "",
+            *(f"{x:.8g}" for x in (*one.q, *one.z)),
+        )
         for one in found.special
     ]
     if rows:
-        show_table(("special point", found.over, "rad/s", *found.coordinates), rows)
+        show_table(("special point", found.over, "rad/s", *found.coordinates, *found.states), rows)

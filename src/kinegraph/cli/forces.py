@@ -29,6 +29,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.axes import Axes
 
 if TYPE_CHECKING:
+    from kinegraph.model.expressions import Scalar
     from kinegraph.model.mechanism import Mechanism
     from kinegraph.tasks.follow import PathMotion
     from kinegraph.tasks.joint_loads import JointLoads
@@ -91,15 +92,19 @@ def run_unknown_forces(
     laws: dict[str, PrescribedMotion] = {**_measured(data, noise), **assignments(motion or (), "--motion")}
     if path and laws:
         raise TaskError("--path gives the whole motion: leave out --motion and --data, or add their formulas as paths")
-    if state and not path:
+    given = state_settings(mechanism, state)
+    states = {name: value for name, value in given.items() if name in mechanism.layout.states}
+    places = {name: value for name, value in given.items() if name not in states}
+    if places and not path:
         raise TaskError("--state says where to start a --path: a motion by --motion or --data has its own start")
-    along = _along_path(mechanism, path, duration, times, state, settings) if path else None
+    along = _along_path(mechanism, path, duration, times, places, settings) if path else None
     found = unknown_forces(
         mechanism,
         along.motion if along else laws,
         None if along or duration is None else np.linspace(0.0, _above_zero(duration), times + 1),
         unknown=name_list(unknown),
         inputs=assignments(inputs or (), "--input"),
+        state=states,
         parameters=parameter_settings(mechanism, settings),
         least_norm=least_norm,
         least_squares=least_squares,
@@ -121,7 +126,7 @@ def _along_path(
     path: list[str],
     duration: float | None,
     times: int,
-    state: list[str] | None,
+    start: Mapping[str, Scalar],
     settings: list[str] | None,
 ) -> PathMotion:
     """The motion of --path, by inverse kinematics."""
@@ -129,7 +134,7 @@ def _along_path(
     from kinegraph.tasks.follow import follow
 
     laws = path_laws(path)
-    start, values = state_settings(mechanism, state), parameter_settings(mechanism, settings)
+    values = parameter_settings(mechanism, settings)
     return follow(mechanism, laws, path_times(laws, duration, times), state=start, parameters=values)
 
 

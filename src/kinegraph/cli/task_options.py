@@ -71,7 +71,8 @@ def steady_state(
         raise TaskError(f"--equilibrium: {len(listed)} were found; `kinegraph equilibria` lists them")
     one = listed[equilibrium - 1]
     rates = zip_names(mechanism.layout.velocities, one.v.tolist())
-    return {**given, **rates, **zip_names(found.coordinates, one.q.tolist())}
+    states = zip_names(found.states, one.z.tolist())
+    return {**given, **rates, **states, **zip_names(found.coordinates, one.q.tolist())}
 
 
 def zip_names(names: Sequence[str], values: Sequence[float]) -> dict[str, float]:

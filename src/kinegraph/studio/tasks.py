@@ -20,7 +20,7 @@ from kinegraph.studio.requests import Arguments, Channel
 from kinegraph.studio.runs import command, numbers, python
 from kinegraph.studio.scene import settings
 from kinegraph.tasks.campbell import campbell
-from kinegraph.tasks.equilibria import equilibria
+from kinegraph.tasks.equilibria import Equilibria, Equilibrium, equilibria
 from kinegraph.tasks.linearize import linearize
 from kinegraph.tasks.modes import modes
 from kinegraph.tasks.reactions import reactions
@@ -67,13 +67,18 @@ def find_equilibria(arguments: Arguments, channel: Channel) -> dict[str, object]
     channel.progress(0.1, "searching from many starts")
     found = equilibria(mechanism, parameters=given)
     rows = [
-        {"state": dict(zip(found.coordinates, one.q.tolist(), strict=True)), "stable": one.stable, "note": one.note}
+        {"state": _place_of(found, one), "stable": one.stable, "note": one.note}
         for one in (*found, *(one.example for one in found.continua))
     ]
     return {
         "equilibria": rows, "starts": found.starts, "singular": [str(one) for one in found.singular],
         "continua": len(found.continua), **_same(arguments, "equilibria", {}),
     }  # fmt: skip
+
+
+def _place_of(found: Equilibria, one: Equilibrium) -> dict[str, float]:
+    """The positions and first-order states of an equilibrium by name."""
+    return dict(zip((*found.coordinates, *found.states), (*one.q.tolist(), *one.z.tolist()), strict=True))
 
 
 def find_modes(arguments: Arguments, channel: Channel) -> dict[str, object]:
@@ -105,7 +110,7 @@ def _resting(mechanism: Mechanism, given: Mapping[str, Expression], state: Mappi
         return positions
     except KinegraphError:
         found = equilibria(mechanism, parameters=given)
-    places = [dict(zip(found.coordinates, one.q.tolist(), strict=True)) for one in (*found,)]
+    places = [_place_of(found, one) for one in found]
     if not places:
         raise TaskError("no equilibrium was found from 400 starts\n  move the mechanism to one, or change parameters")
     return min(places, key=lambda one: _distance(one, positions))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from math import isfinite
@@ -13,7 +13,7 @@ import numpy as np
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.quantities.variables import Variables, depends_on_time
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints import refuse_states, tell_of_unknowns
+from kinegraph.model.constraints import tell_of_unknowns
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.tabular import Tabular, by_name
@@ -187,11 +187,12 @@ class SpecialPoint:
     v: Floats
     frequency: float
     eigenvalues: np.ndarray
+    z: Floats = field(default_factory=lambda: np.zeros(0))
 
 
 @dataclass(frozen=True)
 class Branch:
-    """One branch: a row of q, v and eigenvalues for every value; `unstable` counts growing eigenvalues.
+    """One branch: a row of q, v, z and eigenvalues for every value; `unstable` counts growing eigenvalues.
 
     Eigenvalues that are zero along the whole branch (cyclic coordinates and their momenta) are omitted.
     """
@@ -204,6 +205,7 @@ class Branch:
     special: tuple[SpecialPoint, ...]
     begins: str
     ends: str
+    z: Floats = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
         return len(self.values)
@@ -223,6 +225,7 @@ class Branches(Tabular):
     coordinates: tuple[str, ...]
     branches: tuple[Branch, ...]
     low: float
+    states: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.branches)
@@ -257,6 +260,7 @@ class Branches(Tabular):
             "branch": np.repeat(np.arange(1, len(self) + 1), [len(branch) for branch in self.branches]),
             self.over: np.array([value for branch in self.branches for value in branch.values]),
             **by_name(self.coordinates, rows),
+            **by_name(self.states, [z for branch in self.branches for z in branch.z]),
             "unstable": np.array(counts, dtype=int),
         }
 
@@ -285,6 +289,7 @@ class Branches(Tabular):
         return {
             self.over: float(branch.values[index]),
             "q": dict(zip(self.coordinates, branch.q[index].tolist(), strict=True)),
+            **({"states": dict(zip(self.states, branch.z[index].tolist(), strict=True))} if self.states else {}),
             "stable": bool(branch.stable[index]),
             "eigenvalues": [real_and_imaginary(value) for value in branch.eigenvalues[index]],
         }
@@ -313,7 +318,6 @@ def continuation(
     points: the largest number of points of a branch.
     """
     mechanism = mechanism_of(model)
-    refuse_states(mechanism, "continuation")
     require_isolated(mechanism)
     _check_range(over, low, high, points)
     varied = varied_of(mechanism, over)
@@ -336,7 +340,7 @@ def continuation(
         if not (hit.dimension and family.is_beside(hit.unknowns, value, explorer)):
             explorer.start(one / explorer.tracer.curve.scales)
     found = [family.branch(way, explorer.tracer.curve.scales) for way in explorer.followed]
-    return Branches(mechanism.name, over, mechanism.layout.positions, tuple(found), low)
+    return Branches(mechanism.name, over, mechanism.layout.positions, tuple(found), low, mechanism.layout.states)
 
 
 class _Family:
@@ -456,13 +460,16 @@ class _Family:
             np.array([one.unstable for one in spectra]),
             tuple(one.eigenvalues for one in spectra),
             tuple(self._special(one, scales) for one in way.special),
-            *map(str, way.endings),
+            str(way.endings[0]),
+            str(way.endings[1]),
+            np.array([point.z for point in points]),
         )
 
     def _special(self, one: Special, scales: Floats) -> SpecialPoint:
         row = one.place.y * scales
         point = self.equations.at(row)
-        return SpecialPoint(one.kind, float(row[-1]), point.q, point.v, one.frequency, one.place.spectrum.eigenvalues)
+        eigenvalues = one.place.spectrum.eigenvalues
+        return SpecialPoint(one.kind, float(row[-1]), point.q, point.v, one.frequency, eigenvalues, point.z)
 
 
 def _regular(curve: Curve, solutions: list[Floats], span: tuple[float, float]) -> list[Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -35,12 +35,14 @@ from kinegraph.tasks.operating_point import (
     operating_point,
     row_kernel,
     search_box,
+    state_kernel,
 )
 from kinegraph.tasks.steady.balance import (
     Balance,
     SteadyCircling,
     balance,
     cyclic_velocities,
+    random_states,
     resting_matrix,
     steady_circling,
 )
@@ -63,6 +65,8 @@ _LATER = (0.371, 1.093)
 class Equilibrium:
     """One position of rest, or steady motion with the velocities v; `unstable` counts growing eigenvalues.
 
+    z: the first-order states, whose rates vanish too.
+
     stable in the linear sense: no eigenvalue grows. This is undecided if linear forces vanish along some direction
     (`neutral`), as at the origin of x^3 or -x^4, other than along a continuum of equilibria: `stable` is then None.
     floquet: the linear system is periodic in time, and the eigenvalues are Floquet exponents. note: why the
@@ -75,6 +79,7 @@ class Equilibrium:
     floquet: Floquet | None = None
     note: str = ""
     neutral: int = 0
+    z: Floats = field(default_factory=lambda: np.zeros(0))
 
     @property
     def unstable(self) -> int:
@@ -127,6 +132,7 @@ class Equilibria(Tabular):
     singular: tuple[SingularPlace, ...] = ()
     continua: tuple[Continuum, ...] = ()
     velocities: tuple[str, ...] = ()
+    states: tuple[str, ...] = ()
 
     def __len__(self) -> int:
         return len(self.equilibria)
@@ -154,6 +160,7 @@ class Equilibria(Tabular):
         return {
             **by_name(self.coordinates, [one.q for one in listed]),
             **by_name(self.velocities, [one.v for one in listed]),
+            **by_name(self.states, [one.z for one in listed]),
             "stable": np.array([verdicts[one.stable] for one in listed]),
             "unstable": np.array([one.unstable for one in listed], dtype=int),
             "dimension": np.array(dimensions, dtype=int),
@@ -188,6 +195,7 @@ class Equilibria(Tabular):
             **({"multipliers": multipliers, "period": floquet.period} if floquet else {}),
             **({"note": one.undecided} if one.undecided else {}),
             **({"rates": rates} if rates else {}),
+            **({"states": dict(zip(self.states, one.z.tolist(), strict=True))} if self.states else {}),
         }
 
 
@@ -201,18 +209,17 @@ def equilibria(
     seed: int = 0,
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Equilibria:
-    """Find equilibria and their stability from many starts.
+    """Find equilibria and their stability from many starts. The rates of first-order states vanish too.
 
-    state: forces, inputs and a first guess (`tau:q1`, inputs, `q1`). A rate (psi'=3) asks for steady motions; its
-        coordinate must be cyclic.
+    state: forces, inputs and a first guess (`tau:q1`, inputs, `q1`, states). A rate (psi'=3) asks for steady motions;
+        its coordinate must be cyclic.
     unknown: rates of cyclic coordinates to find, at which drives and loads balance; the search starts at those of
         `state` or the model.
     bounds: limits of the search by coordinate, by default one turn for angles and -1..1 for lengths; and of the starts
-        of unknown rates, by default at the state alone.
+        of unknown rates and of first-order states, by default at the state alone.
     starts, seed: number and seed of the random starts.
     """
     mechanism = mechanism_of(model)
-    refuse_states(mechanism, "equilibria")
     require_isolated(mechanism)
     tell_of_unknowns(mechanism, state or ())
     point = operating_point(mechanism, state, parameters, guess=True)
@@ -239,8 +246,9 @@ def equilibria(
         ]
     names = mechanism.layout.positions
     return Equilibria(
-        tuple(described), names, starts, (*found.singular, *untold), tuple(continua), mechanism.layout.velocities
-    )
+        tuple(described), names, starts, (*found.singular, *untold), tuple(continua), mechanism.layout.velocities,
+        mechanism.layout.states,
+    )  # fmt: skip
 
 
 def _add(
@@ -310,7 +318,8 @@ def searched(
 ) -> SearchResult:
     """All solutions that Newton's method finds from many starts, each once; singular positions and continua
     separately."""
-    speeds = {name: pair for name, pair in within.items() if name in mechanism.layout.velocities}
+    others = (*mechanism.layout.velocities, *mechanism.layout.states)
+    speeds = {name: pair for name, pair in within.items() if name in others}
     box = search_box(mechanism, {name: pair for name, pair in within.items() if name not in speeds}, 1.0)
     random = generator(seed)
     first = random.uniform(box[:, 0], box[:, 1], (starts, len(box)))
@@ -319,7 +328,7 @@ def searched(
     usual = usual_slopes(equations, equations.started(_beside(equations, box, random)))
     turns = repeating(mechanism, equations.point, parameters)
     begun = equations.started(places)
-    _start_rates(mechanism, equations, begun, speeds, random)
+    _start_others(mechanism, equations, begun, speeds, random)
     found = _lasting(mechanism, equations, solutions(equations, begun))
     distinct = _distinct(found, turns, box, equations)
     ended = [(equations.at(unknowns), _missing(equations, unknowns)) for unknowns in distinct]
@@ -335,21 +344,27 @@ def searched(
     )
 
 
-def _start_rates(
+def _start_others(
     mechanism: Mechanism,
     equations: Balance | SteadyCircling,
     begun: Floats,
     speeds: Mapping[str, tuple[float, float]],
     random: np.random.Generator,
 ) -> None:
-    """Random starts of the unknown rates that have bounds; the first start stays that of the state."""
+    """Random starts of the unknown rates and states that have bounds; the first start stays that of the state."""
     names = [mechanism.layout.velocities[k] for k in equations.free]
+    sizes = dict.fromkeys(names, 1.0)
+    if isinstance(equations, Balance) and equations.states is not None:
+        sizes |= zip((mechanism.layout.states[k] for k in equations.state_places), equations.states.sizes, strict=True)
     for name, (least, most) in speeds.items():
-        if name not in names:
+        if name in mechanism.layout.states and name not in sizes:
+            raise TaskError(f"bounds: nothing depends on the state {name}, so it has no value to search for")
+        if name not in sizes:
             raise TaskError(f"bounds: {name} is not an unknown rate: name it in `unknown` (--unknown) too")
         if not (np.isfinite(most - least) and least <= most):
             raise TaskError(f"bounds: {name} is from {least:g} to {most:g}; give two finite numbers, the lower first")
-        begun[1:, _rates(equations).start + names.index(name)] = random.uniform(least, most, len(begun) - 1)
+        column = _rates(equations).start + list(sizes).index(name)
+        begun[1:, column] = random.uniform(least, most, len(begun) - 1) / sizes[name]
 
 
 def _beside(equations: Balance | SteadyCircling, box: Floats, random: np.random.Generator) -> Floats:
@@ -411,12 +426,14 @@ def _lasting(mechanism: Mechanism, equations: Balance | SteadyCircling, unknowns
 def _held_then(equations: Balance | SteadyCircling, unknowns: Floats) -> Floats:
     """The same positions with the constraint forces at another time: an accelerating base changes them."""
     if isinstance(equations, Balance) and equations.rows and not equations.free:
-        return equations.started(unknowns[:, : equations.positions])
+        found = equations.started(unknowns[:, : equations.positions])
+        found[:, equations.state_columns] = unknowns[:, equations.state_columns]
+        return found
     return unknowns
 
 
 def _rates(equations: Balance | SteadyCircling) -> slice:
-    """The entries of the unknowns that are rates."""
+    """The entries of the unknowns that are rates or first-order states."""
     return slice(equations.positions + equations.rows, equations.unknowns)
 
 
@@ -498,10 +515,13 @@ def repeating(
     kernels = [force_kernel(mechanism, parameters, point.runtime)]
     if is_constrained(mechanism):
         kernels.append(row_kernel(mechanism, parameters, point.runtime))
+    states = state_kernel(mechanism, parameters, point.runtime)
+    kernels += [] if states is None else [states]
     angles = angle_names(mechanism) if among is None else frozenset(among)
     found = [index for index, name in enumerate(mechanism.layout.positions) if name in angles]
     for _ in range(_SAMPLES // 8):
         state = replace(point, q=point.q + random.uniform(-1, 1, size), v=random.uniform(-1, 1, len(point.v)))
+        state = replace(state, z=random_states(point.z, random, 1)[0])
         for kernel in kernels:
             before = called(kernel, state.arguments())
             if among is not None:
@@ -538,10 +558,11 @@ def steady_equations(
     if unknown or not rates or len(holonomic_rows(mechanism)) == len(row_names_of(mechanism)):
         return balance(mechanism, point, parameters, rates, unknown)
     forces, rows = (kernel(mechanism, parameters, point.runtime) for kernel in (force_kernel, row_kernel))
-    plane = cyclic_velocities(mechanism, point, forces, rows)
+    plane = cyclic_velocities(mechanism, point, forces, rows, states=state_kernel(mechanism, parameters, point.runtime))
     held = [mechanism.layout.velocities.index(name) for name in rates]
     if set(held) <= set(plane):
         return balance(mechanism, point, parameters, rates)
+    refuse_states(mechanism, "steady motion on rolling or skating bodies")
     return steady_circling(mechanism, point, parameters or {}, held, plane)
 
 
@@ -553,10 +574,11 @@ def _described(
 ) -> Equilibrium:
     point = equations.at(unknowns)
     if isinstance(equations, Balance):
-        linear = linearized_at(mechanism, point, parameters=parameters)
+        lasting = len(equations.state_places) < len(point.z)
+        linear = linearized_at(mechanism, point, parameters=parameters, steady=not lasting)
         if depends_on_time(mechanism):
             return _in_time(mechanism, point, linear, parameters)
-        return Equilibrium(point.q, linear.eigenvalues, point.v)
+        return Equilibrium(point.q, linear.eigenvalues, point.v, z=point.z)
     matrix, rotating = resting_matrix(equations, point)
     values = np.concatenate([np.zeros(rotating), np.linalg.eigvals(matrix)])
     return Equilibrium(point.q, values[np.argsort(np.abs(values))], point.v)
@@ -569,11 +591,11 @@ def _in_time(
     try:
         period = period_of(mechanism, point, parameters)
     except TaskError as trouble:
-        return Equilibrium(point.q, np.zeros(0), point.v, note=_first_line(trouble))
+        return Equilibrium(point.q, np.zeros(0), point.v, note=_first_line(trouble), z=point.z)
     if period is None:
-        return Equilibrium(point.q, linear.eigenvalues, point.v)
+        return Equilibrium(point.q, linear.eigenvalues, point.v, z=point.z)
     repeating = floquet(mechanism, point, period, parameters)
-    return Equilibrium(point.q, repeating.exponents, point.v, repeating)
+    return Equilibrium(point.q, repeating.exponents, point.v, repeating, z=point.z)
 
 
 def _first_line(trouble: TaskError) -> str:

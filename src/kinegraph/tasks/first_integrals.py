@@ -15,7 +15,7 @@ from kinegraph.compiler.compile import derive
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.constraints.redundancy import row_names_of
-from kinegraph.derive.dynamics.state_rate import Forces, along_motion, quantity_entries, state_rate
+from kinegraph.derive.dynamics.state_rate import STATE_RATES, Forces, along_motion, quantity_entries, state_rate
 from kinegraph.derive.plan import Plan
 from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.tree.displacements import unit_quaternions
@@ -28,7 +28,7 @@ from kinegraph.graph.build import Scalar as Node
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Function, Graph, Kind, Output, Symbol
 from kinegraph.graph.proof import prove, relations
-from kinegraph.model.constraints import is_constrained, refuse_states
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import TIME, Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.simulate.checks.first_integrals import (
@@ -101,9 +101,7 @@ def constrained_rates(
     tree = replace(mechanism, loops=(), constraints=())
     inputs = {name: law for name, law in forces.formulas.items() if name not in mechanism.layout.forces}
     acting = Forces(inputs, mechanism.layout.forces, forces.quantities)
-    free = along_motion(
-        tree, state_rate(tree, derive(tree, "qdd", parameters=bound), bound, acting, balances=()), quantities
-    )
+    free = along_motion(tree, _state_rate(tree, bound, acting), quantities)
     builder = GraphBuilder()
     place = transfer(rows.graph, builder)
     multipliers = [Node(builder, builder.symbol(Kind.INPUT, name)) for name in multiplier_names(mechanism)]
@@ -128,6 +126,12 @@ def constrained_rates(
     return builder.graph([_without(builder, one, power) if _is_energy(one.name) else one for one in outputs])
 
 
+def _state_rate(mechanism: Mechanism, bound: Mapping[str, Expression], forces: Forces) -> Graph:
+    """The rates of positions, velocities and first-order states."""
+    words = ["qdd", STATE_RATES] if mechanism.states else ["qdd"]
+    return state_rate(mechanism, derive(mechanism, words, parameters=bound), bound, forces, balances=())
+
+
 def _is_energy(name: str) -> bool:
     return name in (ENERGY, JACOBI)
 
@@ -137,17 +141,18 @@ def _without(builder: GraphBuilder, output: Output, power: Node) -> Output:
 
 
 # Search and proof. Candidates are the energy, Jacobi's integral, the momentum of every coordinate, the components of
-# linear and angular momentum, spins of bodies about their own axes, and coordinates and time (p + b x is a first
-# integral of a cart with ground damping b). If the rate of a candidate is a sum of velocities times functions of the
-# position, as for a charge in a magnetic field, or a function of time, then products of coordinates, sines and cosines
-# are added. The rates along the motion are exact graphs. Linear algebra in a prime field finds vanishing combinations
-# with exact rational coefficients. Each is then proved separately, and only proved ones are reported. Combinations with
-# irrational coefficients, such as momenta along rotated axes, are not found.
+# linear and angular momentum, spins of bodies about their own axes, coordinates and time (p + b x is a first integral
+# of a cart with ground damping b), and first-order states and their products (the energy of a coil). If the rate of a
+# candidate is a sum of velocities times functions of the position, as for a charge in a magnetic field, or a function
+# of time, then products of coordinates, sines and cosines are added. The rates along the motion are exact graphs.
+# Linear algebra in a prime field finds vanishing combinations with exact rational coefficients. Each is then proved
+# separately, and only proved ones are reported. Combinations with irrational coefficients, such as momenta along
+# rotated axes, are not found.
 
 Combination = Mapping[str, Fraction]
 _CONSTANT = "1"
-#: Spins of more bodies, and more products of coordinates, are not searched.
-_MOST_BODIES, _MOST_PRODUCTS = 12, 120
+#: Spins of more bodies, products of more states, and more products of coordinates, are not searched.
+_MOST_BODIES, _MOST_STATES, _MOST_PRODUCTS = 12, 8, 120
 _HIGHEST_DEGREE = 4
 _ROUNDING = 1e-9
 
@@ -206,7 +211,6 @@ def first_integrals(
     inputs: values of inputs and of forces on coordinates (`tau:q1`) as formulas of time and state; zero by default.
     """
     given = mechanism_of(model)
-    refuse_states(given, "first_integrals")
     forces = _forces(given, inputs or {})
     given = with_given_inputs(given, forces)
     forces.check(given)
@@ -297,17 +301,24 @@ class _Motion:
         spins = []
         for name, one in zip(bodies, moved(motions.outputs, transfer(motions, builder)), strict=True):
             spins += [Output(f"spin:{name}.{axis}", (), (one.nodes[3 + k],)) for k, axis in enumerate("xyz")]
+        states = [*self._state_products(builder)]
         simple = (*self.mechanism.layout.positions, TIME)  # last: the first integral is named after the others
         outputs = moved(graph.outputs, transfer(graph, builder))
         groups = [[one for one in outputs if (one.name in simple) is last] for last in (False, True)]
-        return builder.graph([*groups[0], *spins, *groups[1]])
+        return builder.graph([*groups[0], *spins, *states, *groups[1]])
+
+    def _state_products(self, builder: GraphBuilder) -> Iterator[Output]:
+        """The first-order states; and of some their products by two."""
+        names = self.mechanism.layout.states
+        nodes = {name: Node(builder, builder.symbol(Kind.STATE, name)) for name in names}
+        yield from (Output(name, (), (node.index,)) for name, node in nodes.items())
+        for pair in combinations_with_replacement(names[:_MOST_STATES], 2):
+            yield Output(_product_name(pair), (), ((nodes[pair[0]] * nodes[pair[1]]).index,))
 
     def rates(self, wanted: Graph) -> Graph:
         """Rates of candidates along the motion, and rates of constraints under their own names."""
         if self.rows is None:
-            motion = derive(self.mechanism, "qdd", parameters=self.bound)
-            rate = state_rate(self.mechanism, motion, self.bound, self.forces, balances=())
-            return along_motion(self.mechanism, rate, wanted)
+            return along_motion(self.mechanism, _state_rate(self.mechanism, self.bound, self.forces), wanted)
         rates = constrained_rates(self.rows, self.bound, wanted, self.forces)
         return _side_by_side((rates, rates.outputs), (self.rows.graph, self.rows.rates))
 

@@ -15,7 +15,7 @@ from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.errors import AssemblyError, ModelError, TaskError
 from kinegraph.io import parse
-from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop, is_constrained, refuse_states
+from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop, is_constrained
 from kinegraph.model.elements import Damper, Element, Linear, Spring
 from kinegraph.model.expressions import TIME, Expression, Scalar, expression, names
 from kinegraph.model.mechanism import ZERO, Body, Mechanism, Transform
@@ -259,7 +259,6 @@ def follow(
     state: where to start; it selects one of several solutions. By default the model's initial state.
     """
     given_mechanism = mechanism_of(model)
-    refuse_states(given_mechanism, "follow")
     at = np.atleast_1d(np.asarray(times, dtype=float))
     if at.ndim != 1 or not len(at) or not np.isfinite(at).all() or np.any(np.diff(at) <= 0):
         raise TaskError("the times of a path must be finite and increasing")
@@ -432,7 +431,6 @@ def follow_by_spring(
     state: where to start.
     """
     given_mechanism = mechanism_of(model)
-    refuse_states(given_mechanism, "follow_by_spring")
     for name, value in (("stiffness", stiffness), ("damping", 1.0 if damping is None else damping)):
         if not 0 < value < float("inf"):
             raise TaskError(f"{name} is {value!r}: give a positive number")
@@ -444,7 +442,8 @@ def follow_by_spring(
     if len(rows.loops) > len(given_mechanism.loops):
         raise TaskError("springs can drive points and coordinates only; for a body, drive three of its points")
     first = follow(given_mechanism, path, [at[0], at[0] + _SHORTLY], state=state, parameters=parameters)
-    free = replace(given_mechanism, elements=(), unknowns=(), inputs=(), contacts=(), gravity=(ZERO, ZERO, ZERO))
+    bare = replace(given_mechanism, elements=(), unknowns=(), inputs=(), contacts=(), states=())
+    free = replace(bare, gravity=(ZERO, ZERO, ZERO))
     beginning = _Beginning(free, rows, first, parameters)
     chosen = float(damping or 2 * np.sqrt(stiffness * beginning.mass))
     pulled = replace(free, elements=_pulls(given_mechanism, rows, stiffness, chosen))

@@ -98,7 +98,7 @@ class MotionLoads:
         parts = {"q": motion.q, "v": motion.v, "a": motion.a}
         if padded:
             parts = {name: np.hstack([part, np.zeros((len(part), _SIX))]) for name, part in parts.items()}
-        return {**parts, "u": self.u, "t": motion.times}
+        return {**motion.arguments, **parts, "u": self.u}
 
     @cached_property
     def _jacobians(self) -> Floats:

@@ -16,6 +16,7 @@ from kinegraph.assembly.initial_values import angle_names
 from kinegraph.codegen.kernel import Kernel
 from kinegraph.compiler.compile import compile
 from kinegraph.compiler.request import Quantities, quantities_of
+from kinegraph.derive.dynamics.state_rate import STATE_RATES
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import (
@@ -272,6 +273,19 @@ def force_kernel(
     wanted = [FORCE, INERTIA, *(slope(FORCE, item) for item in by)]
     wanted += [parameter_slope(FORCE, name) for name in runtime]
     return kernel_of(_tree(mechanism), wanted, parameters, runtime)
+
+
+def state_kernel(
+    mechanism: Mechanism, parameters: Mapping[str, Scalar] | None, runtime: tuple[str, ...] = ()
+) -> Kernel | None:
+    """The rates of the first-order states, and their slopes; None if there are none."""
+    layout = mechanism.layout
+    if not layout.states:
+        return None
+    wanted = [STATE_RATES, *(slope(STATE_RATES, item) for item in ("dq", "v", "z", *("u" for _ in layout.inputs[:1])))]
+    return kernel_of(
+        mechanism, [*wanted, *(parameter_slope(STATE_RATES, name) for name in runtime)], parameters, runtime
+    )
 
 
 @lru_cache(maxsize=32)

@@ -229,12 +229,19 @@ PrescribedMotion: TypeAlias = "Scalar | Measured"
 
 @dataclass(frozen=True)
 class SampledMotion:
-    """q, v and a at given times, one row per time, in the order of the coordinates."""
+    """q, v and a at given times, one row per time, in the order of the coordinates; z: first-order states."""
 
     times: Floats
     q: Floats
     v: Floats
     a: Floats
+    z: Floats | None = None
+
+    @property
+    def arguments(self) -> dict[str, Floats | float]:
+        """The arguments of kernels, by name."""
+        states = {} if self.z is None else {"z": self.z}
+        return {"q": self.q, "v": self.v, "a": self.a, "t": self.times, **states}
 
 
 def _places(rows: Floats, times: Floats) -> tuple[NDArray[np.int64], Floats, Floats]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.integrate import solve_ivp
 
-from kinegraph.derive.dynamics.state_rate import quantity_entries
+from kinegraph.derive.dynamics.state_rate import STATE_RATES, quantity_entries
 from kinegraph.derive.tree.displacements import position_rates
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import TaskError
@@ -18,7 +18,6 @@ from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.build import Scalar as Node
 from kinegraph.graph.interpret import interpret
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
-from kinegraph.model.constraints import refuse_states
 from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.solve.solution import SimulatedModel, Solution
@@ -55,12 +54,12 @@ class RunStates:
 def run_states(run: Solution) -> RunStates:
     """The states of a run with the forces and inputs that acted."""
     mechanism = run_model(run).mechanism
-    refuse_states(mechanism, "the evaluation of a whole run")
     layout = mechanism.layout
-    q, v = (
-        np.reshape([run[name] for name in names], (-1, len(run.t))).T for names in (layout.positions, layout.velocities)
+    q, v, z = (
+        np.reshape([run[name] for name in names], (-1, len(run.t))).T
+        for names in (layout.positions, layout.velocities, layout.states)
     )
-    return Driving(run_model(run)).states(run.t, q, v, run.columns)
+    return Driving(run_model(run)).states(run.t, q, v, z, run.columns)
 
 
 def run_model(run: Solution) -> SimulatedModel:
@@ -84,30 +83,33 @@ class Driving:
 
     @property
     def of_states(self) -> bool:
-        """Whether formulas depend on time, positions and velocities alone."""
+        """Whether formulas depend on time, positions, velocities and first-order states alone."""
         layout = self.simulated.mechanism.layout
-        known = {TIME, *layout.positions, *layout.velocities}
+        known = {TIME, *layout.positions, *layout.velocities, *layout.states}
         nodes = () if self._formulas is None else self._formulas.nodes
         return all(node.name in known for node in nodes if isinstance(node, Symbol) and node.kind is not Kind.CONSTANT)
 
-    def states(self, times: Floats, q: Floats, v: Floats, columns: Mapping[str, Floats] | None = None) -> RunStates:
+    def states(
+        self, times: Floats, q: Floats, v: Floats, z: Floats, columns: Mapping[str, Floats] | None = None
+    ) -> RunStates:
         """States with the acting forces; columns: further names that formulas may use."""
         mechanism = self.simulated.mechanism
         layout = mechanism.layout
         driving = {name: np.zeros(len(times)) for name in (*layout.forces, *layout.inputs)} | self._given(
-            times, q, v, columns or {}
+            times, q, v, z, columns or {}
         )
         tau, u = (
             np.reshape([driving[name] for name in names], (-1, len(times))).T
             for names in (layout.forces, layout.inputs)
         )
-        return RunStates(mechanism, self.simulated.parameters, times, q, v, tau, u)
+        return RunStates(mechanism, self.simulated.parameters, times, q, v, tau, u, z)
 
-    def _given(self, times: Floats, q: Floats, v: Floats, columns: Mapping[str, Floats]) -> dict[str, Floats]:
+    def _given(
+        self, times: Floats, q: Floats, v: Floats, z: Floats, columns: Mapping[str, Floats]
+    ) -> dict[str, Floats]:
         simulated, rows = self.simulated, dict[str, Floats]()
         if self._formulas is not None:
-            names = (*simulated.mechanism.layout.positions, *simulated.mechanism.layout.velocities)
-            state = dict(zip(names, np.hstack([q, v]).T, strict=True))
+            state = dict(zip(simulated.mechanism.layout.initial, np.hstack([q, v, z]).T, strict=True))
             found = interpret(self._formulas, {**columns, TIME: times, **state})
             rows = {name: np.broadcast_to(found[name], times.shape) for name in simulated.inputs}
         if simulated.signals is not None and simulated.sampled:
@@ -117,13 +119,15 @@ class Driving:
 
 @dataclass(frozen=True, eq=False)
 class BetweenStates:
-    """Rows with their accelerations and the rates of positions; covered: whether each step between rows is smooth."""
+    """Rows with their accelerations and the rates of positions and first-order states; covered: whether each step
+    between rows is smooth."""
 
     states: RunStates
     driving: Driving
     rates: Floats
     curvatures: Floats
     accelerations: Floats
+    state_rates: Floats
     covered: NDArray[np.bool_]
 
     def at(self, times: Floats) -> RunStates:
@@ -133,7 +137,8 @@ class BetweenStates:
         v = cubic(rows.times, times, rows.v, self.accelerations)
         positions, velocities = _coordinates(rows.mechanism)
         v[:, velocities] = rates[:, positions]
-        return self.driving.states(times, _unit_quaternions(rows.mechanism, q), v)
+        z = cubic(rows.times, times, rows.z, self.state_rates)
+        return self.driving.states(times, _unit_quaternions(rows.mechanism, q), v, z)
 
 
 def between(states: RunStates, driving: Driving) -> BetweenStates:
@@ -143,14 +148,15 @@ def between(states: RunStates, driving: Driving) -> BetweenStates:
     rough = set(np.flatnonzero(~motion.smooth(found)).tolist())
     if not rough:
         return found
-    table = np.column_stack([states.times, states.q, states.v])
+    table = np.column_stack([states.times, states.q, states.v, states.z])
     rows, covered = [], list[bool]()
     for k in range(len(table) - 1):
         further = motion.integrated(k) if k in rough else table[:0]
         rows += [table[k : k + 1], table[:0] if further is None else further]
         covered += [further is not None] * (1 + len(rows[-1]))
     whole, width = np.vstack([*rows, table[-1:]]), 1 + states.q.shape[1]
-    refined = motion.known(driving.states(whole[:, 0], whole[:, 1:width], whole[:, width:]))
+    q, v, z = np.split(whole[:, 1:], [width - 1, width - 1 + states.v.shape[1]], axis=1)
+    refined = motion.known(driving.states(whole[:, 0], q, v, z))
     return replace(refined, covered=np.array(covered))
 
 
@@ -163,7 +169,8 @@ class _Motion:
 
     def __init__(self, states: RunStates, driving: Driving) -> None:
         self.states, self.driving, self.evaluations = states, driving, 0
-        self.kernel = kernel_of(states.mechanism, "qdd", states.parameters)
+        rates = [STATE_RATES] if states.mechanism.states else []
+        self.kernel = kernel_of(states.mechanism, ["qdd", *rates], states.parameters)
 
     @cached_property
     def _rates(self) -> Graph:
@@ -180,45 +187,52 @@ class _Motion:
         names = (*layout.positions, *layout.velocities)
         return np.asarray(interpret(self._rates, dict(zip(names, np.hstack([q, v]).T, strict=True)))["rates"])
 
-    def accelerations(self, states: RunStates) -> Floats:
-        """Of all velocities."""
-        return called_rows(self.kernel, states.arguments)["qdd"]
+    def accelerations(self, states: RunStates) -> tuple[Floats, Floats]:
+        """Of all velocities; and the rates of the first-order states."""
+        found = called_rows(self.kernel, states.arguments)
+        return found["qdd"], found.get(STATE_RATES, np.zeros((len(states.times), 0)))
 
     def known(self, states: RunStates) -> BetweenStates:
         """Rows with the data of their polynomials."""
-        a = self.accelerations(states)
+        a, own = self.accelerations(states)
         rates = self.position_rates(states.q, states.v)
         curvatures = self.position_rates(states.q, a)
         layout = states.mechanism.layout
         for start in layout.quaternions:  # their rates are linear in both the quaternion and the velocities
             part = slice(start, start + 4)
             curvatures[:, part] += self.position_rates(rates, states.v)[:, part]
-        return BetweenStates(states, self.driving, rates, curvatures, a, np.ones(len(states.times) - 1, dtype=bool))
+        covered = np.ones(len(states.times) - 1, dtype=bool)
+        return BetweenStates(states, self.driving, rates, curvatures, a, own, covered)
 
     def smooth(self, found: BetweenStates) -> NDArray[np.bool_]:
         """For each step, whether the polynomials satisfy the equations in the middle."""
-        rows, a = found.states, found.accelerations
+        rows = found.states
         step = np.diff(rows.times)[:, None]
-        supposed = 1.5 * np.diff(rows.v, axis=0) / step - 0.25 * (a[:-1] + a[1:])
-        exact = self.accelerations(found.at(rows.times[:-1] + step[:, 0] / 2))
-        size = np.maximum(np.maximum(np.abs(a[:-1]), np.abs(a[1:])), np.abs(exact)).max(axis=1, initial=0.0)
-        size = np.maximum(size, 1e-9 * np.max(np.abs(a), initial=1e-300))
-        return np.asarray(np.max(np.abs(supposed - exact), axis=1, initial=0.0) <= _DEFECT * size)
+        exact, own = self.accelerations(found.at(rows.times[:-1] + step[:, 0] / 2))
+        smooth = _satisfied(step, rows.v, found.accelerations, exact).all(axis=1)
+        if not rows.z.shape[1]:
+            return np.asarray(smooth)
+        each = [
+            _satisfied(step, *(one[:, k : k + 1] for one in (rows.z, found.state_rates, own)))
+            for k in range(rows.z.shape[1])
+        ]
+        return np.asarray(smooth & np.hstack(each).all(axis=1))
 
     def integrated(self, k: int) -> Floats | None:
         """Times and states between a row and the next; None if integration from one does not lead to the other."""
         rows = self.states
         width, span = rows.q.shape[1], (float(rows.times[k]), float(rows.times[k + 1]))
-        start, end = (np.concatenate([rows.q[i], rows.v[i]]) for i in (k, k + 1))
+        moving = width + rows.v.shape[1]
+        start, end = (np.concatenate([rows.q[i], rows.v[i], rows.z[i]]) for i in (k, k + 1))
         most = min(self.evaluations + _MOST_EVALUATIONS, _MOST_TOGETHER)
 
         def rate(t: float, y: Floats) -> Floats:
             self.evaluations += 1
             if self.evaluations > most:
                 raise _TooManyEvaluations
-            q, v = y[None, :width], y[None, width:]
-            a = self.accelerations(self.driving.states(np.array([t]), q, v))
-            return np.concatenate([self.position_rates(q, v)[0], a[0]])
+            q, v, z = y[None, :width], y[None, width:moving], y[None, moving:]
+            a, own = self.accelerations(self.driving.states(np.array([t]), q, v, z))
+            return np.concatenate([self.position_rates(q, v)[0], a[0], own[0]])
 
         try:
             found = solve_ivp(rate, span, start, "DOP853", rtol=_TOLERANCE, atol=_TOLERANCE * 1e-2, dense_output=True)
@@ -232,6 +246,14 @@ class _Motion:
         parts = [np.linspace(a, b, 8, endpoint=False) for a, b in zip(found.t[:-1], found.t[1:], strict=True)]
         times = np.concatenate(parts)[1:]
         return np.column_stack([times, found.sol(times).T])
+
+
+def _satisfied(step: Floats, values: Floats, rates: Floats, exact: Floats) -> NDArray[np.bool_]:
+    """For each step, whether the slope of the cubic in the middle is the exact rate, relative to the largest."""
+    supposed = 1.5 * np.diff(values, axis=0) / step - 0.25 * (rates[:-1] + rates[1:])
+    size = np.maximum(np.maximum(np.abs(rates[:-1]), np.abs(rates[1:])), np.abs(exact)).max(axis=1, initial=0.0)
+    size = np.maximum(size, 1e-9 * np.max(np.abs(rates), initial=1e-300))
+    return np.asarray(np.max(np.abs(supposed - exact), axis=1, initial=0.0, keepdims=True) <= _DEFECT * size[:, None])
 
 
 def _coordinates(mechanism: Mechanism) -> tuple[list[int], list[int]]:

@@ -28,6 +28,7 @@ from kinegraph.tasks.operating_point import (
     force_kernel,
     refuse_quaternions,
     row_kernel,
+    state_kernel,
 )
 from kinegraph.tasks.steady.balance import cyclic_velocities
 
@@ -101,10 +102,9 @@ class Shooting:
         self.mechanism, self.settings, self.by = starting_at(mechanism, point), settings, by
         at_rest = replace(point, v=np.zeros_like(point.v))
         rows = row_kernel(mechanism, settings.parameters) if is_constrained(mechanism) else None
-        self.cyclic = tuple(
-            layout.positions.index(layout.velocities[k].removesuffix("'"))
-            for k in cyclic_velocities(mechanism, at_rest, force_kernel(mechanism, settings.parameters), rows)
-        )
+        forces, states = force_kernel(mechanism, settings.parameters), state_kernel(mechanism, settings.parameters)
+        still = cyclic_velocities(mechanism, at_rest, forces, rows, states=states)
+        self.cyclic = tuple(layout.positions.index(layout.velocities[k].removesuffix("'")) for k in still)
         self.driven = is_driven(mechanism, settings)
         others = [name for k, name in enumerate(layout.positions) if k not in self.cyclic]
         self.turns = repeating(mechanism, point, settings.parameters, others)

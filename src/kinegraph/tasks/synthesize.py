@@ -21,7 +21,7 @@ from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.differentiate import jacobian
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
 from kinegraph.jit.kernel import compile_graph
-from kinegraph.model.constraints import is_constrained, refuse_states
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.evaluate import float_values, parameter_values
 from kinegraph.model.expressions import TIME, Operation, Scalar, expression, names
 from kinegraph.model.mechanism import Mechanism, Parameter
@@ -128,7 +128,6 @@ def synthesize(
     starts: number of starts; further ones are random places between finite bounds, and the best result is returned.
     """
     mechanism = mechanism_of(model)
-    refuse_states(mechanism, "synthesize")
     for what, given in (("wanted", wanted), ("bounds", bounds)):
         if not isinstance(given, Mapping) or not given:
             raise TaskError(f"{what} is {given!r:.60}: give values by name, e.g. {{'tip.x': 0.3}}, {{'l1': (0.5, 2)}}")
@@ -205,7 +204,6 @@ def synthesize_path(
     starts: number of starts; further ones are random places between the bounds, and the best result is returned.
     """
     underlying = mechanism_of(model)
-    refuse_states(underlying, "synthesize")
     if is_constrained(underlying):
         raise TaskError(f"{underlying.name} has loops: write its angles by triangles, as in the library model `crane`")
     for what, given in (("wanted", wanted), ("bounds", bounds)):

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints import refuse_states
 from kinegraph.model.expressions import PI, TIME, Name, Operation, Scalar, expression
 from kinegraph.model.mechanism import Coordinate, Mechanism
 from kinegraph.model.names import did_you_mean
@@ -152,7 +151,6 @@ def synthesize_cycle(
     starts, seed: number of starts, of which all but the first are random within bounds.
     """
     mechanism = mechanism_of(model)
-    refuse_states(mechanism, "synthesize_cycle")
     if not isinstance(bounds, Mapping) or not bounds:
         raise TaskError(f"bounds is {bounds!r:.60}: give values by name, e.g. {{'l1': (0.5, 2)}}")
     if not goals and not path:

@@ -11,7 +11,7 @@ import numpy as np
 from kinegraph.assembly.assemble import Assembler
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.errors import KinegraphError, TaskError
-from kinegraph.model.constraints import is_constrained, refuse_states
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import Expression, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.seeds import generator
@@ -153,7 +153,6 @@ def tolerances(
     samples: number of random samples, by default 2000, of cycles and runs 200; 0 for none. seed: of the samples.
     """
     mechanism = mechanism_of(model)
-    refuse_states(mechanism, "tolerances")
     names = [outputs] if isinstance(outputs, str) else list(outputs)
     widths = _widths(mechanism, names, tolerances, distribution)
     free = tuple(tolerances)

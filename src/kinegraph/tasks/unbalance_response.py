@@ -10,8 +10,9 @@ from scipy.optimize import minimize_scalar
 
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.derive.constraints.redundancy import moved_positions
+from kinegraph.derive.dynamics.state_rate import STATE_RATES
 from kinegraph.errors import TaskError
-from kinegraph.model.constraints import is_constrained, refuse_states
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import component, did_you_mean
@@ -114,7 +115,6 @@ def unbalance_response(
     times: number of equal intervals of speed. Peaks are searched for between them.
     """
     mechanism = mechanism_of(model)
-    refuse_states(mechanism, "unbalance_response")
     refuse_quaternions(mechanism, "unbalance_response supports")
     check_speeds(low, high, times)
     known = {one.name for one in mechanism.parameters}
@@ -172,8 +172,9 @@ class _Response:
         point = rotor.at(speed)
         linear = linearized_at(rotor.mechanism, point, parameters=rotor.parameters)
         space = tangent(rotor.mechanism, point, rotor.parameters)
-        force = self._force(point, speed)[list(space.moving)]
-        right = np.concatenate([np.zeros(len(space.displaced)), force])
+        force = self._force(point, speed)
+        size = len(point.v)
+        right = np.concatenate([np.zeros(len(space.displaced)), force[:size][list(space.moving)], force[size:]])
         matrix = 1j * abs(speed) * np.eye(len(linear.A)) - linear.A
         found = np.linalg.lstsq(matrix, right, rcond=None)[0]
         return np.asarray(self._seen(point) @ rotor.displacements(point, found))
@@ -183,17 +184,24 @@ class _Response:
         return lambda speed: float(abs(self.at(speed)[output]))
 
     def _force(self, point: OperatingPoint, speed: float) -> np.ndarray:
-        """The accelerations that the unbalance causes, at the frequency of rotation."""
+        """The accelerations, and the rates of first-order states, that the unbalance causes at the frequency of
+        rotation."""
         rotor = self.rotor
         self._require_free_of_constraints(point)
         period = 2 * np.pi / abs(speed) if speed else 1.0
-        words = [parameter_slope("qdd", name) for name in self.unbalance]
-        kernel = kernel_of(rotor.mechanism, words, rotor.parameters, point.runtime)
-        parts = np.zeros((len(words), _ANGLES, len(point.v)))
+        words = {name: [parameter_slope("qdd", name)] for name in self.unbalance}
+        if rotor.mechanism.states:
+            words = {name: [*one, parameter_slope(STATE_RATES, name)] for name, one in words.items()}
+        kernel = kernel_of(
+            rotor.mechanism, [word for one in words.values() for word in one], rotor.parameters, point.runtime
+        )
+        parts = np.zeros((len(words), _ANGLES, len(point.v) + len(point.z)))
         for k in range(_ANGLES):
             turned = moved_positions(rotor.mechanism, point.q, point.v * (k * period / _ANGLES))
             found = called(kernel, point.at(turned).arguments())
-            parts[:, k] = [value * found[word] for word, value in zip(words, self.unbalance.values(), strict=True)]
+            parts[:, k] = [
+                value * np.concatenate([found[word] for word in words[name]]) for name, value in self.unbalance.items()
+            ]
         for (name, value), part in zip(self.unbalance.items(), parts, strict=True):
             if speed and value and not np.any(part):
                 raise TaskError(

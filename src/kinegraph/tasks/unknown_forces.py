@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ from kinegraph.graph.node import Graph, Output
 from kinegraph.graph.proof import prove
 from kinegraph.jit.kernel import compile_graph
 from kinegraph.model.changes.coordinates import with_known
-from kinegraph.model.constraints import is_constrained, refuse_states
+from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import TIME, Scalar
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
@@ -54,18 +54,20 @@ from kinegraph.tasks.prescribed_motion import (
     prescribed_functions,
     require_all_prescribed,
 )
+from kinegraph.tasks.states_in_motion import given_states, states_along, with_unknown_states
 
 # `unknown_forces`: A X = B, one equation for every coordinate.
 
 
 @dataclass(frozen=True)
 class ForceProblem:
-    """A mechanism and its unknown forces."""
+    """A mechanism and its unknown forces; z: the first-order states at the first time."""
 
     mechanism: Mechanism
     names: tuple[str, ...]
     parameters: Mapping[str, Scalar] | None
     way: Formation = Formation.NEW
+    z: Floats = field(default_factory=lambda: np.zeros(0))
 
     def whole(self, driven: tuple[str, ...], given: SampledMotion, near: SampledMotion | None = None) -> SampledMotion:
         """The motion of all coordinates, from that of the prescribed ones; near: the motion at other times."""
@@ -73,13 +75,39 @@ class ForceProblem:
             return given
         return completed(self._constraints, driven, given, self.parameters, near)
 
+    def prescribed(
+        self, laws: Mapping[str, PrescribedMotion], times: Floats, near: SampledMotion | None = None
+    ) -> tuple[SampledMotion, SampledMotion]:
+        """The motion of the prescribed coordinates and that of all, without first-order states."""
+        given = prescribed_functions(self.mechanism, laws, times, self.parameters)
+        return given, self.whole(tuple(laws), given, near)
+
+    def with_states(self, motion: SampledMotion, laws: Mapping[str, PrescribedMotion], start: float) -> SampledMotion:
+        """The motion with its first-order states, integrated from the start of the whole motion on."""
+        if not self.mechanism.states:
+            return motion
+        times, places = np.unique(motion.times, return_inverse=True)
+        if times[0] < start:
+            raise TaskError(f"{self.mechanism.name}: its first-order states are known from t = {start:.6g} on")
+        begun = times if times[0] == start else np.array([start, *times])
+        near = motion if len(times) > 1 and np.array_equal(times, motion.times) else None
+
+        def exact(at: Floats) -> SampledMotion:
+            return self.prescribed(laws, at, near)[1]
+
+        sampled = not laws or any(isinstance(law, Measured) for law in laws.values())
+        if sampled and near is None and len(times) > 1:
+            raise TaskError(f"{self.mechanism.name} has first-order states: give increasing times")
+        z = states_along(self.mechanism, self.parameters, self.z, begun, motion if sampled else exact)
+        return replace(motion, z=z[len(begun) - len(times) :][places])
+
     def equations(self, motion: SampledMotion, driven: tuple[str, ...] = ()) -> ForceEquations:
         """A and B at every time; with loops along the motions they allow, in which their forces do no work.
 
         driven: coordinates whose equations are preferred with loops, as far as they are independent; then those of
         others.
         """
-        values: dict[str, Floats | float] = {"q": motion.q, "v": motion.v, "a": motion.a, "t": motion.times}
+        values = motion.arguments
         a, b = force_matrices(self.mechanism, self.names, self.way, self.parameters, values)
         _require_finite(motion.times, a, b)
         if not is_constrained(self.mechanism):
@@ -94,7 +122,7 @@ class ForceProblem:
     @property
     def _constraints(self) -> Mechanism:
         """The constraints of the motion, without the forces."""
-        return replace(self.mechanism, unknowns=(), elements=(), contacts=())
+        return replace(self.mechanism, unknowns=(), elements=(), contacts=(), states=())
 
 
 @dataclass(frozen=True)
@@ -135,8 +163,8 @@ class UnknownForces(Tabular):
 
     def between(self, times: Floats) -> UnknownForces:
         """The same at other times within the range, without errors. The motion must be given by formulas."""
-        given = prescribed_functions(self.problem.mechanism, self.prescribed, times, self.problem.parameters)
-        whole = self.problem.whole(tuple(self.prescribed), given, self.motion)
+        _, whole = self.problem.prescribed(self.prescribed, times, self.motion)
+        whole = self.problem.with_states(whole, self.prescribed, float(self.times[0]))
         found = solved(self.problem.equations(whole, tuple(self.prescribed)), False)
         return replace(self, times=times, values=found.values, motion=whole, errors=None)
 
@@ -166,7 +194,8 @@ class UnknownForces(Tabular):
     def save(self, path: str | Path) -> Path:
         """Write times, the motion and the forces to a .csv, .npz or .parquet file."""
         layout, motion = self.problem.mechanism.layout, self.motion
-        parts = ((layout.positions, motion.q), (layout.velocities, motion.v), (layout.accelerations, motion.a))
+        parts = [(layout.positions, motion.q), (layout.velocities, motion.v), (layout.accelerations, motion.a)]
+        parts += [] if motion.z is None else [(layout.states, motion.z)]
         columns = {name: rows[:, k] for names, rows in parts for k, name in enumerate(names)}
         return save_columns(path, {TIME: self.times, **columns, **self._table()})
 
@@ -198,6 +227,7 @@ def unknown_forces(
     *,
     unknown: Sequence[str] = (),
     inputs: Mapping[str, Scalar] | None = None,
+    state: Mapping[str, Scalar] | None = None,
     parameters: Mapping[str, Scalar] | None = None,
     method: Formation | str = Formation.NEW,
     least_norm: bool = False,
@@ -208,28 +238,31 @@ def unknown_forces(
     motion: a formula of time or `Measured` samples for every coordinate (with loops, for the independent ones); or the
         motion from `follow`. Formulas are differentiated exactly, samples are smoothed.
     times: an array of times; by default those of the samples or of the motion.
-    unknown: names of `unknown` statements, free inputs, or forces on coordinates (`tau:q1`); by default all unknowns of
-        the model. Unknowns of the model that are not named are zero.
+    unknown: names of `unknown` statements, free inputs, forces on coordinates (`tau:q1`), or first-order states that
+        act as forces, such as pressures; by default all unknowns of the model. Unknowns of the model that are not
+        named are zero.
     inputs: values of the other inputs, as formulas of time.
+    state: first-order states at the first time, by default their initial values; they are integrated along the motion.
     method: how the equations are formed: new or old; both are proved equal.
     least_norm: if the motion does not determine the values, choose those with the smallest sum of squares (N and N m
         count alike) instead of NaN.
     least_squares: if the unknowns cannot cause the motion, minimize the missing forces on the coordinates in
         `equations` instead of raising an error.
     """
-    mechanism = with_values(mechanism_of(model), inputs or {})
-    refuse_states(mechanism, "unknown_forces")
+    mechanism = with_unknown_states(with_values(mechanism_of(model), inputs or {}), unknown)
     names = unknown_names(mechanism, unknown)
     require_values(mechanism, names)
-    problem = ForceProblem(mechanism, names, parameters, one_of(Formation, method, "method", TaskError))
+    way = one_of(Formation, method, "method", TaskError)
+    problem = ForceProblem(mechanism, names, parameters, way, given_states(mechanism, state, parameters))
     if isinstance(motion, SampledMotion):
-        return _forces(problem, motion, motion, {}, least_norm, least_squares)
+        whole = problem.with_states(motion, {}, float(motion.times[0]))
+        return _forces(problem, whole, motion, {}, least_norm, least_squares)
     at = _times(motion, times)
     if not is_constrained(mechanism):
         require_all_prescribed(mechanism, motion)
         motion = {name: motion[name] for name in (*mechanism.layout.positions, *motion)}
-    given = prescribed_functions(mechanism, motion, at, parameters)
-    whole = problem.whole(tuple(motion), given)
+    given, whole = problem.prescribed(motion, at)
+    whole = problem.with_states(whole, motion, float(at[0]))
     return _forces(problem, whole, given, motion, least_norm, least_squares)
 
 
@@ -248,7 +281,7 @@ def _forces(
     errors = None
     if measured:
         covariances = {list(laws).index(name): one.covariances(whole.times) for name, one in measured.items()}
-        errors = _errors(problem, tuple(laws), given, covariances, found)
+        errors = _errors(problem, tuple(laws), given, covariances, found, whole.z)
     bands = {name: one.standard_errors(whole.times)[:, 2] for name, one in measured.items()}
     return UnknownForces(
         whole.times, problem.names, found.values, found.determinate, found.residual, found.near_singular,
@@ -321,23 +354,29 @@ def _errors(
     given: SampledMotion,
     covariances: Mapping[int, Floats],
     found: Solved,
+    z: Floats | None,
 ) -> Floats:
-    """Standard errors of the unknowns: the covariance of each coordinate's motion, propagated through the equations."""
+    """Standard errors of the unknowns: the covariance of each coordinate's motion, propagated through the equations.
+
+    First-order states z count as known: they follow from the whole motion, whose errors average out.
+    """
     variance = np.zeros_like(found.values)
     for place, covariance in covariances.items():
         directions = _square_roots(covariance)
         for k in range(3):
-            ends = [_nudged(problem, driven, given, place, sign * directions[:, :, k]) for sign in (1, -1)]
+            ends = [_nudged(problem, driven, given, place, sign * directions[:, :, k], z) for sign in (1, -1)]
             variance += ((ends[0] - ends[1]) / 2) ** 2
     return np.sqrt(variance)
 
 
-def _nudged(problem: ForceProblem, driven: tuple[str, ...], given: SampledMotion, place: int, by: Floats) -> Floats:
+def _nudged(
+    problem: ForceProblem, driven: tuple[str, ...], given: SampledMotion, place: int, by: Floats, z: Floats | None
+) -> Floats:
     """The unknowns for a motion perturbed in one coordinate."""
     q, v, a = (part.copy() for part in (given.q, given.v, given.a))
     for part, change in zip((q, v, a), by.T, strict=True):
         part[:, place] += change
-    whole = problem.whole(driven, SampledMotion(given.times, q, v, a))
+    whole = replace(problem.whole(driven, SampledMotion(given.times, q, v, a)), z=z)
     return solved(problem.equations(whole, driven), False).values
 
 
@@ -384,8 +423,7 @@ def compare_formations(
 
     Forces on coordinates (`tau:q1`) are left out: their columns of A are constant.
     """
-    mechanism = mechanism_of(model)
-    refuse_states(mechanism, "unknown_forces")
+    mechanism = with_unknown_states(mechanism_of(model), unknown)
     names = inputs_among(mechanism, unknown_names(mechanism, unknown))
     if not names:
         raise TaskError("compare_formations: name unknowns of the model or inputs, whose equations are to be formed")

@@ -12,6 +12,7 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.derive.constraints.conditions import dependent_columns, row_rank
 from kinegraph.derive.constraints.positions import ROUNDED
 from kinegraph.derive.constraints.redundancy import holonomic_rows, row_names_of
+from kinegraph.derive.dynamics.state_rate import STATE_RATES
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.errors import TaskError
 from kinegraph.model.constraints import is_constrained
@@ -32,6 +33,7 @@ from kinegraph.tasks.operating_point import (
     parameter_slope,
     row_kernel,
     slope,
+    state_kernel,
 )
 from kinegraph.tasks.tangent_space import acceleration_slopes, solved_columns
 
@@ -83,25 +85,41 @@ _CYCLIC_ROUNDING = 1e-10
 
 
 def cyclic_velocities(
-    mechanism: Mechanism, point: OperatingPoint, forces: Kernel, rows: Kernel | None, geared: bool = False
+    mechanism: Mechanism,
+    point: OperatingPoint,
+    forces: Kernel,
+    rows: Kernel | None,
+    geared: bool = False,
+    states: Kernel | None = None,
 ) -> tuple[int, ...]:
     """The velocities whose coordinates are cyclic: all slopes by them vanish at random states.
 
-    geared: coordinates on which position constraints depend linearly count too, such as those of gears.
+    geared: coordinates on which position constraints depend linearly count too, such as those of gears. states: the
+    rates of first-order states.
     """
     random = np.random.default_rng(5)
     largest = np.zeros(len(point.v))
     for _ in range(_CYCLIC_SAMPLES):
         state = OperatingPoint(
             point.q + random.uniform(-1, 1, len(point.q)), random.uniform(-1, 1, len(point.v)), point.tau, point.u,
-            point.t, point.given, point.z,
+            point.t, point.given, random_states(point.z, random, 1)[0],
         )  # fmt: skip
-        largest = np.maximum(largest, _largest_slopes(mechanism, state, forces, rows, geared))
+        largest = np.maximum(largest, _largest_slopes(mechanism, state, forces, rows, geared, states))
     return tuple(int(index) for index in np.flatnonzero(largest < _CYCLIC_ROUNDING))
 
 
+def random_states(z: Floats, random: np.random.Generator, count: int) -> Floats:
+    """Rows of first-order states about given values."""
+    return np.asarray(z + random.uniform(-1, 1, (count, len(z))) * np.maximum(1.0, np.abs(z)))
+
+
 def _largest_slopes(
-    mechanism: Mechanism, state: OperatingPoint, forces: Kernel, rows: Kernel | None, geared: bool
+    mechanism: Mechanism,
+    state: OperatingPoint,
+    forces: Kernel,
+    rows: Kernel | None,
+    geared: bool,
+    states: Kernel | None,
 ) -> Floats:
     """For every displacement the largest slope by it, relative to the largest of all; zero if it is not finite."""
     size = len(state.v)
@@ -112,29 +130,51 @@ def _largest_slopes(
         if not geared:
             slopes.append(found[JACOBIAN][holonomic_rows(mechanism)])
         slopes.append(found[slope(JACOBIAN, "dq")].reshape(-1, size))
+    if states is not None:
+        slopes.append(called(states, state.arguments())[slope(STATE_RATES, "dq")])
     parts = [np.abs(one) / max(float(np.max(np.abs(one), initial=0.0)), 1e-300) for one in slopes]
     found_largest = np.max(np.vstack(parts), axis=0, initial=0.0)
     return np.where(np.isfinite(found_largest), found_largest, 0.0)
 
 
-# Equations of rest and steady motion: h(q, v) - tau - J^T lambda = 0, constraints(q) = 0, and in steady motion
-# constraint_rates(q, v) = 0. The unknowns are the positions; with constraints the multipliers and the dependent steady
-# rates; last the varied value.
+# Equations of rest and steady motion: h(q, v, z) - tau - J^T lambda = 0, constraints(q) = 0, in steady motion
+# constraint_rates(q, v) = 0, and z'(q, v, z) = 0 for first-order states. The unknowns are the positions; with
+# constraints the multipliers and the dependent steady rates; the states; last the varied value.
 
 
 @dataclass(frozen=True)
 class _Line:
-    """Some equations for rows of states: values, and slopes by displacements, velocities and the varied value."""
+    """Some equations for rows of states: values, and slopes by displacements, velocities, the varied value and z."""
 
     value: Floats
     by_displacement: Floats
     by_velocity: Floats
     by_varied: Floats
+    by_state: Floats
 
-    def of(self, rows: list[int]) -> _Line:
-        """The equations of the given rows."""
-        parts = (self.value, self.by_displacement, self.by_velocity, self.by_varied)
-        return _Line(*(part[:, rows] for part in parts))
+    def of(self, rows: Sequence[int], scales: Floats | None = None) -> _Line:
+        """The equations of the given rows, over scales."""
+        parts = [
+            part[:, list(rows)]
+            for part in (self.value, self.by_displacement, self.by_velocity, self.by_varied, self.by_state)
+        ]
+        if scales is not None:
+            parts = [part / (scales if part.ndim == 2 else scales[:, None]) for part in parts]
+        return _Line(*parts)
+
+
+@dataclass(frozen=True)
+class SteadyStates:
+    """The first-order states whose rates must vanish: their equations, and their sizes and those of their rates.
+
+    A state on which nothing depends, such as dissipated heat, is not among them: it may change forever. The sizes make
+    a pressure of 1e7 Pa comparable to an angle of 1 rad.
+    """
+
+    kernel: Kernel
+    places: tuple[int, ...]
+    sizes: Floats
+    rate_sizes: Floats
 
 
 @dataclass(frozen=True)
@@ -157,11 +197,22 @@ class Balance:
     free: tuple[int, ...] = ()
     moving: bool = False
     varied: Varied | None = None
+    states: SteadyStates | None = None
 
     @property
     def rows(self) -> int:
         """The number of multipliers."""
         return len(self.carrying)
+
+    @property
+    def state_places(self) -> tuple[int, ...]:
+        """The first-order states among the unknowns."""
+        return self.states.places if self.states is not None else ()
+
+    @property
+    def state_columns(self) -> slice:
+        """The entries of the unknowns that are first-order states, over their sizes."""
+        return slice(self.unknowns - len(self.state_places), self.unknowns)
 
     @property
     def positions(self) -> int:
@@ -171,14 +222,14 @@ class Balance:
     @property
     def unknowns(self) -> int:
         """The number of unknowns, without the varied value."""
-        return self.positions + self.rows + len(self.free)
+        return self.positions + self.rows + len(self.free) + len(self.state_places)
 
     def started(self, q: Floats) -> Floats:
         """Initial unknowns at the value of the point, with the multipliers nearest to balance."""
-        rates = np.tile(self.point.v[list(self.free)], (len(q), 1))
+        others = np.tile(np.concatenate([self.point.v[list(self.free)], self._scaled_states()]), (len(q), 1))
         if not self.rows:
-            return np.hstack([q, rates])
-        found = np.hstack([q, np.zeros((len(q), self.rows)), rates])
+            return np.hstack([q, others])
+        found = np.hstack([q, np.zeros((len(q), self.rows)), others])
         arguments = self._arguments(found)
         missing = called_rows(self.forces, arguments)[FORCE] - arguments["tau"]
         pairs = zip(self._rows_at(arguments)[JACOBIAN][:, list(self.carrying)], missing, strict=True)
@@ -196,10 +247,15 @@ class Balance:
             multipliers = unknowns[:, self.positions : self.positions + self.rows]
             lines = [self._held(lines[0], found, multipliers), *self._row_lines(found)]
             by_multiplier = -found[JACOBIAN][:, list(self.carrying)].transpose(0, 2, 1)
+        if self.states is not None:
+            lines.append(self._state_line(arguments).of(self.states.places, self.states.rate_sizes))
         values = np.hstack([line.value for line in lines])
         padding = ((0, 0), (0, values.shape[1] - self.positions), (0, 0))
         blocks = [np.concatenate([line.by_displacement for line in lines], axis=1), np.pad(by_multiplier, padding)]
         blocks.append(np.concatenate([line.by_velocity for line in lines], axis=1)[:, :, list(self.free)])
+        if self.states is not None:
+            by_state = np.concatenate([line.by_state for line in lines], axis=1)[:, :, list(self.states.places)]
+            blocks.append(by_state * self.states.sizes)
         if self.varied is not None:
             blocks.append(np.concatenate([line.by_varied for line in lines], axis=1)[:, :, None])
         return values, np.concatenate(blocks, axis=2)
@@ -220,14 +276,32 @@ class Balance:
         """The arguments of kernels; arguments that vary between rows as rows."""
         count = len(unknowns)
         found = {**self.point.arguments(), "q": unknowns[:, : self.positions]}
-        v = np.tile(self.point.v, (count, 1))
-        v[:, list(self.free)] = unknowns[:, self.positions + self.rows : self.unknowns]
-        rows = {"v": v, "tau": np.tile(self.point.tau, (count, 1)), "u": np.tile(self.point.u, (count, 1))}
+        v, z = np.tile(self.point.v, (count, 1)), np.tile(self.point.z, (count, 1))
+        v[:, list(self.free)] = unknowns[:, self.positions + self.rows : self.state_columns.start]
+        if self.states is not None:
+            z[:, list(self.states.places)] = unknowns[:, self.state_columns] * self.states.sizes
+        rows = {"v": v, "z": z, "tau": np.tile(self.point.tau, (count, 1)), "u": np.tile(self.point.u, (count, 1))}
         rows["p"] = np.tile(self.point.arguments()["p"], (count, 1))
         if self.varied is not None and unknowns.shape[1] > self.unknowns:
             place = 0 if self.varied.group is Variables.PARAMETERS else self.varied.index
             rows[self.varied.group.value][:, place] = unknowns[:, -1]
         return found | rows
+
+    def _scaled_states(self) -> Floats:
+        if self.states is None:
+            return np.zeros(0)
+        return np.asarray(self.point.z[list(self.states.places)] / self.states.sizes)
+
+    def _state_line(self, arguments: Mapping[str, Floats | float]) -> _Line:
+        assert self.states is not None
+        found = called_rows(self.states.kernel, arguments)
+        by_velocity = found[slope(STATE_RATES, "v")]
+        if self.varied is not None and self.varied.group is Variables.INPUTS:
+            by_varied = np.asarray(found[slope(STATE_RATES, "u")][:, :, self.varied.index])
+        else:
+            by_varied = self._by_parameter_or_rate(found, STATE_RATES, by_velocity)
+        by_displacement, by_state = (found[slope(STATE_RATES, by)] for by in ("dq", "z"))
+        return _Line(found[STATE_RATES], by_displacement, by_velocity, by_varied, by_state)
 
     def _rows_at(self, arguments: Mapping[str, Floats | float]) -> dict[str, Floats]:
         assert self.constraints is not None
@@ -246,7 +320,8 @@ class Balance:
             by_varied = found[slope(FORCE, "u")][:, :, self.varied.index]
         else:
             by_varied = self._by_parameter_or_rate(found, FORCE, by_velocity)
-        return _Line(value, found[slope(FORCE, "dq")], by_velocity, by_varied)
+        by_state = found.get(slope(FORCE, "z"), np.zeros((*value.shape, 0)))
+        return _Line(value, found[slope(FORCE, "dq")], by_velocity, by_varied, by_state)
 
     def _by_parameter_or_rate(self, found: Mapping[str, Floats], quantity: str, by_velocity: Floats) -> Floats:
         """The slope by the varied value if it is a parameter or a velocity; otherwise zero."""
@@ -267,16 +342,18 @@ class Balance:
             line.by_displacement - np.einsum("krij,kr->kij", found[slope(JACOBIAN, "dq")][:, carrying], multipliers),
             line.by_velocity,
             by_varied,
+            line.by_state,
         )
 
     def _row_lines(self, found: Mapping[str, Floats]) -> list[_Line]:
         jacobian = found[JACOBIAN]
         held, none = np.zeros_like(jacobian), np.zeros_like(jacobian)
+        stateless = np.zeros((*jacobian.shape[:2], len(self.point.z)))
         held[:, list(self.holonomic)] = jacobian[:, list(self.holonomic)]
-        lines = [_Line(found[VALUE], held, none, self._by_parameter_or_rate(found, VALUE, none))]
+        lines = [_Line(found[VALUE], held, none, self._by_parameter_or_rate(found, VALUE, none), stateless)]
         if self.moving:
             by_varied = self._by_parameter_or_rate(found, RATE, jacobian)
-            lines.append(_Line(found[RATE], found[slope(RATE, "dq")], jacobian, by_varied))
+            lines.append(_Line(found[RATE], found[slope(RATE, "dq")], jacobian, by_varied, stateless))
         return [line.of(list(self.closing)) for line in lines]
 
 
@@ -300,8 +377,11 @@ def balance(
     rows = row_kernel(mechanism, parameters, point.runtime) if constrained else None
     held = [mechanism.layout.velocities.index(name) for name in rates]
     sought = [mechanism.layout.velocities.index(name) for name in unknown]
-    cyclic = cyclic_velocities(mechanism, point, forces, rows)
-    steady = cyclic_velocities(mechanism, point, forces, rows, geared=True) if constrained and moving else cyclic
+    states = state_kernel(mechanism, parameters, point.runtime)
+    cyclic = cyclic_velocities(mechanism, point, forces, rows, states=states)
+    steady = cyclic
+    if constrained and moving:
+        steady = cyclic_velocities(mechanism, point, forces, rows, geared=True, states=states)
     _require_cyclic(mechanism, [*held, *sought], steady)
     free = tuple(k for k in steady if k not in held and (k in sought or (constrained and moving)))
     v = np.zeros_like(point.v)
@@ -316,7 +396,48 @@ def balance(
         carrying = assembler.carrying_rows(entries)
         closing = carrying if assembler.is_rounded else tuple(range(len(entries)))
     holonomic = tuple(holonomic_rows(mechanism))
-    return Balance(forces, rows, replace(point, v=v), carrying, holonomic, closing, cyclic, free, moving)
+    return Balance(
+        forces, rows, replace(point, v=v), carrying, holonomic, closing, cyclic, free, moving,
+        states=None if states is None else _steady_states(replace(point, v=v), forces, states),
+    )  # fmt: skip
+
+
+#: Random states at which sizes are sampled, and rounds of balancing them.
+_SIZE_SAMPLES, _SIZE_ROUNDS = 16, 6
+
+
+def _steady_states(point: OperatingPoint, forces: Kernel, rates: Kernel) -> SteadyStates:
+    """The states on which anything depends, with sizes at which slopes of forces and rates are comparable."""
+    random = np.random.default_rng(6)
+    arguments: dict[str, Floats | float] = {
+        **point.arguments(),
+        "q": point.q + random.uniform(-1, 1, (_SIZE_SAMPLES, len(point.q))),
+        "v": np.tile(point.v, (_SIZE_SAMPLES, 1)),
+        "z": random_states(point.z, random, _SIZE_SAMPLES),
+    }
+    on_forces, on_rates = called_rows(forces, arguments), called_rows(rates, arguments)
+    by_state = np.concatenate([on_forces[slope(FORCE, "z")], on_rates[slope(STATE_RATES, "z")]], axis=1)
+    by_place = np.concatenate([on_forces[slope(FORCE, "dq")], on_rates[slope(STATE_RATES, "dq")]], axis=1)
+    usual = np.concatenate([_usual_sizes(by_place), _usual_sizes(by_state)], axis=1)
+    count, states = by_place.shape[2], by_state.shape[2]
+    places = tuple(k for k in range(states) if usual[:, count + k].any())
+    size = np.ones(count + states)
+    for _ in range(_SIZE_ROUNDS):
+        rows = np.max(usual * size, axis=1, initial=0.0)
+        largest = np.max(usual / np.where(rows > 0, rows, 1.0)[:, None], axis=0, initial=0.0)[count:]
+        size[count:] = np.where(largest > 0, 1 / np.where(largest > 0, largest, 1.0), 1.0)
+    rows = np.max(usual * size, axis=1, initial=0.0)[-states:][list(places)]
+    columns = list(places)
+    return SteadyStates(rates, places, size[count:][columns], np.where(rows > 0, rows, 1.0))
+
+
+def _usual_sizes(slopes: Floats) -> Floats:
+    """The median size of slopes over samples where they are finite; the largest where most vanish."""
+    finite = np.abs(slopes[np.all(np.isfinite(slopes), axis=(1, 2))])
+    if not len(finite):
+        return np.ones(slopes.shape[1:])
+    usual = np.median(finite, axis=0)
+    return np.asarray(np.where(usual > 0, usual, np.max(finite, axis=0)))
 
 
 def _require_cyclic(
@@ -429,10 +550,14 @@ def steady_circling(
 
 
 def _point_at(equations: Balance | SteadyCircling, unknowns: Floats) -> OperatingPoint:
-    """The state of one row of unknowns: positions, multipliers (`rows`), free velocities, the varied value."""
-    v = equations.point.v.copy()
-    v[list(equations.free)] = unknowns[equations.positions + equations.rows : equations.unknowns]
-    point = replace(equations.point, q=unknowns[: equations.positions], v=v)
+    """The state of one row of unknowns: positions, multipliers (`rows`), free velocities, states, the varied value."""
+    v, z = equations.point.v.copy(), equations.point.z
+    first = equations.positions + equations.rows
+    v[list(equations.free)] = unknowns[first : first + len(equations.free)]
+    if isinstance(equations, Balance) and equations.states is not None:
+        z = z.copy()
+        z[list(equations.state_places)] = unknowns[equations.state_columns] * equations.states.sizes
+    point = replace(equations.point, q=unknowns[: equations.positions], v=v, z=z)
     return point if equations.varied is None else equations.varied.at(point, float(unknowns[-1]))
 
 
