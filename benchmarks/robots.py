@@ -172,12 +172,14 @@ def main() -> int:
     parser.add_argument("--states", type=int, default=100)
     parser.add_argument("--base", choices=("fixed", "floating", "both"), default="both")
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--wheels", action="store_true", help="the files of dm_control, gymnasium, robosuite and drake")
+    parser.add_argument("--wheels", action="store_true", help="the MJCF, URDF, SDF and USD files of all packages")
+    parser.add_argument("--folder", type=Path, help="with --wheels: the files of this folder")
+    parser.add_argument("--every", type=int, default=1, help="with --wheels: each N-th file")
     options = parser.parse_args()
     if options.wheels:
         from benchmarks.wheels import run  # needs MuJoCo, which the rest does not
 
-        return run(options.names, min(options.states, 3), options.json)
+        return run(options.names, min(options.states, 3), options.json, options.folder, options.every)
     folder = Path(pin.__file__).parents[4] / "share" / "example-robot-data" / "robots"
     paths = [p for p in sorted(folder.rglob("*.urdf")) if not options.names or any(n in str(p) for n in options.names)]
     bases = tuple(Base) if options.base == "both" else (Base(options.base),)

@@ -131,6 +131,7 @@ class Frames:
                 self._enter(element)
         self._paths: dict[str, tuple[Transform, ...]] = {MODEL: ()}
         self._paths[WORLD] = inverse(self._placed())
+        self.world_pose: tuple[Transform, ...] = ()
         if self.world_link is not None:
             self._take_as_world(self.world_link)
 
@@ -150,13 +151,14 @@ class Frames:
         self._frames[name] = SdfFrame(element, relative, self.pose(element, f"the {element.tag} {name}"), attached)
 
     def _take_as_world(self, link: Element) -> None:
-        """Use a link with the name `world` as the world; it must coincide with it."""
+        """Use a link with the name `world` as a part of the fixed frame, at its pose."""
         pose = link.first("pose")
         base = (pose.get("relative_to") if pose is not None else None) or MODEL
-        if simplified((*self.between(WORLD, base, link), *self.pose(link, "the link world"))):
-            remedy = "rename the link and its references, or remove its pose and that of the model"
-            raise ModelError("the link `world` does not coincide with the world", link.place, remedy)
-        message = "the link `world` is the fixed world"
+        self.world_pose = simplified((*self.between(WORLD, base, link), *self.pose(link, "the link world")))
+        if self.world_pose and (named := next(_references(self.model, WORLD), None)):
+            message = "the link `world` does not coincide with the world, and a frame refers to one of them"
+            raise ModelError(message, named.place, "rename the link and its references, or remove its pose")
+        message = "the link `world` is fixed"
         self.angle_reader.findings.add(FindingKind.ASSUMED, message, link.place, "links called world")
 
     def _placed(self) -> tuple[Transform, ...]:
@@ -230,11 +232,19 @@ class Frames:
 
     def _found(self, name: str, element: Element) -> SdfFrame:
         if name not in self._frames:
-            remedy = did_you_mean(name, self._frames)
-            if "::" in name:
-                remedy = "frames of other models are not supported: put all links and joints into one model"
-            raise ModelError(f"unknown link, joint or frame '{name}' in <{element.tag}>", element.place, remedy)
+            message = f"unknown link, joint or frame '{name}' in <{element.tag}>"
+            raise ModelError(message, element.place, did_you_mean(name, self._frames))
         return self._frames[name]
+
+
+def _references(model: Element, name: str) -> Iterator[Element]:
+    """The elements whose attributes name a frame."""
+    pending = [model]
+    while pending:
+        element = pending.pop()
+        pending += element.children
+        if name in (element.get(word) for word in ("relative_to", "attached_to", "expressed_in")):
+            yield element
 
 
 def end_of(joint: Element, which: str) -> str:

@@ -14,8 +14,9 @@ from kinegraph.io.robot.xml import Element, bound, single, vector
 from kinegraph.io.sdf.frames import MODEL, WORLD, Frames, end_of, flag, rotations, simplified, stated
 from kinegraph.model.constraints import Constraint, Frame, Joint, JointType, Loop
 from kinegraph.model.expressions import PI, Expression, Name, Number, Operation
-from kinegraph.model.mechanism import ZERO, Coordinate, Shift, Transform, inverse
+from kinegraph.model.mechanism import ZERO, Axis, Coordinate, Shift, Transform, inverse
 from kinegraph.model.names import did_you_mean
+from kinegraph.model.poses import pose
 from kinegraph.model.report import Places
 from kinegraph.model.robot_data import Extra, JointFriction, JointLimits, JointSpring
 from kinegraph.model.topology import GROUND, Edge, SpanningTree, Vertex, shortest_tree
@@ -35,11 +36,12 @@ class SdfJointKind(Enum):
     BALL = "ball"
     UNIVERSAL = "universal"
     REVOLUTE2 = "revolute2"
+    GEARBOX = "gearbox"
 
     @property
     def axes(self) -> tuple[str, ...]:
         """The elements of its axes."""
-        if self in (SdfJointKind.FIXED, SdfJointKind.BALL):
+        if self in (SdfJointKind.FIXED, SdfJointKind.BALL, SdfJointKind.GEARBOX):
             return ()
         return ("axis", "axis2") if self in (SdfJointKind.UNIVERSAL, SdfJointKind.REVOLUTE2) else ("axis",)
 
@@ -91,18 +93,18 @@ def _joint(element: Element, frames: Frames) -> SdfJoint:
 
 
 class SdfJointReader:
-    """Reads the joints of a model; `old`: axes are in the model's frame, as before version 1.5."""
+    """Reads the joints of a model."""
 
-    def __init__(self, frames: Frames, joints: Iterable[SdfJoint], old: bool) -> None:
+    def __init__(self, frames: Frames, joints: Iterable[SdfJoint]) -> None:
         self.frames = frames
-        self.old = old
         self.names = NameTable(joint.name for joint in joints if len(joint.kind.axes) == 1)
 
     def directions(self, joint: SdfJoint) -> tuple[Direction, ...]:
         """The axes of a joint, in its own frame."""
-        return tuple(self._direction(joint, tag) for tag in joint.kind.axes)
+        return tuple(self.direction(joint, tag) for tag in joint.kind.axes)
 
-    def _direction(self, joint: SdfJoint, tag: str) -> Direction:
+    def direction(self, joint: SdfJoint, tag: str) -> Direction:
+        """An axis of a joint, in its own frame."""
         axis = joint.element.first(tag)
         if axis is None:
             raise ModelError(
@@ -113,7 +115,7 @@ class SdfJointReader:
             raise ModelError(f"the axis of {joint.what} has no <xyz>", axis.place, "write <xyz>0 0 1</xyz>")
         direction = self.frames.angle_reader.direction(xyz, axis, joint.what)
         written = axis.first("xyz") or axis
-        of_model = self.old or flag(axis, "use_parent_model_frame")
+        of_model = flag(axis, "use_parent_model_frame")
         named = written.get("expressed_in") or (MODEL if of_model else joint.name)
         turned = rotations(self.frames.between(joint.name, named, written))
         return replace(direction, turns=simplified((*turned, *direction.turns)))
@@ -240,11 +242,10 @@ Motions = Mapping[str, JointMotion]
 
 
 def mimic_constraints(
-    joints: Mapping[str, SdfJoint], motions: Motions, forbidden: Iterable[str], places: Places
+    joints: Mapping[str, SdfJoint], motions: Motions, names: NameTable, places: Places
 ) -> tuple[Constraint, ...]:
     """follower = multiplier (leader - reference) + offset, for each axis with <mimic>; `motions` are those of joints
-    in the tree, `forbidden` are names already in use."""
-    names = NameTable((), forbidden)
+    in the tree."""
     return tuple(
         places.mark(_constraint(joint, tag, mimic, joints, motions, names), mimic.place)
         for joint in joints.values()
@@ -295,15 +296,82 @@ def _coordinate(joint: SdfJoint, tag: str, motions: Motions, mimic: Element) -> 
     return own
 
 
+# Gearboxes as constraints on coordinates
+
+
+def gear_constraints(
+    gears: Iterable[SdfJoint],
+    joints: Mapping[str, SdfJoint],
+    motions: Motions,
+    reader: SdfJointReader,
+    names: NameTable,
+    places: Places,
+) -> Iterator[Constraint]:
+    """angle of the child = -ratio * angle of the parent, both seen from the reference body, about axis2 and axis."""
+    for gear in gears:
+        ratio = single(stated(gear.element), "gearbox_ratio")
+        if ratio is None:
+            message = f"{gear.what} has no <gearbox_ratio>"
+            raise ModelError(message, gear.element.place, "write <gearbox_ratio>")
+        first = _geared_angle(gear, "axis", gear.parent, joints, motions, reader)
+        second = _geared_angle(gear, "axis2", gear.child, joints, motions, reader)
+        yield places.mark(Constraint(names.fresh(gear.name), second, linear(-ratio, first)), gear.element.place)
+
+
+def gear_reference(gear: SdfJoint, frames: Frames) -> str:
+    """The link from which the angles of a gearbox are measured."""
+    return frames.link_of(end_of(gear.element, "gearbox_reference_body"), gear.element)
+
+
+def _geared(gear: SdfJoint, link: str, frames: Frames, joints: Iterable[SdfJoint]) -> SdfJoint | None:
+    """The revolute joint between a link of a gearbox and its reference body."""
+    ends = {gear_reference(gear, frames), link}
+    turning = (one for one in joints if one.kind in (SdfJointKind.REVOLUTE, SdfJointKind.CONTINUOUS))
+    return next((one for one in turning if {one.parent, one.child} == ends), None)
+
+
+def _geared_angle(
+    gear: SdfJoint,
+    tag: str,
+    link: str,
+    joints: Mapping[str, SdfJoint],
+    motions: Motions,
+    reader: SdfJointReader,
+) -> Expression:
+    """The angle of a link relative to the reference body, about an axis of the gearbox."""
+    joint = _geared(gear, link, reader.frames, joints.values())
+    if joint is None or joint.name not in motions:
+        message = f"{gear.what}: no revolute joint connects {link} with the gearbox_reference_body"
+        raise ModelError(message, gear.element.place, "connect both links of a gearbox to its reference body")
+    place = gear.element
+    axes = [
+        pose((*reader.frames.between(joint.name, one.name, place), *direction.turns))[0][
+            :, list(Axis).index(direction.axis)
+        ]
+        * direction.sign
+        for one, direction in ((joint, reader.directions(joint)[0]), (gear, reader.direction(gear, tag)))
+    ]
+    along = float(axes[0] @ axes[1])
+    if abs(along) < 1 - 1e-6:
+        message = f"the {tag} of {gear.what} is not parallel to the axis of {joint.name}"
+        raise ModelError(message, place.place, "write the axis of the joint")
+    ((own,),) = motions[joint.name].displacements
+    outwards = joint.child == link
+    return linear(Fraction(1 if outwards == (along > 0) else -1), own)
+
+
 # The spanning tree of links
 
 #: Prefix of the free joint of a link that is not connected to the world.
 FREE = "::free::"
 
 
-def link_tree(frames: Frames, joints: Collection[SdfJoint], reader: SdfJointReader) -> SpanningTree:
+def link_tree(
+    frames: Frames, joints: Collection[SdfJoint], gears: Collection[SdfJoint], reader: SdfJointReader
+) -> SpanningTree:
     """The tree with the shortest chains; it contains joints with springs or friction if possible."""
-    edges = [_edge(joint, reader, follows_or_leads(joint, joints)) for joint in joints]
+    turned = [_geared(gear, link, frames, joints) for gear in gears for link in (gear.parent, gear.child)]
+    edges = [_edge(joint, reader, joint in turned or follows_or_leads(joint, joints)) for joint in joints]
     free = [
         Edge(FREE + link, GROUND, link, False, False, may_stand=True, stays=True) for link in _roots(frames, joints)
     ]

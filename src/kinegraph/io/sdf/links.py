@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from kinegraph.errors import ModelError
 from kinegraph.io.meshes import MeshFinder, mesh_scale
 from kinegraph.io.robot.xml import Element, single, vector
-from kinegraph.io.sdf.frames import Frames, simplified, stated
+from kinegraph.io.sdf.frames import WORLD, Frames, simplified, stated
 from kinegraph.model.expressions import Expression, Number
 from kinegraph.model.mechanism import Inertia, Transform
 from kinegraph.model.report import FindingKind
@@ -87,6 +87,8 @@ class SdfShapeReader:
         pose = element.first("pose")
         named = (pose.get("relative_to") if pose is not None else None) or link
         own = self.frames.pose(element, f"a shape of {link}")
+        if link == WORLD:
+            return simplified((*self.frames.world_pose, *own))
         return simplified((*self.frames.between(link, named, element), *own))
 
 

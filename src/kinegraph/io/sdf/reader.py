@@ -7,7 +7,6 @@ from fractions import Fraction
 from os import PathLike
 from pathlib import Path
 
-from kinegraph.errors import ModelError
 from kinegraph.io.meshes import MeshFinder
 from kinegraph.io.model_format import ModelFormat, require_root
 from kinegraph.io.options import AS_WRITTEN, RobotFileOptions
@@ -30,13 +29,16 @@ from kinegraph.io.sdf.frames import WORLD, Frames, flag, simplified, stated
 from kinegraph.io.sdf.joints import (
     FREE,
     SdfJoint,
+    SdfJointKind,
     SdfJointReader,
+    gear_constraints,
     link_tree,
     mimic_constraints,
     read_extras,
     read_joints,
 )
 from kinegraph.io.sdf.links import SdfShapeReader, read_inertia
+from kinegraph.io.sdf.nested import Nesting
 from kinegraph.model.constraints import Loop
 from kinegraph.model.expressions import Expression, Number, expression, text
 from kinegraph.model.mechanism import Body, Mechanism, Transform
@@ -51,12 +53,14 @@ Gravity = tuple[Expression, Expression, Expression]
 class SdfRobotBuilder:
     """Converts links and joints, in the order of the file, to a mechanism."""
 
-    def __init__(self, frames: Frames, meshes: MeshFinder, old: bool) -> None:
+    def __init__(self, frames: Frames, meshes: MeshFinder) -> None:
         self.frames = frames
         self.static = flag(frames.model, "static")
-        self.joints = {} if self.static else {joint.name: joint for joint in read_joints(frames)}
-        self.reader = SdfJointReader(frames, self.joints.values(), old)
-        self.tree = link_tree(frames, self.joints.values(), self.reader)
+        every = [] if self.static else read_joints(frames)
+        self.joints = {joint.name: joint for joint in every if joint.kind is not SdfJointKind.GEARBOX}
+        self.gears = [joint for joint in every if joint.kind is SdfJointKind.GEARBOX]
+        self.reader = SdfJointReader(frames, self.joints.values())
+        self.tree = link_tree(frames, self.joints.values(), self.gears, self.reader)
         self.shapes = SdfShapeReader(frames, meshes)
         self.links = NameTable(frames.links, STATEMENTS)
         self.places = Places()
@@ -78,7 +82,11 @@ class SdfRobotBuilder:
             self._extras.extend(self.shapes.shapes(self.frames.world_link, None))
         name = model_name_from(self.frames.model.get("name") or "mechanism")
         taken = (*STATEMENTS, *(body.name for body in bodies), *(loop.name for loop in loops))
-        relations = mimic_constraints(self.joints, self._motions, taken, self.places)
+        names = NameTable((), taken)
+        relations = (
+            *mimic_constraints(self.joints, self._motions, names, self.places),
+            *gear_constraints(self.gears, self.joints, self._motions, self.reader, names, self.places),
+        )
         extras = tuple(self._extras)
         bare = Mechanism(
             name, bodies, tuple(coordinates), (), gravity, extras=extras, loops=loops, constraints=relations
@@ -168,17 +176,19 @@ SDF: Vocabulary = {
     "sdf": entry(understood("version"), children="world model light=idle actor"),
     "world": entry(
         idle("name"),
-        children="model include=scenery light=idle scene=idle gui=idle physics=idle audio=idle magnetic_field=idle "
-        "spherical_coordinates=idle road=idle atmosphere=idle wind state actor joint=world_joint frame=idle "
+        children="model include frame light=idle scene=idle gui=idle physics=idle audio=idle magnetic_field=idle "
+        "spherical_coordinates=idle road=idle atmosphere=idle wind state actor joint "
         "population=scenery " + _EXTENSIONS,
         once="gravity=word",
     ),
     "model": entry(
         understood("name canonical_link placement_frame"),
-        children="link joint frame model=elsewhere include=elsewhere self_collide allow_auto_disable=idle "
+        children="link joint frame model include self_collide allow_auto_disable=idle "
         "enable_wind=wind " + _EXTENSIONS,
         once="pose static=word",
     ),
+    "include": entry(children="plugin=extension experimental:*=extension gz:*=extension",
+                     once="uri=word name=word pose static=word placement_frame=word"),
     "pose": entry(
         understood("relative_to rotation_format degrees"), missing("poses in other frames", frame=""), has_text=True
     ),
@@ -215,8 +225,9 @@ SDF: Vocabulary = {
     "material": entry(children="*=idle", once="diffuse=word"),
     "joint": entry(
         understood("name type"),
-        children="sensor=idle physics=idle gearbox_ratio=gearbox gearbox_reference_body=gearbox " + _EXTENSIONS,
-        once="pose parent=word child=word axis axis2=axis screw_thread_pitch=word thread_pitch=word",
+        children="sensor=idle physics=idle " + _EXTENSIONS,
+        once="pose parent=word child=word axis axis2=axis screw_thread_pitch=word thread_pitch=word "
+        "gearbox_ratio=word gearbox_reference_body=word",
     ),
     "axis": entry(
         children="initial_position drake:*=extension",
@@ -236,15 +247,12 @@ SDF: Vocabulary = {
     "self_collide": left_out("contacts", "false 0", Bearing.CONTACTS),
     "wind": left_out("wind", texts="false 0"),
     "state": left_out("states of a world"),
-    "world_joint": left_out("joints between models"),
     "scenery": left_out("included models"),
-    "elsewhere": left_out("models inside models"),  # an error if links would be missing
     "weight": left_out("links without gravity", texts="true 1"),
     "kinematic": left_out("kinematic links", texts="false 0"),
     "velocity_decay": left_out("damping of links"),
     "fluid_added_mass": left_out("fluid forces"),
     "undrawn": left_out("shapes that are not read"),
-    "gearbox": left_out("gearboxes"),
     "initial_position": left_out("initial positions", texts="0 0.0"),
     "extension": left_out("extensions of other programs"),
 }  # fmt: skip
@@ -254,15 +262,9 @@ SDF: Vocabulary = {
 _GRAVITY: Gravity = (expression(0), expression(0), Number(Fraction("-9.81")))
 _WORLD_GRAVITY: Gravity = (expression(0), expression(0), Number(Fraction("-9.8")))
 
-#: Elements of a model that refer to links of other files or models.
-_ELSEWHERE = {
-    "include": "it contains links of another file",
-    "model": "its links and frames have separate names",
-}
-
 
 def load_sdf(path: str | PathLike[str], options: RobotFileOptions = AS_WRITTEN) -> Robot:
-    """Read an SDF file with one model, inside or outside a world."""
+    """Read an SDF file: a model, or a world whose models become one mechanism."""
     return read_sdf(read_xml(path), Path(path), options)
 
 
@@ -279,32 +281,15 @@ def parse_sdf(text: str | bytes, source: str = "", options: RobotFileOptions = A
 def _robot(root: Element, meshes: MeshFinder, options: RobotFileOptions) -> Robot:
     require_root(root, ModelFormat.SDF)
     angle_reader = AngleReader(options.rule, Findings())
-    report_words(root, "sdf", SDF, angle_reader.findings)
-    world = root.first("world")
-    model = _model(root if world is None else world, angle_reader.findings)
-    frames = Frames(model, angle_reader)
-    gravity = _gravity(root, world, angle_reader.findings)
-    return SdfRobotBuilder(frames, meshes, _is_old(root)).robot(gravity, options.equalities)
+    findings = angle_reader.findings
 
+    def check(document: Element) -> None:
+        report_words(document, "sdf", SDF, findings)
 
-def _model(around: Element, findings: Findings) -> Element:
-    """The only model that is not static; a static model if there is no other."""
-    every = list(around.all("model"))
-    moving = [model for model in every if not flag(model, "static")]
-    if len(moving) > 1 or not every:
-        named = ", ".join(model.get("name") or "" for model in moving) or "none"
-        message = f"an SDF file must have one model that is not static; found {named}"
-        raise ModelError(message, around.place, "put all links into one <model> and connect them by joints")
-    chosen = (moving or every)[0]
-    for model in every:
-        if model is not chosen:
-            what = "<model> that is static"
-            findings.count(FindingKind.LEFT_OUT, "static models", what, model.place, model.get("name") or "")
-    for child in chosen.children:
-        if child.tag in _ELSEWHERE:
-            message = f"<{child.tag}> inside a model is not supported: {_ELSEWHERE[child.tag]}"
-            raise ModelError(message, child.place, "write the links and joints in the model itself")
-    return chosen
+    check(root)
+    frames = Frames(Nesting(findings, check).model(root, meshes), angle_reader)
+    gravity = _gravity(root, root.first("world"), findings)
+    return SdfRobotBuilder(frames, meshes).robot(gravity, options.equalities)
 
 
 def _gravity(root: Element, world: Element | None, findings: Findings) -> Gravity:
@@ -317,9 +302,3 @@ def _gravity(root: Element, world: Element | None, findings: Findings) -> Gravit
         around, found, why = world, _WORLD_GRAVITY, "the default of SDFormat"
     findings.add(FindingKind.ASSUMED, f"gravity is 0 0 {text(found[2])}: {why}", around.place, "gravity")
     return found
-
-
-def _is_old(root: Element) -> bool:
-    """Whether axes of joints are in the model's frame, as before version 1.5."""
-    major, _, minor = (root.get("version") or "").strip().partition(".")
-    return major == "1" and minor.isdigit() and int(minor) < 5
