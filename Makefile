@@ -64,14 +64,15 @@ fuzz: $(TEST_STAMP)
 	$(BIN)/python -m tests.fuzz --cases $(CASES) --seed $(SEED) $(ARGS)
 
 # The loops of solvers, search and recursions over bodies as LLVM bitcode, which is part of the package. Bytes depend on
-# the versions of Numba and llvmlite; bitcode of an older LLVM can be read by every newer one.
+# the versions of Python, Numba, llvmlite and NumPy; bitcode of an older LLVM can be read by every newer one.
+# `make bitcode FILES=solve.loops.stepping` makes one file alone.
 BITCODE := .venv-bitcode/.stamp
 BITCODE_PYTHON := NUMBA_NUM_THREADS=1 PYTHONPATH=src:. .venv-bitcode/bin/python -W ignore -m tools.bitcode
 bitcode: $(BITCODE)
-	$(BITCODE_PYTHON)
+	$(BITCODE_PYTHON) $(FILES)
 
 bitcode-check: $(BITCODE)
-	$(BITCODE_PYTHON) --check
+	$(BITCODE_PYTHON) --check $(FILES)
 
 $(BITCODE): tools/bitcode/requirements.txt
 	$(PYTHON) -m venv .venv-bitcode

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from importlib import import_module
 
@@ -44,6 +45,12 @@ def test_nothing_is_called_that_the_package_does_not_have() -> None:
         module = llvm.parse_bitcode(zlib.decompress((bitcode.FOLDER / f"{file}.bc").read_bytes()))
         declared = [one.name for one in module.functions if one.is_declaration]
         assert all(name.startswith(("llvm.", "kinegraph_")) for name in declared), declared
+
+
+def test_nothing_tells_where_it_was_compiled() -> None:
+    for file in FILES:
+        text = str(llvm.parse_bitcode(zlib.decompress((bitcode.FOLDER / f"{file}.bc").read_bytes())))
+        assert not re.findall(r'c"[^"]*(?:builtins|\.py)[^"]*"', text)
 
 
 @pytest.mark.soak
