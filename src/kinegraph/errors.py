@@ -108,6 +108,10 @@ class SolveError(KinegraphError):
     """A simulation cannot be run as requested; the message says what to change."""
 
 
+class ControllerError(SolveError):
+    """A controller, which is a Python function of the user, raised an exception or returned no finite numbers."""
+
+
 class TableauError(SolveError):
     """The coefficients of a Runge-Kutta method are inconsistent."""
 

@@ -82,8 +82,3 @@ def test_what_is_wrong_is_said(given: object, message: str) -> None:
     with pytest.raises(SolveError, match=message):
         made = given if given is spring else given()  # type: ignore[operator]
         kg.simulate(CART, 1.0, inputs={"u": made, "w": "0"}, native=False, progress=False)
-
-
-def test_many_runs_take_formulas() -> None:
-    with pytest.raises(SolveError, match="only a single run supports"):
-        kg.sweep(CART, 1.0, over={"x": [0.0, 1.0]}, inputs={"u": kg.Feedback(spring, 0.1), "w": "0"})

@@ -69,20 +69,20 @@ from kinegraph.errors import SolveError
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import Scalar, expression
 from kinegraph.simulate.checks.first_integrals import ENERGY
+from kinegraph.simulate.control import controllers_of, read_controllers
 from kinegraph.simulate.inputs import (
     Input,
     check_inputs,
-    controllers_of,
     given_first_order_states,
     initial_values,
     read_inputs,
     start_of,
     with_given_inputs,
 )
-from kinegraph.simulate.run import read_events, with_feedback
+from kinegraph.simulate.run import read_events
 from kinegraph.simulate.run_task import Task
 from kinegraph.solve.execution import Native
-from kinegraph.solve.methods.feedback import Samples, View
+from kinegraph.solve.methods.feedback import Controllers, Samples, View
 from kinegraph.solve.methods.method import Method, Solver, solver_of
 from kinegraph.solve.methods.step_control import Adaptive
 from kinegraph.solve.problem import Event, Feedback, Floats, Signals
@@ -104,7 +104,7 @@ _INTERPRETED = 1500  # nodes up to which the interpreter starts: a docking takes
 class Integration:
     """How every phase is integrated, and the interval of saved states.
 
-    controllers: Python functions, called at equal intervals from the start of every phase. samples: their values.
+    given: Python functions by input, called at equal intervals from the start of every phase. samples: their values.
     """
 
     solver: Solver
@@ -112,7 +112,7 @@ class Integration:
     native: Native
     interval: float
     signals: Signals
-    controllers: tuple[Feedback, ...]
+    given: Mapping[str, Feedback]
     samples: Samples
 
 
@@ -292,7 +292,7 @@ class DockingSequence:
         equations, how = self.modes[mode], self.integration
         end = self.time + duration
         times = np.append(np.arange(self.time, end - 1e-9 * duration, how.interval), end)
-        solver = with_feedback(how.solver, how.controllers, how.samples, self._view(equations))
+        solver = self._controllers(equations).around(how.solver)
         task = Task(
             equations.equations, solver, how.control, equations.taken(self.state), (self.time, end), how.signals,
             read_events(events), Grid(times), False, equations.parameters(self.known), interpreted=_INTERPRETED,
@@ -308,15 +308,15 @@ class DockingSequence:
             return run.ending.detail
         return "" if run.ending.status is Status.FINISHED else _ENDED_EARLY
 
-    def _view(self, mode: ModeEquations) -> View:
-        """The state of all bodies by name, whatever is joined."""
-        held, known = self.state, self.known
+    def _controllers(self, mode: ModeEquations) -> Controllers:
+        """The controllers, which see the state of all bodies, whatever is joined."""
+        held, known, how = self.state, self.known, self.integration
 
-        def view(time: float, state: Floats) -> dict[str, float]:
-            row = mode.complete(np.array([time]), state[None], held, known)[0]
-            return dict(zip(mode.all_names, row.tolist(), strict=True))
+        def of_all(view: View) -> View:
+            return lambda time, state: view(time, mode.complete(np.array([time]), state[None], held, known)[0])
 
-        return view
+        functions = read_controllers(self.docking.mechanism, how.given, mode.all_names)
+        return Controllers(tuple(replace(one, view=of_all(one.view)) for one in functions), how.samples)
 
     def _keep(self, name: str, mode: ModeEquations, run: Run) -> None:
         states = mode.complete(run.times, run.states, self.state, self.known)
@@ -414,13 +414,14 @@ class PreparedDocking:
         check_inputs(inputs or {}, feedback=True)
         forces, signals = read_inputs(docking.mechanism, inputs or {})
         docking = replace(docking, mechanism=with_given_inputs(docking.mechanism, forces))
-        controllers, samples = controllers_of(docking.mechanism, inputs or {}, forces, signals)
-        values, given = parameters or {}, samples if controllers else signals
+        functions = {name: one for name, one in (inputs or {}).items() if isinstance(one, Feedback)}
+        samples = controllers_of(docking.mechanism, functions, forces, signals, docking.mechanism.layout.state).samples
+        values, given = parameters or {}, samples if functions else signals
         self.docking = docking if can_hold(docking) else replace(docking, at_once=True)
         self.modes = {mode: ModeEquations(self.docking, mode, values, forces, given) for mode in Mode}
         self.numbers = parameter_values(docking.mechanism, values)
         solver = solver_of(method)
-        self.integration = Integration(solver, Adaptive(rtol), native, interval, signals, controllers, samples)
+        self.integration = Integration(solver, Adaptive(rtol), native, interval, signals, functions, samples)
 
     def run(
         self, q: Floats, v: Floats, z: Floats, duration: float = 30.0, stop_at_capture: bool = False,

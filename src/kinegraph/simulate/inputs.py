@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from math import isfinite
 from typing import NamedTuple, TypeAlias
 
@@ -23,7 +22,6 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.model.robot_data import actuator_inputs, named_state
 from kinegraph.simulate.array_formulas import JOINTS, joint_formulas, quantities_of
 from kinegraph.simulate.formulas import formula
-from kinegraph.solve.methods.feedback import Samples
 from kinegraph.solve.methods.method import Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import Event, Feedback, Floats, Sampled, Signals, signals
@@ -162,63 +160,26 @@ def read_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Forc
     return forces, signals(list(sampled.values()))
 
 
+def are_together(mechanism: Mechanism, name: str) -> bool:
+    """Whether this input gives the forces of all joints together: `tau`, unless the model has an input of this name."""
+    return name == JOINTS and name not in mechanism.input_names and not mechanism.layout.force(name)
+
+
 def each_joint(mechanism: Mechanism, inputs: Mapping[str, Input]) -> dict[str, Input]:
     """The inputs with what is given for all joints together (`tau`) divided among them."""
-    together = JOINTS in inputs and JOINTS not in mechanism.input_names
-    if not together or mechanism.layout.force(JOINTS):
+    if JOINTS not in inputs or not are_together(mechanism, JOINTS):
         return dict(inputs)
     given, others = inputs[JOINTS], {name: one for name, one in inputs.items() if name != JOINTS}
     for name in others:
         if input_symbol(mechanism, name) in mechanism.layout.forces:
             raise SolveError(f"inputs: {JOINTS!r} gives the forces of all joints, also that of {name!r}: give one")
     if isinstance(given, Feedback):
-        controller = ControllerOfJoints(given, mechanism)
-        parts = {name: Feedback(partial(controller, k), given.period) for k, name in enumerate(mechanism.layout.forces)}
-        return {**others, **parts}
+        return {**others, **dict.fromkeys(mechanism.layout.forces, given)}
     if not isinstance(given, str):
         raise SolveError(
             f"inputs: {JOINTS} is {given!r:.80}: give a formula of arrays, or kg.Feedback(function, period)"
         )
     return {**others, **joint_formulas(mechanism, given)}
-
-
-class ControllerOfJoints:
-    """A Python function of arrays: called once for all joints when that of the first is due."""
-
-    def __init__(self, given: Feedback, mechanism: Mechanism) -> None:
-        self._function, self._layout = given.function, mechanism.layout
-        self._forces: Floats = np.zeros(len(mechanism.layout.forces))
-
-    def __call__(self, place: int, time: float, state: Mapping[str, float]) -> float:
-        """The force of a joint."""
-        if place == 0:
-            q, v = (
-                np.array([state[name] for name in part]) for part in (self._layout.positions, self._layout.velocities)
-            )
-            self._forces = self._checked(self._function(time, q, v), time)
-        return float(self._forces[place])
-
-    def _checked(self, returned: object, time: float) -> Floats:
-        count = len(self._layout.forces)
-        try:
-            forces = np.array(returned, dtype=float)
-        except (TypeError, ValueError):
-            forces = np.zeros(0)
-        if forces.shape != (count,) or not np.isfinite(forces).all():
-            message = f"the controller of {JOINTS} returned {returned!r:.80} at t = {time:g}"
-            raise SolveError(f"{message}: return {count} finite numbers, one for each joint")
-        return forces
-
-
-def controllers_of(
-    mechanism: Mechanism, inputs: Mapping[str, Input], forces: Forces, signal: Signals
-) -> tuple[tuple[Feedback, ...], Samples]:
-    """The Python functions among the inputs, and memory for their values."""
-    given = each_joint(mechanism, inputs)
-    functions = {input_symbol(mechanism, name): one for name, one in given.items() if isinstance(one, Feedback)}
-    if functions and mechanism.contacts:
-        raise SolveError("Python functions as inputs are not supported in runs with contacts: give formulas or samples")
-    return tuple(functions.values()), Samples(signal, tuple(forces.sampled.index(name) for name in functions))
 
 
 def with_given_inputs(mechanism: Mechanism, forces: Forces) -> Mechanism:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -24,6 +23,7 @@ from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate import contacts
 from kinegraph.simulate.checks.diagnosis import left_open, named_ending
 from kinegraph.simulate.checks.singular_coordinates import singular_coordinates, singular_words
+from kinegraph.simulate.control import controllers_of
 from kinegraph.simulate.equations import Equations, VelocityForm
 from kinegraph.simulate.events import Endings, paced_by_events, read
 from kinegraph.simulate.formulas import Outputs, formula, output_columns, read_outputs
@@ -34,7 +34,6 @@ from kinegraph.simulate.inputs import (
     check_inputs,
     check_method,
     check_rows,
-    controllers_of,
     given_first_order_states,
     initial_values,
     is_autonomous,
@@ -48,10 +47,9 @@ from kinegraph.simulate.recursive import RecursiveForm, recursive_observation, t
 from kinegraph.simulate.run_task import Task
 from kinegraph.simulate.stabilization import Baumgarte, BaumgarteForm, IndexTwoForm, without_drift
 from kinegraph.solve.execution import Decision, Native
-from kinegraph.solve.methods.feedback import FeedbackSolver, Samples, View
 from kinegraph.solve.methods.method import Method, Solver, StateForm, solver_of
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
-from kinegraph.solve.problem import Event, Feedback, Floats, Signals, require_span
+from kinegraph.solve.problem import Event, Floats, Signals, require_span
 from kinegraph.solve.recording import Grid, OwnSteps, Run, Save
 from kinegraph.solve.solution import Check, SimulatedModel, Solution
 
@@ -162,22 +160,21 @@ def simulate(
     z = given_first_order_states(mechanism, given, numbers)
     packed = equations.pack(q, v, np.zeros(0), span[0], z)
     chosen = paced_by_events(chosen, equations, event_list, packed, span)
-    controllers, samples = controllers_of(mechanism, inputs or {}, forces, signal)
-    solver = with_feedback(solver, controllers, samples, partial(_by_name, equations))
+    controllers = controllers_of(mechanism, inputs or {}, forces, signal, equations.names)
     kind = contacts.ContactTask if mechanism.contacts else Task
     task = kind(
         equations, solver, chosen, packed, span, signal, event_list, save, progress,
         interrupt=interrupt or Interrupt(), autonomous=is_autonomous(mechanism, forces, event_list),
-        endings=_endings(equations),
+        endings=_endings(equations), controllers=controllers,
     )  # fmt: skip
     _refuse_singular_start(equations, packed, span[0], numbers)
     run, decision = task.run(native)
     if task.endings is not None and run.ending.detail in task.endings.names:
-        task, run, decision = _beyond_closed_form(task, run, decision, native, bool(controllers))
+        task, run, decision = _beyond_closed_form(task, run, decision, native, bool(controllers.functions))
         equations = task.equations
     # resets do not conserve first integrals
     reset = any(event.reset for event in event_list) or bool(mechanism.contacts)
-    heard = samples.signals(span[1]) if controllers else signal
+    heard = controllers.signals(span[1])
     run = replace(run, ending=named_ending(equations, run, heard))
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
     return replace(solution_of(finished, chosen.relative, observed), assembled=note)
@@ -265,15 +262,6 @@ def read_events(events: Events) -> list[Event]:
     if len(set(names)) < len(names):
         raise SolveError(f"several events have the same name: {', '.join(names)}")
     return [read(event) for event in events]
-
-
-def with_feedback(solver: Solver, controllers: tuple[Feedback, ...], samples: Samples, view: View) -> Solver:
-    """The method with feedback controllers; the method itself if there are none."""
-    return FeedbackSolver(solver, controllers, samples, view) if controllers else solver
-
-
-def _by_name(equations: Equations, time: float, state: Floats) -> dict[str, float]:
-    return dict(zip(equations.names, state.tolist(), strict=True))
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from kinegraph.interrupt import Interrupt
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.events import Endings, event_set
 from kinegraph.solve.execution import WORTH_COMPILING, Decision, Execution, Later, Native, Progress, bar, forced
+from kinegraph.solve.methods.feedback import NO_CONTROLLERS, Controllers
 from kinegraph.solve.methods.method import RunOptions, Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import CauchyProblem, Event, Floats, RightHandSide, Signals
@@ -26,7 +27,7 @@ class Task:
     """Equations, their initial state, and how to integrate them.
 
     autonomous: nothing depends on time, so a run far from t = 0 may count time from its start, where times have more
-    digits. endings: conditions that end the equations themselves.
+    digits. endings: conditions that end the equations themselves. controllers: Python functions that give inputs.
     """
 
     equations: Equations
@@ -43,6 +44,7 @@ class Task:
     interpreted: int = _MOST_INTERPRETED  # nodes up to which the interpreter starts
     autonomous: bool = False
     endings: Endings | None = None
+    controllers: Controllers = NO_CONTROLLERS
 
     def run(self, native: Native) -> tuple[Run, Decision]:
         """Integrate as requested; "auto" compiles unless the run is short."""
@@ -51,7 +53,8 @@ class Task:
             raise SolveError("recursive algorithms are always compiled: omit native=False, or give loops=False")
         if wanted is not None:
             return self._executed(Decision(wanted, forced=True), self.control)
-        limited = self._limited()
+        # a controller may remember its calls, so a run with controllers is never begun a second time
+        limited = None if self.controllers.functions else self._limited()
         if limited is not None:
             run, decision = self._executed(Decision(Execution.INTERPRETED), limited)
             if limited is self.control or run.ending.status is not Status.TOO_MANY_STEPS:
@@ -99,7 +102,11 @@ class Task:
 
     def _run(self, problem: CauchyProblem, control: Control, execution: Execution, options: RunOptions) -> Run:
         events = event_set(self.equations, self.events, execution is not Execution.INTERPRETED, self.endings)
-        return self.solver.integrate(problem, control, replace(options, events=events))
+        return self.controlled(self.solver).integrate(problem, control, replace(options, events=events))
+
+    def controlled(self, solver: Solver) -> Solver:
+        """A method with the controllers of this run around it."""
+        return self.controllers.around(solver)
 
     def _right_hand_side(self, native: bool) -> RightHandSide:
         return self.equations.right_hand_side(jacobian=self.solver.capabilities.jacobian, native=native)

@@ -28,6 +28,7 @@ from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.checks.diagnosis import NOT_DIAGNOSED, Ends, named_endings
 from kinegraph.simulate.contacts.equations import ContactCode, OpenForm
 from kinegraph.simulate.contacts.runs import ContactSolver, with_flags
+from kinegraph.simulate.control import NOTHING_HELD, HeldInputs, held_inputs
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.events import event_set
 from kinegraph.simulate.inputs import (
@@ -44,11 +45,13 @@ from kinegraph.simulate.inputs import (
 from kinegraph.simulate.recursive import takes_recursion
 from kinegraph.simulate.run import Events, form_for, read_events
 from kinegraph.simulate.stabilization import closed_runs
+from kinegraph.solve.controlled_runs import ControlledRuns, Stretch, controlled_sweep
 from kinegraph.solve.ensemble import SweepRun, integrate_each, integrate_rows
 from kinegraph.solve.execution import WORTH_COMPILING, Decision, Execution, Native, Progress, bar, forced
-from kinegraph.solve.methods.method import NO_EVENTS, Method, Solver, solver_of
+from kinegraph.solve.methods.feedback import Controller
+from kinegraph.solve.methods.method import NO_EVENTS, SILENT, Method, Solver, solver_of
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
-from kinegraph.solve.problem import CauchyProblem, Event, Floats, Signals, require_span
+from kinegraph.solve.problem import CauchyProblem, Event, EventSet, Floats, Signals, require_span
 from kinegraph.solve.recording import Ending, EventRecord, Grid, Status
 from kinegraph.solve.solution import arrow_table, save_columns
 from kinegraph.tabular import Tabular, runs_over_time
@@ -76,6 +79,7 @@ class SweepTask:
     inputs: Signals = field(default_factory=Signals.none)
     events: Sequence[Event] = ()
     interrupt: Interrupt = field(default_factory=Interrupt)
+    held: HeldInputs = NOTHING_HELD
 
     @property
     def in_lanes(self) -> bool:
@@ -84,16 +88,17 @@ class SweepTask:
         return able.lanes is not None and not self.events
 
     def run(self, native: Native) -> tuple[SweepRun, Decision]:
-        """Integrate as requested; "auto" compiles unless all runs together are short."""
+        """Integrate as requested; "auto" compiles unless all runs together are short, and with controllers always."""
         wanted = forced(native)
         if wanted is Execution.INTERPRETED:
-            return self._each(self._problem(False), self.control, 1), Decision(wanted, forced=True)
-        limited = self._limited() if wanted is None else None
+            return self._performed(False, self.control, 1), Decision(wanted, forced=True)
+        limited = self._limited() if wanted is None and not self.controllers else None
         if limited is not None:
-            runs = self._each(self._problem(False), limited, 1)
+            runs = self._performed(False, limited, 1)
             if limited is self.control or Status.TOO_MANY_STEPS not in runs.statuses:
                 return runs, Decision(Execution.INTERPRETED)
-        return self._compiled(), Decision(Execution.NATIVE, forced=wanted is not None)
+        threads = self.threads or cores()
+        return self._performed(True, self.control, threads), Decision(Execution.NATIVE, forced=wanted is not None)
 
     def _limited(self) -> Control | None:
         """The controller limited to the number of steps worth interpreting; None for runs worth compiling."""
@@ -112,20 +117,58 @@ class SweepTask:
     def _bar(self) -> Progress:
         return bar(self.progress, 0, len(self.states), "runs", self.equations.mechanism.name)
 
-    def _each(self, problem: CauchyProblem, control: Control, threads: int) -> SweepRun:
-        events = event_set(self.equations, self.events, problem.native)
-        return integrate_each(
-            self.solver, problem, self.states, self.parameters, control, self.grid, self._bar(), events, threads,
+    def _performed(self, native: bool, control: Control, threads: int) -> SweepRun:
+        """All runs, with controllers from one call to the next."""
+        problem, events = self._problem(native), self._watched(native)
+        if not self.controllers:
+            return self._stretch(problem, events, self._whole, control, threads, self._bar())
+        runs = ControlledRuns(
+            self.controllers, len(self.held.parameters), self.states, self.parameters, self.span, self.grid
+        )
+        return controlled_sweep(
+            runs, lambda one: self._stretch(problem, events, one, control, threads, SILENT), self._bar(),
             self.interrupt,
         )  # fmt: skip
 
-    def _compiled(self) -> SweepRun:
-        if not self.in_lanes:
-            return self._each(self._problem(True), self.control, self.threads or cores())
-        return integrate_rows(
-            self.solver, self._problem(True), self.states, self.parameters, self.control, self.grid, self._bar(),
-            self.threads, self.interrupt,
+    @property
+    def _whole(self) -> Stretch:
+        times = np.zeros(0) if self.grid is None else self.grid.times
+        rows = np.arange(len(self.states))
+        return Stretch(rows, self.states, self.parameters, *self.span, times, np.arange(len(times)), ())
+
+    @property
+    def controllers(self) -> tuple[Controller, ...]:
+        """The Python functions that give inputs."""
+        return self.held.controllers(self.equations.mechanism, self.equations.names)
+
+    def _watched(self, native: bool) -> EventSet:
+        return event_set(self.equations, self.events, native)
+
+    def _stretch(
+        self, problem: CauchyProblem, events: EventSet, part: Stretch, control: Control, threads: int,
+        progress: Progress,
+    ) -> SweepRun:  # fmt: skip
+        """The runs from one call of the controllers to the next, or whole."""
+        problem = replace(problem, start=part.start, end=part.end)
+        grid = Grid(part.times) if len(part.times) else None
+        if problem.native and self.in_lanes:
+            return integrate_rows(
+                self.solver, problem, part.states, part.parameters, control, grid, progress, threads, self.interrupt
+            )
+        if grid is not None and grid.times[-1] < part.end:
+            grid = Grid(np.append(grid.times, part.end))  # the next stretch starts from the last state that is saved
+        found = integrate_each(
+            self._each_solver(problem.native), problem, part.states, self._each_parameters(part.parameters), control,
+            grid, progress, events, threads, self.interrupt, part.before,
         )  # fmt: skip
+        return replace(found, states=found.states[:, : len(part.times)]) if len(part.times) else found
+
+    def _each_solver(self, native: bool) -> Solver:
+        """The method of runs that are integrated separately."""
+        return self.solver
+
+    def _each_parameters(self, parameters: Floats) -> Floats:
+        return parameters
 
 
 # Sweeps of mechanisms with contacts: every run has its own modes.
@@ -144,13 +187,14 @@ class ContactSweepTask(SweepTask):
         first = with_flags(self.parameters[:1], self._contact_solver(native).code)[0]
         return CauchyProblem(rhs, self.states[0].copy(), *self.span, first, self.inputs, native)
 
-    def _each(self, problem: CauchyProblem, control: Control, threads: int) -> SweepRun:
-        solver = self._contact_solver(problem.native)
-        parameters = with_flags(self.parameters, solver.code)
-        return integrate_each(
-            solver, problem, self.states, parameters, control, self.grid, self._bar(), NO_EVENTS, threads,
-            self.interrupt,
-        )  # fmt: skip
+    def _watched(self, native: bool) -> EventSet:
+        return NO_EVENTS  # the solver has them, with those of the contacts
+
+    def _each_solver(self, native: bool) -> Solver:
+        return self._contact_solver(native)
+
+    def _each_parameters(self, parameters: Floats) -> Floats:
+        return with_flags(parameters, self._compiled_solver.code)
 
     def _contact_solver(self, native: bool) -> ContactSolver:
         return self._compiled_solver if native else self._interpreted_solver
@@ -275,8 +319,8 @@ def sweep(
     over: arrays of equal length by name of a coordinate, velocity or parameter; run i takes the i-th entry of each.
     times: an array of times to save at, or a number of equal intervals; None saves the end only.
     threads: number of threads; None uses all cores.
-    The other arguments are those of `simulate`. Controllers are not supported. With events or contacts, and for methods
-    other than rk4, dopri5 and dop853, each run is integrated separately, on all cores.
+    The other arguments are those of `simulate`. With events or contacts, and for methods other than rk4, dopri5 and
+    dop853, each run is integrated separately, on all cores. Every run has its own copy of controllers.
     """
     mechanism = with_unknown_parameters(mechanism_of(model), over)
     solver = solver_of(method)
@@ -288,30 +332,33 @@ def sweep(
     known = [parameter.name for parameter in mechanism.parameters]
     runtime = [name for name in varied if name in known]
     values = parameters or {}
-    check_inputs(inputs or {})
-    forces, signal = read_inputs(mechanism, inputs or {})
+    check_inputs(inputs or {}, feedback=True)
+    mechanism, given, held = held_inputs(mechanism, inputs or {})
+    forces, signal = read_inputs(mechanism, given)
     mechanism = with_given_inputs(mechanism, forces)
     event_list = read_events(events)
     check_method(solver, mechanism, event_list)
-    equations = form_for(mechanism, solver)(mechanism, values, forces, runtime)
-    states, note = _states(equations, varied, state or {}, values, t0)
-    columns = np.column_stack([varied[name] for name in runtime]) if runtime else np.zeros((len(states), 0))
+    equations = form_for(mechanism, solver)(mechanism, values, forces, (*runtime, *held.parameters))
+    varied_and_held = varied | {name: np.zeros(len(next(iter(varied.values())))) for name in held.parameters}
+    states, note = _states(equations, varied_and_held, state or {}, values, t0)
+    columns = [varied_and_held[name] for name in equations.runtime]
+    table = np.column_stack(columns) if columns else np.zeros((len(states), 0))
     chosen = control or (FixedStep(step) if step is not None else Adaptive(rtol, atol))
     span = span_of(t0, duration, chosen)
     kind = ContactSweepTask if mechanism.contacts else SweepTask
     task = kind(
-        equations, solver, chosen, states, columns, span, _grid(times, span), threads, progress, signal,
-        event_list, interrupt or Interrupt(),
+        equations, solver, chosen, states, table, span, _grid(times, span), threads, progress, signal,
+        event_list, interrupt or Interrupt(), held,
     )  # fmt: skip
     runs, decision = task.run(native)
-    runs = replace(runs, states=closed_runs(equations, runs.times, runs.states, columns))
+    runs = replace(runs, states=closed_runs(equations, runs.times, runs.states, table))
     if mechanism.loops:
         from kinegraph.simulate.stretched_cranks import (
             repeated_with_loops,  # imported only with loops, for speed
         )
 
         equations, runs = repeated_with_loops(task, runs, native)
-    endings = named_endings(equations, runs.endings, Ends(span[0], states, runs.finals, columns), signal)
+    endings = named_endings(equations, runs.endings, Ends(span[0], states, runs.finals, table), signal)
     return Sweep(
         mechanism.name, varied, equations.names, runs.times, runs.states, tuple(one.status for one in endings),
         runs.steps, runs.seconds, decision, runs.events, note, endings,

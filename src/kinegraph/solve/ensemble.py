@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
 from time import perf_counter
@@ -16,6 +17,7 @@ from kinegraph.codegen.kernel import Kernel
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
 from kinegraph.jit.parallel import cores, for_blocks
+from kinegraph.solve.contacts.mode import Mode
 from kinegraph.solve.execution import Progress, Silent, ending
 from kinegraph.solve.loops import ensemble as case_loop
 from kinegraph.solve.loops.case_outputs import Tally
@@ -155,7 +157,7 @@ class CaseRows:
 
     first, last: outputs at both ends; high, low and their times; area: integrals over time.
     count, first_at, last_at: of each event; at_first, at_last: the outputs there, by event and output.
-    saved: states at the times of the grid.
+    saved: states at the times of the grid. modes: of the contacts at the end; empty without contacts.
     """
 
     endings: tuple[Ending, ...]
@@ -175,6 +177,7 @@ class CaseRows:
     at_first: Floats
     at_last: Floats
     saved: Floats
+    modes: tuple[Mode | None, ...] = ()
 
     @staticmethod
     def of(
@@ -278,6 +281,7 @@ class SweepRun:
 
     endings, finals: how each trajectory ended, and its state there; NaN where it was not run.
     loading: the part of the seconds in which compiled loops were made or loaded. events: of each trajectory.
+    modes: of the contacts at the end of each; empty where trajectories run in lanes.
     """
 
     times: Floats
@@ -288,6 +292,7 @@ class SweepRun:
     seconds: float
     loading: float = 0.0
     events: tuple[tuple[EventRecord, ...], ...] = ()
+    modes: tuple[Mode | None, ...] = ()
 
     @property
     def statuses(self) -> tuple[Status, ...]:
@@ -369,8 +374,12 @@ def integrate_each(
     events: EventSet = NO_EVENTS,
     threads: int = 1,
     interrupt: Interrupt | None = None,
+    before: Sequence[Mode | None] = (),
 ) -> SweepRun:
-    """One run after the other, as each would be alone: interpreted, with events, by any method; on some threads."""
+    """One run after the other, as each would be alone: interpreted, with events, by any method; on some threads.
+
+    before: the modes of contacts that the runs continue.
+    """
     token = interrupt or Interrupt()
     begun = perf_counter()
     save = grid or Grid(np.array([problem.end]))
@@ -381,14 +390,15 @@ def integrate_each(
             one = replace(problem, state=states[row], parameters=parameters[row])
             row_progress = _RowProgress(progress, row, one) if threads == 1 else SILENT
             if not token.requested:
-                rows.keep(row, solver.integrate(one, control, RunOptions(save, events, row_progress, token)))
+                options = RunOptions(save, events, row_progress, token, before[row] if before else None)
+                rows.keep(row, solver.integrate(one, control, options))
                 progress.reached(rows.done)
 
     with progress:
         for_blocks(work, len(states), 1, threads)
     return SweepRun(
         save.times, rows.saved, tuple(rows.endings), rows.finals, rows.steps, perf_counter() - begun, 0.0,
-        tuple(rows.events),
+        tuple(rows.events), tuple(rows.modes),
     )  # fmt: skip
 
 
@@ -402,12 +412,14 @@ class _Rows:
         self.endings = [Ending(Status.INTERRUPTED, problem.start)] * count
         self.steps = np.zeros(count, dtype=np.int64)
         self.events: list[tuple[EventRecord, ...]] = [()] * count
+        self.modes: list[Mode | None] = [None] * count
         self.done = 0
 
     def keep(self, row: int, run: Run) -> None:
         """Keep a run that has ended."""
         self.endings[row], self.steps[row], self.events[row] = run.ending, run.statistics.steps, run.events
         self.finals[row] = run.states[-1]
+        self.modes[row] = run.phases[-1].mode if run.phases else None
         self.done += 1
         if run.ending.status is Status.INTERRUPTED:
             return

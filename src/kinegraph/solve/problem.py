@@ -150,6 +150,8 @@ class Feedback:
     It returns one number, which holds until the next call. Given for all joints (`inputs={"tau": Feedback(...)}`), it
     is called with the time and the arrays q and v, and returns the forces of all joints. Python calls it at the start
     of a run and then after every period; between two calls runs are as fast as without it.
+
+    A controller with memory is an object with `__call__`: in sweeps and studies every run starts with a copy of it.
     """
 
     function: Callable[..., ArrayLike]

@@ -35,6 +35,7 @@ class Status(Enum):
     OPEN = "loops and constraints cannot be closed beyond this position"
     SINGULAR_COORDINATES = "the coordinates are singular there, as in gimbal lock"
     CONTACT = "the contact laws have no solution"
+    CONTROLLER = "a controller failed"
 
     @property
     def good(self) -> bool:
@@ -62,6 +63,7 @@ HINTS: dict[Status, str] = {
     "of rotations",
     Status.CONTACT: "check the state there; less friction, `impacts poisson;` or another restitution may have a "
     "solution, and a run must not start inside a body",
+    Status.CONTROLLER: "mend the function; the run up to there is kept",
     Status.SOLVER_FAILED: "loosen rtol and atol, or try method='dop853'",
 }
 

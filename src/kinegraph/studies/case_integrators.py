@@ -14,7 +14,10 @@ from kinegraph.simulate.contacts.equations import OpenForm, phase_slices
 from kinegraph.simulate.contacts.runs import ContactSolver
 from kinegraph.simulate.equations import Equations, row_values
 from kinegraph.simulate.events import slopes_along
-from kinegraph.solve.ensemble import NO_OUTPUTS, CaseRows, Integers, Outputs
+from kinegraph.solve.contacts.mode import Mode
+from kinegraph.solve.controlled_runs import ControlledRuns, Stretch, controlled_cases
+from kinegraph.solve.ensemble import NO_OUTPUTS, CaseProblem, CaseRows, Integers, Outputs
+from kinegraph.solve.methods.feedback import Controller
 from kinegraph.solve.methods.method import RunOptions, Solver
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import CauchyProblem, EventSet, Floats
@@ -39,7 +42,7 @@ class Extremes(NamedTuple):
 
 @dataclass(frozen=True)
 class EachCase:
-    """A problem without its initial state, for any integrator."""
+    """A problem without its initial state, for any integrator. before: the modes of contacts that runs continue."""
 
     equations: Equations
     solver: Solver
@@ -48,17 +51,18 @@ class EachCase:
     events: EventSet
     outputs: Sequence[str]
     grid: Grid | None = None
+    before: Sequence[Mode | None] = ()
 
     def run(self, states: Floats, parameters: Floats, stop: Integers | None = None) -> CaseRows:
         """Run a case from every row of `states` with the same row of `parameters`."""
         found = []
-        for state, values in zip(states, parameters, strict=True):
+        for row, (state, values) in enumerate(zip(states, parameters, strict=True)):
             if stop is not None and stop[0]:
                 found.append(self._nothing(state))
                 continue
             one = self._start(state, values)
-            run = self.solver.integrate(one, self.control, RunOptions(events=self.events))
-            found.append(self._row(run, one))
+            options = RunOptions(events=self.events, before=self.before[row] if self.before else None)
+            found.append(self._row(self.solver.integrate(one, self.control, options), one))
         return _joined(found)
 
     def _start(self, state: Floats, values: Floats) -> CauchyProblem:
@@ -99,6 +103,7 @@ class EachCase:
             at_first=at_first[None],
             at_last=at_last[None],
             saved=self._on_grid(run, problem)[None],
+            modes=(run.phases[-1].mode if run.phases else None,),
         )
 
     def _nothing(self, state: Floats) -> CaseRows:
@@ -190,9 +195,12 @@ def extreme(times: Floats, values: Floats, slopes: Floats, side: float) -> tuple
 
 def _joined(rows: Sequence[CaseRows]) -> CaseRows:
     columns = {
-        name: np.concatenate([getattr(row, name) for row in rows]) for name in vars(rows[0]) if name != "endings"
+        name: np.concatenate([getattr(row, name) for row in rows])
+        for name in vars(rows[0])
+        if name not in ("endings", "modes")
     }
-    return CaseRows(endings=tuple(end for row in rows for end in row.endings), **columns)
+    endings = tuple(end for row in rows for end in row.endings)
+    return CaseRows(endings=endings, modes=tuple(mode for row in rows for mode in row.modes), **columns)
 
 
 # Cases with contacts: each has its own modes, and outputs jump at impacts.
@@ -217,12 +225,14 @@ class ContactCases(EachCase):
         for row, (state, values) in enumerate(zip(states, parameters, strict=True)):
             if stop is not None and stop[0]:
                 break
-            rows.keep(row, *self.solver.case(self._start(state, values), self.control, save, tally, row))
+            before = self.before[row] if self.before else None
+            rows.keep(row, *self.solver.case(self._start(state, values), self.control, save, tally, row, before))
         endings = (
             *rows.endings,
             *(Ending(Status.INTERRUPTED, self.problem.start) for _ in states[len(rows.endings) :]),
         )
-        return CaseRows.of(endings, rows.finals, rows.steps, rows.rejected, tally, rows.saved)
+        found = CaseRows.of(endings, rows.finals, rows.steps, rows.rejected, tally, rows.saved)
+        return replace(found, modes=tuple(rows.modes))
 
     def _start(self, state: Floats, values: Floats) -> CauchyProblem:
         flags = np.zeros(len(self.equations.flags))
@@ -250,11 +260,46 @@ class ContactCases(EachCase):
         if self.grid is None:
             return super()._on_grid(run, problem)
         assert isinstance(self.solver, ContactSolver)
-        again = self.solver.integrate(problem, self.control, RunOptions(self.grid))
+        again = self.solver.integrate(
+            problem, self.control, RunOptions(self.grid, before=run.phases[0].mode if self.before else None)
+        )
         saved = np.full((len(self.grid.times), run.states.shape[1]), np.nan)
         known = np.isin(again.times, self.grid.times)
         saved[np.searchsorted(self.grid.times, again.times[known])] = again.states[known]
         return saved
+
+
+# Cases with controllers: all cases of a chunk go together from one call of the functions to the next.
+
+
+@dataclass(frozen=True)
+class ControlledCases:
+    """Cases whose inputs Python functions give. cases: how they run in between; held: how many inputs there are."""
+
+    cases: CaseProblem | EachCase
+    controllers: tuple[Controller, ...]
+    held: int
+    outputs: int
+
+    @property
+    def events(self) -> EventSet:
+        """The events of the cases."""
+        return self.cases.events
+
+    def run(self, states: Floats, parameters: Floats, stop: Integers | None = None) -> CaseRows:
+        """Run a case from every row of `states` with the same row of `parameters`."""
+        problem, token = self.cases.problem, np.zeros(1, dtype=np.int64) if stop is None else stop
+        span = problem.start, problem.end
+
+        def stretch(one: Stretch) -> CaseRows:
+            grid = Grid(one.times) if len(one.times) else None
+            part = replace(self.cases, problem=replace(problem, start=one.start, end=one.end), grid=grid)
+            if isinstance(part, EachCase):
+                part = replace(part, before=one.before)
+            return part.run(one.states, one.parameters, token)
+
+        runs = ControlledRuns(self.controllers, self.held, states, parameters, span, self.cases.grid)
+        return controlled_cases(runs, stretch, self.outputs, len(self.events.names), token)
 
 
 class _Rows:
@@ -263,6 +308,7 @@ class _Rows:
     def __init__(self, states: Floats, grid: Grid | None) -> None:
         count, size = states.shape
         self.endings: list[Ending] = []
+        self.modes: list[Mode | None] = [None] * count
         self.finals = states.copy()
         self.steps = np.zeros(count, dtype=np.int64)
         self.rejected = np.zeros(count, dtype=np.int64)
@@ -272,6 +318,7 @@ class _Rows:
     def keep(self, row: int, run: Run, final: Floats) -> None:
         """Store a finished run."""
         self.endings.append(run.ending)
+        self.modes[row] = run.phases[-1].mode if run.phases else None
         self.finals[row], self.steps[row], self.rejected[row] = final, run.statistics.steps, run.statistics.rejected
         if self._grid is not None:
             known = np.isin(run.times, self._grid.times)

@@ -35,7 +35,7 @@ from kinegraph.solve.execution import Native
 from kinegraph.solve.problem import CauchyProblem, EventSet, Floats, Sampled
 from kinegraph.solve.recording import Grid, Status
 from kinegraph.solve.solution import Solution
-from kinegraph.studies.case_integrators import ContactCases, EachCase
+from kinegraph.studies.case_integrators import ContactCases, ControlledCases, EachCase
 from kinegraph.studies.outcomes import Column, Reduced, output_graph
 from kinegraph.studies.plan import Plan, Runner
 from kinegraph.studies.sampling import case_seed
@@ -56,7 +56,8 @@ def starts(plan: Plan, equations: Equations, varied: Mapping[str, Floats]) -> St
     """The initial states of cases with these varied values."""
     rows = len(next(iter(varied.values()))) if varied else 1
     runtime = plan.runtime_values(varied)
-    parameters = np.column_stack(list(runtime.values())) if runtime else np.zeros((rows, 0))
+    columns = [*runtime.values(), *(np.zeros(rows) for _ in plan.held.parameters)]
+    parameters = np.column_stack(columns) if columns else np.zeros((rows, 0))
     values = _initial_values(plan, equations, varied, rows)
     layout = plan.mechanism.layout
     faults = _impossible(plan, equations, varied)
@@ -242,8 +243,17 @@ class CaseRunner:
             _ = self.problem
 
     @cached_property
-    def problem(self) -> CaseProblem | EachCase:
+    def problem(self) -> CaseProblem | EachCase | ControlledCases:
         """The parts shared by all cases: the system, events, outputs."""
+        held = self.plan.held
+        if not held.given:
+            return self._uncontrolled
+        controllers = held.controllers(self.plan.mechanism, self.equations.names)
+        outputs = len(self.plan.outcome_table.outputs)
+        return ControlledCases(self._uncontrolled, controllers, len(held.parameters), outputs)
+
+    @property
+    def _uncontrolled(self) -> CaseProblem | EachCase:
         plan = self.plan
         rhs = self.equations.right_hand_side(jacobian=plan.solver.capabilities.jacobian, native=plan.native)
         nowhere = np.zeros(rhs.size)
@@ -254,7 +264,7 @@ class CaseRunner:
         if plan.mechanism.contacts:
             return ContactCases(
                 self.equations, self._contact_solver, problem, plan.control, events, plan.outcome_table.outputs, grid,
-                self._outputs(),
+                tallied=self._outputs(),
             )  # fmt: skip
         if tableau is not None:
             return CaseProblem(tableau, problem, plan.control, events, self._outputs(), grid)
@@ -321,6 +331,8 @@ def _spread(rows: CaseRows, places: list[int], count: int) -> CaseRows:
 
     found: dict[str, object] = {}
     for name, column in vars(rows).items():
+        if name == "modes":
+            continue
         if name == "endings":
             endings = [Ending(Status.NOT_A_NUMBER, float("nan"))] * count
             for place, ending in zip(places, column, strict=True):
@@ -416,7 +428,7 @@ class Case:
             raise StudyError(f"case {self.index} cannot start: {begun.faults[0]}")
         q, v = equations.unpack(begun.states, begun.parameters[0])
         layout = plan.mechanism.layout
-        values = dict(zip(plan.runtime, begun.parameters[0].tolist(), strict=True))
+        values = dict(zip(plan.runtime, begun.parameters[0].tolist(), strict=False))
         parameters: dict[str, Scalar] = {**plan.parameters, **values}
         return simulate(
             plan.mechanism,
@@ -434,7 +446,10 @@ class Case:
 
     def _inputs(self) -> dict[str, Input]:
         """Inputs as for `simulate`; piecewise polynomials are sampled finely enough that a spline is identical."""
-        found: dict[str, Input] = dict(self.plan.forces.formulas)
+        held = {name for name, one in self.plan.forces.formulas.items() if names(one) & {*self.plan.held.parameters}}
+        found: dict[str, Input] = {n: one for n, one in self.plan.forces.formulas.items() if n not in held}
+        controllers = self.plan.held.controllers(self.plan.mechanism, self.plan.equations().names)
+        found |= {one.name: one.fresh().given for one in controllers}
         for place, name in enumerate(self.plan.forces.sampled):
             knots = self.plan.signals.knots
             found[name] = Sampled(knots, self.plan.signals.values(knots)[:, place])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures import Executor as FuturesExecutor
@@ -70,6 +71,18 @@ class SerialDriver:
         return found
 
 
+def require_sendable(work: Work) -> None:
+    """StudyError unless other processes can be sent the work: its Python functions need names."""
+    try:
+        pickle.dumps(work)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise StudyError(
+            f"the study cannot be sent to other processes: {error}\n"
+            "  define controllers with `def` or `class` at the top level of a module, not in a function and not as "
+            "`lambda`; or run the study on threads"
+        ) from error
+
+
 # Threads of this process: compiled loops release the GIL.
 
 _LOOK = 0.2  # seconds between two checks for Ctrl-C
@@ -121,6 +134,7 @@ class Processes(SerialDriver):
         """Every process takes the next chunk when it has finished its last."""
         count = self.count or cores()
         waiting, running = iter(chunks), dict[Future[CaseTable], int]()
+        require_sendable(work)
         pool = ProcessPoolExecutor(count, mp_context=get_context("spawn"))
         try:
             while True:
@@ -188,6 +202,7 @@ class Mpi:
             yield from Threads(1).run(work, chunks)
             return
         futures = extra("mpi4py.futures", "a study over MPI")
+        require_sendable(work)
         _present.append(ranks.bcast(work, root=0))  # every rank has the work from now on: only numbers are sent
         try:
             with futures.MPICommExecutor(ranks, root=0) as pool:

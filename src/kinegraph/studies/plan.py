@@ -26,6 +26,7 @@ from kinegraph.model.expressions import TIME, Expression, Name, Scalar, expressi
 from kinegraph.model.mechanism import Mechanism, Parameter
 from kinegraph.model.names import did_you_mean, name_fault
 from kinegraph.model.states import is_force
+from kinegraph.simulate.control import NOTHING_HELD, HeldInputs, held_inputs
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.inputs import (
@@ -43,6 +44,7 @@ from kinegraph.solve.methods.method import Method, Solver, solver_of
 from kinegraph.solve.methods.step_control import Adaptive, Control
 from kinegraph.solve.problem import Event, Floats, Signals
 from kinegraph.solve.recording import Grid
+from kinegraph.studies.functions import identity
 from kinegraph.studies.outcomes import OutcomeTable, default_outcomes, output_graph
 from kinegraph.studies.sampling import Design, Distribution, DistributionLike, Samples, read_distributions
 
@@ -74,6 +76,7 @@ class Plan:
     sources: the parameters that vary between cases, each with the varied name of its value.
     initial, parameters: formulas that differ from the model, without the varied ones.
     grid: times at which states are stored; empty if none are. chunk: the number of cases in one piece of work.
+    held: inputs that Python functions give, as further parameters of the equations.
     """
 
     mechanism: Mechanism
@@ -91,6 +94,7 @@ class Plan:
     grid: tuple[float, ...] = ()
     native: bool = True
     chunk: int = 100
+    held: HeldInputs = NOTHING_HELD
 
     @property
     def runtime(self) -> tuple[str, ...]:
@@ -108,13 +112,15 @@ class Plan:
     def equations(self) -> Equations:
         """The equations that all cases share."""
         form = form_for(self.mechanism, self.solver)
-        return form(self.mechanism, self.parameters, self.forces, self.runtime)
+        return form(self.mechanism, self.parameters, self.forces, (*self.runtime, *self.held.parameters))
 
     @cached_property
     def facts(self) -> dict[str, object]:
         """The data that must agree for cases to belong to one study, as text for messages."""
         samples = self.samples
+        controllers = {name: [one.period, identity(one.function)] for name, one in self.held.given.items()}
         return {
+            **({"controllers": controllers} if controllers else {}),
             "model": digest(self.mechanism),
             "span": list(self.span),
             "vary": {
@@ -199,7 +205,7 @@ class _Planning:
         self.names = tuple(name for group in self.distributions for name in group)
         if not self.names:
             raise StudyError("vary: give at least one name and its distribution, e.g. {'q1': 'uniform(-0.1, 0.1)'}")
-        check_inputs(settings.inputs)
+        check_inputs(settings.inputs, feedback=True)
         self.initial = {name: formula(value, name) for name, value in settings.state.items()}
         self.parameters = {name: formula(value, name) for name, value in settings.parameters.items()}
         self.events = read_events(settings.events)
@@ -210,6 +216,7 @@ class _Planning:
         span = begin, begin + seconds("duration", settings.duration)
         check_length(span, settings.control)
         sources, inputs, mechanism = self._sorted()
+        mechanism, inputs, held = held_inputs(mechanism, inputs)
         forces, signals = read_inputs(mechanism, inputs)
         mechanism = with_given_inputs(mechanism, forces)
         design = settings.design if isinstance(settings.design, Design) else Design.named(settings.design)
@@ -220,7 +227,7 @@ class _Planning:
         made = Plan(
             mechanism, span, samples, sources, self.initial, self.parameters, forces, signals, tuple(self.events),
             self._outcome_table(mechanism), solver, solver.accept(settings.control), _grid(settings.times, span),
-            settings.cases > _FEW if wanted is None else bool(settings.native), self._chunk(),
+            settings.cases > _FEW if wanted is None else bool(settings.native), self._chunk(), held,
         )  # fmt: skip
         self._check(made)
         return made

@@ -133,7 +133,7 @@ class OpenForm(VelocityForm):
         """The derived graphs of the contacts."""
         return ContactGraphs(self.described, self.bound)
 
-    @property
+    @cached_property
     def supplied_by_impacts(self) -> int:
         """The number of entries after the velocities that an impact changes: energy from prescribed motions."""
         whole, layout = self.described, self.mechanism.layout

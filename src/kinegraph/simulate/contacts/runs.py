@@ -167,15 +167,18 @@ class ContactSolver(SolverAround):
         save, progress, token, tableau = options.save, options.progress, options.token, self.capabilities.lanes
         span, system, chosen = (problem.start, problem.end), self._system(problem), self._control(control, problem)
         if tableau is not None:
-            return CompiledContactRun(tableau, chosen, system, span, problem.state, save).run(progress, token)
-        return integrate_phases(self.method, chosen, system, span, problem.state, save, progress, token)
+            run = CompiledContactRun(tableau, chosen, system, span, problem.state, save, before=options.before)
+            return run.run(progress, token)
+        return integrate_phases(self.method, chosen, system, span, problem.state, save, progress, token, options.before)
 
-    def case(self, problem: CauchyProblem, control: Control, save: Grid, tally: Tally, row: int) -> tuple[Run, Floats]:
-        """A run by an explicit method with a tally, and its last state."""
+    def case(
+        self, problem: CauchyProblem, control: Control, save: Grid, tally: Tally, row: int, before: Mode | None = None
+    ) -> tuple[Run, Floats]:
+        """A run by an explicit method with a tally, and its last state. before: the mode that it continues."""
         tableau, span = self.capabilities.lanes, (problem.start, problem.end)
         assert tableau is not None
         chosen, system = self._control(control, problem), self._system(problem)
-        run = CompiledContactRun(tableau, chosen, system, span, problem.state, save, tally, row, _CASE_STEPS)
+        run = CompiledContactRun(tableau, chosen, system, span, problem.state, save, tally, row, _CASE_STEPS, before)
         return run.run(SILENT, Interrupt()), run.final
 
     def _control(self, control: Control, problem: CauchyProblem) -> Control:
@@ -204,7 +207,7 @@ class ContactTask(Task):
         return np.zeros(rhs.parameters)
 
     def _run(self, problem: CauchyProblem, control: Control, execution: Execution, options: RunOptions) -> Run:
-        return self._contact_solver(execution).integrate(problem, control, options)
+        return self.controlled(self._contact_solver(execution)).integrate(problem, control, options)
 
     def _contact_solver(self, execution: Execution) -> ContactSolver:
         """The method with the modes of this run."""

@@ -85,6 +85,7 @@ class CompiledContactRun:
     """One run: the method and its controller, the modes, where it starts, and what is saved.
 
     tally, row: where the outputs of a case are kept. slice_steps: steps of the first slice, before Python checks again.
+    before: the mode that the run continues; None: the first mode follows from the state.
     """
 
     tableau: Tableau
@@ -96,6 +97,7 @@ class CompiledContactRun:
     tally: Tally = field(default_factory=lambda: NO_OUTPUTS.tally(1, 0))
     row: int = 0
     slice_steps: int = FIRST_STEPS
+    before: Mode | None = None
 
     def run(self, progress: Progress, interrupt: Interrupt) -> Run:
         """Integrate until the end, an event of the user that stops the run, or a failure."""
@@ -114,7 +116,7 @@ class CompiledContactRun:
 
     def _phases(self, progress: Progress, interrupt: Interrupt, begun: float) -> tuple[Ending, float]:
         system, loading, at_once, last = self.system, 0.0, 0, -np.inf
-        mode: Mode | None = None
+        mode, begun_already = self.before, False
         ended: frozenset[str] = frozenset()
         while True:
             time, state = float(self._clock[TIME]), self._work.y.copy()
@@ -128,8 +130,9 @@ class CompiledContactRun:
             except ContactTrouble as trouble:
                 return Ending(Status.CONTACT, time, detail=str(trouble)), loading
             self._install(decision, state)
-            if mode is None:
+            if not begun_already:
                 begin_tally(loop_system(self._open), self.tally, self._work, self.row, time)
+                begun_already = True
             further = self._advance
             with self._acted(mode, decision.mode):
                 code = further(0)

@@ -133,9 +133,13 @@ def integrate_phases(
     save: Save,
     progress: Progress,
     interrupt: Interrupt,
+    before: Mode | None = None,
 ) -> Run:
-    """Run a system from one mode to the next, until the end, an event of the user that stops it, or a failure."""
-    record, time, mode, at_once = _Record(), span[0], None, 0
+    """Run a system from one mode to the next, until the end, an event of the user that stops it, or a failure.
+
+    before: the mode that the run continues; None: the first mode follows from the state.
+    """
+    record, time, mode, at_once = _Record(), span[0], before, 0
     ended: frozenset[str] = frozenset()
     acted: tuple[float, ...] = ()
     record.times.append(np.zeros(0))

@@ -5,21 +5,103 @@ Between two samples the run is what it would be without them, compiled or interp
 
 from __future__ import annotations
 
+import copy
+import dis
+import traceback
 from bisect import bisect_left
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from types import CodeType, FunctionType
+from typing import TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from kinegraph.arrays import Floats
-from kinegraph.errors import SolveError
-from kinegraph.solve.methods.method import AS_USUAL, SILENT, Capabilities, RunOptions, SolverAround
+from kinegraph.errors import ControllerError, SolveError
+from kinegraph.solve.contacts.mode import Mode, Phase
+from kinegraph.solve.methods.method import AS_USUAL, SILENT, Capabilities, RunOptions, Solver, SolverAround
 from kinegraph.solve.methods.step_control import Control
 from kinegraph.solve.problem import CauchyProblem, Feedback, Signals
-from kinegraph.solve.recording import Grid, Run, Save, Statistics, Status
+from kinegraph.solve.recording import Ending, Grid, Run, Save, Statistics, Status
 
-View = Callable[[float, Floats], Mapping[str, float]]
+#: What a controller is called with after the time, from the time and the state.
+View: TypeAlias = Callable[[float, Floats], tuple[object, ...]]
+
+
+@dataclass(frozen=True)
+class Controller:
+    """A Python function that gives some inputs of a run at equal intervals.
+
+    name: the input as the user calls it. places: the inputs it gives, among those that Python functions give.
+    entries: what they are called. view: its arguments after the time.
+    """
+
+    name: str
+    given: Feedback
+    places: tuple[int, ...]
+    entries: tuple[str, ...]
+    view: View
+
+    def values(self, time: float, state: Floats) -> ArrayLike:
+        """The inputs, as finite numbers; ControllerError if the function fails or returns anything else."""
+        try:
+            returned = self.given.function(time, *self.view(time, state))
+        except Exception as error:
+            raise ControllerError(f"{self.name}: {failure(error)}") from error
+        return self.checked(returned, (len(self.entries),) if self.name not in self.entries else ())
+
+    def checked(self, returned: object, shape: tuple[int, ...]) -> Floats:
+        """What the function returned as an array of this shape; ControllerError if it is none."""
+        wanted = f"return {' x '.join(map(str, shape))} finite numbers" if shape else "return one finite number"
+        try:
+            found = np.array(returned, dtype=float)
+        except (TypeError, ValueError):
+            raise ControllerError(f"{self.name}: it returned {returned!r:.80}; {wanted}") from None
+        if found.shape != shape:
+            raise ControllerError(f"{self.name}: it returned an array of shape {found.shape}; {wanted}")
+        if not np.isfinite(found).all():
+            place = np.argwhere(~np.isfinite(np.atleast_1d(found)))[0]
+            value, entry = np.atleast_1d(found)[tuple(place)], self.entries[place[-1]]
+            raise ControllerError(f"{self.name}: it returned {value} for {entry}; {wanted}")
+        return found
+
+    def fresh(self) -> Controller:
+        """The controller as each of many runs starts with it: an object with memory is copied, a function is the same.
+
+        SolveError if it keeps values between calls where runs side by side would share them.
+        """
+        function = self.given.function
+        if isinstance(function, FunctionType) and (kept := _kept(function.__code__)):
+            raise SolveError(
+                f"the controller of {self.name} keeps {kept!r} between calls, which many runs would share\n"
+                "  make it an object with __call__ that keeps it in self: every run starts with a copy"
+            )
+        try:
+            own = copy.deepcopy(function)
+        except Exception as error:
+            raise SolveError(
+                f"the controller of {self.name} cannot be copied for every run: {failure(error)}\n"
+                "  give a function that keeps nothing between calls, or an object that copy.deepcopy copies"
+            ) from error
+        return replace(self, given=Feedback(own, self.given.period))
+
+
+def _kept(code: CodeType) -> str:
+    """A variable outside of a function to which the function assigns; "" if there is none."""
+    for one in dis.get_instructions(code):
+        if one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") or (
+            one.opname in ("STORE_DEREF", "DELETE_DEREF") and one.argval in code.co_freevars
+        ):
+            return str(one.argval)
+    return ""
+
+
+def failure(error: Exception) -> str:
+    """An exception in one line, with the line of the user's code that raised it."""
+    places = traceback.extract_tb(error.__traceback__)[1:]
+    where = f" ({places[-1].filename.rpartition('/')[2]}, line {places[-1].lineno})" if places else ""
+    return f"{type(error).__name__}: {error}{where}"
 
 
 @dataclass
@@ -69,51 +151,89 @@ class Samples:
 
 @dataclass(frozen=True)
 class FeedbackSolver(SolverAround):
-    """A method that calls controllers at their times; one object serves one run.
+    """A method that calls controllers at their times; one object serves one run."""
 
-    controllers: in the order of `samples.places`. view: the state by name, as the functions get it.
-    """
-
-    controllers: tuple[Feedback, ...]
+    controllers: tuple[Controller, ...]
     samples: Samples
-    view: View
 
     @property
     def capabilities(self) -> Capabilities:
         return replace(self.method.capabilities, lanes=None)
 
     def integrate(self, problem: CauchyProblem, control: Control, options: RunOptions = AS_USUAL) -> Run:
-        """Run from sample to sample."""
+        """Run from sample to sample. If a controller fails, the run ends there."""
         self.samples.begin(problem.start)
         runs: list[Run] = []
         state, time = problem.state, problem.start
-        due = [problem.start] * len(self.controllers)
-        counts = [0] * len(self.controllers)
-        row = np.zeros(len(self.controllers))
+        calls = Calls(self.controllers, problem.start)
         progress = options.progress
         with progress:
             while not runs or (runs[-1].ending.status is Status.FINISHED and time < problem.end):
-                self._call_controller(time, state, due, counts, row, problem.start)
-                until = min([problem.end, *due])
-                stretch = replace(
-                    problem, state=state, start=time, end=until, inputs=self.samples.add(time, row.copy())
+                try:
+                    row = calls.at(time, state)
+                except ControllerError as error:
+                    failed = Ending(Status.CONTROLLER, time, detail=str(error))
+                    if not runs:
+                        raise SolveError(str(failed)) from error
+                    runs.append(Run(np.array([time]), state[None].copy(), failed))
+                    break
+                until = min(problem.end, calls.next)
+                stretch = replace(problem, state=state, start=time, end=until, inputs=self.samples.add(time, row))
+                part = replace(
+                    options, save=part_of(options.save, time, until), progress=SILENT, before=_last_mode(runs)
                 )
-                part = replace(options, save=_part(options.save, time, until), progress=SILENT)
                 runs.append(self.method.integrate(stretch, control, part))
                 time, state = float(runs[-1].times[-1]), runs[-1].states[-1]
                 progress.reached(time)
         return _joined(runs, options.save)
 
-    def _call_controller(
-        self, time: float, state: Floats, due: list[float], counts: list[int], row: Floats, start: float
-    ) -> None:
-        """Call all controllers that are due."""
-        seen = self.view(time, state)
-        for place, one in enumerate(self.controllers):
-            if due[place] <= time:
-                row[place] = _number(one, time, seen)
-                counts[place] += 1
-                due[place] = start + counts[place] * one.period
+
+class Calls:
+    """The calls of the controllers of one run: at its start, and then after every period of each."""
+
+    def __init__(self, controllers: Sequence[Controller], start: float) -> None:
+        self._controllers, self._start = controllers, start
+        self._counts = [0] * len(controllers)
+        self._row = np.zeros(sum(len(one.places) for one in controllers))
+
+    @property
+    def next(self) -> float:
+        """When the next call is due."""
+        return min(self._due(place) for place in range(len(self._controllers)))
+
+    def _due(self, place: int) -> float:
+        return self._start + self._counts[place] * self._controllers[place].given.period
+
+    def at(self, time: float, state: Floats) -> Floats:
+        """The inputs from now on, after the calls that are due."""
+        for place, one in enumerate(self._controllers):
+            if self._due(place) <= time:
+                self._row[list(one.places)] = one.values(time, state)
+                self._counts[place] += 1
+        return self._row.copy()
+
+
+@dataclass(frozen=True)
+class Controllers:
+    """The controllers of one run, and memory for their values."""
+
+    functions: tuple[Controller, ...]
+    samples: Samples
+
+    def around(self, method: Solver) -> Solver:
+        """A method with these controllers; the method itself if there are none."""
+        return FeedbackSolver(method, self.functions, self.samples) if self.functions else method
+
+    def signals(self, end: float) -> Signals:
+        """All signals of a run that ended then."""
+        return self.samples.signals(end) if self.functions else self.samples.given
+
+
+NO_CONTROLLERS = Controllers((), Samples(Signals.none(), ()))
+
+
+def _last_mode(runs: Sequence[Run]) -> Mode | None:
+    return runs[-1].phases[-1].mode if runs and runs[-1].phases else None
 
 
 def _moved(given: Signals, knots: Floats) -> Floats:
@@ -129,18 +249,7 @@ def _moved(given: Signals, knots: Floats) -> Floats:
     return np.asarray(moved)
 
 
-def _number(one: Feedback, time: float, seen: Mapping[str, float]) -> float:
-    value = one.function(time, seen)
-    try:
-        number = float(value)  # type: ignore[arg-type]  # what a user returns
-    except (TypeError, ValueError):
-        number = float("nan")
-    if not isfinite(number):
-        raise SolveError(f"a controller returned {value!r} at t = {time:g}: return one finite number")
-    return number
-
-
-def _part(save: Save, start: float, end: float) -> Save:
+def part_of(save: Save, start: float, end: float) -> Save:
     """The times to save within an interval, and its end in any case."""
     if not isinstance(save, Grid):
         return save
@@ -166,4 +275,14 @@ def _joined(runs: Sequence[Run], save: Save) -> Run:
         loading=sum(one.loading for one in costs),
     )
     events = tuple(event for run in runs for event in run.events)
-    return Run(times[distinct], states[distinct], runs[-1].ending, events, total)
+    phases, before = [], np.append(0, np.cumsum(distinct))
+    first = 0
+    for run in runs:
+        phases += [Phase(one.mode, one.start, int(before[first + one.row])) for one in run.phases]
+        first += len(run.times)
+    return Run(times[distinct], states[distinct], runs[-1].ending, events, total, _without_repeats(phases))
+
+
+def _without_repeats(phases: Sequence[Phase]) -> tuple[Phase, ...]:
+    """Phases without those that only continue the one before."""
+    return tuple(one for k, one in enumerate(phases) if not k or one.mode != phases[k - 1].mode)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kinegraph.errors import SolveError
 from kinegraph.interrupt import Interrupt
+from kinegraph.solve.contacts.mode import Mode
 from kinegraph.solve.execution import Progress, Silent
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep
 from kinegraph.solve.problem import CauchyProblem, EventSet
@@ -65,12 +66,16 @@ SILENT = Silent()
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How one run is saved, observed and interrupted. By default every step is saved, without progress."""
+    """How one run is saved, observed and interrupted. By default every step is saved, without progress.
+
+    before: the mode of the contacts, if the run continues another one; None: from the state alone.
+    """
 
     save: Save = EVERY_STEP
     events: EventSet = NO_EVENTS
     progress: Progress = SILENT
     interrupt: Interrupt | None = None
+    before: Mode | None = None
 
     @property
     def token(self) -> Interrupt:
