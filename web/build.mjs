@@ -1,5 +1,5 @@
-// Bundles src/ into the Python package: page.js and page.css of exported pages, study.js and study.css of the pages of
-// studies, and studio.js and studio.css, which add the editor and the plots that no exported page carries. The first
+// Bundles src/ into the Python package: page.js and page.css of exported pages, widget.js of notebooks, study.js and
+// study.css of the pages of studies, and studio.js and studio.css, which add the editor and the plots that no exported page carries. The first
 // line names the sources they were built from; tests/view/test_bundle.py computes the same digest without Node.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -16,6 +16,7 @@ const shipped = () => {
 };
 const TARGETS = [
   { entry: join(here, "src", "main.js"), name: "page", folder: join(package_, "view", "page", "assets"), libraries: ["three"] },
+  { entry: join(here, "src", "widget.js"), name: "widget", folder: join(package_, "view", "page", "assets"), libraries: [] },
   { entry: join(here, "src", "study", "main.js"), name: "study", folder: join(package_, "view", "page", "assets"), libraries: [] },
   {
     entry: join(here, "src", "studio", "main.js"), name: "studio", folder: join(package_, "studio", "assets"),

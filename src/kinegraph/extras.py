@@ -24,6 +24,7 @@ EXTRAS = {
     "starlette": "studio",
     "uvicorn": "studio",
     "websockets": "studio",
+    "anywidget": "notebook",
     "pxr": "usd",
     "xacro": "xacro",
     "pinocchio": "bench",

@@ -16,6 +16,7 @@ PAGES = (
     "README.md",
     "docs/walkthrough.md",
     "docs/motion.md",
+    "docs/notebook.md",
     "docs/passes.md",
     "docs/quantities.md",
     "docs/closed-loops.md",

@@ -29,7 +29,9 @@ def digest() -> str:
     return found.hexdigest()
 
 
-@pytest.mark.parametrize("name", ["page.js", "page.css", "study.js", "study.css", "studio.js", "studio.css"])
+@pytest.mark.parametrize(
+    "name", ["page.js", "page.css", "widget.js", "study.js", "study.css", "studio.js", "studio.css"]
+)
 def test_the_shipped_bundle_is_built_from_the_present_sources(name: str) -> None:
     text = studio_asset(name) if name.startswith("studio.") else asset(name)
     built = re.search(r"sources ([0-9a-f]{64})", text.partition("\n")[0])

@@ -19,6 +19,7 @@ export function bindTransport(clock, motion) {
   clock.onChange(() => {
     Object.assign(scrub, { min: clock.start, max: clock.end });
     scrub.value = clock.time;
+    speed.value = clock.speed;
     play.textContent = clock.playing ? "❚❚" : "▶";
     const origin = clock.origin ?? 0;
     const whole = Number.isFinite(clock.end) ? ` / ${(clock.end - origin).toFixed(digits)}` : "";

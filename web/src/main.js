@@ -4,6 +4,7 @@ import { Chain } from "./chain.js";
 import { Clock } from "./clock.js";
 import { bindDigits, bindEvents, bindOptions, bindStageKeys, bindTheme, bindTransport } from "./controls.js";
 import { readData } from "./data.js";
+import { Host, valuesOf } from "./hosted.js";
 import { makeLive } from "./live/live.js";
 import { makeModes } from "./modes.js";
 import { Motion, matrixOf } from "./motion.js";
@@ -24,7 +25,8 @@ const stage = makeStage();
 const panel = document.getElementById("plots");
 
 const nameOf = (name) => document.getElementById("names").children[data.names.indexOf(name)].firstChild.cloneNode(true);
-if (data.chain) panel.append(makeSliders(data, motion, () => stage?.show(clock.time), nameOf));
+const sliders = data.chain ? makeSliders(data, motion, () => stage?.show(clock.time), nameOf) : null;
+if (sliders) panel.append(sliders);
 else if (modes) panel.append(modes.element);
 else panel.append(...(live ? [live.panel.element] : []), ...plots.map((plot) => plot.element));
 document.body.classList.toggle("live", Boolean(live));
@@ -44,7 +46,8 @@ clock.onChange(() => {
   stage?.show(clock.time);
   for (const plot of plots) plot.mark?.();
 });
-if (!matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play();
+const hosted = document.documentElement.classList.contains("hosted"); // a notebook may show many: none plays by itself
+if (!hosted && !matchMedia("(prefers-reduced-motion: reduce)").matches) clock.play();
 
 let last = performance.now();
 requestAnimationFrame(function frame(now) {
@@ -103,7 +106,21 @@ function screen(name) {
   return [((at.x + 1) / 2) * width, ((1 - at.y) / 2) * height];
 }
 
+const played = {
+  time: { read: () => clock.time, write: (time) => clock.set(time) },
+  playing: { read: () => clock.playing, write: (playing) => clock.play(playing) },
+  speed: { read: () => clock.speed, write: (speed) => (clock.speed = speed) },
+};
+const rows = sliders?.rows ?? live?.panel.rows;
+const host = new Host({
+  ...(sliders ? {} : played),
+  ...(rows ? { values: valuesOf(rows) } : {}),
+  ...(live ? { state: { read: () => live.model.named() } } : {}),
+  ...(modes ? { mode: { read: () => modes.chosen(), write: (k) => modes.choose(k) } } : {}),
+});
+
 window.kinegraph = {
+  host,
   clock, pose, screen, live: live?.model ?? null, times: data.times, webgl: stage !== null, cursors: () => plots.map((plot) => plot.cursorX ?? null),
   drawn: (link) => stage?.assembly.links[link].position.toArray() ?? null,
   axes: () => plots.map(({ xLabel, yLabel }) => [xLabel, yLabel]),

@@ -21,7 +21,10 @@ export function makeModes({ modes, displacements, campbell, words }, clock) {
   const charts = campbell ? [campbellChart(campbell)] : [];
   element.append(...charts.map((chart) => card(node("h2", "Campbell diagram"), chart.element)));
 
+  let chosen = 0;
   function choose(k) {
+    if (!modes[k]) return;
+    chosen = k;
     rows.forEach((row, place) => row.setAttribute("aria-selected", String(place === k)));
     heading.textContent = `Shape of mode ${k + 1}`;
     shape.replaceChildren(...displacements.map((name, place) => {
@@ -33,7 +36,7 @@ export function makeModes({ modes, displacements, campbell, words }, clock) {
     clock.limit(...modes[k].span);
   }
   choose(Math.max(0, modes.findIndex(({ oscillates }) => oscillates)));
-  return { element, charts };
+  return { element, charts, choose, chosen: () => chosen };
 }
 
 function table(head, body) {

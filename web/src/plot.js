@@ -145,7 +145,7 @@ export class Plot {
     const shown = this.#visible().map(([curve]) => curve);
     const times = this.motion.times;
     this.range = {
-      x: this.timed ? [times[0], Math.max(times.at(-1), times[0] + 1e-9)] : padded(shown.map((curve) => curve.x)),
+      x: this.timed ? [times[0], Math.max(times.at(-1), times[0] + (Number.isFinite(this.clock.end) ? 1e-9 : 1))] : padded(shown.map((curve) => curve.x)),
       y: padded(shown.map((curve) => curve.y)),
     };
     Object.assign(this, scales(this.range, width, height));

@@ -26,6 +26,7 @@ export function makeSliders(data, chain, moved, label) {
     moved();
   });
   card.append(head, grid, ...(rows.length ? [reset] : [element("p", "note", "Nothing can be moved by a slider.")]));
+  card.rows = new Map(rows.map((row) => [row.coordinate.name, { get: () => row.value, set: (value) => row.set(value) }]));
   // What has moved by other means, such as a mouse.
   card.follow = () => rows.forEach((row) => row.follow(chain.values.get(row.coordinate.name)));
   return card;

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.linalg
@@ -81,13 +81,15 @@ class Modes(Tabular):
     """All modes, slowest first; a conjugate pair is represented by the one with positive frequency.
 
     floquet: if the linear system is periodic, its monodromy matrix; `linearization` is then that at the initial
-    time.
+    time. mechanism, parameters: the model and the values given for it, with which notebooks draw the shapes.
     """
 
     modes: tuple[Mode, ...]
     displacements: tuple[str, ...]
     linearization: Linearization
     floquet: Floquet | None = None
+    mechanism: Mechanism | None = field(default=None, repr=False, compare=False)
+    parameters: Mapping[str, Scalar] | None = field(default=None, repr=False, compare=False)
 
     @property
     def frequencies(self) -> Floats:
@@ -139,9 +141,11 @@ def modes_at(mechanism: Mechanism, point: OperatingPoint, *, parameters: Mapping
     period = period_of(mechanism, point, parameters)
     if period is not None:
         repeating = floquet(mechanism, point, period, parameters)
-        return Modes(tuple(_floquet_modes(repeating, size)), linear.states[:size], linear, repeating)
+        return Modes(
+            tuple(_floquet_modes(repeating, size)), linear.states[:size], linear, repeating, mechanism, parameters
+        )
     found = _undamped(mechanism, point, linear, parameters) or _general(linear, size)
-    return Modes(tuple(found), linear.states[:size], linear)
+    return Modes(tuple(found), linear.states[:size], linear, None, mechanism, parameters)
 
 
 def _undamped(

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from kinegraph.view.page.slider_page import model_page as model_page
     from kinegraph.view.page.solution_page import page as page
     from kinegraph.view.plot import plot as plot
+    from kinegraph.view.widget import widget as widget
 
 
 load_on_demand(
@@ -20,5 +21,6 @@ load_on_demand(
         "model_page": "kinegraph.view.page.slider_page",
         "page": "kinegraph.view.page.solution_page",
         "plot": "kinegraph.view.plot",
+        "widget": "kinegraph.view.widget",
     },
 )

@@ -44,7 +44,22 @@ def modes_page(
     parameters: Mapping[str, Scalar] | None = None,
 ) -> Path:
     """Write the page; amplitude: the largest displacement of a coordinate (radians, meters)."""
-    mechanism = mechanism_of(model)
+    path = page_path(path)
+    text = modes_text(mechanism_of(model), modes, amplitude=amplitude, parameters=parameters)
+    with written_to(path):
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def modes_text(
+    mechanism: Mechanism,
+    modes: Modes,
+    *,
+    amplitude: float = 0.3,
+    parameters: Mapping[str, Scalar] | None = None,
+    hosted: bool = False,
+) -> str:
+    """The page as text; hosted: for a frame in a notebook."""
     if not modes.modes:
         raise TaskError(f"{mechanism.name} has no modes: nothing moves")
     if modes.floquet is not None:
@@ -53,17 +68,14 @@ def modes_page(
         )
     if not (0 < amplitude < float("inf")):
         raise TaskError(f"amplitude is {amplitude!r}: give a positive number of radians or meters")
-    path = page_path(path)
     run = _swinging(mechanism, modes, amplitude, parameters)
     assert run.simulated is not None
     rows = drawn_rows(run, len(mechanism.bodies))
     states = States({name: column[rows] for name, column in run.columns.items()})
     scene = scene_of(mechanism, run.simulated.parameters, states)
     headline = f"{size(mechanism)} · modes in turn, all at the same pace"
-    text = page_of(scene, scene.data() | {"modes": _data(mechanism, modes, parameters)}, headline)
-    with written_to(path):
-        path.write_text(text, encoding="utf-8")
-    return path
+    data = scene.data() | {"modes": _data(mechanism, modes, parameters)}
+    return page_of(scene, data, headline, hosted=hosted)
 
 
 def _data(mechanism: Mechanism, modes: Modes, parameters: Mapping[str, Scalar] | None) -> dict[str, object]:

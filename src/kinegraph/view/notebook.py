@@ -1,4 +1,4 @@
-"""Mechanisms, equations, counts and solutions in a notebook: small tables, formulas and plots.
+"""Mechanisms, equations, counts and solutions in a notebook: widgets, and small tables, formulas and plots.
 
 Names come from model files, so all text is escaped: nothing in a model becomes markup.
 """
@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+import sys
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from functools import singledispatch
 from html import escape
+from importlib.util import find_spec
 
 import numpy as np
 
 from kinegraph.compiler.base_parameters import BaseParameters
+from kinegraph.docking.result import DockingRun
+from kinegraph.errors import KinegraphError
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.node import Graph
 from kinegraph.io.language.writer import write
@@ -23,11 +27,34 @@ from kinegraph.notation.latex import latex as graph_latex
 from kinegraph.passes.pipeline import Reduction
 from kinegraph.simulate.sweep import Sweep
 from kinegraph.solve.solution import Solution
+from kinegraph.studies.results import Study
+from kinegraph.tasks.modes import Modes
 from kinegraph.view.plot import figure
 
 _MOST_TYPESET = 600  # operations of equations that are still readable
 _MOST_ROWS = 40
 _COMMENT = re.compile(r"^%.*\n", re.MULTILINE)
+
+
+def mimebundle(item: object) -> Mapping[str, object] | None:
+    """The widget of an item, in a notebook with anywidget; None elsewhere, and if the item has no widget."""
+    if not isinstance(item, Mechanism | Solution | Modes | Study | DockingRun) or not _has_widgets():
+        return None
+    from kinegraph.view.widget import widget
+
+    try:
+        bundle = widget(item)._repr_mimebundle_()
+    except KinegraphError:  # e.g. parameters without values, or a solution read from a file: shown as a table
+        return None
+    forms: Mapping[str, object] | None = bundle[0] if isinstance(bundle, tuple) else bundle
+    return forms
+
+
+def _has_widgets() -> bool:
+    """Whether the process is the kernel of a notebook, and anywidget is installed."""
+    terminal = sys.modules.get("IPython")
+    shell = terminal.get_ipython() if terminal is not None else None
+    return hasattr(shell, "kernel") and find_spec("anywidget") is not None
 
 
 @singledispatch

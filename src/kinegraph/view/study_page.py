@@ -14,7 +14,7 @@ from kinegraph.studies.results import Study
 from kinegraph.studies.statistics import Estimate, total_indices
 from kinegraph.studies.storage import write_whole
 from kinegraph.view.page.meshes import json_for_html, packed
-from kinegraph.view.page.solution_page import filled
+from kinegraph.view.page.solution_page import HOSTED, filled
 from kinegraph.view.plot import units_of
 from kinegraph.view.study import influences, ranks_of, two_that_matter
 
@@ -34,14 +34,15 @@ def study_page(study: Study, path: str | Path) -> Path:
     return path
 
 
-def page_text(study: Study) -> str:
-    """The page as HTML."""
+def page_text(study: Study, *, hosted: bool = False) -> str:
+    """The page as HTML; hosted: for a frame in a notebook."""
     cards = {
         "Probabilities": _probabilities(study), "Outcomes": _statistics(study), "Rank correlations": _ranks(study),
         "Sensitivity": _indices(study), "Settings": _settings(study), "Failed cases": _failures(study),
     }  # fmt: skip
     sections = [f"<section class='card'><h2>{name}</h2>{body}</section>" for name, body in cards.items() if body]
     return filled({
+        **(HOSTED if hosted else {}),
         "title": escape(study.plan.mechanism.name),
         "headline": "<br>".join(_headline(study)),
         "cards": "".join(sections),

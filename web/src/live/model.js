@@ -80,6 +80,11 @@ export class LiveModel {
     return 1 + this.count + this.inputs.length + number;
   }
 
+  // The time and the state by name.
+  named() {
+    return { t: this.t, ...Object.fromEntries(this.states.map(({ name }, k) => [name, this.state[k]])) };
+  }
+
   // A force on a point of a body as forces on the coordinates; null takes it away.
   push(body, point, force) {
     const first = this.inputIndex(0);

@@ -2,7 +2,7 @@
 
 export class Panel {
   constructor(model, clock) {
-    Object.assign(this, { model, clock });
+    Object.assign(this, { model, clock, rows: new Map() }); // rows: what others than the fields read and set
     this.element = element("div", "card live");
     const head = element("div", "head");
     this.state = element("span", "note");
@@ -52,6 +52,11 @@ export class Panel {
       model.failure = "";
       this.clock.tell();
     });
+    const set = (value) => {
+      input.value = value;
+      input.dispatchEvent(new Event("input"));
+    };
+    this.rows.set(name, { get: () => model.known[place], set });
     return [element("span", "coordinate", name.replace(/^tau:/, "")), input, element("span", "unit", unit)];
   }
 

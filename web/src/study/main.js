@@ -3,6 +3,7 @@ import { line } from "../axes.js";
 import { Chart } from "../chart.js";
 import { bindTheme } from "../controls.js";
 import { float64, uint32 } from "../data.js";
+import { Host } from "../hosted.js";
 import { CURVES } from "../palette.js";
 import { Scatter, labeled, short } from "./scatter.js";
 import "../style.css";
@@ -139,4 +140,13 @@ bindTheme(() => {
 if (data.outcomes.length && columns.size) chooseOutcome();
 else byId("matters").hidden = true;
 choose(0);
-window.kinegraph = { choose, scatters, chosen: () => scatters[0].row };
+const host = new Host({
+  case: {
+    read: () => cases[scatters[0].row],
+    write: (number) => {
+      const row = cases.indexOf(number);
+      if (row >= 0) choose(row);
+    },
+  },
+});
+window.kinegraph = { host, choose, scatters, chosen: () => scatters[0].row };

@@ -46,13 +46,25 @@ def live_page(
     as lengths, are fixed. source: the name of the model on the command line, a file or a library name.
     """
     path = page_path(path)
-    program = LiveProgram.of(mechanism, parameters)
-    columns = dict(zip(program.names, np.array(program.start)[:, None], strict=True))
-    scene = scene_of(mechanism, bound_parameters(mechanism, True, parameters), States(columns))
-    text = page_of(scene, _data(scene, program), _headline(mechanism, program), source, program=program.code)
+    text = live_text(mechanism, parameters, source)
     with written_to(path):
         path.write_text(text, encoding="utf-8")
     return path
+
+
+def live_text(
+    mechanism: Mechanism,
+    parameters: Mapping[str, Scalar] | None = None,
+    source: str | None = None,
+    *,
+    hosted: bool = False,
+) -> str:
+    """The page as text; hosted: for a frame in a notebook."""
+    program = LiveProgram.of(mechanism, parameters)
+    columns = dict(zip(program.names, np.array(program.start)[:, None], strict=True))
+    scene = scene_of(mechanism, bound_parameters(mechanism, True, parameters), States(columns))
+    headline = _headline(mechanism, program)
+    return page_of(scene, _data(scene, program), headline, source, program=program.code, hosted=hosted)
 
 
 @dataclass(frozen=True)

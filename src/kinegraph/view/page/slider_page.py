@@ -45,6 +45,20 @@ def model_page(
     command line, a file or a library name.
     """
     path = page_path(path)
+    text = slider_text(mechanism, parameters, source)
+    with written_to(path):
+        path.write_text(text, encoding="utf-8")
+    return path
+
+
+def slider_text(
+    mechanism: Mechanism,
+    parameters: Mapping[str, Scalar] | None = None,
+    source: str | None = None,
+    *,
+    hosted: bool = False,
+) -> str:
+    """The page as text; hosted: for a frame in a notebook."""
     values = parameter_values(mechanism, parameters)
     stated = dict(zip(mechanism.layout.positions, initial_closed_positions(mechanism, parameters, values), strict=True))
     limits = two_sided_limits(mechanism, values)
@@ -58,10 +72,7 @@ def model_page(
     chain = chain_data(mechanism, scene.frames, start)
     data = scene.data() | chain | {"coordinates": sliders, "closing": closing}
     headline = tables.size(mechanism) + _slider_note(mechanism, closing is not None)
-    text = page_of(scene, data, headline, source)
-    with written_to(path):
-        path.write_text(text, encoding="utf-8")
-    return path
+    return page_of(scene, data, headline, source, hosted=hosted)
 
 
 def _slider_note(mechanism: Mechanism, closed: bool) -> str:

@@ -29,6 +29,8 @@ from kinegraph.view.plot import ENERGIES, Energies, HoldsSolution, energies, sol
 # The template of all pages: parts of HTML, the script and the style, and a policy that allows only these.
 
 _LONGEST_TEXT = 100_000
+#: What tells a page's style and script that it is in a frame.
+HOSTED = {"hosted": ' class="hosted"'}
 
 
 def page_path(path: str | Path) -> Path:
@@ -49,12 +51,24 @@ def page_of(
     report: str = "",
     program: str = "",
     events: str = "",
+    hosted: bool = False,
 ) -> str:
     """The text of a page: the data of the mechanism, and a report and the events of the run if there was one.
 
-    program: generated equations that the page's script uses.
+    program: generated equations that the page's script uses. hosted: for a frame in a notebook, which shows the
+    picture and its controls alone.
     """
     mechanism = scene.mechanism
+    names = tables.names((*mechanism.layout.positions, *mechanism.layout.velocities))
+    parts = {
+        "title": escape(mechanism.name),
+        "headline": headline,
+        "names": "".join(f"<span>{name}</span>" for name in names),
+        "data": json_for_html(data),
+        "program": program,
+    }
+    if hosted:
+        return filled({**parts, **HOSTED, "equations": "", "cards": "", "records": ""})
     records = write(mechanism)
     cards = {
         "Operations": tables.operations(counted(mechanism, scene.bound)),
@@ -64,16 +78,11 @@ def page_of(
         "Parameters": tables.parameters(mechanism, scene.values),
         "Elements": tables.elements(mechanism),
     }
-    names = tables.names((*mechanism.layout.positions, *mechanism.layout.velocities))
     return filled({
-        "title": escape(mechanism.name),
-        "headline": headline,
+        **parts,
         "equations": typeset(mechanism, source),
         "cards": "".join(_card(title, body) for title, body in cards.items() if body),
         "records": escape(records if len(records) <= _LONGEST_TEXT else records[:_LONGEST_TEXT] + "\n..."),
-        "names": "".join(f"<span>{name}</span>" for name in names),
-        "data": json_for_html(data),
-        "program": program,
     })  # fmt: skip
 
 
@@ -85,7 +94,7 @@ def filled(parts: Mapping[str, str], name: str = "page") -> str:
     """A template with its parts, its script and its style inserted; only these two may run or apply."""
     script, style, template = (asset(f"{name}.{kind}") for kind in ("js", "css", "html"))
     scripts = [one for one in (script, parts.get("program", "")) if one]
-    everything = {**parts, "script": script, "style": style, "policy": _policy(scripts, style)}
+    everything = {"hosted": "", **parts, "script": script, "style": style, "policy": _policy(scripts, style)}
     everything["program"] = f"<script>{parts['program']}</script>\n" if parts.get("program") else ""
     return re.sub(r"\{\{(\w+)\}\}", lambda match: everything[match[1]], template)
 
@@ -134,8 +143,8 @@ def page(
     return path
 
 
-def page_text(solution: Solution, source: str | None = None, show: Sequence[str] = ()) -> str:
-    """The page as text."""
+def page_text(solution: Solution, source: str | None = None, show: Sequence[str] = (), *, hosted: bool = False) -> str:
+    """The page as text; hosted: for a frame in a notebook."""
     simulated = solution.simulated
     if simulated is None:
         raise SolveError(
@@ -146,6 +155,8 @@ def page_text(solution: Solution, source: str | None = None, show: Sequence[str]
     scene = scene_of(simulated.mechanism, simulated.parameters, states)
     data = scene.data() | _curves(solution, scene, rows) | _further(solution, scene, rows, show)
     headline = tables.headline(simulated.mechanism, solution)
+    if hosted:
+        return page_of(scene, data, headline, hosted=True)
     events = tables.events(solution, _MOST_EVENTS)
     return page_of(scene, data, headline, source, tables.report(solution), events=events)
 
