@@ -234,6 +234,8 @@ def _values(element: Element, name: str, most: int) -> Values | None:
     if found is not None and len(found) > most:
         message = f"{name} of <{element.tag}> takes up to {most} numbers, found {len(found)}"
         raise ModelError(message, element.place, "remove the others")
+    if found is not None and name.endswith("range") and len(found) < most:
+        raise ModelError(f"{name} of <{element.tag}> takes two numbers, found {len(found)}", element.place, "give both")
     return None if found is None else [item.value for item in found]
 
 
