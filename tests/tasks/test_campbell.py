@@ -110,6 +110,14 @@ def test_unbalance_whirls_as_the_formula_says():
     assert height == pytest.approx(1e-5 / (2 * damping * np.sqrt(1 - damping**2)), rel=1e-9)
 
 
+def test_a_peak_that_nothing_damps_is_without_bound():
+    """The search for its speed ended somewhere on its side, with 10,000 m."""
+    found = kg.unbalance_response("rotor", "spin'", {"ecc": 1e-5}, 10, 900, outputs=["x"], times=20)
+    ((speed, height),) = found.peaks["x"]
+    assert speed == pytest.approx(TRANSLATION, rel=1e-8) and height == np.inf
+    assert "without bound at 447.2136 rad/s" in str(found)
+
+
 def test_small_unbalance_agrees_with_the_nonlinear_cycle():
     """The same rotor with a prescribed spin, whole equations, by shooting."""
     text = JEFFCOTT.replace("Rz(spin)", "Rz(30*t)").replace(", spin;", ";").replace("initial spin' = 10;", "")

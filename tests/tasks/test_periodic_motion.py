@@ -79,6 +79,23 @@ def test_a_pendulum_swings_in_a_family_and_hold_chooses_one():
 
 
 @pytest.mark.soak
+@pytest.mark.parametrize("below", [1e-2, 1e-3, 1e-4])
+def test_a_pendulum_that_almost_stands_is_neither_stable_nor_unstable(below):
+    """Its multiplier 1 is double, and the error of the derivatives grows with the time at the top: 1.06 at 1e-4."""
+    found = kg.periodic_motion(kg.parse(PENDULUM), state={"q": np.pi - below}, hold="q")
+    assert found.period == pytest.approx(4 * ellipk(np.cos(below / 2) ** 2) / np.sqrt(9.81), rel=1e-6)
+    assert found.stable is None
+
+
+def test_an_end_at_the_top_is_no_return():
+    """From 1e-6 below the top to 1e-6 before it on the other side: so near that it passed as a turn, in half a swing.
+
+    The next step of the search was a hundredth of the motion.
+    """
+    with pytest.raises(KinegraphError, match="no periodic motion found"):
+        kg.periodic_motion(kg.parse(PENDULUM), state={"q": np.pi - 1e-6}, hold="q")
+
+
 def test_all_three_answers_of_a_stiffening_spring_are_found():
     duffing = kg.parse("""
         model duffing; coordinates x; Mass | Sx(x) | m(1);

@@ -82,6 +82,7 @@ class PeriodicMotion(Tabular):
     family: the initial values that can change together while the motion still repeats; empty if it is isolated.
     missed: the largest change over a period, relative to the size of the motion. by, period_derivatives: parameters,
     and the slopes of the period by them. others: further periodic motions, if several starts were asked for.
+    uncertainty: of the multipliers, by what is left of the one that must be 1; known without a drive.
     """
 
     model: str
@@ -100,6 +101,7 @@ class PeriodicMotion(Tabular):
     period_derivatives: tuple[float, ...] = ()
     others: tuple[PeriodicMotion, ...] = ()
     failures: tuple[str, ...] = ()
+    uncertainty: float = 0.0
 
     def __getitem__(self, output: str) -> Floats:
         """One output over the cycle."""
@@ -120,10 +122,10 @@ class PeriodicMotion(Tabular):
     @property
     def stable(self) -> bool | None:
         """Whether all disturbances die out; None if some neither grow nor die out in the linear sense."""
-        sizes = np.abs(self.multipliers)
-        if np.any(sizes > 1 + GROWING):
+        sizes, unclear = np.abs(self.multipliers), max(GROWING, 10 * self.uncertainty)
+        if np.any(sizes > 1 + unclear):
             return False
-        return None if np.any(sizes > 1 - GROWING) else True
+        return None if np.any(sizes > 1 - unclear) else True
 
     def __str__(self) -> str:
         answer = {True: "stable", False: "unstable", None: "neither stable nor unstable in the linear sense"}
@@ -352,16 +354,31 @@ def _described(shooting: Shooting, found: Return, times: int) -> PeriodicMotion:
         dict(zip(shooting.names, rows.values[0, :size].tolist(), strict=True)), moved, _multipliers(shooting, found),
         tuple(members) if len(found.family) else (), grid, tuple(shooting.outputs), rows.values[:, places], cycle,
         found.missed, shooting.by, tuple(float(x) for x in periods),
+        uncertainty=0.0 if shooting.driven else _without_motion(shooting, found)[1],
     )  # fmt: skip
 
 
 def _multipliers(shooting: Shooting, found: Return) -> np.ndarray:
     """The eigenvalues of the monodromy matrix; without a drive not the one along the motion, which is one."""
-    values = np.linalg.eigvals(shooting.monodromy(found))
-    values = values[np.lexsort((values.imag, -np.abs(values)))]
-    if not shooting.driven and len(values):
-        values = np.delete(values, int(np.argmin(np.abs(values - 1))))
-    return np.asarray(values)
+    matrix = _without_motion(shooting, found)[0] if not shooting.driven else shooting.monodromy(found)
+    values = np.linalg.eigvals(matrix)
+    return np.asarray(values[np.lexsort((values.imag, -np.abs(values)))])
+
+
+def _without_motion(shooting: Shooting, found: Return) -> tuple[Floats, float]:
+    """The monodromy matrix of disturbances beside the motion, and its error: the motion itself must return.
+
+    The direction is divided out because in a family of motions its eigenvalue is double, and rounding would split the
+    pair into one that grows and one that dies out.
+    """
+    matrix = shooting.monodromy(found)
+    remaining = [k for k in map(shooting.names.index, shooting.free) if k not in shooting.cyclic]
+    rate = found.shot.rate[remaining]
+    size = float(np.max(np.abs(rate), initial=0.0))
+    if size == 0.0:
+        return matrix, 0.0
+    along = np.linalg.qr(rate[:, None], mode="complete")[0]
+    return (along.T @ matrix @ along)[1:, 1:], float(np.max(np.abs(matrix @ rate - rate))) / size
 
 
 def _by_parameters(shooting: Shooting, found: Return) -> tuple[Floats, Floats]:

@@ -42,7 +42,9 @@ FAMILY = 1e-7
 _WEAK = (1e-4, 1e-2)
 #: Steps of the search, times a step is shortened, and the least part of the residual that a full step must remove.
 _MOST_STEPS, _SHORTENED, _GAIN = 40, 5, 0.1
-_LOOSE = 1e-6  # the largest relative change over a period that still counts as a return
+#: The largest relative change over a period that still counts as a return, if the next step is as small: a motion that
+#: almost stops at a saddle changes little over many periods.
+_LOOSE, _LAST_STEP = 1e-6, 1e-3
 _LEAST_PERIOD = 0.02  # of the first guess: shorter ones shrink to nothing
 _LONGEST_CHANGE = 0.3  # of the period, in one step
 _ROWS = 60
@@ -253,7 +255,8 @@ def returning(shooting: Shooting, x: Floats, period: float, fixed: tuple[str, ..
         if following is None or following[1] < least:
             break
         x, period, shot, best = following
-    if best > _LOOSE:
+    last = _least_steps(_slopes(shooting, shot, unknown, columns, scales, period), shooting.missed(shot) / scales)[0]
+    if best > _LOOSE or (best > tolerance and float(np.max(np.abs(last), initial=0.0)) > _LAST_STEP):
         resonant = len(_family(_slopes(shooting, first, unknown, columns, scales, period))) > 0
         raise _no_return(shooting, first, scales, resonant)
     family = _family(_slopes(shooting, shot, unknown, columns, scales, period))

@@ -35,6 +35,8 @@ from kinegraph.tasks.tangent_space import tangent
 #: Angles of a turn at which the force of the unbalance is evaluated, and harmonics whose sizes must be negligible.
 _ANGLES = 16
 _NEGLIGIBLE = 1e-9
+#: Of a peak's speed: its tolerance, and the distances of the points from which it is interpolated.
+_NEAREST, _VERTEX = 1e-9, (1e-6, 1e-8)
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,12 @@ class UnbalanceResponse(Tabular):
         small = ", ".join(f"{name} = {value:g}" for name, value in self.unbalance.items())
         lines = [f"{self.model}: response to {small}, {self.over} from {self.speeds[0]:g} to {self.speeds[-1]:g} rad/s"]
         for name, peaks in self.peaks.items():
-            listed = "; ".join(f"{height:.6g} at {speed:.9g} rad/s" for speed, height in peaks)
+            listed = "; ".join(
+                f"{height:.6g} at {speed:.9g} rad/s"
+                if np.isfinite(height)
+                else f"without bound at {speed:.7g} rad/s: nothing damps it"
+                for speed, height in peaks
+            )
             lines.append(f"  {name}: peaks {listed}" if peaks else f"  {name}: no peak in this range")
         return "\n".join(lines)
 
@@ -176,8 +183,17 @@ class _Response:
         size = len(point.v)
         right = np.concatenate([np.zeros(len(space.displaced)), force[:size][list(space.moving)], force[size:]])
         matrix = 1j * abs(speed) * np.eye(len(linear.A)) - linear.A
-        found = np.linalg.lstsq(matrix, right, rcond=None)[0]
-        return np.asarray(self._seen(point) @ rotor.displacements(point, found))
+        left, sizes, rows = np.linalg.svd(matrix)
+        parts = left.conj().T @ right
+        regular = sizes > len(sizes) * np.finfo(float).eps * sizes[0]
+        found = rows[regular].conj().T @ (parts[regular] / sizes[regular])
+        seen = self._seen(point)
+        amplitudes = np.asarray(seen @ rotor.displacements(point, found))
+        # At a critical speed without damping, nothing bounds the directions that the unbalance excites.
+        for k in np.flatnonzero(~regular & (np.abs(parts) > _NEGLIGIBLE * np.linalg.norm(right))):
+            shape = np.abs(seen @ rotor.displacements(point, rows[k].conj()))
+            amplitudes[shape > _NEGLIGIBLE * np.max(shape, initial=0.0)] = np.inf
+        return amplitudes
 
     def height(self, output: int) -> Callable[[float], float]:
         """The amplitude of one output as a function of the speed."""
@@ -253,15 +269,36 @@ class _Response:
 def _peaks(
     speeds: Floats, heights: Floats, height: Callable[[float], float], largest: float
 ) -> tuple[tuple[float, float], ...]:
-    """Speeds and heights of the local maxima inside the range, refined; none of what is only rounding."""
+    """Speeds and heights of the local maxima inside the range, refined; none of what is only rounding.
+
+    Without damping a maximum is infinite: it falls to a half within rounding of its speed.
+    """
     inner = np.flatnonzero((heights[1:-1] > heights[:-2]) & (heights[1:-1] >= heights[2:])) + 1
     found: list[tuple[float, float]] = []
     for k in inner:
         if heights[k] <= _NEGLIGIBLE * largest:
             continue
         best = minimize_scalar(
-            lambda x: -height(float(x)), bounds=(speeds[k - 1], speeds[k + 1]), method="bounded",
-            options={"xatol": 1e-9 * max(1.0, abs(float(speeds[k])))},
+            lambda x: _flatness(height, float(x)), bounds=(speeds[k - 1], speeds[k + 1]), method="bounded",
+            options={"xatol": _NEAREST * max(1.0, abs(float(speeds[k])))},
         )  # fmt: skip
-        found.append((float(best.x), -float(best.fun)))
+        speed = float(best.x)
+        for step in _VERTEX:
+            speed = _vertex(height, speed, step * max(1.0, abs(speed)))
+        beside = _NEAREST * max(1.0, abs(speed))
+        top, sides = height(speed), max(height(speed - beside), height(speed + beside))
+        found.append((speed, top if sides > 0.5 * top else np.inf))
     return tuple(found)
+
+
+def _vertex(height: Callable[[float], float], speed: float, step: float) -> float:
+    """A maximum near a speed: one over the square of the height is a parabola there, however sharp the peak is."""
+    left, middle, right = (_flatness(height, speed + k * step) for k in (-1, 0, 1))
+    bend = left - 2 * middle + right
+    moved = 0.5 * step * (left - right) / bend if bend > 0 else 0.0
+    return speed + moved if abs(moved) < 100 * step else speed
+
+
+def _flatness(height: Callable[[float], float], speed: float) -> float:
+    found = height(speed)
+    return found**-2 if found > 0 else np.inf
