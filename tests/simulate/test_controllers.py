@@ -185,3 +185,56 @@ class Uncopied:
 
     def __deepcopy__(self, memo: object) -> Uncopied:
         raise TypeError("one of a kind")
+
+
+# Simulators
+
+
+def test_a_simulator_calls_controllers_between_its_steps() -> None:
+    tau = {"tau": kg.Feedback(damped, 0.01)}
+    run = kg.simulate(ARM, 0.1, method="rk4", step=0.001, inputs=tau, times=1, native=False, progress=False)
+    one = kg.simulator(ARM, dt=0.001, inputs=tau)
+    one.step(steps=53)
+    middle = one.save()
+    one.step_until(0.1)
+    np.testing.assert_allclose(one.state, run.array(*one.names)[-1], rtol=0, atol=1e-13)
+    end = one.state.copy()
+    one.restore(middle)
+    one.step(steps=7)
+    one.step(steps=40)
+    assert np.array_equal(one.state, end) and one.controls == () and one.copy().t == one.t
+
+
+def test_many_simulators_call_a_controller_once_for_all_rows() -> None:
+    shapes = []
+
+    def follow(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        shapes.append((round(t, 3), q.shape))
+        return damped(t, q, v)
+
+    many = kg.simulator(ARM, dt=0.001, count=3, inputs={"tau": kg.Feedback(follow, 0.01)})
+    many.step(steps=15)
+    many.reset(rows=[1])
+    others = many.state[0].copy()
+    many.step(steps=5)
+    assert shapes == [(0.0, (3, 2)), (0.01, (3, 2)), (0.015, (3, 2))]
+    assert np.array_equal(many.state[0], many.state[2]) and not np.array_equal(others, many.state[0])
+    alone = kg.simulator(ARM, dt=0.001, t0=0.015, inputs={"tau": kg.Feedback(damped, 0.01)})
+    alone.step(steps=5)
+    np.testing.assert_allclose(many.state[1], alone.state, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("feedback", "words"),
+    [
+        (kg.Feedback(lambda t, q, v: q[0], 0.01), r"t = 0 .*shape \(2,\); return 3 x 2"),
+        (kg.Feedback(lambda t, q, v: q / (q[:, 0:1] - 2), 0.01), "t = 0 .*inf for tau:q1 in row 1"),
+        (kg.Feedback(lambda t, q, v: v if t < 0.015 else v.no, 0.01), "t = 0.02 .*AttributeError.*line"),
+        (kg.Feedback(damped, 0.0015), "1.5 steps"),
+    ],
+)
+def test_failures_of_simulators(feedback: kg.Feedback, words: str) -> None:
+    with pytest.raises(SolveError, match=words), np.errstate(divide="ignore"):
+        many = kg.simulator(ARM, dt=0.001, count=3, inputs={"tau": feedback})
+        many.reset(np.array([[1.0, 0, 0, 0], [2, 1, 0, 0], [1, 0, 0, 0]]))
+        many.step(steps=30)

@@ -1,18 +1,22 @@
 """Controllers that are Python functions, from the inputs a user gives: which inputs each gives, and what it sees.
 
 A run alone takes their values as sampled signals (`controllers_of`). Many runs at once take them as run-time
-parameters, a column for each input, so that every run has its own values (`HeldInputs`).
+parameters, a column for each input, so that every run has its own values (`HeldInputs`). A simulator keeps them beside
+the controls that it is given (`SimulatorControllers`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 
 import numpy as np
+from numpy.typing import NDArray
 
+from kinegraph.arrays import Floats, Integers
 from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
-from kinegraph.errors import SolveError
+from kinegraph.errors import ControllerError, SolveError
 from kinegraph.model.expressions import Name, expression
 from kinegraph.model.mechanism import Mechanism, Parameter
 from kinegraph.simulate.array_formulas import JOINTS
@@ -66,12 +70,12 @@ def _arrays(mechanism: Mechanism, names: Sequence[str]) -> View:
             "\n  choose another method, e.g. dop853"
         )
     places = [np.array([names.index(name) for name in part]) for part in (layout.positions, layout.velocities)]
-    return lambda time, state: tuple(state[part] for part in places)
+    return lambda time, state: tuple(state[..., part] for part in places)
 
 
 def _by_name(names: Sequence[str]) -> View:
     """What the controller of one input sees: the state by name."""
-    return lambda time, state: (dict(zip(names, state.tolist(), strict=True)),)
+    return lambda time, state: (dict(zip(names, state.T if state.ndim > 1 else state.tolist(), strict=True)),)
 
 
 # Many runs: every run has values of its own, which are columns of run-time parameters.
@@ -111,3 +115,72 @@ def held_inputs(mechanism: Mechanism, inputs: Mapping[str, Input]) -> tuple[Mech
     parameters = tuple(Parameter(column, expression(0)) for column in columns.values())
     held = HeldInputs({name: function for name, (function, _) in functions.items()}, tuple(columns.values()))
     return replace(mechanism, parameters=(*mechanism.parameters, *parameters)), made, held
+
+
+# Simulators: controllers are called between two steps, with all rows at once.
+
+_EARLY = 1e-9  # of a step: a call is due so much before its time, which is only rounding
+
+
+class SimulatorControllers:
+    """The controllers of a simulator, and when each is due. `calls` is the start, then how often each was called.
+
+    held: where their values go, a row for each trajectory, or one row. state: the state, with as many rows.
+    """
+
+    def __init__(self, controllers: Sequence[Controller], held: Floats, state: Floats, t: float, dt: float) -> None:
+        self._controllers, self._held, self._state = controllers, held, state
+        self.calls = np.array([t, *(0.0 for _ in controllers)])
+        self._stale: NDArray[np.bool_] = np.zeros(held.shape[:-1], dtype=bool)
+        for one in controllers:
+            steps = one.given.period / dt
+            if abs(steps - round(steps)) > 1e-6 * steps:
+                raise SolveError(
+                    f"the period of {one.name} is {one.given.period:g} s, which is {steps:.6g} steps of dt = {dt:g} s: "
+                    "give a whole number of steps"
+                )
+
+    def restart(self, t: float) -> None:
+        """Call every function before the next step, and count periods from there."""
+        self.calls[:] = 0.0
+        self.calls[0] = t
+
+    def refresh(self, rows: Integers) -> None:
+        """Some rows start again: they get values before the next step, at which others keep theirs."""
+        self._stale[rows] = True
+
+    def steps(self, call: Callable[[int], int], clock: Floats, time: int, step: int, steps: int) -> int:
+        """Take steps, with a call where one is due; clock[time] and clock[step] are the time and the step size."""
+        while steps:
+            self._sample(float(clock[time]), float(clock[step]))
+            wait = min(self._due(k) for k in range(len(self._controllers))) - float(clock[time])
+            part = min(steps, max(ceil(wait / float(clock[step]) - _EARLY), 1))
+            if ending := call(part):
+                return ending
+            steps -= part
+        return 0
+
+    def _due(self, k: int) -> float:
+        return float(self.calls[0] + self.calls[1 + k] * self._controllers[k].given.period)
+
+    def _sample(self, t: float, dt: float) -> None:
+        """Call what is due, and for rows that start again everything."""
+        some = np.flatnonzero(self._stale)
+        for k, one in enumerate(self._controllers):
+            due = self._due(k) <= t + _EARLY * dt
+            if due or len(some):
+                found, places = self._values(one, t), np.array(one.places)
+                if due:
+                    self._held[..., places] = found
+                else:
+                    self._held[some[:, None], places] = found[some]
+                self.calls[1 + k] += due
+        self._stale[...] = False
+
+    def _values(self, one: Controller, t: float) -> Floats:
+        """The values of all rows; ControllerError with the time."""
+        try:
+            found = np.asarray(one.values(t, self._state, self._state.shape[:-1]))
+        except ControllerError as error:
+            raise ControllerError(f"a controller failed at t = {t:.6g} ({error})") from error.__cause__
+        return found.reshape(*self._state.shape[:-1], len(one.places))

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from types import MappingProxyType
 from typing import Self
 
 import numpy as np
@@ -30,6 +31,7 @@ from kinegraph.model.states import moved_by
 from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.array_formulas import quantities_of
 from kinegraph.simulate.contacts.stepped import ActiveContact, ContactSettings, SteppedContacts, SteppedForm
+from kinegraph.simulate.control import SimulatorControllers, feedback_of, read_controllers
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.inputs import (
@@ -42,7 +44,7 @@ from kinegraph.simulate.inputs import (
 from kinegraph.solve.loops import contact_stepping, stepping
 from kinegraph.solve.loops.step import LOOPS_OPEN, NESTED, NOT_A_NUMBER, System, Work
 from kinegraph.solve.loops.stepping import BASE, COUNT, STEP, TIME, Rows
-from kinegraph.solve.problem import CauchyProblem, RightHandSide, Signals, code_of
+from kinegraph.solve.problem import CauchyProblem, Feedback, RightHandSide, Signals, code_of
 
 #: Trajectories that are stepped as one block: few enough for the cache, many enough for vector code.
 _BLOCK = 64
@@ -54,7 +56,7 @@ def simulator(
     dt: float = 1e-3,
     state: Mapping[str, Scalar] | ArrayLike | None = None,
     parameters: Mapping[str, Scalar] | None = None,
-    inputs: Mapping[str, Scalar] | None = None,
+    inputs: Mapping[str, Scalar | Feedback] | None = None,
     controls: Sequence[str] | None = None,
     runtime: str | Sequence[str] = (),
     count: int | None = None,
@@ -70,7 +72,8 @@ def simulator(
     parameters: values that differ from the model's. runtime: names of parameters that may change between steps, or
         patterns (`m_*`); the property `runtime` lists them.
     inputs: formulas of t and the state that are compiled into the equations, e.g. {"q1": "-0.1*q1'"}, or for all joints
-        {"tau": "gravity - 5*v"} (see `kinegraph.simulate.array_formulas`).
+        {"tau": "gravity - 5*v"} (see `kinegraph.simulate.array_formulas`). Or Python functions that are called every
+        period, {"tau": kg.Feedback(function, 0.01)}: `function(t, q, v)`, with `count` of rows for all trajectories.
     controls: what `u` holds, in this order: coordinates (a force or torque) and inputs of the model. By default every
         coordinate without a formula, in the model's order, then every declared input without one.
     count: so many trajectories side by side, each a row of `q`, `v`, `u` and `parameters`, stepped on all cores.
@@ -87,10 +90,12 @@ def simulator(
         raise SolveError(f"{mechanism.name} has no coordinates: nothing can move; declare `coordinates q;`")
     if not isfinite(t0):
         raise SolveError(f"t0 is {t0!r}: give a finite time in seconds")
-    formulas = each_joint(mechanism, inputs or {})
+    functions = {name: one for name, one in (inputs or {}).items() if isinstance(one, Feedback)}
+    held = tuple(symbol for _, found in feedback_of(mechanism, functions).values() for symbol in found)
+    formulas = {name: one for name, one in each_joint(mechanism, inputs or {}).items() if not isinstance(one, Feedback)}
     given = {input_symbol(mechanism, name): formula(value) for name, value in formulas.items()}  # type: ignore[arg-type]
-    symbols = _control_symbols(mechanism, controls, given)
-    forces = Forces(given, symbols, quantities_of(mechanism, given.values()))
+    symbols = _control_symbols(mechanism, controls, {**given, **dict.fromkeys(held)})
+    forces = Forces(given, (*symbols, *held), quantities_of(mechanism, given.values()))
     mechanism = with_given_inputs(mechanism, forces)
     values = {name: formula(value, name) for name, value in (parameters or {}).items()}
     numbers = parameter_values(mechanism, values)
@@ -102,11 +107,12 @@ def simulator(
         raise SolveError(str(error)) from None
     names = _control_names(mechanism, symbols, controls)
     if settings is None:
-        plan = _Plan(mechanism, VelocityForm(mechanism, values, forces, names_at_run_time), names, numbers, native)
+        open_form = VelocityForm(mechanism, values, forces, names_at_run_time)
+        plan = _Plan(mechanism, open_form, names, numbers, native, None, functions)
     else:
         stepped = SteppedForm(mechanism, values, forces, names_at_run_time)
         stepped_contacts = SteppedContacts(mechanism, stepped, numbers, settings, native)
-        plan = _Plan(mechanism, stepped, names, numbers, native, stepped_contacts)
+        plan = _Plan(mechanism, stepped, names, numbers, native, stepped_contacts, functions)
     if count is None:
         return Simulator(plan, state, _step_size(dt), t0)
     if not (isinstance(count, int) and count > 0):
@@ -119,7 +125,7 @@ class Snapshot:
     """State, time, held controls and run-time parameters of a simulator; can be pickled.
 
     names: the model, and what the entries of the arrays are called. forces, contacts: what contacts take over from the
-    latest step; empty without contacts.
+    latest step; empty without contacts. calls: how often controllers were called, and since when.
     """
 
     names: tuple[str, ...]
@@ -129,6 +135,7 @@ class Snapshot:
     parameters: Floats
     forces: Floats
     contacts: Floats
+    calls: Floats
 
 
 #: What contacts take over, if there are none.
@@ -146,9 +153,11 @@ class _Plan:
         values: Mapping[str, object],
         native: bool,
         contacts: SteppedContacts | None = None,
+        functions: Mapping[str, Feedback] = MappingProxyType({}),
     ) -> None:
         self.mechanism, self.equations, self.controls = mechanism, equations, controls
-        self.contacts = contacts
+        self.contacts, self.functions = contacts, functions
+        self.inputs = len(equations.forces.sampled)  # the controls, then what controllers give
         self.rhs: RightHandSide = equations.right_hand_side(native=native)
         self.native = native and all(kernel.addressable for kernel in self.rhs.kernels)
         self.values = values
@@ -157,7 +166,7 @@ class _Plan:
         self._constants = np.concatenate([self.defaults, np.zeros(len(equations.flags))])
         self.q, self.v, self.z = layout.position_part.slice, layout.velocity_part.slice, layout.state_part.slice
         self.names = layout.initial
-        self.label = (mechanism.name, *self.names, *controls, *equations.runtime)
+        self.label = (mechanism.name, *self.names, *equations.forces.sampled, *equations.runtime)
 
     def start(self, state: Mapping[str, Scalar] | ArrayLike | None, t: float) -> Floats:
         """y where a run begins: loops are closed, quaternions have unit length."""
@@ -168,7 +177,7 @@ class _Plan:
 
     def problem(self, y: Floats, t: float) -> CauchyProblem:
         """Memory for one trajectory is made from it."""
-        held = Signals(np.array([0.0, 1.0]), np.zeros((1, len(self.controls), 4)))
+        held = Signals(np.array([0.0, 1.0]), np.zeros((1, self.inputs, 4)))
         return CauchyProblem(self.rhs, y, t, t + 1.0, self._constants, held, self.native)
 
     def system(self) -> System:
@@ -184,6 +193,13 @@ class _Plan:
         x[:size], x[size], x[len(x) - len(self._constants) :] = y, t, self._constants
         none = np.zeros((1, size))
         return Work(x, y.copy(), y.copy(), np.zeros((4, size)), none, none, np.zeros(size), problem.projected(), NESTED)
+
+    def controllers(self, u: Floats, state: Floats, t: float, dt: float) -> SimulatorControllers | None:
+        """The controllers, which write behind the controls in u; None without any."""
+        if not self.functions:
+            return None
+        read = read_controllers(self.mechanism, self.functions, self.equations.names)
+        return SimulatorControllers(read, u[..., len(self.controls) :], state, t, dt)
 
     def place(self, name: str) -> int:
         """Where in the state a coordinate, velocity or first-order state is."""
@@ -204,8 +220,10 @@ class Simulator:
         self._work = plan.work(y, t0)
         self._clock = _clock(t0, dt)
         size = len(y)
-        inputs, parameters = size + 1 + len(plan.controls), len(plan.defaults)
-        self._u = self._work.x[size + 1 : inputs]
+        inputs, parameters = size + 1 + plan.inputs, len(plan.defaults)
+        self._inputs = self._work.x[size + 1 : inputs]
+        self._u = self._inputs[: len(plan.controls)]
+        self._controllers = plan.controllers(self._inputs, self._work.y, t0, dt)
         self._parameters = self._work.x[inputs : inputs + parameters]
         self._forces = self._work.x[inputs + parameters :]
         self._previous = _NONE if plan.contacts is None else plan.contacts.previous()
@@ -300,7 +318,10 @@ class Simulator:
                 raise _wrong_shape(u, self._plan.controls) from None
         if dt is not None and dt != self._clock[STEP]:
             _change_step(self._clock, dt)
-        ending = self._call(steps if steps == 1 else _whole(steps))
+        if self._controllers is None:
+            ending = self._call(steps if steps == 1 else _whole(steps))
+        else:
+            ending = self._controllers.steps(self._call, self._clock, TIME, STEP, _whole(steps))
         if ending:
             raise SolveError(_why(ending, self._plan, self.t))
 
@@ -321,8 +342,10 @@ class Simulator:
     def reset(self, state: Mapping[str, Scalar] | ArrayLike | None = None, t0: float = 0.0) -> None:
         """Start again, from the initial state of the simulator or from another one; controls become zero."""
         self._work.y[:] = self._plan.start(self._initial if state is None else state, t0)
-        self._u[:], self._forces[:], self._previous[:] = 0.0, 0.0, 0.0
+        self._inputs[:], self._forces[:], self._previous[:] = 0.0, 0.0, 0.0
         self._clock[:] = _clock(t0, self.dt)
+        if self._controllers is not None:
+            self._controllers.restart(t0)
 
     def save(self) -> Snapshot:
         """All that the next steps depend on."""
@@ -330,7 +353,7 @@ class Simulator:
 
     @property
     def _memory(self) -> tuple[Floats, ...]:
-        return self._work.y, self._u, self._parameters, self._forces, self._previous
+        return self._work.y, self._inputs, self._parameters, self._forces, self._previous, _calls(self._controllers)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this simulator or of one of the same model."""
@@ -359,7 +382,9 @@ class Simulators:
         self._plan, self._initial, self._threads, self.count = plan, state, threads, count
         y = plan.start(state, t0)
         self._states = np.tile(y, (count, 1))
-        self._u = np.zeros((count, len(plan.controls)))
+        self._inputs = np.zeros((count, plan.inputs))
+        self._u = self._inputs[:, : len(plan.controls)]
+        self._controllers = plan.controllers(self._inputs, self._states, t0, dt)
         self._parameters = np.tile(plan.defaults, (count, 1))
         self._forces = np.zeros((count, len(plan.equations.flags)))
         self._previous = np.zeros((count, *(_NONE if plan.contacts is None else plan.contacts.previous()).shape))
@@ -377,7 +402,7 @@ class Simulators:
         memory = Rows(
             batch,
             self._states[rows],
-            self._u[rows],
+            self._inputs[rows],
             self._parameters[rows],
             np.zeros((number, size)),
             np.zeros(number),
@@ -393,7 +418,7 @@ class Simulators:
     ) -> tuple[Floats, Callable[[int], int]]:
         plan, clock = self._plan, self._clock.copy()
         memory = contact_stepping.ContactRows(
-            self._states[rows], self._u[rows], self._parameters[rows], self._forces[rows], self._previous[rows],
+            self._states[rows], self._inputs[rows], self._parameters[rows], self._forces[rows], self._previous[rows],
             self._endings[rows],
         )  # fmt: skip
         loop, work = contact_stepping.take_contact_steps_of_rows, plan.work(y, t0)
@@ -481,7 +506,18 @@ class Simulators:
                 raise _wrong_shape(u, self._plan.controls) from None
         if dt is not None and dt != self._clock[STEP]:
             _change_step(self._clock, dt)
-        steps = _whole(steps)
+        begun = float(self._clock[TIME])
+        if self._controllers is None:
+            self._take(_whole(steps))
+        else:
+            self._controllers.steps(self._take, self._clock, TIME, STEP, _whole(steps))
+        if check and self._endings.any():
+            rows = np.flatnonzero(self._endings)
+            listed = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
+            raise SolveError(f"row {listed}: {_why(int(self._endings[rows[0]]), self._plan, begun)}")
+
+    def _take(self, steps: int) -> int:
+        """Take steps with all rows; 0, because other rows go on where one fails."""
         blocks, begun = self._blocks, self._clock.copy()
 
         def run(first: int, last: int) -> None:
@@ -491,10 +527,7 @@ class Simulators:
 
         for_blocks(run, len(blocks), 1, self._threads)
         self._clock[:] = blocks[0][0]
-        if check and self._endings.any():
-            rows = np.flatnonzero(self._endings)
-            listed = ", ".join(map(str, rows[:5])) + (", ..." if len(rows) > 5 else "")
-            raise SolveError(f"row {listed}: {_why(int(self._endings[rows[0]]), self._plan, float(begun[TIME]))}")
+        return 0
 
     def reset(
         self,
@@ -517,9 +550,13 @@ class Simulators:
                 self._states[row] = self._plan.start(one, time)
         else:
             self._states[chosen] = self._plan.start(given, time)
-        self._u[chosen], self._endings[chosen], self._forces[chosen], self._previous[chosen] = 0.0, 0, 0.0, 0.0
+        self._inputs[chosen], self._endings[chosen], self._forces[chosen], self._previous[chosen] = 0.0, 0, 0.0, 0.0
         if rows is None or t0 is not None:
             self._clock[:] = _clock(time, self.dt)
+        if self._controllers is not None and (rows is None or t0 is not None):
+            self._controllers.restart(time)
+        elif self._controllers is not None:
+            self._controllers.refresh(chosen)
 
     def save(self) -> Snapshot:
         """All that the next steps depend on."""
@@ -527,7 +564,7 @@ class Simulators:
 
     @property
     def _memory(self) -> tuple[Floats, ...]:
-        return self._states, self._u, self._parameters, self._forces, self._previous
+        return self._states, self._inputs, self._parameters, self._forces, self._previous, _calls(self._controllers)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot of this or of equal simulators."""
@@ -597,12 +634,17 @@ def _wrong_shape(u: ArrayLike, entries: Sequence[str]) -> SolveError:
 
 
 def _saved(plan: _Plan, t: float, memory: Sequence[Floats]) -> Snapshot:
-    y, u, parameters, forces, contacts = (part.copy() for part in memory)
-    return Snapshot(plan.label, t, y, u, parameters, forces, contacts)
+    y, u, parameters, forces, contacts, calls = (part.copy() for part in memory)
+    return Snapshot(plan.label, t, y, u, parameters, forces, contacts, calls)
+
+
+def _calls(controllers: SimulatorControllers | None) -> Floats:
+    """What a snapshot keeps of the controllers."""
+    return np.zeros(0) if controllers is None else controllers.calls
 
 
 def _restore(plan: _Plan, memory: Sequence[Floats], snapshot: Snapshot) -> None:
-    parts = snapshot.state, snapshot.u, snapshot.parameters, snapshot.forces, snapshot.contacts
+    parts = snapshot.state, snapshot.u, snapshot.parameters, snapshot.forces, snapshot.contacts, snapshot.calls
     if snapshot.names != plan.label or any(
         mine.shape != other.shape for mine, other in zip(memory, parts, strict=True)
     ):

@@ -15,7 +15,6 @@ from types import CodeType, FunctionType
 from typing import TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from kinegraph.arrays import Floats
 from kinegraph.errors import ControllerError, SolveError
@@ -43,15 +42,19 @@ class Controller:
     entries: tuple[str, ...]
     view: View
 
-    def values(self, time: float, state: Floats) -> ArrayLike:
-        """The inputs, as finite numbers; ControllerError if the function fails or returns anything else."""
+    def values(self, time: float, state: Floats, rows: tuple[int, ...] = ()) -> Floats:
+        """The inputs, as finite numbers; ControllerError if the function fails or returns anything else.
+
+        rows: the number of states, if there are several; the function returns a row for each.
+        """
         try:
             returned = self.given.function(time, *self.view(time, state))
         except Exception as error:
             raise ControllerError(f"{self.name}: {failure(error)}") from error
-        return self.checked(returned, (len(self.entries),) if self.name not in self.entries else ())
+        shape = (len(self.entries),) if self.name not in self.entries else ()
+        return self._checked(returned, (*rows, *shape))
 
-    def checked(self, returned: object, shape: tuple[int, ...]) -> Floats:
+    def _checked(self, returned: object, shape: tuple[int, ...]) -> Floats:
         """What the function returned as an array of this shape; ControllerError if it is none."""
         wanted = f"return {' x '.join(map(str, shape))} finite numbers" if shape else "return one finite number"
         try:
@@ -61,9 +64,11 @@ class Controller:
         if found.shape != shape:
             raise ControllerError(f"{self.name}: it returned an array of shape {found.shape}; {wanted}")
         if not np.isfinite(found).all():
-            place = np.argwhere(~np.isfinite(np.atleast_1d(found)))[0]
-            value, entry = np.atleast_1d(found)[tuple(place)], self.entries[place[-1]]
-            raise ControllerError(f"{self.name}: it returned {value} for {entry}; {wanted}")
+            by_entry = found.reshape(-1, len(self.entries))
+            row, place = np.argwhere(~np.isfinite(by_entry))[0].tolist()
+            where = f" in row {row}" if len(by_entry) > 1 else ""
+            value = by_entry[row, place]
+            raise ControllerError(f"{self.name}: it returned {value} for {self.entries[place]}{where}; {wanted}")
         return found
 
     def fresh(self) -> Controller:
