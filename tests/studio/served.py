@@ -16,10 +16,10 @@ from tests.programs import HANGS
 
 
 @contextmanager
-def studio(folder, source="."):
+def studio(folder, source=".", *options):
     """A running studio; gives its address."""
     pytest.importorskip("uvicorn", reason="the studio's packages are not installed: pip install '.[studio]'")
-    command = (sys.executable, "-m", "kinegraph", "studio", source, "--no-browser", "--json")
+    command = (sys.executable, "-m", "kinegraph", "studio", source, "--no-browser", "--json", *options)
     process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, text=True)
     try:
         text = ""

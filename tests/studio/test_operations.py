@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+from contextlib import closing
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,6 +14,8 @@ import kinegraph as kg
 from kinegraph import library
 from kinegraph.compiler.mechanism_source import read_text
 from kinegraph.errors import ModelError
+from kinegraph.store.database import open_store
+from kinegraph.store.maintenance import check
 from kinegraph.studio.model_text import statements
 from kinegraph.studio.requests import LANES, OPERATIONS, Channel
 from kinegraph.studio.worker import answered
@@ -94,8 +97,13 @@ def test_loops_stay_closed_when_a_length_changes_while_it_runs():
     assert np.abs(gaps).max() < 1e-9
 
 
-def test_a_ball_bounces_live():
-    heights = [one["state"][0] for one in live(library.text("bouncing-ball"), 1.2)]
+def test_a_ball_bounces_live_and_the_bounce_is_listed():
+    frames = live(library.text("bouncing-ball"), 1.2)
+    heights = [one["state"][0] for one in frames]
+    events = frames[-1]["events"]
+    expected = (0.4 + np.sqrt(0.4**2 + 2 * 9.81 * 1.2)) / 9.81
+    assert events["before"] == 0 and events["list"][0]["name"] == "floor: impact"
+    assert events["list"][0]["time"] == pytest.approx(expected, abs=1e-3)
     assert min(heights) > -0.05 and min(heights) < 0.3
     after = heights[int(np.argmin(heights)) :]
     assert max(after) > 0.3  # up again
@@ -146,6 +154,29 @@ def test_a_study_is_that_of_the_package_and_its_cases_can_be_run():
     (q2,) = (one["values"] for one in run["columns"] if one["name"] == "q2")
     assert max(q2) == pytest.approx(found["columns"]["top"][3], abs=1e-3)
     assert "nothing is varied" in asked("study", text, vary={})["error"]["message"]
+
+
+def test_feet_that_touch_and_leave_the_ground_are_listed():
+    names = [one["name"] for one in live(library.text("walker"), 0.4)[-1]["events"]["list"]]
+    assert names[:3] == ["foot1: contact", "foot2: contact", "foot1: release"]
+
+
+def test_versions_hold_the_text_as_it_was_written(tmp_path):
+    text, store = library.text("four-bar"), str(tmp_path / "store.sqlite")
+    assert result("versions", text, store=store) == {"name": "four-bar", "store": store, "versions": []}
+    assert not (tmp_path / "store.sqlite").exists()  # looking makes nothing
+    for given in (text, text, text.replace("rho = 2", "rho = 3")):
+        found = result("keep-version", given, store=store)["versions"]
+    assert [(one["version"], one["same"]) for one in found] == [(2, True), (1, False)]
+    first = result("version", text.replace("rho = 2", "rho = 3"), store=store, version=1)
+    assert first["text"] == text and (first["added"], first["removed"]) == (1, 1)
+    assert [one["text"] for one in first["lines"] if one["kind"] == "added"] == [
+        "parameters a = 0.5, b = 1.2, c = 0.8, d = 1, rho = 3;"
+    ]
+    assert "no version 9" in asked("version", text, store=store, version=9)["error"]["message"]
+    assert "did you mean" in asked("keep-version", text.replace("Crank |", "Crnk |"), store=store)["error"]["remedy"]
+    with closing(open_store(store)) as saved:
+        assert check(saved).faults == ()
 
 
 def test_statements_are_found_in_texts_with_errors():

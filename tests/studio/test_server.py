@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import socket
 from urllib.parse import urlsplit
 
 import pytest
 
 from kinegraph import library
+from kinegraph.studio.workers import Lane, Spares
 from tests.cli.run import runner
+from tests.programs import HANGS
 from tests.studio.served import Page, get, page, studio
 
 GOOD = "parameters l = 1; coordinates q = 0.5; gravity 0, 0, -9.81; Rod | Ry(q) | Sz(-l), m(1), Jy(1);"
@@ -177,13 +181,46 @@ def test_what_was_typed_is_there_after_the_browser_was_killed(address):
     assert found["first"] == "arm.kg" and found["draft"] == "typed, not saved"
 
 
+def test_a_run_goes_on_when_the_browser_is_killed(address):
+    with page(address, "runs") as first:
+        first.send("run", text=GOOD, file="", duration=2.0)
+        first.send("live", text=GOOD, file="")
+        first.socket.socket.close()  # without a word
+    found = None
+    while not found:  # a page that comes later asks for it
+        with page(address, "returned") as second:
+            found = second.ask("hello").get("finished")
+            if not found:
+                message = json.loads(second.socket.recv(HANGS))
+                found = message.get("result") if message.get("do") == "run" else None
+    assert found["t"][-1] == 2.0 and found["positions"] == ["q"]
+
+
+def test_an_endless_computation_is_stopped():
+    """A lane ends what takes longer than its seconds, and goes on with a new process."""
+
+    async def asked():
+        spares, answers = Spares(), []
+        lane = Lane(spares, lambda kind, text: answers.append(json.loads(text)) if kind == "D" else None, 0.2)
+        lane.submit({"id": 1, "do": "live", "with": {"text": GOOD, "file": ""}})
+        while not answers:
+            await asyncio.sleep(0.01)
+        lane.close()
+        await spares.close()
+        return answers
+
+    assert "stopped after 0.2 s" in asyncio.run(asked())[0]["error"]["message"]
+
+
 def test_a_thousand_connections_leave_the_studio_alive(address):
     parts = urlsplit(address)
     opened = []
     try:
-        for _ in range(1000):
-            one = socket.create_connection((parts.hostname, parts.port), timeout=5)
-            opened.append(one)
+        with page(address, "before") as first:
+            for _ in range(1000):
+                one = socket.create_connection((parts.hostname, parts.port), timeout=5)
+                opened.append(one)
+            assert first.ask("scene", text=GOOD, file="")["model"] == "model"  # while they are open
     finally:
         for one in opened:
             one.close()

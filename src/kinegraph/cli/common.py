@@ -57,6 +57,14 @@ JsonOption = Annotated[
     bool,
     typer.Option("--json", help="Print JSON and nothing else.", callback=_tell_only_errors),
 ]
+StoreOption = Annotated[
+    str | None,
+    typer.Option(
+        "--store",
+        metavar="PATH|URL",
+        help="An SQLite file or postgresql:// URL. Default: $KINEGRAPH_STORE, or a file in the user's data directory.",
+    ),
+]
 
 
 def console(stderr: bool = False) -> Console:

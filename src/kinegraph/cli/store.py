@@ -12,7 +12,16 @@ import typer
 from rich.markup import escape
 from rich.table import Table
 
-from kinegraph.cli.common import JsonOption, PassesOption, assignments, console, parse_value, plural, print_json
+from kinegraph.cli.common import (
+    JsonOption,
+    PassesOption,
+    StoreOption,
+    assignments,
+    console,
+    parse_value,
+    plural,
+    print_json,
+)  # fmt: skip
 from kinegraph.cli.eval import written
 from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.model.evaluate import number
@@ -28,14 +37,6 @@ if TYPE_CHECKING:
 
 # What the commands of the store share: options, opening it, tables.
 
-StoreOption = Annotated[
-    str | None,
-    typer.Option(
-        "--store",
-        metavar="PATH|URL",
-        help="An SQLite file or postgresql:// URL. Default: $KINEGRAPH_STORE, or a file in the user's data directory.",
-    ),
-]
 StoredArgument = Annotated[
     str,
     typer.Argument(metavar="MODEL", help="NAME, NAME@VERSION, NAME@VERSION:STAGE or #GRAPH.", show_default=False),

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from kinegraph.cli.common import JsonOption, console, print_json
+from kinegraph.cli.common import JsonOption, StoreOption, console, print_json
 from kinegraph.errors import ModelError
 
 
@@ -18,6 +18,7 @@ def run(
     ] = ".",
     port: Annotated[int, typer.Option("--port", help="The port of the local address; 0 takes a free one.")] = 0,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")] = True,
+    store: StoreOption = None,
     json: JsonOption = False,
 ) -> None:
     """Edit a model beside the moving mechanism: errors as you type, 3D view, equations, simulation.
@@ -36,10 +37,10 @@ def run(
 
     path = Path(source)
     if not path.exists() and source in library.names():
-        studio = Studio(Folder.of(Path.cwd()), f"library:{source}")
+        studio = Studio(Folder.of(Path.cwd()), f"library:{source}", store=store)
     elif path.exists() or path.suffix.lower() in NEW_SUFFIXES:  # a new file is made by the first save
         folder = Folder.of(path)
-        studio = Studio(folder, folder.only or "")
+        studio = Studio(folder, folder.only or "", store=store)
     else:
         remedy = "see `kinegraph models`; a new file ends in .kg"
         raise ModelError(f"unknown file, folder or library model {source!r}", remedy=remedy)

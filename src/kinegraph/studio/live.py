@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -24,6 +25,53 @@ from kinegraph.studio.scene import settings
 RATE = 50.0
 _PULL = 2 * np.pi * 0.8
 _DAMPED = 0.7
+
+
+#: Events that a frame carries, the newest ones: frames may be lost. A velocity that changes so many times faster than
+#: in the step before has jumped; an event that repeats within SOON seconds is not told again.
+_CARRIED = 50
+_JUMP = 30.0
+_SOON = 0.02
+
+
+class _Events:
+    """What happens at contacts: they begin, end and bounce. Times are those of the steps."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.watched = bool(mechanism.contacts)
+        self._bounce = f"{mechanism.contacts[0].name}: impact" if len(mechanism.contacts) == 1 else "impact"
+        self._touching: frozenset[str] = frozenset()
+        self._velocity: Floats | None = None
+        self._change = np.inf
+        self._told: deque[tuple[str, float]] = deque(maxlen=_CARRIED)
+        self._count = 0
+
+    def forget(self) -> None:
+        """The state was changed from outside: the next change of the velocity is no impact."""
+        self._velocity, self._change = None, np.inf
+
+    def after_step(self, sim: Simulator) -> None:
+        """Compare with the step before."""
+        touching = frozenset(" and ".join(filter(None, (one.first, one.second))) for one in sim.contacts)
+        new, gone = touching - self._touching, self._touching - touching
+        change = np.inf if self._velocity is None else float(np.abs(sim.v - self._velocity).max())
+        if change > _JUMP * self._change + 1e-9 and not new:
+            self._tell(self._bounce, sim.t)
+        for name in sorted(new):
+            self._tell(f"{name}: contact", sim.t)
+        for name in sorted(gone):
+            self._tell(f"{name}: release", sim.t)
+        self._touching, self._velocity, self._change = touching, sim.v.copy(), change
+
+    def _tell(self, name: str, time: float) -> None:
+        if not any(one == name and time - before < _SOON for one, before in self._told):
+            self._told.append((name, time))
+            self._count += 1
+
+    def newest(self) -> dict[str, object]:
+        """The newest events, and how many there were before them."""
+        listed = [{"name": name, "time": time} for name, time in self._told]
+        return {"before": self._count - len(listed), "list": listed}
 
 
 @dataclass
@@ -52,6 +100,7 @@ class _Live:
         self.speed = 1.0
         self.playing = True
         self.push: _Push | None = None
+        self.events = _Events(mechanism)
         self._kernels: dict[str, tuple[Kernel, Kernel]] = {}
         self._energy = compile_quantities(mechanism, "energy", runtime=runtime, parameters=given)
 
@@ -69,8 +118,16 @@ class _Live:
         while left > 0:
             count = min(left, max(1, round(0.01 / self.step)))
             self.simulator.u[:] = self._forces()
-            self.simulator.step(steps=count)
+            self._steps(count)
             left -= count
+
+    def _steps(self, count: int) -> None:
+        if not self.events.watched:
+            self.simulator.step(steps=count)
+            return
+        for _ in range(count):
+            self.simulator.step()
+            self.events.after_step(self.simulator)
 
     def _forces(self) -> Floats:
         """Forces in the joints that are equal to the pull of the mouse."""
@@ -122,6 +179,7 @@ class _Live:
             self.speed = min(max(float(str(words["speed"])), 0.01), 20.0)
         if words.get("restart"):
             self.simulator.reset()
+            self.events.forget()
         if "push" in words:
             self.push = self._pushed(words["push"])
         changed = words.get("parameters")
@@ -140,6 +198,7 @@ class _Live:
     def _change(self, changed: Mapping[object, object]) -> None:
         """Change parameters; a mechanism with loops is assembled again at once, near where it is."""
         sim = self.simulator
+        self.events.forget()
         for name, value in changed.items():
             if name in self.runtime and isinstance(value, int | float) and np.isfinite(value):
                 sim.parameters[self.runtime.index(str(name))] = value
@@ -155,7 +214,8 @@ class _Live:
         """What the page draws: time, state and energies."""
         sim = self.simulator
         kinetic, potential = self._at(self._energy).tolist()
-        return {"t": sim.t, "state": sim.state.tolist(), "kinetic": kinetic, "potential": potential}
+        found = {"t": sim.t, "state": sim.state.tolist(), "kinetic": kinetic, "potential": potential}
+        return found | {"events": self.events.newest()} if self.events.watched else found
 
 
 def live(arguments: Arguments, channel: Channel) -> dict[str, object]:

@@ -38,6 +38,9 @@ OPERATIONS = {
     "response": Operation("kinegraph.studio.tasks:frequency_response", "work"),
     "campbell": Operation("kinegraph.studio.tasks:campbell_diagram", "work"),
     "study": Operation("kinegraph.studio.studies:run_study", "work"),
+    "versions": Operation("kinegraph.studio.versions:versions", "work"),
+    "version": Operation("kinegraph.studio.versions:version", "work"),
+    "keep-version": Operation("kinegraph.studio.versions:keep_version", "work"),
     "export": Operation("kinegraph.studio.exports:export_files", "work"),
 }
 

@@ -94,10 +94,10 @@ def _policy(nonce: str, host: str) -> str:
 
 
 class Studio:
-    """What one running studio has: its folder, its token, its sessions."""
+    """What one running studio has: folder, token, sessions. store: that of the versions, by default the user's."""
 
-    def __init__(self, folder: Folder, first: str = "", token: str = "") -> None:
-        self.folder, self.first = folder, first
+    def __init__(self, folder: Folder, first: str = "", token: str = "", store: str | None = None) -> None:
+        self.folder, self.first, self.store = folder, first, store
         self.token = token or secrets.token_urlsafe(24)
         self.spares = Spares()
         self.sessions: dict[str, Session] = {}
@@ -153,7 +153,7 @@ class Studio:
         except (WebSocketDisconnect, RuntimeError, KeyError):
             pass
         finally:
-            session.connected = False
+            session.leave()
             for helper in helpers:
                 helper.cancel()
             self._keep(session)
@@ -165,7 +165,7 @@ class Studio:
         if session is None:
             if len(self.sessions) >= MOST_SESSIONS:
                 return None
-            session = Session(key or secrets.token_hex(8), self.folder, self.first, self.spares)
+            session = Session(key or secrets.token_hex(8), self.folder, self.first, self.spares, self.store)
             while session.key in self.sessions:
                 session.key = secrets.token_hex(8)
             self.sessions[session.key] = session

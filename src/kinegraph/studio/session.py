@@ -52,12 +52,13 @@ class Outbox:
 class Session:
     """One page and what it has running."""
 
-    def __init__(self, key: str, folder: Folder, first: str, spares: Spares) -> None:
-        self.key, self.folder, self.first = key, folder, first
+    def __init__(self, key: str, folder: Folder, first: str, spares: Spares, store: str | None = None) -> None:
+        self.key, self.folder, self.first, self.store = key, folder, first, store
         self.outbox = Outbox()
         self.connected = False
         self._drafts: dict[str, str] = {}
         self._file = ""
+        self._finished = ""  # the answer of a run that ended while the page was away
         self._lanes = {
             name: Lane(spares, self._tell, seconds, newest_only=name == "model") for name, seconds in LANES.items()
         }
@@ -87,7 +88,7 @@ class Session:
         except ModelError as error:
             self._say({"id": message["id"], "do": do, "error": described(error)})
             return
-        located = {**arguments, "path": str(path), "root": str(self.folder.root)}
+        located = {**arguments, "path": str(path), "root": str(self.folder.root), "store": self.store}
         self._lanes[OPERATIONS[do].lane].submit({"id": message["id"], "do": do, "with": located})
 
     def _answer(self, message: Message, do: str, arguments: dict[str, object]) -> None:
@@ -121,6 +122,9 @@ class Session:
             found |= {"draft": self._drafts.get(self._file)}
         elif "" in self._drafts:
             found |= {"draft": self._drafts[""]}
+        if self._finished:
+            found |= {"finished": json.loads(self._finished).get("result")}
+            self._finished = ""
         return found
 
     def _open(self, name: str) -> dict[str, object]:
@@ -155,8 +159,15 @@ class Session:
         self._tell("D", json.dumps(content))
 
     def _tell(self, kind: str, text: str) -> None:
-        if self.connected or kind == "D":
+        if not self.connected and kind == "D" and '"do": "run"' in text[:200]:
+            self._finished = text
+        elif self.connected or kind == "D":
             self.outbox.put(kind, text)
+
+    def leave(self) -> None:
+        """The page is gone. What it computes goes on, but nobody watches a live simulation."""
+        self.connected = False
+        self._lanes["live"].cancel()
 
     def close(self) -> None:
         """End all processes of the session."""

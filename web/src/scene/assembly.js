@@ -52,19 +52,21 @@ export class Assembly {
   // The box of the whole motion, from some of its moments and some corners of what is drawn at first.
   bounds() {
     const box = new Box3();
-    const own = this.links.map((link) => someCorners(link));
-    const ends = this.connections.flatMap((one) => one.ends);
     const step = Math.max(1, Math.floor(this.motion.times.length / 60));
-    const corner = new Vector3();
-    for (let frame = 0; frame < this.motion.times.length; frame += step) {
-      const time = this.motion.times[frame];
-      own.forEach((points, link) => {
-        const matrix = this.motion.matrix(link, time);
-        for (const point of points) box.expandByPoint(corner.copy(point).applyMatrix4(matrix));
-      });
-      for (const end of ends) box.expandByPoint(this.motion.point(end.link, end.position, time));
-    }
+    for (let frame = 0; frame < this.motion.times.length; frame += step) this.reach(box, this.motion.times[frame]);
     return box.isEmpty() ? new Box3(new Vector3(-1, -1, -1), new Vector3(1, 1, 1)) : box;
+  }
+
+  // The box, grown by what is drawn at a time.
+  reach(box, time) {
+    this.corners ??= this.links.map((link) => someCorners(link));
+    const corner = new Vector3();
+    this.corners.forEach((points, link) => {
+      const matrix = this.motion.matrix(link, time);
+      for (const point of points) box.expandByPoint(corner.copy(point).applyMatrix4(matrix));
+    });
+    for (const end of this.connections.flatMap((one) => one.ends)) box.expandByPoint(this.motion.point(end.link, end.position, time));
+    return box;
   }
 
   #build() {

@@ -44,8 +44,7 @@ export class Stage {
     this.content.add(assembly.root);
     this.box = assembly.bounds();
     this.sphere = this.box.getBoundingSphere(new Sphere());
-    this.#lights();
-    this.#ground();
+    this.#surround();
     this.#labels();
     this.scene.add(this.content);
     if (!this.camera) this.#camera();
@@ -56,6 +55,26 @@ export class Stage {
     if (followed && again(followed)) this.follow(again(followed));
     if (!this.touched) this.home();
     this.changed = true;
+  }
+
+  // The box of all that will be seen: camera, light and ground suit it, unless a user has put the camera elsewhere.
+  fit(box) {
+    this.box = box;
+    this.sphere = box.getBoundingSphere(new Sphere());
+    for (const object of this.surroundings) {
+      object.removeFromParent();
+      discard(object);
+    }
+    this.#surround();
+    if (this.theme) this.setTheme(this.theme);
+    if (!this.touched) this.home();
+  }
+
+  #surround() {
+    const before = new Set(this.content.children);
+    this.#lights();
+    this.#ground();
+    this.surroundings = this.content.children.filter((object) => !before.has(object));
   }
 
   show(time) {

@@ -1,5 +1,7 @@
 // The line to the studio's server: requests with answers, progress and frames; it comes back after an interruption.
 
+const LARGEST = 7.5e6; // characters of a message: the server ends a connection that sends more
+
 export class Connection {
   constructor() {
     this.waiting = new Map();
@@ -15,6 +17,10 @@ export class Connection {
   ask(what, given = {}, { progress, frame } = {}) {
     const id = this.next++;
     const message = JSON.stringify({ id, do: what, with: given });
+    if (message.length > LARGEST) {
+      const detail = { message: `the text is too long for the studio: ${(message.length / 1e6).toFixed(1)} MB`, remedy: "use the command line" };
+      return Promise.reject(Object.assign(new Error(detail.message), { detail }));
+    }
     return new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, progress, frame });
       this.opened.then(() => this.socket.send(message));
@@ -48,7 +54,10 @@ export class Connection {
   #heard(message) {
     if (message.event) return this.#tell(message.event, message);
     const request = this.waiting.get(message.id);
-    if (!request) return;
+    if (!request) {
+      if (message.do === "run" && message.result) this.#tell("arrived", message.result); // asked for before an interruption
+      return;
+    }
     if ("share" in message) return request.progress?.(message);
     if (message.frame) return request.frame?.(message.frame);
     this.waiting.delete(message.id);

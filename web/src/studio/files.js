@@ -11,8 +11,9 @@ Rod | Ry(q) | Sz(-l), m(m1), Jy(m1*l^2/12);
 `;
 
 export class Files {
-  constructor(connection, editor, opened) {
-    Object.assign(this, { connection, editor, opened, name: "", stamp: "", saved: "" });
+  // opened: called when another text begins. missed: with a run that has ended while the page was away.
+  constructor(connection, editor, opened, missed) {
+    Object.assign(this, { connection, editor, opened, missed, name: "", stamp: "", saved: "" });
     byId("save").addEventListener("click", () => this.save());
     byId("file").addEventListener("change", (event) => this.choose(event.target.value));
     addEventListener("beforeunload", (event) => this.dirty && event.preventDefault());
@@ -25,7 +26,7 @@ export class Files {
 
   // What the page shows first: the file of the command line, a template, or what was not saved before a reload.
   async begin() {
-    const { files, library, first, draft, folder } = await this.connection.ask("hello");
+    const { files, library, first, draft, folder, finished } = await this.connection.ask("hello");
     this.library = library;
     this.folder = folder;
     this.#list(files);
@@ -38,6 +39,7 @@ export class Files {
       this.editor.load(draft, true);
       note("changes that were not saved are back");
     }
+    this.missed(finished);
   }
 
   async choose(value) {
@@ -60,7 +62,7 @@ export class Files {
 
   async template(name) {
     const { text } = await this.connection.ask("template", { name });
-    this.#start("", text);
+    this.#start("", text, "", `library:${name}`);
     this.suggested = `${name}.kg`;
   }
 
@@ -81,7 +83,7 @@ export class Files {
 
   touched() {
     byId("save").classList.toggle("dirty", this.dirty);
-    byId("save").title = this.dirty ? "Not saved yet (Ctrl+S)" : "Saved";
+    byId("save").title = this.dirty ? "Not saved yet (Ctrl+S)" : this.name ? "Saved" : "Save as a file of this folder (Ctrl+S)";
   }
 
   // Hot reload: at once if nothing was typed since the last save, else by choice.
@@ -105,8 +107,9 @@ export class Files {
     }
   }
 
-  #start(name, text, stamp = "") {
-    Object.assign(this, { name, stamp, saved: stamp ? text : "", suggested: undefined });
+  // origin: the menu's entry for a text that is not a file of the folder.
+  #start(name, text, stamp = "", origin = "new:") {
+    Object.assign(this, { name, stamp, origin, saved: stamp || origin !== "new:" ? text : "", suggested: undefined });
     this.opened();
     this.editor.load(text);
     this.#list();
@@ -124,7 +127,7 @@ export class Files {
     select.replaceChildren(new Option("untitled", "new:"));
     if (files.length) select.append(group("this folder", "file", files));
     select.append(group("start from the library", "library", this.library ?? []));
-    select.value = this.name ? `file:${this.name}` : "new:";
+    select.value = this.name ? `file:${this.name}` : this.origin ?? "new:";
     if (select.selectedIndex < 0) select.selectedIndex = 0;
   }
 

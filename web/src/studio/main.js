@@ -1,4 +1,5 @@
 // The studio: puts text, view and panels together.
+import { bindStageKeys } from "../controls.js";
 import { makeSliders } from "../sliders.js";
 import { Connection } from "./connection.js";
 import { byId, element, formula, note } from "./dom.js";
@@ -11,6 +12,7 @@ import { parameterCard } from "./parameters.js";
 import { Simulation } from "./simulation.js";
 import { StudyPanel } from "./study.js";
 import { Tasks } from "./tasks.js";
+import { Versions } from "./versions.js";
 import { Viewer } from "./viewer.js";
 import "../style.css";
 import "uplot/dist/uPlot.min.css";
@@ -33,7 +35,7 @@ const editor = new Editor(byId("editor"), {
   save: () => files.save(),
   known: () => [...studio.statements.filter(({ kind }) => kind === "body"), ...(studio.scene?.names ?? []).map((name) => ({ name, kind: "coordinate" })), ...(studio.scene?.parameters ?? []).map(({ name }) => ({ name, kind: "parameter" }))],
 });
-const files = new Files(connection, editor, () => (studio.parameters = {}));
+const files = new Files(connection, editor, () => (studio.parameters = {}), (finished) => (studio.missed = finished));
 Object.assign(studio, { connection, viewer, editor, files });
 
 // The position and, during a run, the velocities that the page shows.
@@ -43,7 +45,8 @@ const equations = new Equations(studio, byId("equations"));
 const tasks = new Tasks(studio, byId("tasks"));
 const exporting = new Exports(studio, byId("export"));
 const study = new StudyPanel(studio, byId("study"));
-Object.assign(studio, { simulation, equations, tasks, study, exporting, panel: "move" });
+const versions = new Versions(studio);
+Object.assign(studio, { simulation, equations, tasks, study, exporting, versions, panel: "move" });
 studio.tick = () => {
   hand?.();
   simulation.tick();
@@ -76,6 +79,7 @@ async function arrows() {
 }
 let hand = null;
 viewer.opened = () => {
+  bindStageKeys(viewer.stage);
   hand = bindHand(viewer, {
     running: () => simulation.live,
     picked: (name) => studio.pick(name, true),
@@ -126,13 +130,20 @@ async function refresh() {
   editor.mark(found.error ? [found.error] : []);
   document.body.classList.toggle("stale", Boolean(found.error));
   showError(found.error);
-  if (!found.error) show(found);
+  if (!found.error) {
+    show(found);
+    versions.changed();
+  }
   else chips([{ name: "text", ready: false, why: found.error.line ? `error in line ${found.error.line}` : "error" }]);
   if (since) {
     viewer.render();
     studio.latencies.push(performance.now() - since);
   }
   studio.ready = true;
+  if (studio.missed) {
+    studio.arrived(studio.missed);
+    studio.missed = null;
+  }
 }
 
 function show(scene) {
@@ -227,19 +238,38 @@ function tabs() {
   }
 }
 
+// After an interruption: the scene again, and a run that has ended meanwhile.
+async function comeBack() {
+  const { finished } = await connection.ask("hello");
+  await refresh();
+  studio.arrived(finished);
+}
+studio.arrived = (finished) => {
+  if (!finished || studio.error || String(finished.positions) !== String(studio.scene?.names)) return;
+  simulation.take(finished);
+  note("the run has ended meanwhile: it is under Simulate");
+};
+
+connection.on("arrived", (finished) => studio.arrived(finished));
 connection.on("closed", (event) => {
   byId("offline").hidden = false;
   byId("offline").textContent = event?.reason || "The studio does not answer; it may have been ended. Trying again …";
 });
 connection.on("open", () => {
   byId("offline").hidden = true;
-  if (studio.ready) refresh();
-  else files.begin().catch((error) => note(error.message, "bad"));
+  (studio.ready ? comeBack() : files.begin()).catch((error) => note(error.message, "bad"));
 });
 connection.on("disk", (message) => files.changedOnDisk(message));
 
 theme();
 tabs();
+// Keys of the view, beside those that turn it: 0 is the first view, space plays and pauses.
+byId("stage").addEventListener("keydown", (event) => {
+  const act = { 0: () => viewer.stage?.home(), " ": () => simulation.toggle() }[event.key];
+  if (!act || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  act();
+});
 byId("undo").addEventListener("click", () => editor.undo());
 byId("redo").addEventListener("click", () => editor.redo());
 byId("home").addEventListener("click", () => viewer.stage?.home());

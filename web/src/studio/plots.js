@@ -41,6 +41,7 @@ export class Plots {
       this.#panel(data, series, unit, true);
     }
     if (plane && run.columns.has(plane[0]) && run.columns.has(plane[1])) this.#plane(run, plane);
+    this.told = 0;
     if (this.time !== null) this.setTime(this.time);
   }
 

@@ -6,6 +6,8 @@ import { snippet } from "./snippet.js";
 const ROWS = 3000; // of a live simulation, the newest
 const DRAWN = 100; // ms between drawings of the plots while it runs
 const RUNS = 8;
+const FRAMED = 60; // moments of a run to which the camera is fitted
+const SHOWN = 60; // events
 
 export class Simulation {
   constructor(studio, panel) {
@@ -86,6 +88,8 @@ export class Simulation {
       label: "live", t: [], positions: scene.names, events: [],
       columns: new Map([...this.names, "kinetic", "potential", "total"].map((name) => [name, { unit: scene.units[name] ?? "J", values: [] }])),
     };
+    this.report.className = "";
+    this.report.replaceChildren();
     this.#buttons();
     this.#quantities([...this.names, "kinetic", "potential", "total"]);
     this.#draw();
@@ -100,6 +104,7 @@ export class Simulation {
     run.columns.get("kinetic").values.push(frame.kinetic);
     run.columns.get("potential").values.push(frame.potential);
     run.columns.get("total").values.push(frame.kinetic + frame.potential);
+    this.#happened(frame.events);
     if (run.t.length > ROWS) {
       run.t.splice(0, ROWS / 10);
       for (const { values } of run.columns.values()) values.splice(0, ROWS / 10);
@@ -114,6 +119,24 @@ export class Simulation {
       this.drawn = now;
       this.plots.update();
     }
+  }
+
+  // A frame carries the newest events, and how many there were before: frames may be lost.
+  #happened(events) {
+    const known = this.run.events.length + (this.run.lost ?? 0);
+    if (!events || events.before + events.list.length === known) return;
+    this.run.lost = Math.max(this.run.lost ?? 0, events.before - this.run.events.length);
+    this.run.events.push(...events.list.slice(Math.max(known - events.before, 0)));
+    this.report.className = "card";
+    this.report.replaceChildren(...this.#events());
+  }
+
+  // The events of the chosen run, newest last; a click shows the moment.
+  #events() {
+    const { events } = this.run;
+    if (!events.length) return [];
+    const rows = events.slice(-SHOWN).map(({ name, time }) => button(`${name} at ${digits(time, 5)} s`, () => this.seek(time), { className: "event" }));
+    return [element("h4", "", events.length > SHOWN ? `Events, the last ${SHOWN} of ${events.length}` : "Events"), ...rows];
   }
 
   // whole runs
@@ -143,6 +166,9 @@ export class Simulation {
     this.#draw();
     this.#report();
     this.state = "replay";
+    const columns = this.run.positions.map((name) => this.run.columns.get(name).values);
+    const step = Math.max(1, Math.floor(found.t.length / FRAMED));
+    this.studio.viewer.frame(found.t.filter((_, k) => k % step === 0).map((_, k) => columns.map((values) => values[k * step])));
     this.time = found.t[0];
     this.seek(this.time);
     this.playback(true);
@@ -152,6 +178,12 @@ export class Simulation {
     this.replaying = playing;
     this.last = performance.now();
     this.#buttons();
+  }
+
+  // Play or pause what there is: the live simulation or the chosen run.
+  toggle() {
+    if (this.live) this.pause(!this.paused);
+    else if (this.run) this.playback(!this.replaying);
   }
 
   // Something else moves the mechanism from here on.
@@ -177,6 +209,13 @@ export class Simulation {
     this.scrub.value = (this.time - t[0]) / (t.at(-1) - t[0] || 1);
     this.#say(`t = ${this.time.toFixed(2)} s`);
     this.plots.setTime(this.time);
+  }
+
+  // The chosen run as something to be drawn from its start: its seconds, and what shows a moment.
+  get motion() {
+    if (this.live || !this.run?.t.length) return null;
+    const { t } = this.run;
+    return { seconds: t.at(-1) - t[0], hold: () => this.playback(false), show: (seconds) => this.seek(t[0] + seconds) };
   }
 
   // Before each drawn frame.
@@ -205,7 +244,7 @@ export class Simulation {
     this.method.setAttribute("aria-label", "method");
     this.runButton = button("Run", () => this.simulate());
     this.cancelButton = button("Cancel", () => this.studio.connection.ask("cancel", { lane: "work" }));
-    this.replayButton = button("▶", () => this.playback(!this.replaying), { title: "Play or pause the run (Space)" });
+    this.replayButton = button("▶", () => this.toggle(), { title: "Play or pause the run (Space in the view)" });
     this.scrub = element("input", "scrub");
     Object.assign(this.scrub, { type: "range", min: 0, max: 1, step: "any", value: 0 });
     this.scrub.setAttribute("aria-label", "time");
@@ -230,7 +269,7 @@ export class Simulation {
     this.panel.append(
       element("div", "card controls",
         element("div", "row", this.playButton, this.stopButton, element("label", "", "speed ", speed), this.words),
-        element("p", "note", "While it runs, drag a body to push it and change parameters under Move. Live steps are 1 ms long, without events; Run has error control and exact contacts."),
+        element("p", "note", "While it runs, drag a body to push it and change parameters under Move. Live steps are 1 ms long; Run has error control, exact events and contacts."),
         element("div", "row", this.runButton, element("label", "", this.duration, " s"), this.method, this.cancelButton),
         element("div", "row", this.replayButton, this.scrub)),
       element("div", "card", element("h2", "", "Plot"), this.quantities, element("div", "row", element("span", "note", "phase plane"), this.planeX, this.planeY), this.plots.parent),
@@ -261,7 +300,7 @@ export class Simulation {
   }
 
   #list() {
-    this.list.className = this.runs.length > 1 ? "card" : "";
+    this.list.className = this.runs.length > 1 ? "card runs" : "";
     this.list.replaceChildren();
     if (this.runs.length < 2) return;
     this.list.append(element("h2", "", "Runs"), element("p", "note", "The chosen run is drawn solid, the others dashed."));
@@ -270,6 +309,7 @@ export class Simulation {
         this.run = run;
         this.#list();
         this.#draw();
+        this.#report();
         this.seek(run.t[0]);
       }, { className: run === this.run ? "chosen" : "" });
       this.list.append(one);
@@ -307,6 +347,11 @@ export class Simulation {
   #report() {
     const { run } = this;
     this.report.className = "card";
+    if (!run.checks) {
+      this.report.className = run.events.length ? "card" : "";
+      this.report.replaceChildren(...this.#events());
+      return;
+    }
     const total = run.columns.get("energy")?.values;
     const drift = total ? Math.max(...total.map((value) => Math.abs(value - total[0]))) : NaN;
     const rows = [["method", run.method], ["ended", run.ended], ["steps", String(run.steps)]];
@@ -317,7 +362,6 @@ export class Simulation {
     }
     for (const check of run.checks) rows.push([`${check.passed ? "✓" : "✗"} ${check.name}`, check.error.toExponential(1)]);
     const body = element("table", "", ...rows.map(([name, value]) => element("tr", "", element("th", "", name), element("td", "", value))));
-    const events = run.events.map(({ name, time }) => button(`${name} at ${digits(time, 5)} s`, () => this.seek(time), { className: "event" }));
-    this.report.replaceChildren(element("h2", "", "Energy and solver"), body, ...(events.length ? [element("h4", "", "Events"), ...events] : []), snippet(run));
+    this.report.replaceChildren(element("h2", "", "Energy and solver"), body, ...this.#events(), snippet(run));
   }
 }

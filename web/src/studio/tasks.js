@@ -75,14 +75,29 @@ export class Tasks {
   animate(mode, state) {
     if (this.mode && !mode) this.#put(this.about);
     this.mode = mode;
+    this.held = false;
     this.about = state;
     this.since = performance.now();
   }
 
   tick() {
-    if (!this.mode) return;
+    if (this.mode && !this.held) this.#swing((performance.now() - this.since) / 1000);
+  }
+
+  // One period of the moving mode as something to be drawn; null if none moves.
+  get motion() {
+    if (!this.mode) return null;
+    return { seconds: 1 / this.#rate, hold: () => (this.held = true), show: (seconds) => this.#swing(seconds) };
+  }
+
+  // Hertz at which the mode is shown.
+  get #rate() {
+    return Math.min(Math.max(this.mode.frequency, 0.3), 1.2);
+  }
+
+  #swing(seconds) {
     const { viewer } = this.studio;
-    const phase = ((performance.now() - this.since) / 1000) * 2 * Math.PI * Math.min(Math.max(this.mode.frequency, 0.3), 1.2);
+    const phase = 2 * Math.PI * this.#rate * seconds;
     const largest = Math.max(...Object.values(this.mode.shape).map(([re, im]) => Math.hypot(re, im))) || 1;
     const values = viewer.data.names.map((name) => {
       const [re, im] = this.mode.shape[name] ?? [0, 0];

@@ -1,4 +1,5 @@
 // The mechanism in three dimensions: drawn anew when the model changes, moved by sliders, by the mouse or by a run.
+import { Box3, Sphere } from "three";
 import { Chain } from "../chain.js";
 import { float32, unpacked } from "../data.js";
 import { Assembly } from "../scene/assembly.js";
@@ -12,6 +13,9 @@ const LAYERS = {
   ellipsoids: "Ellipsoids", centers: "Centers of mass", joints: "Joints", supports: "Supports", elements: "Springs, dampers",
   forces: "Forces", axes: "Frames",
 };
+
+const LOOK = 250; // ms between looks at whether the mechanism has left the view
+const FAR = 20; // of the mechanism's size: what goes further is followed
 
 export class Viewer {
   // moved: called after each change of the position.
@@ -41,6 +45,7 @@ export class Viewer {
     for (const [name, visible] of this.layers) if (name in assembly.layers) assembly.setLayer(name, visible);
     if (!this.stage && !this.failed) this.#open(assembly);
     else this.stage?.load(this.data, this.chain, assembly);
+    this.start = this.stage?.box.clone();
     this.#options();
     this.#light();
     this.show();
@@ -69,9 +74,43 @@ export class Viewer {
   // Coordinates in their order, which must fit the loops.
   put(values, time = 0, byHand = false) {
     this.chain.put(values, time);
+    this.#keepInView();
     if (this.extras) this.showArrows([]); // they belong to another position
     this.handMoved ||= byHand;
     this.show();
+  }
+
+  // A run that will be played: positions in the order of the coordinates. The camera shows all of it, or goes with the
+  // heaviest body where all of it would be too far away.
+  frame(positions) {
+    const { stage, chain } = this;
+    if (!stage) return;
+    const now = [...chain.values.values()];
+    const box = this.start.clone();
+    for (const values of positions) {
+      chain.put(values);
+      stage.assembly.reach(box, chain.times[0]);
+    }
+    chain.put(now);
+    this.#fit(box);
+  }
+
+  #fit(box) {
+    const { stage } = this;
+    if (stage.box.containsBox(box) || stage.followed) return;
+    if (box.getBoundingSphere(new Sphere()).radius < FAR * stage.assembly.size) return stage.fit(box);
+    stage.follow(this.data.bodies.reduce((best, one) => (one.link > 0 && one.mass > best.mass ? one : best)));
+    if (!stage.touched) stage.home();
+  }
+
+  // What moves out of the view by itself is shown again, a few times a second.
+  #keepInView() {
+    const { stage } = this;
+    const now = performance.now();
+    if (!stage || now - (this.looked ?? 0) < LOOK) return;
+    this.looked = now;
+    const box = stage.assembly.reach(new Box3(), this.chain.times[0]);
+    if (!stage.box.intersectsBox(box)) this.#fit(box.union(stage.box));
   }
 
   show() {
