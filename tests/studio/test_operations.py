@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import threading
 from contextlib import closing
 from dataclasses import dataclass, field
 
@@ -30,7 +29,7 @@ SPRUNG = """
 
 @dataclass
 class Told:
-    """What a request tells the page meanwhile; the page stops a live simulation after some seconds."""
+    """What a request tells the page meanwhile; the page stops a live simulation after some seconds of its time."""
 
     seconds: float = 1.0
     frames: list = field(default_factory=list)
@@ -41,9 +40,9 @@ class Told:
 
     def tell(self, kind, content):
         if kind == "F":
-            if not self.frames:
-                threading.Timer(self.seconds, self.steer, kwargs={"stop": True}).start()
             self.frames.append(content)
+            if content["frame"]["t"] >= self.seconds:
+                self.steer(stop=True)
 
     def steer(self, **given):
         self.inbox.put({"do": "steer", "with": given})
@@ -85,7 +84,7 @@ def test_a_push_pulls_the_body_there_and_a_parameter_takes_effect():
     """A pendulum without gravity comes to rest where the mouse holds it: the spring is damped."""
     text = "parameters g = 0; coordinates q; gravity 0, 0, -g; Rod | Ry(q) | Sx(1), m(1), Jy(0.01);"
     push = {"body": "Rod", "local": [1, 0, 0], "target": [0, 0, -3]}
-    frames = live(text, 1.5, {"push": push}, {"speed": 4})
+    frames = live(text, 6.0, {"push": push}, {"speed": 20})
     assert frames[-1]["state"][0] == pytest.approx(np.pi / 2, abs=0.05)
     falling = live(text, 0.4, {"parameters": {"g": 9.81}})
     assert falling[-1]["state"][0] > 0.05
