@@ -4,7 +4,7 @@
     python -m tests.io.mujoco_drives [FILE ...]
 
 writes tests/data/drives_mujoco.json for all models of tests/io/data/drives, or for the named ones; the tests then do
-not need MuJoCo. The numbers of wraps.xml are those of MuJoCo 3.17: 4.0.0 does not wrap some tendons with side sites.
+not need MuJoCo.
 Contacts, limits, dry friction and constraints are switched off. Controls are random, also beyond their ranges.
 """
 

@@ -152,7 +152,8 @@ MODEL = """
     <spatial><site site="s"/><geom geom="round" sidesite="r0"/><site site="t"/></spatial></tendon>
   <actuator><general joint="j"/><motor tendon="t"/><motor tendon="f"/><motor site="s" refsite="t"/><position joint="j"/>
     <motor cranksite="s" slidersite="t" cranklength="1"/><cylinder joint="j"/><pid joint="j"/>
-    <dcmotor joint="j" resistance="1"/></actuator>
+    <dcmotor joint="j" resistance="1"/><muscle joint="j" lengthrange="-1 1"/>
+    <adhesion body="b" ctrlrange="0 1"/></actuator>
   <contact><pair geom1="round" geom2="round"/><exclude body1="b" body2="free"/></contact>
   <keyframe><key/></keyframe>
 </mujoco>
@@ -257,7 +258,7 @@ MASS = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     ("outer", "inner", "topic"),
     [
         ('<actuator><motor joint="j"/><position joint="j"/></actuator>', "", ""),
-        ('<actuator><muscle joint="j"/><adhesion body="b" ctrlrange="0 1"/></actuator>', "", "actuators (2)"),
+        ('<actuator><muscle joint="j"/><adhesion body="b" ctrlrange="0 1"/></actuator>', "", "actuators"),
         ('<actuator><motor joint="j" delay="0.1" nsample="5"/></actuator>', "", "actuators"),
         ('<actuator><position joint="j" timeconst="0.1"/></actuator>', "", ""),
         ('<tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon>', "", ""),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from kinegraph.errors import ModelError
+from kinegraph.io.mjcf.muscles import MUSCLE_TIMES, MUSCLE_VALUES, MuscleCurves, muscle_rate
 from kinegraph.io.robot.placement import linear, plus
 from kinegraph.io.robot.xml import Element, numbers, single
 from kinegraph.model.expressions import Call, Expression, Number, Operation
@@ -17,7 +18,7 @@ Values = list[Fraction]
 
 _SIZE = 10  # of gainprm, biasprm and dynprm
 #: The attributes that all actuators share, with the number of values.
-_SHARED = {"ctrlrange": 2, "forcerange": 2, "actrange": 2, "gear": 6, "damping": 3}
+_SHARED = {"ctrlrange": 2, "forcerange": 2, "actrange": 2, "gear": 6, "damping": 3, "lengthrange": 2}
 _WORDS = ("ctrllimited", "forcelimited", "actlimited", "input", "group", "delay", "armature", "cranklength", "actearly")
 _INPUTS = {"pid": ("pos", "vel", "ff"), "dcmotor": ("pos", "vel", "ff", "voltage")}
 
@@ -201,7 +202,22 @@ class ActuatorLaw:
         self._keep(element, cogging=3, controller=6, thermal=6, lugre=5)
 
     def _adhesion(self, element: Element) -> None:
-        self.dynamics, self.gain, self.bias = "none", "adhesion", "none"
+        self.dynamics, self.gain, self.bias = "none", "fixed", "none"
+        self.gain_values = [_number(element, "gain", self.gain_values[0]), *_zeros()[1:]]
+        self.words["ctrllimited"] = "true"
+
+    def _muscle(self, element: Element) -> None:
+        """What is not stated is that of a muscle, unless a class has set it."""
+        if self.gain != "muscle":
+            self.dynamics_values = _filled(MUSCLE_TIMES, _zeros())[:_SIZE]
+            self.gain_values = _filled(MUSCLE_VALUES, _zeros())[:_SIZE]
+        self.dynamics = self.gain = self.bias = "muscle"
+        self.dynamics_values[:] = _filled(_values(element, "timeconst", 2) or [], self.dynamics_values)[:_SIZE]
+        self.dynamics_values[2] = _number(element, "tausmooth", self.dynamics_values[2])
+        self.gain_values[:] = _filled(_values(element, "range", 2) or [], self.gain_values)[:_SIZE]
+        for place, name in enumerate(("force", "scale", "lmin", "lmax", "vmax", "fpmax", "fvmax"), start=2):
+            self.gain_values[place] = _number(element, name, self.gain_values[place])
+        self.bias_values = list(self.gain_values)
 
     def _keep(self, element: Element, **counts: int) -> None:
         for name, most in counts.items():
@@ -225,6 +241,7 @@ _SHORTCUTS = {
     "cylinder": ActuatorLaw._cylinder,
     "pid": ActuatorLaw._pid,
     "dcmotor": ActuatorLaw._dc_motor,
+    "muscle": ActuatorLaw._muscle,
     "adhesion": ActuatorLaw._adhesion,
 }
 
@@ -258,12 +275,15 @@ def _filled(given: Sequence[Fraction], rest: Sequence[Fraction]) -> Values:
 def activation_rate(
     law: ActuatorLaw, control: Expression, state: Expression, limits: tuple[Fraction, Fraction] | None
 ) -> Expression:
-    """The rate of the activation: the control (integrator), or (control - activation) / time constant (filters).
+    """The rate of the activation: the control (integrator), or (control - activation) / time constant (filters and
+    muscles).
 
     At a limit the activation does not move outwards.
     """
     rate = control
-    if law.dynamics != "integrator":
+    if law.dynamics == "muscle":
+        rate = muscle_rate(law.dynamics_values, control, state)
+    elif law.dynamics != "integrator":
         rate = Operation("/", (Operation("-", (control, state)), Number(law.dynamics_values[0])))
     if limits is None:
         return rate
@@ -290,11 +310,21 @@ def affine(values: Sequence[Fraction], length: Expression, rate: Expression) -> 
     return plus(total, Number(constant)) if constant else total
 
 
-def servo_force(law: ActuatorLaw, control: Expression, length: Expression, rate: Expression) -> Expression:
-    """The force of fixed or affine gain and bias."""
+def servo_force(
+    law: ActuatorLaw,
+    control: Expression,
+    length: Expression,
+    rate: Expression,
+    muscle: tuple[MuscleCurves, MuscleCurves] | None = None,
+) -> Expression:
+    """The force of fixed, affine or muscle gain and bias; `muscle` are the curves of the latter."""
     bias = affine(law.bias_values, length, rate) if law.bias == "affine" else ZERO
+    if muscle is not None and law.bias == "muscle":
+        bias = muscle[1].passive(length)
     if law.gain == "fixed":
         return plus(linear(law.gain_values[0], control), bias)
+    if muscle is not None and law.gain == "muscle":
+        return plus(Operation("*", (muscle[0].active(length, rate), control)), bias)
     return plus(Operation("*", (affine(law.gain_values, length, rate), control)), bias)
 
 

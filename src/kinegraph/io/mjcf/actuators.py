@@ -21,6 +21,7 @@ from kinegraph.io.mjcf.actuator_laws import (
 )
 from kinegraph.io.mjcf.equality import Parts, found_part
 from kinegraph.io.mjcf.joints import SCALAR_JOINTS, MjcfJoint, MjcfJointKind, force_range
+from kinegraph.io.mjcf.muscles import MuscleCurves
 from kinegraph.io.mjcf.settings import ACTUATORS, Defaults, Settings, switched_range
 from kinegraph.io.mjcf.tendon_paths import Extent, Sites, linear_form, scalar_product
 from kinegraph.io.mjcf.tendons import Tendon
@@ -44,9 +45,9 @@ from kinegraph.model.robot_data import ActuatorData, Extra, JointArmature, Joint
 _TOPIC = "actuators"
 _TARGETS = ("joint", "jointinparent", "tendon", "site", "cranksite", "body")
 #: Gains, biases and activation dynamics whose forces are known as expressions.
-_GAINS = frozenset({"fixed", "affine", "pid", "dcmotor"})
-_BIASES = frozenset({"none", "affine", "dcmotor"})
-_ACTIVATIONS = frozenset({"integrator", "filter", "filterexact"})
+_GAINS = frozenset({"fixed", "affine", "pid", "dcmotor", "muscle"})
+_BIASES = frozenset({"none", "affine", "dcmotor", "muscle"})
+_ACTIVATIONS = frozenset({"integrator", "filter", "filterexact", "muscle"})
 
 
 class UnsupportedActuatorError(Exception):
@@ -179,6 +180,11 @@ class ActuatorReader:
             states.append("ki or slewmax of controller")
         if states:
             raise UnsupportedActuatorError(f"{', '.join(states)} needs states of its own; set it to zero")
+        if "muscle" in (law.gain, law.bias):
+            lower, upper = law.shared.get("lengthrange", [Fraction(0), Fraction(0)])
+            if lower >= upper:
+                remedy = "MuJoCo finds it by a simulation and writes it into the file that mj_saveLastXML saves"
+                raise UnsupportedActuatorError(f"it has no lengthrange; {remedy}")
         transmission = self._transmission(element, law)
         _check_measured(law, transmission)
         if single_delay := law.number("delay"):
@@ -200,7 +206,31 @@ class ActuatorReader:
             error = linear(1 / turn, Operation("-", (controls[""], along)))
             nearest = Call("atan2", (Call("sin", (error,)), Call("cos", (error,))))
             return plus(linear(stiffness * turn, nearest), linear(law.bias_values[2], rate))
-        return servo_force(law, controls[""], along, rate)
+        muscle = self._muscle(law, transmission) if "muscle" in (law.gain, law.bias) else None
+        return servo_force(law, controls[""], along, rate, muscle)
+
+    def _muscle(self, law: ActuatorLaw, transmission: Transmission) -> tuple[MuscleCurves, MuscleCurves]:
+        """The curves of the active and of the passive force. A force that is not stated follows from the acceleration
+        that a unit force gives at the start."""
+        lower, upper = law.shared["lengthrange"]
+        found = []
+        for values in (law.gain_values, law.bias_values):
+            force = values[2]
+            if force < 0:
+                force = values[3] / max(self._unit_acceleration(transmission), Fraction(1, 10**15))
+            found.append(MuscleCurves(values, lower, upper, force))
+        return found[0], found[1]
+
+    def _unit_acceleration(self, transmission: Transmission) -> Fraction:
+        """The length of the acceleration of all coordinates that a unit force gives at the start."""
+        rows, inverse = self.mobility([one for one in self.extras if isinstance(one, JointArmature)])
+        shares = transmission.extent.shares
+        if shares is None:
+            raise UnsupportedActuatorError("its force follows from the masses it moves; write force")
+        row = np.zeros(len(rows))
+        for name, share in shares:
+            row[rows.index(f"{name}'")] = float(share)
+        return Fraction(repr(float(np.linalg.norm(inverse @ row))))
 
     def _controls(self, legal: str, law: ActuatorLaw, element: Element) -> dict[str, Expression]:
         """The clamped controls; the activation stands for the control of an actuator that has one."""
@@ -287,7 +317,9 @@ class ActuatorReader:
             case "cranksite":
                 return self._slider_crank(element, law)
             case "body":
-                raise UnsupportedActuatorError("it acts on contacts, which have no force here")
+                message = f"<{element.tag}> {element.get('name') or ''} acts on contacts only, which have no such force"
+                self.findings.add(FindingKind.CONTACTS, message, element.place, "adhesion")
+                return Transmission(Extent(ZERO, ZERO), _no_elements)
         joint, motion = found_part(self.parts.joints, element, given[0])
         if joint.kind in SCALAR_JOINTS:
             ((own,),) = motion.displacements
@@ -406,7 +438,7 @@ def _check_measured(law: ActuatorLaw, transmission: Transmission) -> None:
     values = [*law.bias_values[1:3]] if law.bias == "affine" else []
     values += [*law.gain_values[1:3]] if law.gain == "affine" else []
     uses_length, uses_rate = any(values[::2]), any(values[1::2])
-    if law.gain == "dcmotor":
+    if law.gain == "dcmotor" or "muscle" in (law.gain, law.bias):
         uses_length = uses_rate = True
     if (uses_rate and not transmission.has_rate) or (uses_length and not transmission.has_length):
         raise UnsupportedActuatorError("feedback of the motion of a rotating site is not supported")
@@ -485,6 +517,10 @@ def _wrench(
 
     length_known = known or axes is Axes.BODY
     return Transmission(extent, elements, has_length=length_known, has_rate=known)
+
+
+def _no_elements(name: str, force: Expression) -> Iterator[ForceElement]:
+    return iter(())
 
 
 def _numbers(values: Floats) -> Triple:

@@ -26,7 +26,7 @@ them.
 * **refused**: an error that says what to do.
 
 An attribute is reported only if its value has an effect. Actuators, tendons and constraints that
-are used as a whole may still be reported by name, for example a muscle, with the reason.
+are used as a whole may still be reported by name, for example a delayed actuator, with the reason.
 """
 
 

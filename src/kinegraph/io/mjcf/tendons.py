@@ -117,10 +117,6 @@ class TendonReader:
             return distance(first, second, self.sites)
         if around.get("sidesite"):
             found_part(self.sites.frames, around, "sidesite")
-            what = (
-                "side sites of tendons choose paths as in MuJoCo 3; at some positions MuJoCo 4.0 takes the direct path"
-            )
-            self.findings.add(FindingKind.ASSUMED, what, None, _TOPIC)
         geom, frame = found_part(self.geoms, around, "geom")
         return wrapped(first, second, wrap_geom(geom, frame), around.get("sidesite") or "", self.sites)
 

@@ -3,7 +3,8 @@
 The path leaves each site along a tangent and follows the surface between the tangent points. Seen from the center, in
 the plane of both sites (sphere) or along the axis (cylinder), l0 and l1 are the distances of the sites, theta the angle
 between them, and acos(r/l) the angle from a site to its tangent point. Along the axis of a cylinder the path is a
-straight line once the surface is unrolled. A side site chooses the side on which the path passes.
+straight line once the surface is unrolled. A side site chooses the side on which the path passes, as in MuJoCo 4: the
+path winds around the center as the polyline from site to side site to site does.
 """
 
 from __future__ import annotations
@@ -63,37 +64,39 @@ class _Planar:
     first_rate: Expression  # l0 l0'
     second_rate: Expression  # l1 l1'
     turn_rate: Expression  # theta'
-    on_side: tuple[Expression, Expression] = (ZERO, ZERO)  # products of the side site with the two vectors
+    on_side: tuple[Expression, Expression] | None  # products of the side site with the two vectors
 
 
 def wrapped(first: str, second: str, geom: WrapGeom, side: str, sites: Sites) -> Extent:
     """The length from one site to another around a geom; straight where the geom is not in the way."""
     direct = distance(first, second, sites)
-    if side:
-        _check_outside(side, geom, sites)
     center = sites.point(f"{geom.name}_center", geom.frame)
     vectors = [_difference(sites.position(one), center.position) for one in (first, second, *([side] if side else []))]
     rates = [_difference(sites.velocity(one), center.velocity) for one in (first, second)]
+    inside = _depth(side, geom, vectors, sites) if side else None
     if geom.is_sphere:
-        return _chosen(_in_space(vectors, rates), geom.radius, direct, bool(side))
+        return _chosen(_in_space(vectors, rates), geom.radius, direct, inside)
     across, along = _cylinder_axes(geom, sites)
     flat = [[scalar_product(vector, axis.position) for axis in across] for vector in vectors]
     flat_rates = [[_product_rate(*pair, axis) for axis in across] for pair in zip(vectors, rates, strict=False)]
     step = _difference(vectors[1], vectors[0])
     height = scalar_product(step, along.position)
     height_rate = _product_rate(step, _difference(rates[1], rates[0]), along)
-    return _chosen(_in_plane(flat, flat_rates), geom.radius, direct, bool(side), (height, height_rate))
+    return _chosen(_in_plane(flat, flat_rates), geom.radius, direct, inside, (height, height_rate))
 
 
-def _check_outside(side: str, geom: WrapGeom, sites: Sites) -> None:
-    """Raise UnsupportedPathError for a path inside a geom, which MuJoCo finds by iteration."""
+def _depth(side: str, geom: WrapGeom, vectors: Sequence[Vector], sites: Sites) -> Expression:
+    """Positive if the side site is inside the geom; -1 if one body carries both. Raises UnsupportedPathError for a
+    path inside a geom, which MuJoCo finds by iteration."""
+    square = geom.radius * geom.radius
     frame = sites.frames[side]
     if frame.body != geom.frame.body:
-        raise UnsupportedPathError(f"its side site {side} is not on the body of the geom {geom.name}")
+        return square - scalar_product(vectors[2], vectors[2])
     away = pose(frame.transforms)[1] - pose(geom.frame.transforms)[1]
     assert isinstance(geom.radius, Number)
     if float(np.linalg.norm(away)) < float(geom.radius.value):
         raise UnsupportedPathError(f"its side site {side} is inside the geom {geom.name}, so the path is inside too")
+    return -ONE
 
 
 @dataclass(frozen=True)
@@ -144,7 +147,7 @@ def _planar(
     squares = scalar_product(a, a), scalar_product(b, b)
     cosine_rate = plus(scalar_product(da, b), scalar_product(a, db))
     turn = (cosine * sine_rate - sine * cosine_rate) / (squares[0] * squares[1] + _TINY)
-    on_side = (scalar_product(side[0], a), scalar_product(side[0], b)) if side else (ZERO, ZERO)
+    on_side = (scalar_product(side[0], a), scalar_product(side[0], b)) if side else None
     return _Planar(*squares, cosine, sine, scalar_product(a, da), scalar_product(b, db), turn, on_side)
 
 
@@ -152,63 +155,63 @@ def _chosen(
     flat: _Planar,
     radius: Expression,
     direct: Extent,
-    has_side: bool,
+    depth: Expression | None,
     height: tuple[Expression, Expression] = (ZERO, ZERO),
 ) -> Extent:
-    """The path around the geom where it is needed, else the direct one."""
+    """The path around the geom where it is needed, else the direct one; not a number where a side site is inside the
+    geom, which `depth` says."""
+    around = _around(flat, radius, direct, height)
+    if depth is None or depth == -ONE:
+        return around
+    nothing = Call("sqrt", (-depth,))  # not a number where it is used
+    return Extent(_select(depth, nothing, around.value), _select(depth, nothing, around.rate))
+
+
+def _select(condition: Expression, positive: Expression, other: Expression) -> Expression:
+    return Call("select", (condition, positive, other))
+
+
+def _unrolled(length: Expression, rate: Expression, height: tuple[Expression, Expression]) -> Extent:
+    """A path with its rise along the axis of a cylinder."""
+    rise, rise_rate = height
+    if rise == ZERO:
+        return Extent(length, rate)
+    whole = Call("sqrt", (length * length + rise * rise,))
+    return Extent(whole, (length * rate + rise * rise_rate) / whole)
+
+
+def _around(flat: _Planar, radius: Expression, direct: Extent, height: tuple[Expression, Expression]) -> Extent:
+    """The path outside."""
     square = radius * radius
     free = [Call("max", (one - square, _TINY)) for one in (flat.first, flat.second)]
     tangents = [Call("sqrt", (one,)) for one in free]
     starts = [Call("atan2", (tangent, radius)) for tangent in tangents]  # acos(r/l)
     theta = Call("atan2", (flat.sine, flat.cosine))
-    arc = theta - starts[0] - starts[1]
-    outside = Call("min", (flat.first - square, flat.second - square))
-    if has_side:
-        needed, around, direction = _beside(flat, square, starts, theta)
-        arc = around - starts[0] - starts[1]
-        turned = direction * flat.turn_rate
-    else:
-        needed, turned = arc, flat.turn_rate
+    arc = needed = theta - starts[0] - starts[1]
+    turned = flat.turn_rate
+    if flat.on_side is not None:
+        long_way = _long_way(flat, flat.on_side, theta)
+        needed = _select(long_way, ONE, arc)
+        arc = _select(long_way, _TWO * Name(PI) - theta, theta) - starts[0] - starts[1]
+        turned = _select(long_way, -turned, turned)
     length = tangents[0] + tangents[1] + radius * arc
     stretch = [tangent * rate / one for tangent, rate, one in
                zip(tangents, (flat.first_rate, flat.second_rate), (flat.first, flat.second), strict=True)]  # fmt: skip
-    rate = stretch[0] + stretch[1] + radius * turned
-    rise, rise_rate = height
-    if rise != ZERO:
-        whole = Call("sqrt", (length * length + rise * rise,))
-        length, rate = whole, (length * rate + rise * rise_rate) / whole
+    path = _unrolled(length, stretch[0] + stretch[1] + radius * turned, height)
+    outside = Call("min", (flat.first - square, flat.second - square))
 
-    def select(path: Expression, straight: Expression) -> Expression:
-        return Call("select", (outside, Call("select", (needed, path, straight)), straight))
+    def select(bent: Expression, straight: Expression) -> Expression:
+        return _select(outside, _select(needed, bent, straight), straight)
 
-    return Extent(select(length, direct.value), select(rate, direct.rate))
+    return Extent(select(path.value, direct.value), select(path.rate, direct.rate))
 
 
-def _beside(
-    flat: _Planar, square: Expression, starts: Sequence[Expression], theta: Expression
-) -> tuple[Expression, Expression, Expression]:
-    """Whether a side site makes the path wrap (positive), the angle around the geom between the sites, and its sign.
-
-    The path is straight if it passes the geom on the side of the site. Otherwise it turns the way whose middle is
-    closer to the site, but not so that it would cross itself.
-    """
-    gap = flat.first + flat.second - _TWO * flat.cosine + _TINY
-    part = Call("max", (ZERO, Call("min", (ONE, (flat.first - flat.cosine) / gap))))
-    nearest = flat.first + _TWO * part * (flat.cosine - flat.first) + part * part * gap
-    first, second = flat.on_side
-    same_side = first + part * (second - first)
-    needed = Call("select", (nearest - square, -same_side, ONE))
+def _long_way(flat: _Planar, on_side: tuple[Expression, Expression], theta: Expression) -> Expression:
+    """Positive if the path goes the long way round: the polyline over the side site winds around the center by
+    theta - 2 pi."""
+    first, second = on_side
     x, y = flat.sine * first, flat.first * second - flat.cosine * first  # the site, along the first vector and across
-    half = (theta + starts[0] - starts[1]) / _TWO, (theta + starts[1] - starts[0]) / _TWO
-    middles = [Call("cos", (angle,)) * x + Call("sin", (angle,)) * y for angle in half]
-    open_half = Call("cos", ((theta + starts[0] + starts[1]) / _TWO,))
-    long_way = Call("select", (open_half, middles[1], -middles[1]))
-    least = Call("abs", (starts[0] - starts[1],))
-    crossing = Call("min", (theta - least, starts[0] + starts[1] - theta))  # positive if the short way crosses itself
-    is_long = Call("select", (crossing, ONE, long_way - middles[0]))
-    full = _TWO * Name(PI)
-    short = Call("select", (least - theta, theta + full, theta))
-    return needed, Call("select", (is_long, full - theta, short)), Call("select", (is_long, -ONE, ONE))
+    return theta - Name(PI) - Call("atan2", (y, x))
 
 
 def _difference(first: Vector, second: Vector) -> list[Expression]:
