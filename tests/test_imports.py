@@ -58,7 +58,7 @@ BASE = set(ALLOWED)
 ALLOWED |= {
     "simulate": BASE,  # from a mechanism to the problem `solve` integrates
     "export": BASE,
-    "interop": BASE | {"export", "simulate", "tasks"},
+    "interop": BASE | {"export", "simulate", "studies", "tasks"},
     "store": BASE | {"export"},  # program text of stored graphs
     "tasks": BASE | {"simulate"},
     "studies": BASE | {"simulate"},

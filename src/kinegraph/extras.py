@@ -13,6 +13,7 @@ Foreign: TypeAlias = Any
 #: The extra of Kinegraph that installs a package. Packages without an extra are installed under their name.
 EXTRAS = {
     "control": "control",
+    "gymnasium": "gym",
     "pyarrow": "parquet",
     "pandas": "tables",
     "xarray": "tables",

@@ -17,10 +17,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.arrays import Floats
+from kinegraph.codegen.kernel import Kernel
+from kinegraph.codegen.program.binding import Argument
 from kinegraph.compiler.mechanism_source import MechanismSource, mechanism_of
 from kinegraph.compiler.request import runtime_names
 from kinegraph.derive.dynamics.state_rate import Forces, input_symbol
 from kinegraph.errors import KernelError, LeftOutWarning, SolveError
+from kinegraph.graph.build import GraphBuilder
+from kinegraph.graph.node import Output
+from kinegraph.jit.kernel import compile_graph
 from kinegraph.jit.parallel import cores, for_blocks
 from kinegraph.model.evaluate import parameter_values
 from kinegraph.model.expressions import Scalar
@@ -33,7 +38,7 @@ from kinegraph.simulate.array_formulas import quantities_of
 from kinegraph.simulate.contacts.stepped import ActiveContact, ContactSettings, SteppedContacts, SteppedForm
 from kinegraph.simulate.control import SimulatorControllers, feedback_of, read_controllers
 from kinegraph.simulate.equations import VelocityForm
-from kinegraph.simulate.formulas import formula
+from kinegraph.simulate.formulas import StateNames, formula
 from kinegraph.simulate.inputs import (
     each_joint,
     given_first_order_states,
@@ -201,6 +206,13 @@ class _Plan:
         read = read_controllers(self.mechanism, self.functions, self.equations.names)
         return SimulatorControllers(read, u[..., len(self.controls) :], state, t, dt)
 
+    def observer(self, outputs: Sequence[Scalar]) -> Kernel:
+        """Formulas of the state, time, inputs and run-time parameters, as a kernel of rows [y, t, u, p]."""
+        builder = GraphBuilder()
+        read = StateNames(builder, self.equations).read([formula(one, "outputs") for one in outputs])
+        graph = builder.graph([Output("outputs", (len(read),), tuple(one.index for one in read))])
+        return compile_graph(graph, [Argument("x", self.equations.symbols)])
+
     def place(self, name: str) -> int:
         """Where in the state a coordinate, velocity or first-order state is."""
         if name not in self.names:
@@ -304,6 +316,18 @@ class Simulator:
     def __getitem__(self, name: str) -> float:
         """A coordinate or velocity by name: `sim["q1"]`, `sim["q1'"]`."""
         return float(self._work.y[self._plan.place(name)])
+
+    def observer(self, outputs: Sequence[Scalar]) -> Callable[[], Floats]:
+        """A function that returns the values of formulas at the current state: `tip.z`, `energy`, `q1'`."""
+        kernel, work, size = self._plan.observer(outputs), self._work, len(self._work.y)
+
+        def observed() -> Floats:
+            work.x[:size], work.x[size] = work.y, self._clock[TIME]
+            found = kernel(work.x)
+            assert isinstance(found, np.ndarray)
+            return found
+
+        return observed
 
     def step(self, u: ArrayLike | None = None, dt: float | None = None, steps: int = 1) -> None:
         """Hold the controls `u` (those of before if None) for `steps` steps of `dt` seconds.
@@ -493,6 +517,23 @@ class Simulators:
     def failed(self) -> NDArray[np.bool_]:
         """The rows whose latest step failed; they keep the state before it."""
         return np.asarray(self._endings != 0)
+
+    def observer(self, outputs: Sequence[Scalar]) -> Callable[..., Floats]:
+        """A function that returns the values of formulas in the current states, a row for each trajectory.
+
+        It takes the time `t` of each row, if formulas depend on it and rows began at different times.
+        """
+        kernel = self._plan.observer(outputs)
+
+        def observed(t: ArrayLike | None = None) -> Floats:
+            times = np.broadcast_to(np.asarray(self.t if t is None else t, dtype=float), (self.count,))
+            found = kernel.batch(
+                np.hstack([self._states, times[:, None], self._inputs, self._parameters, self._forces])
+            )
+            assert isinstance(found, np.ndarray)
+            return found
+
+        return observed
 
     def step(self, u: ArrayLike | None = None, dt: float | None = None, steps: int = 1, check: bool = True) -> None:
         """Hold the controls `u` (one row for each trajectory, or one for all) for `steps` steps of `dt` seconds.

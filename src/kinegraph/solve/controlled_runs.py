@@ -31,11 +31,16 @@ class Ends(Protocol):
     """What the runs of one stretch leave behind, by row."""
 
     @property
-    def endings(self) -> tuple[Ending, ...]: ...
+    def endings(self) -> tuple[Ending, ...]:
+        """How each ended, and when."""
+
     @property
-    def finals(self) -> Floats: ...
+    def finals(self) -> Floats:
+        """The last states."""
+
     @property
-    def modes(self) -> Modes: ...
+    def modes(self) -> Modes:
+        """The modes of the contacts; empty without contacts."""
 
 
 Found = TypeVar("Found", bound=Ends)

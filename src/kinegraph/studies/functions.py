@@ -17,7 +17,7 @@ from uuid import uuid4
 import numpy as np
 
 _PROCESS = uuid4().hex
-_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+_SIMPLE = (bool, int, float, complex, str, bytes, type(None))
 
 
 def identity(function: Callable[..., object]) -> str:
@@ -37,7 +37,7 @@ class _Reader:
 
     def facts(self, thing: object) -> object:
         """Data that print in the same way if and only if two things are the same."""
-        if isinstance(thing, _PLAIN):
+        if isinstance(thing, _SIMPLE):
             return (type(thing).__name__, repr(thing))
         if id(thing) in self._seen:
             return ("again", self._seen[id(thing)])

@@ -77,9 +77,9 @@ class Controller:
         SolveError if it keeps values between calls where runs side by side would share them.
         """
         function = self.given.function
-        if isinstance(function, FunctionType) and (kept := _kept(function.__code__)):
+        if isinstance(function, FunctionType) and (outside := _assigned(function.__code__)):
             raise SolveError(
-                f"the controller of {self.name} keeps {kept!r} between calls, which many runs would share\n"
+                f"the controller of {self.name} keeps {outside!r} between calls, which many runs would share\n"
                 "  make it an object with __call__ that keeps it in self: every run starts with a copy"
             )
         try:
@@ -92,7 +92,7 @@ class Controller:
         return replace(self, given=Feedback(own, self.given.period))
 
 
-def _kept(code: CodeType) -> str:
+def _assigned(code: CodeType) -> str:
     """A variable outside of a function to which the function assigns; "" if there is none."""
     for one in dis.get_instructions(code):
         if one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL") or (
