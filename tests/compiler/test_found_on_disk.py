@@ -59,6 +59,23 @@ def test_trees_import_little_of_loops_legs_and_contacts(tmp_path: Path, monkeypa
     assert len(ours(modules)) <= NEW_TREE, ours(modules)
 
 
+CONTACTS = """
+import sys
+import kinegraph as kg
+print(kg.simulate("bouncing-ball", 0.6).columns["z"][-1])
+print(*sys.modules)
+"""
+
+
+def test_a_run_with_contacts_found_on_disk_derives_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINEGRAPH_CACHE", str(tmp_path))
+    first = kg.simulate("bouncing-ball", 0.6).columns["z"][-1]
+    again, modules = run(CONTACTS)
+    assert float(again) == first
+    derives = ("kinegraph.derive.contacts", "kinegraph.derive.quantities.derivation", "kinegraph.passes.pipeline")
+    assert not {*derives} & set(modules.split())
+
+
 def test_every_quantity_has_a_definition() -> None:
     assert DEFINITIONS.keys() == RECORDS.keys()
     assert WRITTEN_DERIVATIVES.keys() <= RECORDS.keys()

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.simulate.run import FORMS
+from kinegraph.simulate.run import form_for
 from kinegraph.solve.methods.method import RunOptions, Solver
 from kinegraph.solve.methods.runge_kutta import RungeKutta
 from kinegraph.solve.methods.step_control import Adaptive, FixedStep
@@ -42,8 +42,8 @@ def measured(solver: Solver, task: CauchyProblem, steps: int) -> float:
     ids=lambda one: one.name if isinstance(one, Solver) else "",
 )  # fmt: skip
 def test_order_on_a_pendulum(solver: Solver, steps: int) -> None:
-    form = FORMS[solver.capabilities.form]
-    order = measured(solver, problem(kg.parse(PENDULUM), 2.0, form), steps)
+    pendulum = kg.parse(PENDULUM)
+    order = measured(solver, problem(pendulum, 2.0, form_for(pendulum, solver)), steps)
     assert abs(order - solver.order) < 0.2
 
 

@@ -38,7 +38,6 @@ from kinegraph.derive.constraints.positions import (
     searched,
 )
 from kinegraph.derive.constraints.redundancy import Analysis, RowsOf, analyzed, numeric_conditions, row_names_of
-from kinegraph.derive.quantities.derivation import constraint_graph
 from kinegraph.errors import AssemblyError, ModelError
 from kinegraph.graph.node import Graph
 from kinegraph.model.constraints import AnyLoop, Constraint, Loop, row_group, row_names
@@ -167,11 +166,12 @@ class Assembly:
 class OpenRows:
     """Derives the rows of a mechanism with some parameters as symbols."""
 
+    derive: RowsOf
     names: tuple[str, ...]
 
     def __call__(self, mechanism: Mechanism, bound: tuple[tuple[str, Expression], ...]) -> Graph:
         """The graph for all values of these parameters."""
-        return constraint_graph(mechanism, tuple(one for one in bound if one[0] not in self.names))
+        return self.derive(mechanism, tuple(one for one in bound if one[0] not in self.names))
 
 
 class Assembler:
@@ -184,10 +184,17 @@ class Assembler:
         self, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None, runtime: tuple[str, ...] = ()
     ) -> None:
         self.mechanism = mechanism
-        self._derive: RowsOf = OpenRows(runtime) if runtime else constraint_graph
+        self._runtime = runtime
         self.parameters = parameters
         self._values = parameter_values(mechanism, parameters)
         self._overrides = {name: expression(value, name) for name, value in (parameters or {}).items()}
+
+    @cached_property
+    def _derive(self) -> RowsOf:
+        """Imported only for mechanisms with loops or constraints."""
+        from kinegraph.derive.quantities.derivation import constraint_graph
+
+        return OpenRows(constraint_graph, self._runtime) if self._runtime else constraint_graph
 
     @cached_property
     def rows(self) -> tuple[str, ...]:

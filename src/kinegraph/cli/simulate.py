@@ -190,15 +190,17 @@ def write_files(
 
 def gains(text: str | None) -> Baumgarte | None:
     """`20,20`, `20` for both, or `auto`."""
+    if text is None:
+        return None
     from kinegraph.simulate.stabilization import Baumgarte
 
-    if text is None or text.strip() == "auto":
-        return None if text is None else Baumgarte()
+    if text.strip() == "auto":
+        return Baumgarte()
     try:
         alpha, *more = (float(part) for part in text.split(","))
         (beta,) = more or (alpha,)
     except ValueError:
-        raise SolveError(f"--baumgarte: {text!r} is no pair of gains: write ALPHA,BETA in 1/s, or auto") from None
+        raise SolveError(f"--baumgarte: {text!r} is not a pair of gains: write ALPHA,BETA in 1/s, or auto") from None
     return Baumgarte(alpha, beta)
 
 

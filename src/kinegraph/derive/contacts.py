@@ -11,6 +11,27 @@ from itertools import chain
 from kinegraph.derive.constraints.constraint_rows import ConstraintEquations, ConstraintRow
 from kinegraph.derive.constraints.partitioning import Elimination
 from kinegraph.derive.constraints.projection import PIVOTS, PROJECTED
+from kinegraph.derive.contact_flags import (
+    ALONG,
+    CLOSED,
+    COMPLIANCE,
+    CONDITIONS,
+    CONE,
+    DRAG,
+    FORCES,
+    FREE,
+    GAPS,
+    MARGIN,
+    RATES,
+    REACHES,
+    RESPONSES,
+    SLIP_MARGIN,
+    SLIPS,
+    SPANS,
+    SPEEDS,
+    STICKS,
+    ContactFlags,
+)
 from kinegraph.derive.dynamics.composite_body import Square
 from kinegraph.derive.dynamics.inertia_factorization import Factorized
 from kinegraph.derive.plan import Plan
@@ -22,53 +43,10 @@ from kinegraph.derive.tree.displacements import position_rates
 from kinegraph.derive.tree.expressions import output
 from kinegraph.graph.build import Scalar
 from kinegraph.graph.differentiate import gradient
-from kinegraph.graph.node import Graph, Kind, Symbol
+from kinegraph.graph.node import Graph
 from kinegraph.model.constraints import Contact
 from kinegraph.model.expressions import Expression
 from kinegraph.model.mechanism import Coordinate, Mechanism
-
-# ---- Flags of the contact mode, as inputs
-#
-# One graph serves all modes. A row whose flag is zero is inactive: it is multiplied by zero, and its multiplier is the
-# solution of 1 lambda = 0.
-
-#: Flags of every contact: 1 if it is closed, and the margin added to its condition.
-CLOSED, MARGIN = "closed", "margin"
-#: Flags of friction: 1 if it sticks; the friction force per normal force while it slips; the condition that is
-#: monitored (the force is within the cone, the slip continues); and the margin added to it.
-STICKS, DRAG, CONE, SLIPS, SLIP_MARGIN = "sticks", "drag", "cone", "slips", "slip_margin"
-#: For two slip directions: the direction of slip that the condition refers to.
-ALONG = ("along_1", "along_2")
-
-
-@dataclass(frozen=True, slots=True)
-class ContactFlags:
-    """The symbols of one contact's flags."""
-
-    contact: Contact
-
-    def symbol(self, word: str) -> Symbol:
-        """The symbol of one flag."""
-        return Symbol(Kind.INPUT, f"mode:{self.contact.name}:{word}")
-
-    @property
-    def words(self) -> tuple[str, ...]:
-        """The flags of this contact, in the order of the argument."""
-        if not self.contact.slip:
-            return CLOSED, MARGIN
-        further = ALONG if len(self.contact.slip) == 2 else ()
-        return (CLOSED, MARGIN, STICKS, DRAG, CONE, SLIPS, SLIP_MARGIN, *further)
-
-    @property
-    def symbols(self) -> tuple[Symbol, ...]:
-        """The flags as symbols."""
-        return tuple(self.symbol(word) for word in self.words)
-
-
-def flag_symbols(contacts: tuple[Contact, ...]) -> tuple[Symbol, ...]:
-    """The flags of all contacts."""
-    return tuple(symbol for contact in contacts for symbol in ContactFlags(contact).symbols)
-
 
 # ---- Rows of contacts over the velocities: one along the normal, one or two along the surface
 
@@ -281,13 +259,6 @@ class ContactSystem:
 
 
 # ---- Graphs of the state, the inputs and the flags
-
-#: Outputs: conditions of the mode and contact forces; and for impacts: gaps and their scales, rates of all rows and
-#: their scales, accelerations of the rows with open contacts, responses of rows and of velocities to unit impulses.
-CONDITIONS, FORCES = "conditions", "contact_forces"
-GAPS, SPANS, REACHES, RATES, SPEEDS, FREE, COMPLIANCE, RESPONSES = (
-    "gaps", "spans", "reaches", "rates", "speeds", "free", "compliance", "responses",
-)  # fmt: skip
 
 
 class ContactGraphs:

@@ -14,7 +14,7 @@ from typing import TypeAlias
 from kinegraph.errors import ModelError, one_of
 from kinegraph.model.axes import Axes
 from kinegraph.model.expressions import Expression, Name, expression, names
-from kinegraph.model.mechanism import ZERO
+from kinegraph.model.mechanism import ZERO, Mechanism
 from kinegraph.model.names import component
 
 Triple: TypeAlias = tuple[Expression, Expression, Expression]
@@ -303,3 +303,9 @@ def uses_points(element: Element) -> bool:
 def mentions(element: Element, name: str) -> bool:
     """Whether an element uses a name."""
     return any(name in names(item) for item in expressions(element))
+
+
+def is_steered(spring: Spring, mechanism: Mechanism) -> bool:
+    """Does a spring use states, or inputs with unknown rates? Then it is a driven force without stored energy."""
+    free = frozenset((*mechanism.layout.inputs, *mechanism.layout.states))
+    return any(free & names(item) for item in expressions(spring))

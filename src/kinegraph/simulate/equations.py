@@ -29,7 +29,6 @@ from kinegraph.derive.dynamics.state_rate import (
     state_rate,
 )
 from kinegraph.derive.plan import Plan
-from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import GraphBuilder
 from kinegraph.graph.build import Scalar as GraphScalar
@@ -45,6 +44,7 @@ from kinegraph.solve.recording import Run
 
 if TYPE_CHECKING:
     from kinegraph.derive.quantities.closed_legs import ClosedLegs
+    from kinegraph.derive.quantities.derivation import Derivation
 
 #: Of a mechanism without first-order states.
 NOTHING: Floats = np.zeros(0)
@@ -303,10 +303,14 @@ class VelocityForm(Equations):
     def projection(self) -> Graph | None:
         if not is_constrained(self.mechanism):
             return None
-        return reduced(projection(self._derivation))
+        made_of = (self.mechanism, self.bound, self.closed_legs)
+        return stored.stored_graph("projection", made_of, lambda: reduced(projection(self._derivation)))
 
     @cached_property
     def _derivation(self) -> Derivation:
+        """Imported only if something that follows from it is not on disk."""
+        from kinegraph.derive.quantities.derivation import Derivation
+
         return Derivation(self.mechanism, self.bound, Plan(closed_legs=self.closed_legs))
 
     @property

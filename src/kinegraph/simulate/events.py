@@ -67,7 +67,7 @@ def event_set(
     needed: tuple[int, ...] = ()
     if endings is not None and endings.gaps is not None:
         enclosed = tuple(len(events) + place for place in endings.places)
-        enclosure, needed = _enclosure(equations, endings.gaps, native)
+        enclosure, needed = _enclosure(equations, endings.gaps, further, native)
     return EventSet(
         names=(*(event.name for event in events), *further),
         directions=(*(event.direction for event in events), *(Direction.FALLING for _ in further)),
@@ -83,17 +83,17 @@ def event_set(
     )
 
 
-def _enclosure(equations: Equations, gaps: Graph, native: bool) -> tuple[Function, tuple[int, ...]]:
+def _enclosure(
+    equations: Equations, gaps: Graph, further: tuple[str, ...], native: bool
+) -> tuple[Function, tuple[int, ...]]:
     """Enclosures of gaps and their rates as a function of x, radii, rates and their radii; and which entries of y
     matter."""
     symbols = equations.state_symbols
     rates, radii, spreads = ([Symbol(Kind.INPUT, f"{word}:{one.name}") for one in symbols] for word in _BOX)
     time, duration = Symbol(Kind.TIME, TIME), Symbol(Kind.INPUT, f"radius:{TIME}")
-    graph = enclosures(
-        gaps,
-        {**dict(zip(symbols, rates, strict=True)), time: None},
-        dict(zip((*symbols, *rates, time), (*radii, *spreads, duration), strict=True)),
-    )
+    along = {**dict(zip(symbols, rates, strict=True)), time: None}
+    around = dict(zip((*symbols, *rates, time), (*radii, *spreads, duration), strict=True))
+    graph = equations.stored("enclosures", further, lambda: enclosures(gaps, along, around))
     arguments = (("x", equations.symbols), ("radii", (*radii, duration)), ("rates", rates), ("spreads", spreads))
     kernel = equations.kernel(graph, [Argument(name, tuple(part)) for name, part in arguments], native)
     used = set(gaps.symbols())

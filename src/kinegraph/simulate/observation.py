@@ -35,8 +35,8 @@ from kinegraph.simulate.checks.first_integrals import (
     states_beside,
     vanishes,
 )
+from kinegraph.simulate.drift import Drift
 from kinegraph.simulate.equations import Equations, VelocityForm, row_values, state_symbols
-from kinegraph.simulate.stabilization import Drift
 from kinegraph.solve.methods.step_control import Control, FixedStep
 from kinegraph.solve.problem import Floats
 from kinegraph.solve.solution import Check, Solution

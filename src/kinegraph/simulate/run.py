@@ -24,10 +24,10 @@ from kinegraph.simulate import contacts
 from kinegraph.simulate.checks.diagnosis import left_open, named_ending
 from kinegraph.simulate.checks.singular_coordinates import singular_coordinates, singular_words
 from kinegraph.simulate.control import controllers_of
+from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import Equations, VelocityForm
 from kinegraph.simulate.events import Endings, paced_by_events, read
 from kinegraph.simulate.formulas import Outputs, formula, output_columns, read_outputs
-from kinegraph.simulate.hamiltonian import ClosedMomentumForm, MomentumForm
 from kinegraph.simulate.inputs import (
     Input,
     Start,
@@ -45,7 +45,6 @@ from kinegraph.simulate.inputs import (
 from kinegraph.simulate.observation import Rows, checks, drift_checks, drift_facts, momentum_checks, named, observation
 from kinegraph.simulate.recursive import RecursiveForm, recursive_observation, takes_recursion
 from kinegraph.simulate.run_task import Task
-from kinegraph.simulate.stabilization import Baumgarte, BaumgarteForm, IndexTwoForm, without_drift
 from kinegraph.solve.execution import Decision, Native
 from kinegraph.solve.methods.method import Method, Solver, StateForm, solver_of
 from kinegraph.solve.methods.step_control import Adaptive, Control, FixedStep, Tolerance
@@ -55,24 +54,26 @@ from kinegraph.solve.solution import Check, SimulatedModel, Solution
 
 if TYPE_CHECKING:
     from kinegraph.simulate.linkages import LinkageForm
+    from kinegraph.simulate.stabilization import Baumgarte
 
 
 # The form of the equations of motion.
 
-#: The equations of motion in the variables that a method integrates.
-FORMS: Mapping[StateForm, type[Equations]] = {StateForm.VELOCITIES: VelocityForm, StateForm.MOMENTA: MomentumForm}
-
 
 def form_for(mechanism: Mechanism, solver: Solver) -> type[Equations]:
-    """The form that a method takes for a mechanism, except recursion over bodies."""
+    """The form that a method takes for a mechanism, except recursion over bodies. Rare forms are imported here."""
     if mechanism.contacts:
         return contacts.OpenForm
     wanted = solver.capabilities.form
     if wanted is StateForm.MULTIPLIERS:
+        from kinegraph.simulate.stabilization import IndexTwoForm
+
         return IndexTwoForm
-    if wanted is StateForm.MOMENTA and is_constrained(mechanism):
-        return ClosedMomentumForm
-    return FORMS[wanted]
+    if wanted is StateForm.MOMENTA:
+        from kinegraph.simulate.hamiltonian import ClosedMomentumForm, MomentumForm
+
+        return ClosedMomentumForm if is_constrained(mechanism) else MomentumForm
+    return VelocityForm
 
 
 # `simulate`.
@@ -151,7 +152,7 @@ def simulate(
     equations = (
         form_of(mechanism, solver, loops, own)(mechanism, values, forces)
         if baumgarte is None
-        else BaumgarteForm(mechanism, values, forces, gains=Baumgarte.of(baumgarte).gains(chosen))
+        else _stabilized(mechanism, values, forces, baumgarte, chosen)
     ).with_passes(own)
     given, numbers = initial_values(mechanism, state), parameter_values(mechanism, values)
     if values:
@@ -178,6 +179,18 @@ def simulate(
     run = replace(run, ending=named_ending(equations, run, heard))
     finished = FinishedRun(equations, mechanism, solver, run, decision, values, forces, reset, heard)
     return replace(solution_of(finished, chosen.relative, observed), assembled=note)
+
+
+def _stabilized(
+    mechanism: Mechanism,
+    values: Mapping[str, Expression],
+    forces: Forces,
+    baumgarte: Baumgarte | float | Sequence[float],
+    control: Control,
+) -> Equations:
+    from kinegraph.simulate.stabilization import Baumgarte, BaumgarteForm
+
+    return BaumgarteForm(mechanism, values, forces, gains=Baumgarte.of(baumgarte).gains(control))
 
 
 def _endings(equations: Equations) -> Endings | None:

@@ -17,10 +17,10 @@ from kinegraph.derive.tree.algebra import cross, dot, plus, times
 from kinegraph.graph.build import Scalar
 from kinegraph.graph.node import Output
 from kinegraph.model.platforms.recognition import legs_of
+from kinegraph.simulate.drift import closed_runs
 from kinegraph.simulate.equations import Equations, VelocityForm
 from kinegraph.simulate.events import Endings
 from kinegraph.simulate.run_task import Task
-from kinegraph.simulate.stabilization import closed_runs
 from kinegraph.simulate.sweep import SweepTask
 from kinegraph.solve.ensemble import SweepRun
 from kinegraph.solve.execution import Decision, Native

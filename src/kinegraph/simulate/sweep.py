@@ -29,6 +29,7 @@ from kinegraph.simulate.checks.diagnosis import NOT_DIAGNOSED, Ends, named_endin
 from kinegraph.simulate.contacts.equations import ContactCode, OpenForm
 from kinegraph.simulate.contacts.runs import ContactSolver, with_flags
 from kinegraph.simulate.control import NOTHING_HELD, HeldInputs, held_inputs
+from kinegraph.simulate.drift import closed_runs
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.events import event_set
 from kinegraph.simulate.inputs import (
@@ -44,7 +45,6 @@ from kinegraph.simulate.inputs import (
 )
 from kinegraph.simulate.recursive import takes_recursion
 from kinegraph.simulate.run import Events, form_for, read_events
-from kinegraph.simulate.stabilization import closed_runs
 from kinegraph.solve.controlled_runs import ControlledRuns, Stretch, controlled_sweep
 from kinegraph.solve.ensemble import SweepRun, integrate_each, integrate_rows
 from kinegraph.solve.execution import WORTH_COMPILING, Decision, Execution, Native, Progress, bar, forced

@@ -25,11 +25,11 @@ from kinegraph.model.validation.mechanism import check_values
 from kinegraph.simulate.checks.diagnosis import Ends, named_endings
 from kinegraph.simulate.contacts.equations import ContactCode, OpenForm
 from kinegraph.simulate.contacts.runs import ContactSolver
+from kinegraph.simulate.drift import closed_runs
 from kinegraph.simulate.equations import Equations
 from kinegraph.simulate.events import event_set
 from kinegraph.simulate.inputs import Input
 from kinegraph.simulate.run import INTERVALS, simulate
-from kinegraph.simulate.stabilization import closed_runs
 from kinegraph.solve.ensemble import CaseProblem, CaseRows, Integers, Outputs
 from kinegraph.solve.execution import Native
 from kinegraph.solve.problem import CauchyProblem, EventSet, Floats, Sampled

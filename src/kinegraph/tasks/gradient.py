@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from kinegraph.compiler.mechanism_source import MechanismSource
 from kinegraph.errors import TaskError
 from kinegraph.model.expressions import Scalar
+from kinegraph.simulate.drift import without_drift
 from kinegraph.simulate.equations import row_values
 from kinegraph.simulate.inputs import Input
 from kinegraph.simulate.run import save_at
@@ -22,7 +23,6 @@ from kinegraph.simulate.sensitivities import (
     together,
     unresolved,
 )
-from kinegraph.simulate.stabilization import without_drift
 from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver
 from kinegraph.solve.methods.step_control import Tolerance

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import kinegraph as kg
-from kinegraph.derive.contacts import ALONG, CLOSED, CONE, DRAG, MARGIN, SLIP_MARGIN, SLIPS, STICKS, ContactFlags
+from kinegraph.derive.contact_flags import ALONG, CLOSED, CONE, DRAG, MARGIN, SLIP_MARGIN, SLIPS, STICKS, ContactFlags
 from kinegraph.simulate.contacts.runs import ContactSystem
 from kinegraph.solve.contacts.memory import mode_flags, mode_of, numbers_of
 from kinegraph.solve.contacts.mode import ContactMode, Watched

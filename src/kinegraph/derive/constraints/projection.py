@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kinegraph.derive import platforms
-from kinegraph.derive.quantities.derivation import Derivation
 from kinegraph.derive.tree.displacements import position_rates
 from kinegraph.derive.tree.expressions import output
 from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
@@ -19,6 +18,7 @@ from kinegraph.graph.node import Graph, Output
 
 if TYPE_CHECKING:
     from kinegraph.derive.quantities.closed_legs import ClosedLegs
+    from kinegraph.derive.quantities.derivation import Derivation
 
 PROJECTED, MISSED, PIVOTS = "projected", "missed", "pivots"
 

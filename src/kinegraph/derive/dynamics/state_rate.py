@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import product
 from random import Random
 
-from kinegraph.derive.elements.forces import is_steered
 from kinegraph.derive.tree.displacements import position_rates
 from kinegraph.derive.tree.expressions import Names
 from kinegraph.errors import DerivationError
@@ -23,6 +22,7 @@ from kinegraph.model.elements import (
     Limit,
     Potential,
     Spring,
+    is_steered,
     mentions,
     uses_points,
 )

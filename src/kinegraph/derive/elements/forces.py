@@ -39,7 +39,7 @@ from kinegraph.model.elements import (
     Span,
     Spring,
     Target,
-    expressions,
+    is_steered,
 )
 from kinegraph.model.expressions import Call, Expression, Name, Number, Operation, names, postorder
 from kinegraph.model.mechanism import ZERO, Mechanism
@@ -384,12 +384,6 @@ class Elements:
     @cached_property
     def _compliant_contacts(self) -> CompliantContacts:
         return CompliantContacts(ShapeDistances(self.names.points, self.names), self._motion)
-
-
-def is_steered(spring: Spring, mechanism: Mechanism) -> bool:
-    """Does a spring use states, or inputs with unknown rates? Then it is a driven force without stored energy."""
-    free = frozenset((*mechanism.layout.inputs, *mechanism.layout.states))
-    return any(free & names(item) for item in expressions(spring))
 
 
 def _sum(items: Sequence[Scalar], zero: Scalar) -> Scalar:

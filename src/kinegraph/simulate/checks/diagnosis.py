@@ -20,7 +20,6 @@ from kinegraph.simulate.checks.first_integrals import random_states
 from kinegraph.simulate.checks.singular_coordinates import ENDED, singular_in
 from kinegraph.simulate.checks.table_ranges import left_table
 from kinegraph.simulate.equations import Equations, row_values, state_symbols
-from kinegraph.simulate.sensitivities import switching_conditions
 from kinegraph.solve.problem import Floats, Signals
 from kinegraph.solve.recording import Ending, Run, Status
 
@@ -286,6 +285,8 @@ def _jumps(equations: Equations, x: Floats) -> bool:
 def _surfaces(equations: Equations) -> Graph | None:
     """Conditions whose zeros are discontinuities of the rates, and their slopes in the state; None if there are
     none."""
+    from kinegraph.simulate.sensitivities import switching_conditions
+
     conditions = switching_conditions(equations.rate)
     if conditions is None:
         return None

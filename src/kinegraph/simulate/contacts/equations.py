@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kinegraph.arrays import Floats
+from kinegraph.compiler.stored import stored_graph
 from kinegraph.derive.constraints.projection import PROJECTED
-from kinegraph.derive.contacts import (
-    FORCES,
-    GAPS,
-    ContactGraphs,
-    flag_symbols,
-)
+from kinegraph.derive.contact_flags import FORCES, GAPS, flag_symbols
 from kinegraph.derive.dynamics.state_rate import (
     Forces,
     has_prescribed_contacts,
@@ -25,6 +22,7 @@ from kinegraph.derive.dynamics.state_rate import (
 )
 from kinegraph.derive.quantities.variables import depends_on_time
 from kinegraph.graph.node import Graph, Symbol
+from kinegraph.jit.cache import digest
 from kinegraph.model.constraints import Contact
 from kinegraph.model.expressions import Scalar
 from kinegraph.model.mechanism import Mechanism
@@ -34,6 +32,9 @@ from kinegraph.solve.contacts.memory import ContactObservation, mode_flags
 from kinegraph.solve.contacts.mode import ContactMode, Mode, Phase, Watched
 from kinegraph.solve.problem import Action, Event, EventSet, Function, RightHandSide, Signals
 from kinegraph.solve.recording import Run
+
+if TYPE_CHECKING:
+    from kinegraph.derive.contacts import ContactGraphs
 
 #: The numbers of the column `NAME.mode`.
 MODE_OPEN, MODE_CLOSED, MODE_SLIPS, MODE_STICKS = range(4)
@@ -129,9 +130,34 @@ class OpenForm(VelocityForm):
         return replace(self.mechanism, contacts=self.contacts)
 
     @cached_property
-    def graphs(self) -> ContactGraphs:
-        """The derived graphs of the contacts."""
+    def _graphs(self) -> ContactGraphs:
+        """The derived graphs of the contacts. Imported only if one of them is not on disk."""
+        from kinegraph.derive.contacts import ContactGraphs
+
         return ContactGraphs(self.described, self.bound)
+
+    @cached_property
+    def _key(self) -> str:
+        return digest(self.described, self.bound, self.forces, self.runtime, self.passes)
+
+    def stored(self, kind: str, made_of: object, make: Callable[[], Graph]) -> Graph:
+        return stored_graph(f"contacts-{kind}", (type(self).__name__, self._key, made_of), make)
+
+    def contact_graph(self, kind: str, derived: Callable[[ContactGraphs], Graph]) -> Graph:
+        """One of the graphs of the contacts, with the forces of this run."""
+        return self.stored(
+            kind, (), lambda: with_forces(self.mechanism, derived(self._graphs), self.bound, self.forces)
+        )
+
+    @cached_property
+    def gaps(self) -> Graph:
+        """The gaps of all contacts."""
+        return self.contact_graph("gaps", lambda graphs: graphs.gaps())
+
+    @cached_property
+    def impact(self) -> Graph:
+        """The quantities that decide modes and impacts."""
+        return self.contact_graph("impact", lambda graphs: graphs.impact(self.supplied_by_impacts))
 
     @cached_property
     def supplied_by_impacts(self) -> int:
@@ -143,11 +169,7 @@ class OpenForm(VelocityForm):
     @cached_property
     def led_gaps(self) -> Graph | None:
         """The rates of gaps by prescribed motions; None without any."""
-        return led_rates(self.driven(self.graphs.gaps())) if depends_on_time(self.described) else None
-
-    def driven(self, graph: Graph) -> Graph:
-        """A graph with the forces of this run."""
-        return with_forces(self.mechanism, graph, self.bound, self.forces)
+        return led_rates(self.gaps) if depends_on_time(self.described) else None
 
     @cached_property
     def closed(self) -> ClosedForm:
@@ -167,32 +189,32 @@ class OpenForm(VelocityForm):
             assert self.closed.projection is not None
             size = len(layout.positions) + len(layout.velocities)
             x = closed_states(self.closed.projection, self.symbols, x, closed, size)
-        graphs = (self.driven(self.graphs.forces()), self.driven(self.graphs.gaps()))
-        columns = contact_columns(self.contacts, *graphs, self.symbols, x)
+        forces = self.contact_graph("forces", lambda graphs: graphs.forces())
+        columns = contact_columns(self.contacts, forces, self.gaps, self.symbols, x)
         return x[:, : len(self.names)], columns | mode_columns(self.contacts, run.phases, columns, len(run.times))
 
     def integrated_gaps(self, run: Run, inputs: Signals) -> Floats:
         """The gaps of all contacts at the saved states as integrated, before projection onto closed contacts."""
         flags = np.zeros((len(run.times), len(self.flags)))
         x = np.hstack([run.states, run.times[:, None], inputs.values(run.times), flags])
-        found = row_values(self.driven(self.graphs.gaps()), self.symbols, x)[GAPS]
+        found = row_values(self.gaps, self.symbols, x)[GAPS]
         return np.broadcast_to(found, (len(x), len(self.contacts)))
 
     @cached_property
     def endings(self) -> Endings:
         """The conditions that end the mode: gaps."""
-        return self._endings(self.graphs.open_conditions(), True)
+        return self._endings(self.contact_graph("conditions", lambda graphs: graphs.open_conditions()))
 
-    def _endings(self, graph: Graph, boundary: bool) -> Endings:
+    def _endings(self, conditions: Graph) -> Endings:
         names: list[str] = []
         boundaries: list[bool] = []
         places: list[int] = []
         for contact in self.contacts:
             places.append(len(names))
             names += [closing(contact.name), *([f"friction of {contact.name}"] if contact.slip else [])]
-            boundaries += [boundary, *([False] if contact.slip else [])]
-        gaps = self.driven(self.graphs.clearances())
-        return Endings(tuple(names), self.driven(graph), tuple(boundaries), gaps, tuple(places))
+            boundaries += [True, *([False] if contact.slip else [])]
+        gaps = self.contact_graph("clearances", lambda graphs: graphs.clearances())
+        return Endings(tuple(names), conditions, tuple(boundaries), gaps, tuple(places))
 
 
 class ClosedForm(OpenForm):
@@ -200,16 +222,18 @@ class ClosedForm(OpenForm):
 
     @cached_property
     def rate(self) -> Graph:
-        return state_rate(self.described, self.graphs.motion(), self.bound, self.forces)
+        return self.stored(
+            "rate", (), lambda: state_rate(self.described, self._graphs.motion(), self.bound, self.forces)
+        )
 
     @cached_property
     def projection(self) -> Graph | None:
-        return reduced(self.graphs.projection())
+        return self.stored("projection", (), lambda: reduced(self._graphs.projection()))
 
     @cached_property
     def endings(self) -> Endings:
         """The conditions that end the mode: gaps, contact forces, friction cones, slip velocities."""
-        return self._endings(self.graphs.conditions(), True)
+        return self._endings(self.contact_graph("conditions", lambda graphs: graphs.conditions()))
 
 
 @dataclass(frozen=True)
@@ -257,7 +281,7 @@ class ContactCode:
     @cached_property
     def observation(self) -> ContactObservation:
         """The contact quantities of a state."""
-        graph = self.open.driven(self.open.graphs.impact(self.open.supplied_by_impacts))
+        graph = self.open.impact
         return ContactObservation(self.open.function(graph, self.native), _parts(graph))
 
 

@@ -170,28 +170,25 @@ class Method(Enum):
             raise SolveError(f"unknown method {name!r}: choose from {known}") from None
 
     def solver(self) -> Solver:
-        """The integrator with its usual settings."""
-        from kinegraph.solve.methods.cvode import Cvode, Formula
-        from kinegraph.solve.methods.ida import Ida
+        """The integrator with its usual settings. A process imports the module of the one it uses."""
+        match self:
+            case Method.SYMPLECTIC:
+                from kinegraph.solve.methods.symplectic import Symplectic
+
+                return Symplectic()
+            case Method.ADAMS | Method.BDF:
+                from kinegraph.solve.methods.cvode import Cvode, Formula
+
+                return Cvode(Formula.ADAMS if self is Method.ADAMS else Formula.BDF)
+            case Method.IDA:
+                from kinegraph.solve.methods.ida import Ida
+
+                return Ida()
         from kinegraph.solve.methods.runge_kutta import RungeKutta
-        from kinegraph.solve.methods.symplectic import Symplectic
         from kinegraph.solve.methods.tableau import DORMAND_PRINCE_5, DORMAND_PRINCE_8, RK4
 
-        match self:
-            case Method.RK4:
-                return RungeKutta(RK4)
-            case Method.DOPRI5:
-                return RungeKutta(DORMAND_PRINCE_5)
-            case Method.DOP853:
-                return RungeKutta(DORMAND_PRINCE_8)
-            case Method.SYMPLECTIC:
-                return Symplectic()
-            case Method.ADAMS:
-                return Cvode(Formula.ADAMS)
-            case Method.BDF:
-                return Cvode(Formula.BDF)
-            case Method.IDA:
-                return Ida()
+        tableaux = {Method.RK4: RK4, Method.DOPRI5: DORMAND_PRINCE_5, Method.DOP853: DORMAND_PRINCE_8}
+        return RungeKutta(tableaux[self])
 
 
 def method_table() -> str:
