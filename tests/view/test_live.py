@@ -15,6 +15,7 @@ from kinegraph.errors import KinegraphError
 from kinegraph.model.expressions import Name, expression
 from kinegraph.model.mechanism import Axis, Body, Coordinate, Inertia, Mechanism, Parameter, Point, Rotation, Shift
 from kinegraph.view import live_page
+from kinegraph.view.page.live_picture import LivePicture
 from tests.effort import SOAK
 from tests.interpreted import interpreted
 from tests.view.browser import launched, opened
@@ -81,6 +82,77 @@ def test_loops_stay_closed_and_bodies_are_where_they_belong(browser, tmp_path):
     energies = seen.run("Array.from(kinegraph.live.outputValues())")
     start = kg.simulate(mechanism, 0.1, progress=False)["energy"][0]
     assert energies[2] == pytest.approx(start, rel=1e-6)
+    seen.page.close()
+
+
+@pytest.fixture(scope="module")
+def four_bar_page(tmp_path_factory):
+    """Written by the command."""
+    file = tmp_path_factory.mktemp("live") / "four-bar.html"
+    with pytest.raises(SystemExit):
+        main(["view", "four-bar", "--live", "-o", str(file)])
+    return file
+
+
+def test_the_command_writes_a_live_page(four_bar_page):
+    assert four_bar_page.stat().st_size < 2e6 and "kinegraphEquations" in four_bar_page.read_text()
+
+
+def test_lengths_can_be_changed_and_joint_forces_are_those_of_the_kernel(browser, four_bar_page):
+    """Loops are closed with the new length, bodies are drawn with it, and what cannot close is said."""
+    mechanism = kg.load("four-bar")
+    seen = opened(browser, four_bar_page, before=FLAT)
+    field = seen.page.get_by_label("b", exact=True)
+    field.fill("1.3")
+    q, v = np.reshape(seen.run("Array.from(kinegraph.live.state)"), (2, 3))
+    longer = replace(mechanism, parameters=tuple(
+        replace(one, value=expression(1.3)) if one.name == "b" else one for one in mechanism.parameters
+    ))  # fmt: skip
+    assert np.abs(interpreted(longer, "constraints")(q)).max() < 1e-11
+    pose = np.reshape(seen.run("kinegraph.pose('Coupler').matrix"), (4, 4))
+    assert np.allclose(pose, interpreted(longer, "pose:Coupler")(q), atol=1e-12)
+    found = seen.run("Array.from(kinegraph.live.equations.derivatives(kinegraph.live.known))")[3:]
+    assert found == pytest.approx(interpreted(longer, "qdd")(q, v, np.zeros(3)), rel=1e-12)
+    bar = seen.run("kinegraph.live.data.parts.find((one) => one.kind === 'bar' && one.body === 1)")
+    assert np.linalg.norm(np.subtract(bar["to"], bar["from"])) == pytest.approx(1.3, abs=1e-12)
+    forces = np.reshape(seen.run("Array.from(kinegraph.live.equations.reactions(kinegraph.live.known))"), (3, 3))
+    for force, body in zip(forces, ("Crank", "Coupler", "Rocker"), strict=True):
+        expected = interpreted(longer, f"reaction:{body}")(q, v, np.zeros(3))[:3]
+        assert np.allclose(force, expected, rtol=0, atol=1e-12 * np.abs(forces).max())
+    field.fill("9")
+    assert "cannot close with these values" in seen.page.locator(".card.live .note").first.inner_text()
+    field.fill("1.2")
+    assert seen.run("kinegraph.live.failure") == "" and errors_of(seen) == []
+    seen.page.close()
+
+
+def test_sizes_are_fixed_and_what_places_bodies_is_free():
+    ball = kg.parse(
+        "parameters l = 1, r = 0.1, m = 2, c = 0.2, twice = 2*l; coordinates q; gravity 0, 0, -9.81;"
+        "Bob | Ry(q), Sz(-l) | m(m); output tip = Bob (0, 0, c); shape Bob | Sz(-twice) | sphere(r);"
+    )
+    numbers = {one.name: one.value for one in ball.parameters}
+    picture = LivePicture.of(ball, numbers)
+    assert picture.fixed == {"r", "twice"}  # a formula follows from others
+    sphere = next(one for one in picture.parts if one["kind"] == "sphere")
+    assert "place_at" in sphere and picture.scene.frames.numbers()[sphere["place_at"]].numbers == sphere["place"]
+
+
+@pytest.mark.soak
+def test_an_hour_leaves_loops_closed_energy_kept_and_memory_as_it_was(browser, tmp_path):
+    mechanism = kg.load("four-bar")
+    seen = live(browser, mechanism, tmp_path)
+    start = seen.run("kinegraph.live.outputValues()[2]")
+    hour = (
+        "(() => { kinegraph.clock.playing = true; while (kinegraph.live.t < 3600 && !kinegraph.live.failure) {"
+        " kinegraph.live.advance(kinegraph.live.t + 0.1); kinegraph.clock.tell(); } kinegraph.clock.playing = false;"
+        " return [kinegraph.live.t, kinegraph.live.failure, kinegraph.live.outputValues()[2]]; })()"
+    )
+    time, failure, energy = seen.run(hour)
+    assert (time >= 3600, failure) == (True, "") and energy == pytest.approx(start, rel=1e-4)
+    q = seen.run("Array.from(kinegraph.live.state).slice(0, 3)")
+    assert np.abs(interpreted(mechanism, "constraints")(q)).max() < 1e-10
+    assert seen.run("kinegraph.recorded()") <= 2500
     seen.page.close()
 
 
@@ -158,13 +230,6 @@ def test_names_of_a_model_cannot_run_script(browser, tmp_path):
     assert errors_of(seen) == [] and len(seen.requests) == 1
     assert json.loads(seen.run("JSON.stringify(kinegraph.live.bodies)")) == [HOSTILE]
     seen.page.close()
-
-
-def test_the_command_writes_a_live_page(tmp_path, capsys):
-    file = tmp_path / "four-bar.html"
-    with pytest.raises(SystemExit):
-        main(["view", "four-bar", "--live", "-o", str(file)])
-    assert file.stat().st_size < 2e6 and "kinegraphEquations" in file.read_text()
 
 
 def test_what_cannot_run_live_is_refused(tmp_path):

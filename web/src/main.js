@@ -41,7 +41,7 @@ if (stage) bindOptions(stage, data, mostTraveled());
 if (stage) bindStageKeys(stage);
 bindEvents(clock);
 if (!data.chain) bindTransport(clock, motion);
-live?.bind(stage);
+live?.bind(stage, reshape);
 clock.onChange(() => {
   stage?.show(clock.time);
   for (const plot of plots) plot.mark?.();
@@ -57,6 +57,15 @@ requestAnimationFrame(function frame(now) {
   stage?.render();
   requestAnimationFrame(frame);
 });
+
+// The mechanism has other lengths: drawn anew, with what is visible and where the camera is.
+function reshape() {
+  if (!stage) return;
+  const assembly = new Assembly(data, motion, upward(data.gravity));
+  for (const [name, visible] of Object.entries(stage.assembly.visible)) assembly.setLayer(name, visible);
+  stage.load(data, motion, assembly);
+  stage.show(clock.time);
+}
 
 function makeStage() {
   try {
@@ -121,6 +130,7 @@ const host = new Host({
 
 window.kinegraph = {
   host,
+  recorded: () => live?.record.times.length ?? 0,
   clock, pose, screen, live: live?.model ?? null, times: data.times, webgl: stage !== null, cursors: () => plots.map((plot) => plot.cursorX ?? null),
   drawn: (link) => stage?.assembly.links[link].position.toArray() ?? null,
   axes: () => plots.map(({ xLabel, yLabel }) => [xLabel, yLabel]),

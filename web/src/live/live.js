@@ -26,7 +26,11 @@ export function makeLive(data) {
   let push = () => {};
   return {
     model, clock, panel, plots, record,
-    bind: (stage) => { if (stage) push = bindPush(stage, model, clock, () => clock.tell()); },
+    // reshape: called when parameters have changed the shape of the picture.
+    bind: (stage, reshape) => {
+      panel.reshaped = reshape;
+      if (stage) push = bindPush(stage, model, clock, () => clock.tell());
+    },
     before: (seconds) => push(seconds),
   };
 }

@@ -2,10 +2,13 @@
 import { Matrix4, Quaternion, Vector3 } from "three";
 import { matrixOf } from "../motion.js";
 import { Integrator } from "./integrator.js";
+import { Picture } from "./picture.js";
 
 const AXES = [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)];
 const CLOSINGS = 4; // Newton steps onto the loops after a step of the integrator, at most
+const REACHING = 60; // the same after a change of parameters
 const CLOSED = 1e-11;
+const OPEN = 1e-7; // loops whose states still change by this much are not closed
 const LEAST_PIVOT = 1e-12;
 
 export class LiveModel {
@@ -20,10 +23,13 @@ export class LiveModel {
     this.closedStates = new Float64Array(this.count);
     this.pivots = new Float64Array(this.rows);
     this.placed = this.joints.map((joint) => ({ ...joint, matrix: matrixOf(joint.place) }));
+    this.picture = new Picture(data, equations, this.placed);
+    this.arrows = data.parts.filter((part) => part.kind === "force");
+    for (const { vectors } of this.arrows) vectors.fill(0);
     this.integrator = new Integrator(this.count, (t, y, found) => this.#rates(t, y, found));
     this.times = [this.known[0]]; // of what is drawn: a page of a live mechanism has one moment
     this.failure = "";
-    this.#close();
+    this.#close(REACHING);
     this.#move();
   }
 
@@ -42,8 +48,23 @@ export class LiveModel {
     this.known.set(settings, 1 + this.count);
     this.failure = "";
     this.integrator.step = 1e-3;
-    this.#close();
+    this.#close(REACHING);
     this.#move();
+  }
+
+  // A parameter or an input has another value: loops are closed again, and the picture follows. Returns whether it has
+  // another shape.
+  changed() {
+    const before = this.state.slice();
+    this.failure = "";
+    this.integrator.step = Math.min(this.integrator.step, 1e-3);
+    if (!this.#close(REACHING)) {
+      this.state.set(before);
+      this.failure = "loops cannot close with these values";
+    }
+    const shaped = this.picture.follow(this.known);
+    this.#move();
+    return shaped;
   }
 
   // Simulate until a time, or as far as there is time to compute: milliseconds. Returns whether it was reached.
@@ -130,13 +151,14 @@ export class LiveModel {
   }
 
   // Quaternions to unit length and states onto the loops; false where that fails.
-  #close() {
+  #close(rounds = CLOSINGS) {
     const y = this.state;
+    let missed = 0;
     for (const first of this.quaternions) {
       const size = Math.hypot(y[first], y[first + 1], y[first + 2], y[first + 3]);
       for (let k = 0; k < 4; k++) y[first + k] /= size;
     }
-    for (let round = 0; this.rows && round < CLOSINGS; round++) {
+    for (let round = 0; this.rows && round < rounds; round++) {
       this.equations.closed(this.known, this.closedStates, this.pivots);
       let change = 0;
       for (let k = 0; k < this.count; k++) change = Math.max(change, Math.abs(this.closedStates[k] - y[k]));
@@ -145,13 +167,16 @@ export class LiveModel {
         return false;
       }
       y.set(this.closedStates);
-      if (change < CLOSED) return true;
+      if (change < CLOSED * Math.max(1, ...y.map(Math.abs))) return true;
+      missed = change;
     }
-    return true;
+    if (missed > OPEN) this.failure = "loops cannot close further";
+    return missed <= OPEN;
   }
 
   // Parents come before their children.
   #move() {
+    this.#pull();
     const amounts = this.equations.displacements(this.known);
     this.matrices = [new Matrix4()];
     let place = 0;
@@ -168,5 +193,18 @@ export class LiveModel {
       }
       this.matrices.push(before);
     }
+  }
+
+  // The forces of joints on their bodies, for the arrows, if they are to be seen.
+  #pull() {
+    if (!this.pulling || !this.arrows.length) return;
+    const found = this.equations.reactions(this.known);
+    this.arrows.forEach(({ vectors }, k) => vectors.set(found.subarray(3 * k, 3 * k + 3)));
+  }
+
+  // Arrows are computed from now on, or not.
+  showForces(wanted) {
+    this.pulling = wanted;
+    this.#pull();
   }
 }

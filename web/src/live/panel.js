@@ -26,8 +26,11 @@ export class Panel {
     for (const [title, rows, open] of groups) if (rows.length) whole.append(this.#group(title, rows, open));
     if (model.fixed.length) {
       const names = model.fixed.join(", ");
-      whole.append(element("p", "note", `Fixed, because the picture depends on them: ${names}. The picture keeps the first sizes of ellipsoids.`));
+      whole.append(element("p", "note", `Fixed, because sizes in the picture depend on them: ${names}.`));
     }
+    whole.append(element("p", "note", model.contacts
+      ? "Only the compliant contacts of the model act: all else passes through."
+      : "There are no contacts: bodies pass through each other and through the ground."));
     return whole;
   }
 
@@ -49,7 +52,7 @@ export class Panel {
       input.classList.toggle("wrong", !Number.isFinite(value));
       if (!Number.isFinite(value)) return;
       model.known[place] = value;
-      model.failure = "";
+      if (model.changed()) this.reshaped?.();
       this.clock.tell();
     });
     const set = (value) => {

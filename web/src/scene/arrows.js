@@ -57,6 +57,7 @@ export class Arrows {
 
   // Every arrow at its point, as long and in the direction it has at a time. Weak ones vanish.
   show(time, visible) {
+    if (visible && this.motion.pulling) this.#grow();
     const { frame, share } = this.motion.locate(time);
     for (const { part, group, set } of this.arrows) {
       const vector = at(part.vectors, frame, share).applyQuaternion(this.motion.link(part.axes, time).quaternion);
@@ -65,6 +66,14 @@ export class Arrows {
       if (!group.visible) continue;
       group.position.copy(this.motion.point(part.link, part.position, time));
       set(vector.normalize(), Math.min(size, 1));
+    }
+  }
+
+  // Of a live motion nobody knows the strongest force: it is the strongest so far.
+  #grow() {
+    for (const kind of ["force", "moment"]) {
+      const [now, known] = [strongest(this.parts, kind), this.strongest[kind]];
+      if (now < Infinity && (known === Infinity || now > known)) this.strongest[kind] = now;
     }
   }
 }

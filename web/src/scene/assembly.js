@@ -28,7 +28,7 @@ export class Assembly {
     this.#build();
     const telling = !this.shaped && !this.layers.ellipsoids.some((one) => one.userData.ghost && Math.max(...one.scale) > HUGE * this.size);
     this.visible = {
-      ellipsoids: telling, centers: !this.shaped, joints: true, elements: true, forces: true, supports: true, axes: false,
+      ellipsoids: telling, centers: !this.shaped, joints: true, elements: true, forces: !data.live, supports: true, axes: false,
     };
     for (const [name, visible] of Object.entries(this.visible)) this.setLayer(name, visible);
   }

@@ -110,6 +110,7 @@ export class Stage {
     if (name === "labels") this.labeled = visible;
     else if (name === "ground") for (const object of this.ground.objects) object.visible = visible;
     else this.assembly.setLayer(name, visible);
+    if (name === "forces") this.motion.showForces?.(visible);
     this.show(this.time);
   }
 

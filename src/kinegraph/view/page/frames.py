@@ -28,7 +28,7 @@ from kinegraph.solve.problem import Floats
 # links; bodies, joints, centers of mass and shapes are drawn at their frames.
 
 #: No body can have such a name: names in models contain letters, digits, _ and $ only.
-_STEP, _CENTER, _SHAPE, _POINT, _LOOP = "#step", "#center", "#shape", "#point", "#loop"
+_STEP, CENTER, _SHAPE, _POINT, _LOOP = "#step", "#center", "#shape", "#point", "#loop"
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Frames:
 
     def center(self, body: Body) -> FrameOnLink:
         """The central frame of a body's inertia."""
-        return self._places[body.name + _CENTER]
+        return self._places[body.name + CENTER]
 
     def shape(self, number: int) -> FrameOnLink:
         """The frame of the shape that is the extra of this number."""
@@ -193,6 +193,29 @@ class Frames:
         outputs = [self._output(str(index), entries, None) for index, entries in self._displacements]
         return interpret(self._builder.graph(outputs), values)
 
+    @cached_property
+    def placements(self) -> list[Placement]:
+        """All frames: those of the joints in the order of their links, then those of bodies, centers and points."""
+        joints = [link.origin for link in self.tree.links if link.origin is not None]
+        return [*joints, *self.tree.bodies.values()]
+
+    def numbers(self) -> list[FrameOnLink]:
+        """All frames in the order of `placements`."""
+        return [*self._joint_places.values(), *self._places.values()]
+
+    def number_of(self, name: str) -> int:
+        """The place of a body's frame in `placements`."""
+        return len(self.placements) - len(self.tree.bodies) + list(self.tree.bodies).index(name)
+
+    def placement_graph(self, name: str) -> Graph:
+        """Rotation by rows and position of all frames, then mass and inertia of every body, as one output."""
+        entries = [entry for one in self.placements for entry in _entries(one)]
+        for body in self.mechanism.bodies:
+            inertia = body.inertia
+            moments = (inertia.Jx, inertia.Jy, inertia.Jz, inertia.Jxy, inertia.Jyz, inertia.Jxz)
+            entries += [self._names.scalar(one) for one in (inertia.mass, *moments)]
+        return self._builder.graph([self._output(name, entries, None)])
+
     def displacement_graph(self, name: str) -> Graph:
         """The displacements of all joints in the order of their links, as one output of this name."""
         entries = tuple(entry for _, own in self._displacements for entry in own)
@@ -217,7 +240,7 @@ def _dissected(mechanism: Mechanism) -> Mechanism:
             bodies.append(Body(_step_name(body, number), base, (transform,)))
             base = _step_name(body, number)
         bodies.append(Body(body.name, base, body.transforms[-1:]))
-        bodies.append(Body(body.name + _CENTER, body.name, body.inertia.central))
+        bodies.append(Body(body.name + CENTER, body.name, body.inertia.central))
     for number, point in enumerate(mechanism.points):
         shifts: tuple[Transform, ...] = tuple(map(Shift, Axis, point.position))
         bodies.append(Body(f"{_POINT}{number}", point.body, shifts))

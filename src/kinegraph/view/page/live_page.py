@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from kinegraph.codegen.program.binding import Argument
 from kinegraph.compiler.request import bound_parameters
 from kinegraph.derive.tree.links import JointKind
+from kinegraph.errors import KinegraphError
 from kinegraph.export.fmu.description import variables
 from kinegraph.export.fmu.equations import CLOSED, DERIVATIVES, OUTPUTS, FmuEquations, chosen_graph, equations, parts
 from kinegraph.export.languages.javascript import javascript_object
@@ -18,20 +19,25 @@ from kinegraph.export.options import ExportOptions, FunctionLayout
 from kinegraph.export.prepare import ExportPart, prepare_parts
 from kinegraph.export.unit import Unit, Units
 from kinegraph.files import written_to
-from kinegraph.graph.node import Graph, Output
-from kinegraph.model.expressions import PI, Expression, Scalar, expressions, names
+from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.model.elements import CompliantContact
+from kinegraph.model.expressions import PI, Expression, Scalar, names
 from kinegraph.model.mechanism import Mechanism, QuaternionCoordinates
-from kinegraph.model.robot_data import Shape
 from kinegraph.view.page import tables
-from kinegraph.view.page.frames import Frames, States
-from kinegraph.view.page.scene import Scene, scene_of
+from kinegraph.view.page.elements import arrow
+from kinegraph.view.page.frames import CENTER, Frames
+from kinegraph.view.page.live_picture import LivePicture
+from kinegraph.view.page.meshes import Part
+from kinegraph.view.page.scene import Scene
 from kinegraph.view.page.solution_page import page_of, page_path
 
 #: The global object of the page with the generated functions.
 PROGRAM = "kinegraphEquations"
-DISPLACEMENTS, JACOBIANS = "displacements", "jacobians"
-#: Arrows show the forces of one saved run, so a live page has none.
+DISPLACEMENTS, JACOBIANS, PLACEMENTS, REACTIONS = "displacements", "jacobians", "placements", "reactions"
+#: Arrows of a run show its forces over time; those of a live page are its reactions.
 _ARROWS = ("force", "moment")
+#: Reactions are equations of their own; with more velocities they would slow down the page and its derivation.
+_MOST_REACTING = 8
 
 
 def live_page(
@@ -42,8 +48,9 @@ def live_page(
 ) -> Path:
     """Write a page that simulates the mechanism while it is open: play, push bodies, change parameters.
 
-    The page contains the reduced equations as JavaScript, and needs no server. Parameters that shape the picture, such
-    as lengths, are fixed. source: the name of the model on the command line, a file or a library name.
+    The page contains the reduced equations as JavaScript, and needs no server. Sizes of shapes are fixed; lengths and
+    other parameters that place bodies can be changed. source: the name of the model on the command line, a file or a
+    library name.
     """
     path = page_path(path)
     text = live_text(mechanism, parameters, source)
@@ -61,8 +68,7 @@ def live_text(
 ) -> str:
     """The page as text; hosted: for a frame in a notebook."""
     program = LiveProgram.of(mechanism, parameters)
-    columns = dict(zip(program.names, np.array(program.start)[:, None], strict=True))
-    scene = scene_of(mechanism, bound_parameters(mechanism, True, parameters), States(columns))
+    scene = program.picture.scene
     headline = _headline(mechanism, program)
     return page_of(scene, _data(scene, program), headline, source, program=program.code, hosted=hosted)
 
@@ -71,36 +77,48 @@ def live_text(
 class LiveProgram:
     """The equations of a mechanism as JavaScript functions of `known`: time, states, inputs, parameters.
 
-    start: the values of all knowns. fixed: the parameters that cannot be changed, since the picture depends on them.
+    start: the values of all knowns. fixed: the parameters that cannot be changed, since sizes in the picture depend on
+    them. reacting: the bodies whose joints have reactions.
     """
 
     system: FmuEquations
     unit: Unit
     start: tuple[float, ...]
     fixed: tuple[str, ...]
+    picture: LivePicture
+    reacting: tuple[str, ...]
 
     @classmethod
     def of(cls, mechanism: Mechanism, parameters: Mapping[str, Scalar] | None = None) -> LiveProgram:
         """Derive and reduce them; KernelError if a mechanism does not follow from its state alone."""
         options = ExportOptions(parameters=dict(parameters or {}), self_test=False, layout=FunctionLayout.SEPARATE)
         numbers = bound_parameters(mechanism, True, parameters)
-        shaping = _shaping_names(mechanism, numbers)
-        bound = {name: value for name, value in numbers.items() if name in shaping or names(value) - {PI}}
+        picture = LivePicture.of(mechanism, numbers)
+        bound = {name: value for name, value in numbers.items() if name in picture.fixed or names(value) - {PI}}
         system = equations(mechanism, options, bound)
         wanted = {DERIVATIVES, OUTPUTS, CLOSED}
-        known = Argument("known", system.known)
-        frames = Frames(mechanism, numbers)
         own = [part for part in parts(system) if part.name in wanted]
-        own.append(
+        frames = Frames(mechanism, bound)
+        placed = frames.placement_graph(PLACEMENTS)
+        free = {symbol.name for symbol in (*system.parameters, *placed.symbols(Kind.PARAMETER))}
+        used = (Symbol(Kind.PARAMETER, one.name) for one in mechanism.parameters if one.name in free)
+        system = replace(system, parameters=tuple(used))
+        known = Argument("known", system.known)
+        own = [replace(part, arguments=(known,)) for part in own]
+        own += [
             ExportPart(
                 DISPLACEMENTS, frames.displacement_graph(DISPLACEMENTS), (known,), {DISPLACEMENTS: "of all joints"}
-            )
-        )
-        own.append(_pushes(mechanism, bound, options, known))
+            ),
+            ExportPart(PLACEMENTS, placed, (known,), {PLACEMENTS: "all frames and inertias"}),
+            _pushes(mechanism, bound, options, known),
+        ]
+        reacting, graph = _reactions(mechanism, picture.scene.frames, bound, options)
+        if graph is not None:
+            own.append(ExportPart(REACTIONS, graph, (known,), {REACTIONS: "force of every joint on its body"}))
         unit = prepare_parts(mechanism, own, options)
         start = tuple(variables(mechanism, system, options).starts)
-        free = {symbol.name for symbol in system.parameters}
-        return cls(system, unit, start, tuple(one.name for one in mechanism.parameters if one.name not in free))
+        fixed = tuple(name for name in numbers if name in picture.fixed and not names(numbers[name]) - {PI})
+        return cls(system, unit, start, fixed, picture, reacting)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -113,18 +131,22 @@ class LiveProgram:
         return javascript_object(self.unit, PROGRAM)
 
 
-def _shaping_names(mechanism: Mechanism, numbers: Mapping[str, Expression]) -> set[str]:
-    """The parameters that transforms, points, frames of loops and shapes depend on."""
-    placed: list[object] = [(body.transforms, body.inertia.central) for body in mechanism.bodies]
-    placed += [*mechanism.points, *mechanism.loops, *(one for one in mechanism.extras if isinstance(one, Shape))]
-    found: set[str] = set()
-    reached = {name for one in placed for root in expressions(one) for name in names(root)}
-    while reached - found:
-        name = (reached - found).pop()
-        found.add(name)
-        if name in numbers:
-            reached |= names(numbers[name])
-    return found & set(numbers)
+def _reactions(
+    mechanism: Mechanism, frames: Frames, bound: Mapping[str, Expression], options: ExportOptions
+) -> tuple[tuple[str, ...], Graph | None]:
+    """The forces of joints on their bodies, in the fixed frame, and these bodies; none if they are too many, or are
+    not determined."""
+    carried = {body.name: frames.body(body.name).link for body in mechanism.bodies}
+    bases = {body.name: carried[body.base] if body.base else 0 for body in mechanism.bodies}
+    bodies = tuple(name for name, link in carried.items() if link != bases[name])  # welded ones have no joint
+    if len(mechanism.layout.velocities) > _MOST_REACTING or mechanism.states or not bodies:
+        return (), None
+    try:
+        graph = chosen_graph(mechanism, [f"reaction:{name}" for name in bodies], bound, options)
+    except KinegraphError:  # loops with redundant rows, joints that move no mass
+        return (), None
+    nodes = tuple(node for output in graph.outputs for node in output.nodes[:3])
+    return bodies, Graph(graph.nodes, (Output(REACTIONS, (len(nodes),), nodes),))
 
 
 def _pushes(
@@ -148,8 +170,15 @@ def _data(scene: Scene, program: LiveProgram) -> dict[str, object]:
             quaternions.append(place)
         place += len(coordinate.names) if isinstance(coordinate, QuaternionCoordinates) else 1
     data = scene.data()
-    parts_drawn = [part for part in scene.drawing.parts if part["kind"] not in _ARROWS]
+    parts_drawn = [part for part in program.picture.parts if part["kind"] not in _ARROWS]
+    parts_drawn += _reaction_arrows(scene, program.reacting)
+    frames = scene.frames
     live = {
+        "frames": {
+            "bodies": [frames.number_of(body.name) for body in mechanism.bodies],
+            "centers": [frames.number_of(body.name + CENTER) for body in mechanism.bodies],
+        },
+        "contacts": any(isinstance(one, CompliantContact) for one in mechanism.elements),
         "states": [{"name": one.name, "unit": units.of(one.name) or ""} for one in system.states],
         "positions": len(mechanism.layout.positions),
         "inputs": [{"name": one.name, "unit": units.of(one.name) or ""} for one in system.inputs],
@@ -164,6 +193,16 @@ def _data(scene: Scene, program: LiveProgram) -> dict[str, object]:
         "bodies": [body.name for body in mechanism.bodies],
     }
     return data | {"parts": parts_drawn, "live": live, "names": [*mechanism.layout.positions]}
+
+
+def _reaction_arrows(scene: Scene, bodies: tuple[str, ...]) -> Iterator[Part]:
+    """An arrow at the joint of every reacting body; the page fills in the forces."""
+    moving = [index for index, link in enumerate(scene.frames.tree.links) if link.joint is not None]
+    for body in scene.mechanism.bodies:
+        if body.name in bodies:
+            link = scene.frames.body(body.name).link
+            at = {"position_at": moving.index(link)}
+            yield arrow("force", body.name, scene.frames.joint_place(link), 0, np.zeros((1, 3))) | at
 
 
 def _joints(frames: Frames) -> Iterator[dict[str, object]]:
