@@ -216,3 +216,14 @@ def test_a_step_allocates_nothing() -> None:
     for _ in range(1000):
         sim.step(u)
     assert sys.getallocatedblocks() - before < 20
+
+
+@pytest.mark.parametrize("u", [[1.0], np.ones(1), np.ones((3, 1))])
+def test_one_number_is_not_taken_for_all_controls(u) -> None:
+    """NumPy would repeat it; a plain number is meant for all."""
+    for count in (None, 3):
+        sim = kg.simulator("double-pendulum", count=count)
+        with pytest.raises(SolveError, match=r"u has shape .*give 2 numbers"):
+            sim.step(u)
+        sim.step(0.5)
+        assert np.all(sim.u == 0.5)

@@ -337,6 +337,7 @@ class Simulator:
         """
         if u is not None:
             try:
+                _require_all(u, len(self._u))
                 self._u[:] = u
             except (TypeError, ValueError):
                 raise _wrong_shape(u, self._plan.controls) from None
@@ -542,6 +543,7 @@ class Simulators:
         """
         if u is not None:
             try:
+                _require_all(u, self._u.shape[1])
                 self._u[...] = u
             except (TypeError, ValueError):
                 raise _wrong_shape(u, self._plan.controls) from None
@@ -667,6 +669,13 @@ def _clock(t: float, dt: float) -> Floats:
 def _change_step(clock: Floats, dt: float) -> None:
     """Steps of another size are counted from now on."""
     clock[STEP], clock[BASE], clock[COUNT] = _step_size(dt), clock[TIME], 0.0
+
+
+def _require_all(u: ArrayLike, size: int) -> None:
+    """ValueError if an array of one number would act on all controls."""
+    shape = u.shape if isinstance(u, np.ndarray) else np.shape(u)
+    if shape and shape[-1] != size:
+        raise ValueError
 
 
 def _wrong_shape(u: ArrayLike, entries: Sequence[str]) -> SolveError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from math import atan, cos, pi, sin, tan
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import LeftOutWarning, SolveError
+from kinegraph.model.changes.shape_contacts import with_contacts
+from kinegraph.model.robot_data import Shape, ShapeKind
 from kinegraph.simulate.contacts.stepped import ContactSettings
 from kinegraph.simulate.simulator import Simulator
 
@@ -320,6 +323,12 @@ def test_what_cannot_be_stepped_is_refused_in_words() -> None:
         kg.simulator("bouncing-chain", contacts=False)
     with pytest.raises(SolveError, match="restitution is 1"):
         ContactSettings(restitution=1.5)
+    floor = Shape(ShapeKind.PLANE, None, (), ())
+    model = kg.parse(gravity() + box())
+    with_corners = with_contacts(replace(model, extras=(*model.extras, floor)))
+    with pytest.raises(SolveError, match=r"contacts of shapes would act twice, by the model \(ground_1_touch_1"):
+        kg.simulator(with_corners, contacts=True)
+    kg.simulator(with_corners, contacts=ContactSettings(shapes=False)).step()
     full = stepped(gravity() + box(), most=2)
     before = full.state.copy()
     with pytest.raises(SolveError, match=r"more than 2 contacts at once: give ContactSettings\(most=8\)"):

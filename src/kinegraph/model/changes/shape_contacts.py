@@ -60,6 +60,16 @@ def with_contacts(mechanism: Mechanism, *, restitution: Scalar = 0, friction: Sc
     )
 
 
+def made_of_shapes(mechanism: Mechanism) -> tuple[str, ...]:
+    """The names of the contacts that `with_contacts` has made of this mechanism's shapes."""
+    bare = replace(mechanism, contacts=(), report=Report())
+    try:
+        made = {one.name: one.gap for one in with_contacts(bare).contacts}
+    except ModelError:  # no plane
+        return ()
+    return tuple(one.name for one in mechanism.contacts if made.get(one.name) == one.gap)
+
+
 def _tips(shape: Shape, body: str, values: Mapping[str, float]) -> Iterator[_Tip]:
     here = pose(shape.place, values)
     sizes = [float(number(size, values)) for size in shape.sizes]

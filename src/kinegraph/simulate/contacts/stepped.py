@@ -21,6 +21,7 @@ from kinegraph.derive.tree.expressions import Names, output
 from kinegraph.errors import SolveError
 from kinegraph.graph.build import GraphBuilder, moved, transfer
 from kinegraph.graph.node import Graph, Kind, Output, Symbol
+from kinegraph.model.changes.shape_contacts import made_of_shapes
 from kinegraph.model.constraints import Contact, is_constrained
 from kinegraph.model.elements import Limit
 from kinegraph.model.evaluate import Value, number
@@ -159,6 +160,11 @@ class SteppedContacts:
             self_contacts=settings.self_contacts,
             friction=settings.friction,
         )
+        if self.scene.pairs and (twice := made_of_shapes(mechanism)):
+            raise SolveError(
+                f"{mechanism.name}: contacts of shapes would act twice, by the model ({twice[0]}, ...) and by the "
+                "simulator\n  load it without contacts=True, or give contacts=ContactSettings(shapes=False)"
+            )
         limits = _limits(mechanism) if settings.limits else []
         self.by_gap: tuple[Contact, ...] = (*mechanism.contacts, *limits)
         self.dry = tuple(dry_friction(mechanism)) if settings.dry_friction else ()
