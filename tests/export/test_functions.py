@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from pathlib import Path
 
 import flint
@@ -16,6 +17,7 @@ from kinegraph.export.prepare import prepare
 from kinegraph.export.unit import Unit
 from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.interpret import interpret
+from kinegraph.graph.lookup import lookup_name
 from kinegraph.graph.node import FUNCTIONS, Graph, Kind, Output
 from tests.export.languages import build
 from tests.export.test_numbers import COMPILED, LANGUAGES
@@ -28,6 +30,8 @@ def every_function() -> Graph:
     entries += [x / y - 3 * x * y * z, (x - y) ** 5, -x, x.number(0), x.number(7) / 3]
     entries += [x.apply("atan2", y), y.apply("atan2", x), (10 * x).apply("exp"), (x / 50).apply("sinh"), z.apply("log")]
     entries += [(5 * x).apply("atan"), (3 * x).apply("tanh"), (x / 99).apply("tanh"), (1000 * z).apply("sqrt")]
+    bounds, values = lookup_name("interval", [-1, 0, Fraction(1, 3)]), lookup_name("entry", [5, Fraction(-7, 2), 9, 1])
+    entries += [one.apply(bounds) for one in (x, y, z, 1 / x)] + [x.apply(bounds).apply(values), y.apply(values)]
     outputs = [Output("all", (len(entries),), tuple(one.index for one in entries))]
     return builder.graph([*outputs, Output("one", (), (x.sin().index,)), Output("two", (1, 2), (x.index, y.index))])
 

@@ -14,10 +14,29 @@ from kinegraph.codegen.program.binding import Bound
 from kinegraph.codegen.program.instructions import LEAVES, Chunks, Instruction, Op, Program, cut
 from kinegraph.codegen.program.lowering import lower
 from kinegraph.errors import KernelError
+from kinegraph.graph.lookup import doubles_of, is_interval, symbol_of
+from kinegraph.graph.node import is_lookup
 
 _HELPERS = """\
 static double kg_sign(double x) { return x > 0.0 ? 1.0 : x < 0.0 ? -1.0 : x; }
 static double kg_select(double c, double a, double b) { return c >= 0.0 ? a : c < 0.0 ? b : NAN; }
+"""
+
+_LOOKUPS = """\
+static double kg_interval(const double *bounds, int size, double x)
+{
+    int place = 0;
+    while (size > 0) {
+        const int half = (size + 1)/2;
+        if (x >= bounds[place + half - 1]) place += half;
+        size -= half;
+    }
+    return x == x ? place : x;
+}
+static double kg_entry(const double *values, int size, double x)
+{
+    return x >= 0.0 ? values[x < size - 1 ? (int)x : size - 1] : NAN;
+}
 """
 
 _FUNCTIONS = {"abs": "fabs", "sign": "kg_sign", "select": "kg_select"}
@@ -40,12 +59,23 @@ def c_source(binding: Bound, name: str = "kernel", chunk: int = 2000) -> str:
         raise KernelError(f"{name!r} cannot name a C function: use letters, digits and _")
     program = lower(binding, group=1, fuse=False)
     chunks = cut(program, chunk)
-    texts = ["#include <math.h>\n", _HELPERS]
+    texts = ["#include <math.h>\n", _HELPERS, *_arrays(program)]
     if len(chunks.ranges) == 1:
         texts.append(_function(f"void {name}(const double *x, double *y)", _chunk(program, chunks, 0)))
     else:
         texts.append(_chunked(program, chunks, name))
     return "\n".join(texts)
+
+
+def _arrays(program: Program) -> list[str]:
+    """The functions that read arrays, and the arrays."""
+    names = dict.fromkeys(str(one.detail) for one in program.instructions if one.op is Op.FUNCTION)
+    texts = [
+        f"static const double kg_{symbol_of(name)}[] = {{{', '.join(map(literal, doubles_of(name)))}}};\n"
+        for name in names
+        if is_lookup(name)
+    ]
+    return [_LOOKUPS, *texts] if texts else []
 
 
 def _chunked(program: Program, chunks: Chunks, name: str) -> str:
@@ -92,7 +122,11 @@ def _expression(program: Program, one: Instruction, operand: Callable[[int], str
     if one.op in (Op.SIN, Op.COS):
         angle = program.instructions[one.operands[0]].operands[int(one.detail)]
         return f"{one.op.name.lower()}({operand(angle)})"
-    function = _FUNCTIONS.get(str(one.detail), str(one.detail))
+    name = str(one.detail)
+    if is_lookup(name):
+        array = f"kg_{symbol_of(name)}, {len(doubles_of(name))}"
+        return f"{'kg_interval' if is_interval(name) else 'kg_entry'}({array}, {operand(one.operands[0])})"
+    function = _FUNCTIONS.get(name, name)
     return f"{function}({', '.join(map(operand, one.operands))})"
 
 

@@ -12,7 +12,8 @@ from kinegraph.codegen.program.instructions import LEAVES, Instruction, Op, Prog
 from kinegraph.codegen.program.lowering import lower
 from kinegraph.codegen.simd import Exchanged, lower_side_by_side
 from kinegraph.graph.count import count
-from kinegraph.graph.node import Graph, Kind
+from kinegraph.graph.lookup import doubles_of, is_interval
+from kinegraph.graph.node import Graph, Kind, is_lookup
 
 # How long a program would run, without running it: a small model of a processor that computes out of order.
 #
@@ -35,6 +36,8 @@ _LATENCY = {Op.ADD: 3, Op.SUBTRACT: 3, Op.NEGATE: 1, Op.DIVIDE: 16, Op.FUNCTION:
 _FUSED_LATENCY = 4
 #: Functions that are a few instructions, with their cycles; others are calls of a library.
 _WRITTEN_OUT: dict[object, int] = {"sqrt": 18, "select": 4, "sign": 4, "abs": 1}
+#: Cycles of each halving of a search among bounds, and of reading an array.
+_PER_HALVING, _FROM_ARRAY = 8, 12
 #: Operations that take a port; a group of sines is a polynomial of its own.
 _OPERATIONS = {Op.DIVIDE: 8, Op.FUNCTION: 60, Op.SINCOS: 44, Op.SIN: 0, Op.COS: 0, Op.STORE: 0, Op.JOIN: 3}
 
@@ -62,11 +65,19 @@ def instructions(program: Program) -> int:
 
 
 def _operations(one: Instruction) -> int:
-    return _WRITTEN_OUT[one.detail] if one.detail in _WRITTEN_OUT else _OPERATIONS.get(one.op, 1)
+    return _written_out(one) or _OPERATIONS.get(one.op, 1)
 
 
 def _latency(one: Instruction) -> int:
-    return _WRITTEN_OUT[one.detail] if one.detail in _WRITTEN_OUT else _LATENCY.get(one.op, _FUSED_LATENCY)
+    return _written_out(one) or _LATENCY.get(one.op, _FUSED_LATENCY)
+
+
+def _written_out(one: Instruction) -> int:
+    """The cycles of a function that is a few instructions; 0 for all others."""
+    if one.op is Op.FUNCTION and is_lookup(str(one.detail)):
+        name = str(one.detail)
+        return _PER_HALVING * len(doubles_of(name)).bit_length() if is_interval(name) else _FROM_ARRAY
+    return _WRITTEN_OUT.get(one.detail, 0)
 
 
 class _Step(NamedTuple):

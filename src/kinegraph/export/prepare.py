@@ -33,6 +33,7 @@ from kinegraph.export.unit import (
     operations_of,
     quantity_entries,
     quantity_meaning,
+    with_tables,
 )
 from kinegraph.graph.angle import PI
 from kinegraph.graph.build import GraphBuilder, transfer
@@ -231,7 +232,7 @@ class _Maker:
             title=comment(self.title),
             digest=digest_of(self.text, titles, self.options.parameters),
             version=kinegraph_version(),
-            routines=tuple(self.routine(bound) for bound in bounds),
+            routines=with_tables([self.routine(bound) for bound in bounds]),
             parameter_names=tuple(self.units.named(name) for name in self.parameters),
             parameter_values=values if len(values) == len(self.parameters) else (),
             options=self.options,

@@ -6,7 +6,7 @@ Also the text in every generated file about itself, its functions and their argu
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
 from math import prod
@@ -20,7 +20,8 @@ from kinegraph.derive.quantities.variables import Variables
 from kinegraph.export.identifiers import comment
 from kinegraph.export.options import ExportOptions, Precision
 from kinegraph.graph.count import Operations
-from kinegraph.graph.node import Kind
+from kinegraph.graph.lookup import doubles_of
+from kinegraph.graph.node import Kind, is_lookup
 from kinegraph.model.expressions import names
 from kinegraph.model.mechanism import Coordinate, Mechanism, Quaternion, Rotation
 from kinegraph.model.states import force_on
@@ -59,7 +60,8 @@ class TestVector:
 class Routine:
     """One function to write. `name` has no prefix yet; `title` says in a comment what it computes.
 
-    shared: the printed name of an instruction's value in `kinegraph derive`, by its position, if it has one.
+    shared: the printed name of an instruction's value in `kinegraph derive`, by its position, if it has one. tables:
+    the name of the array of each function with constants.
     """
 
     name: str
@@ -71,6 +73,7 @@ class Routine:
     operations: Operations
     test: TestVector | None
     shared: Mapping[int, str] = field(default_factory=dict)
+    tables: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -108,15 +111,37 @@ class Unit:
 
     @cached_property
     def functions(self) -> frozenset[str]:
-        """Names of the functions that the programs call, including sin and cos."""
+        """Names of the functions that the programs call, including sin and cos, without those that read arrays."""
         found = set()
         for routine in self.routines:
             for one in routine.program.instructions:
-                if one.op is Op.FUNCTION:
+                if one.op is Op.FUNCTION and not is_lookup(str(one.detail)):
                     found.add(str(one.detail))
                 elif one.op in (Op.SIN, Op.COS):
                     found.add(one.op.name.lower())
         return frozenset(found)
+
+    @property
+    def tables(self) -> dict[str, tuple[float, ...]]:
+        """The constants of functions that read arrays, by the names of the arrays."""
+        return {array: doubles_of(name) for routine in self.routines for name, array in routine.tables.items()}
+
+    @property
+    def lookups(self) -> frozenset[str]:
+        """Which of `interval` and `entry` the programs use."""
+        names = (name for routine in self.routines for name in routine.tables)
+        return frozenset(name.partition("(")[0] for name in names)
+
+
+def with_tables(routines: Sequence[Routine]) -> tuple[Routine, ...]:
+    """The routines with names for the arrays that they read: `table1_`, `table2_`, ..."""
+    names: dict[str, str] = {}
+    found = []
+    for routine in routines:
+        calls = (str(one.detail) for one in routine.program.instructions if one.op is Op.FUNCTION)
+        own = {name: names.setdefault(name, f"table{len(names) + 1}_") for name in calls if is_lookup(name)}
+        found.append(replace(routine, tables=own))
+    return tuple(found)
 
 
 _FUSED = (Op.MULTIPLY_ADD, Op.MULTIPLY_SUBTRACT, Op.NEGATED_MULTIPLY_ADD)

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from kinegraph.errors import GraphError
 from kinegraph.graph.angle import PI, RATIONAL_SINES, LinearForm, linear_form, quarter_turns, shifted
 from kinegraph.graph.canonical import SumBuilder, exact, mark_folded, without_dead_nodes
+from kinegraph.graph.lookup import exact_entry, selected
 from kinegraph.graph.node import (
     FUNCTIONS,
     Coefficient,
@@ -22,6 +23,8 @@ from kinegraph.graph.node import (
     Polynomial,
     Symbol,
     Term,
+    is_lookup,
+    rule_of,
 )
 
 
@@ -64,10 +67,11 @@ class GraphBuilder(SumBuilder):
 
     def apply(self, name: str, *arguments: int) -> int:
         """A function of nodes, folded if the result is known exactly."""
-        if name not in FUNCTIONS:
-            raise GraphError(f"unknown function {name!r}; the functions are {', '.join(sorted(FUNCTIONS))}")
-        if len(arguments) != FUNCTIONS[name].arity:
-            raise GraphError(f"{name} takes {FUNCTIONS[name].arity} arguments, not {len(arguments)}")
+        rule = rule_of(name)
+        if rule is None:
+            raise GraphError(f"unknown function {name[:40]!r}; the functions are {', '.join(sorted(FUNCTIONS))}")
+        if len(arguments) != rule.arity:
+            raise GraphError(f"{name[:40]} takes {rule.arity} arguments, not {len(arguments)}")
         if name in ("sin", "cos"):
             return self._trigonometric(name, arguments[0])
         folded = self._fold(name, arguments)
@@ -86,6 +90,8 @@ class GraphBuilder(SumBuilder):
             return arguments[0] if room is not None and room >= 0 else None
         if first is None:
             return None
+        if is_lookup(name):
+            return self.number(exact_entry(name, first))
         if name == "sqrt" and first >= 0:
             root = Fraction(isqrt(first.numerator), isqrt(first.denominator))
             return self.number(root) if root * root == first else None
@@ -303,6 +309,21 @@ def transfer(
         if wanted[index]:
             place[index] = _rebuilt(node, builder, place, symbol)
     return place
+
+
+def without_lookups(graph: Graph) -> Graph:
+    """The graph with selections instead of functions that have constants of their own."""
+    if not any(isinstance(node, Function) and is_lookup(node.name) for node in graph.nodes):
+        return graph
+    builder = GraphBuilder()
+    place: dict[int, int] = {}
+    for index, node in enumerate(graph.nodes):
+        if isinstance(node, Function) and is_lookup(node.name):
+            given = Scalar(builder, place[node.arguments[0]])
+            place[index] = selected(node.name, given, given.number, lambda c, a, b: c.apply("select", a, b)).index
+        else:
+            place[index] = _rebuilt(node, builder, place, None)
+    return builder.graph(moved(graph.outputs, place))
 
 
 def _rebuilt(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kinegraph.graph.build import GraphBuilder, Scalar
-from kinegraph.graph.node import FUNCTIONS, Function, Node, Polynomial, Term, children
+from kinegraph.graph.node import Function, Node, Polynomial, Term, children, rule_of
 
 
 class ForwardDerivative:
@@ -51,7 +51,9 @@ def _reduced(factors: tuple[tuple[int, int], ...], position: int) -> tuple[tuple
 
 def _partials(builder: GraphBuilder, node: Function) -> list[int]:
     arguments = [Scalar(builder, argument) for argument in node.arguments]
-    partials = FUNCTIONS[node.name].derivatives(*arguments)
+    rule = rule_of(node.name)
+    assert rule is not None
+    partials = rule.derivatives(*arguments)
     return [p.index if isinstance(p, Scalar) else builder.number(p) for p in partials]
 
 

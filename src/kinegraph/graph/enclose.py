@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 from kinegraph.graph.build import GraphBuilder, Scalar
 from kinegraph.graph.differentiate import below
-from kinegraph.graph.node import Function, Node, Polynomial
+from kinegraph.graph.lookup import constants_of, is_interval
+from kinegraph.graph.node import Function, Node, Polynomial, is_lookup
 
 _UNKNOWN = 10**300
 _HALF = Fraction(1, 2)
@@ -55,7 +56,8 @@ class Enclosed:
         ):
             return self._polynomial(node)
         if isinstance(node, Function) and any(self._varies(child) for child in node.arguments):
-            return _RULES[node.name](*(self._known[child] for child in node.arguments))
+            rule = _looked_up(node.name) if is_lookup(node.name) else _RULES[node.name]
+            return rule(*(self._known[child] for child in node.arguments))
         return Enclosure(Scalar(self.builder, index), self._zero)
 
     def _varies(self, index: int) -> bool:
@@ -171,6 +173,20 @@ def _select(condition: Enclosure, chosen: Enclosure, other: Enclosure) -> Enclos
 
 def _guarded(value: Enclosure, room: Enclosure) -> Enclosure:
     return value
+
+
+def _looked_up(name: str) -> Callable[[Enclosure], Enclosure]:
+    """An interval rises with its argument; of an entry with an uncertain index only the range of all is known."""
+    if is_interval(name):
+        return _rising(name)
+    low, high = min(constants_of(name)), max(constants_of(name))
+
+    def rule(x: Enclosure) -> Enclosure:
+        known, zero = -x.radius, x.middle.number(0)
+        middle = known.apply("select", x.middle.apply(name), x.middle.number((low + high) / 2))
+        return Enclosure(middle, known.apply("select", zero, x.middle.number((high - low) / 2)))
+
+    return rule
 
 
 _RULES: dict[str, Callable[..., Enclosure]] = {

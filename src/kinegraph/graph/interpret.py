@@ -6,6 +6,7 @@ balls of extended precision; `prime_field` adds a prime field for proofs.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -20,7 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from kinegraph.errors import GraphError
 from kinegraph.graph.angle import PI, linear_form
-from kinegraph.graph.node import Coefficient, Graph, Node, Polynomial, Symbol
+from kinegraph.graph.lookup import constants_of, doubles_of, exact_entry, is_interval
+from kinegraph.graph.node import Coefficient, Graph, Node, Polynomial, Symbol, is_lookup
 
 T = TypeVar("T")
 
@@ -140,7 +142,18 @@ class FloatArithmetic:
 
     def function(self, name: str, arguments: Sequence[Floating], angle: Callable[[], object]) -> Floating:
         """A function of values."""
+        if is_lookup(name):
+            return _looked_up(name, arguments[0])
         return _FLOAT_FUNCTIONS[name](*arguments)
+
+
+def _looked_up(name: str, argument: Floating) -> Floating:
+    constants = np.array(doubles_of(name))
+    if is_interval(name):
+        return np.where(np.isnan(argument), np.nan, np.searchsorted(constants, argument, side="right"))
+    inside = argument >= 0
+    places = np.minimum(np.where(inside, argument, 0.0), len(constants) - 1).astype(int)
+    return np.where(inside, constants[places], np.nan)
 
 
 def _select(condition: Floating, chosen: Floating, other: Floating) -> Floating:
@@ -201,6 +214,8 @@ class BallArithmetic:
             return arguments[2] if first < 0 else arguments[1]  # a ball that contains zero counts as zero
         if name == "guarded":
             return flint.arb.nan() if arguments[1] < 0 else first
+        if is_lookup(name):
+            return self._looked_up(name, first)
         if name == "sqrt" and first.contains(0):  # the error bound may reach below zero, but the value does not
             return first.nonnegative_part().sqrt()
         if name == "atan2":
@@ -208,6 +223,19 @@ class BallArithmetic:
         if name == "sign":
             return flint.arb(first.sgn())
         return abs(first) if name == "abs" else getattr(first, name)()
+
+    def _looked_up(self, name: str, argument: flint.arb) -> flint.arb:
+        if not argument.is_finite():
+            return flint.arb.nan()
+        if not is_interval(name):
+            return self.number(exact_entry(name, Fraction(round(float(argument)))))
+        bounds = constants_of(name)
+        near = bisect_right(bounds, Fraction(float(argument)))  # a ball that contains a bound has reached it
+        while near and argument < self.number(bounds[near - 1]):
+            near -= 1
+        while near < len(bounds) and not argument < self.number(bounds[near]):
+            near += 1
+        return flint.arb(near)
 
 
 EXTENDED_PRECISION = 256

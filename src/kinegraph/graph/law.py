@@ -7,7 +7,8 @@ from itertools import pairwise
 from typing import NoReturn
 
 from kinegraph.errors import GraphError
-from kinegraph.graph.node import FUNCTIONS, LARGEST_EXPONENT, Function, Graph, Node, Polynomial, Symbol
+from kinegraph.graph.lookup import constants_of
+from kinegraph.graph.node import LARGEST_EXPONENT, Function, Graph, Node, Polynomial, Symbol, is_lookup, rule_of
 
 #: The attribute that marks a checked graph: several stages check the same graph.
 _STORED = "_lawful"
@@ -57,8 +58,11 @@ def _check_polynomial(index: int, node: Polynomial) -> None:
 
 
 def _check_function(index: int, node: Function) -> None:
-    if node.name not in FUNCTIONS or len(node.arguments) != FUNCTIONS[node.name].arity:
-        raise GraphError(f"node {index} applies {node.name!r} to {len(node.arguments)} arguments")
+    rule = rule_of(node.name)
+    if is_lookup(node.name):
+        constants_of(node.name)
+    if rule is None or len(node.arguments) != rule.arity:
+        raise GraphError(f"node {index} applies {node.name[:40]!r} to {len(node.arguments)} arguments")
     for argument in node.arguments:
         if not 0 <= argument < index:
             _refuse_child(index, argument)

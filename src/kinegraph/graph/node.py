@@ -190,6 +190,15 @@ class Graph(RichDisplay):
 GUARDED = "guarded"
 
 
+#: Functions with constants of their own, which are part of the name: see `graph/lookup.py`.
+INTERVAL, ENTRY = "interval", "entry"
+
+
+def is_lookup(name: str) -> bool:
+    """Does a function have constants of its own?"""
+    return name.startswith((f"{INTERVAL}(", f"{ENTRY}("))
+
+
 @dataclass(frozen=True)
 class FunctionRule:
     """Arity and partial derivatives of one function.
@@ -235,3 +244,11 @@ FUNCTIONS: dict[str, FunctionRule] = {
     "select": FunctionRule(3, _select),
     GUARDED: FunctionRule(2, _guarded),
 }
+
+#: A function with constants of its own is piecewise constant.
+_LOOKUP = FunctionRule(1, lambda x: (0,))
+
+
+def rule_of(name: str) -> FunctionRule | None:
+    """The rule of a function; None if there is no such function."""
+    return _LOOKUP if is_lookup(name) else FUNCTIONS.get(name)

@@ -96,7 +96,7 @@ def _term(position: int, term: Term) -> str:
 _LINE = re.compile(r"%(\d+) = (.*)$")
 _OUTPUT = re.compile(r'output ("(?:[^"\\]|\\.)*") \(([\d, ]*)\) =((?: %\d+)*)$')
 _SYMBOL = re.compile(r'(\w+) ("(?:[^"\\]|\\.)*")$')
-_FUNCTION = re.compile(r"([a-z]\w*)((?: %\d+)+)$")
+_FUNCTION = re.compile(r"([a-z]\w*(?:\([-\d/,]+\))?)((?: %\d+)+)$")
 _FACTOR = re.compile(r"%(\d+)(?:\^(\d+))?$")
 _TEXT_NUMBER = re.compile(r"(\d+)(?:/(\d*[1-9]\d*))?$")
 

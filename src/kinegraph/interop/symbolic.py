@@ -11,7 +11,8 @@ from kinegraph.export.prepare import NamedGraph, prepare_graphs
 from kinegraph.extras import Foreign, extra
 from kinegraph.graph.angle import PI
 from kinegraph.graph.interpret import Evaluation
-from kinegraph.graph.node import Coefficient, Graph, Symbol
+from kinegraph.graph.lookup import selected
+from kinegraph.graph.node import Coefficient, Graph, Symbol, is_lookup
 from kinegraph.model.mechanism import Mechanism
 
 
@@ -23,7 +24,7 @@ class Expressions:
 
     def __init__(self, library: Foreign, special: Mapping[str, Callable[..., Foreign]]) -> None:
         self.library = library
-        self._special = {"reciprocal": lambda x: 1 / x, **special}
+        self._special: dict[str, Callable[..., Foreign]] = {"reciprocal": lambda x: 1 / x, **special}
 
     def symbol(self, symbol: Symbol) -> Foreign:
         """The expression of a symbol of the graph."""
@@ -47,6 +48,9 @@ class Expressions:
 
     def function(self, name: str, arguments: Sequence[Foreign], angle: Callable[[], Foreign]) -> Foreign:
         """A function of values."""
+        if is_lookup(name):
+            select = self._special["select"]
+            return selected(name, arguments[0], self.number, lambda c, a, b: select(c, a, b))
         return (self._special.get(name) or getattr(self.library, name))(*arguments)
 
 

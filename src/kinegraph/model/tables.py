@@ -53,8 +53,8 @@ class Outside(Enum):
     PERIODIC = "periodic"
 
 
-#: The most points of a table: its pieces become straight-line code.
-MAX_POINTS = 4000
+#: The most points of a table: its pieces are part of the equations and of the code.
+MAX_POINTS = 100_000
 #: An argument beyond the end by less than this fraction of the range is inside: times end with a rounding error.
 MARGIN = Fraction(1, 10**9)
 

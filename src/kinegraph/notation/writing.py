@@ -9,7 +9,7 @@ from math import floor, log10
 from typing import Protocol
 
 from kinegraph.graph.angle import PI
-from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial, Symbol, Term
+from kinegraph.graph.node import Coefficient, Factor, Function, Polynomial, Symbol, Term, is_lookup
 from kinegraph.notation.naming import Entry, Label, Naming, NaturalKey, is_angle_function, natural
 
 
@@ -91,6 +91,7 @@ class Writer:
         self.dialect = dialect
         self.graph = naming.graph
         self._sums: list[Sum] = []
+        self._lookups: dict[str, str] = {}
         for index, used in enumerate(naming.uses):
             self._sums.append(self._written_out(index) if used else ())
 
@@ -129,7 +130,15 @@ class Writer:
         if node.name == "reciprocal":
             return self._quotient(Fraction(1), [], [(node.arguments[0], 1)])
         arguments = [self.dialect.sum(self.written(argument)) for argument in node.arguments]
-        return Piece(False, self.dialect.function(node.name, arguments), atomic=True)
+        return Piece(False, self.dialect.function(self._function_name(node.name), arguments), atomic=True)
+
+    def _function_name(self, name: str) -> str:
+        """A function's own name; one with constants is numbered, `interval1` or `entry2`."""
+        if not is_lookup(name):
+            return name
+        kind = name.partition("(")[0]
+        known = [one for one in self._lookups if one.startswith(f"{kind}(")]
+        return self._lookups.setdefault(name, f"{kind}{len(known) + 1}")
 
     def _polynomial(self, node: Polynomial) -> Sum:
         return self._sum(node.terms)

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, select
 from kinegraph.errors import StoreError
 from kinegraph.graph.angle import linear_form
 from kinegraph.graph.canonical import exact
+from kinegraph.graph.lookup import label_of
 from kinegraph.graph.node import Coefficient, Function, Graph, Kind, Node, Output, Polynomial, Symbol, children
 from kinegraph.notation.writing import number_text, split_number
 from kinegraph.store import tables as schema
@@ -247,7 +248,7 @@ def node_text(code: int, nodes: Mapping[int, Node], depth: int = 3) -> str:
     if not depth:
         return f"%{code}"
     if isinstance(node, Function):
-        return f"{node.name}({', '.join(node_text(child, nodes, depth - 1) for child in node.arguments)})"
+        return f"{label_of(node.name)}({', '.join(node_text(child, nodes, depth - 1) for child in node.arguments)})"
     return sum_text([_term(term, nodes, depth) for term in node.terms])
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import nan
 
 from kinegraph.errors import KernelError
+from kinegraph.graph.lookup import doubles_of, is_interval, symbol_of
+from kinegraph.graph.node import is_lookup
 
 # Lines of one function, with fresh names.
 
@@ -163,7 +165,60 @@ def call_function(writer: Writer, lanes: Lanes, name: str, arguments: Sequence[s
         return _WRITTEN_OUT[name](writer, lanes, *arguments)
     if name in LIBRARY_FUNCTIONS:
         return _library(writer, lanes, name, arguments)
+    if is_lookup(name):
+        (x,) = arguments
+        return writer.define(f"call {lanes.type} @lookup_{symbol_of(name)}_{lanes.count}({lanes.type} {x})")
     raise KernelError(f"the LLVM backend does not know the function {name!r}")
+
+
+def lookup_functions(name: str, widths: Iterable[int]) -> str:
+    """Define a lookup, its constants in an array, for some numbers of lanes."""
+    constants = doubles_of(name)
+    listed = ", ".join(f"double {hexadecimal(value)}" for value in constants)
+    array = f"@constants_{symbol_of(name)}"
+    texts = [f"{array} = private unnamed_addr constant [{len(constants)} x double] [{listed}]"]
+    for lanes in map(Lanes, widths):
+        writer = Writer()
+        total = "poison"
+        for lane in range(lanes.count):
+            x = "%x" if lanes.count == 1 else writer.define(f"extractelement {lanes.type} %x, i64 {lane}")
+            value = (_interval if is_interval(name) else _entry)(writer, array, len(constants), x)
+            if lanes.count == 1:
+                total = value
+            else:
+                total = writer.define(f"insertelement {lanes.type} {total}, double {value}, i64 {lane}")
+        writer.do(f"ret {lanes.type} {total}")
+        head = f"define internal {lanes.type} @lookup_{symbol_of(name)}_{lanes.count}({lanes.type} %x) #0"
+        texts.append(writer.function(head))
+    return "\n".join(texts)
+
+
+def _interval(writer: Writer, array: str, size: int, x: str) -> str:
+    """How many bounds are not above x, by halving without branches: all searches take equally long."""
+    place, length = "0", size
+    while length > 0:
+        half = (length + 1) // 2
+        middle = writer.define(f"add i64 {place}, {half - 1}")
+        bound = writer.define(f"load double, ptr {writer.element(array, middle)}")
+        reached = writer.define(f"fcmp oge double {x}, {bound}")
+        after = writer.define(f"add i64 {place}, {half}")
+        place = writer.define(f"select i1 {reached}, i64 {after}, i64 {place}")
+        length -= half
+    count = writer.define(f"sitofp i64 {place} to double")
+    known = writer.define(f"fcmp ord double {x}, {x}")
+    return writer.define(f"select i1 {known}, double {count}, double {hexadecimal(nan)}")
+
+
+def _entry(writer: Writer, array: str, size: int, x: str) -> str:
+    """The constant at x; NaN if x is no number or negative."""
+    inside = writer.define(f"fcmp oge double {x}, {hexadecimal(0.0)}")
+    last = hexadecimal(float(size - 1))
+    short = writer.define(f"fcmp olt double {x}, {last}")
+    most = writer.define(f"select i1 {short}, double {x}, double {last}")
+    safe = writer.define(f"select i1 {inside}, double {most}, double {hexadecimal(0.0)}")
+    place = writer.define(f"fptosi double {safe} to i64")
+    value = writer.define(f"load double, ptr {writer.element(array, place)}")
+    return writer.define(f"select i1 {inside}, double {value}, double {hexadecimal(nan)}")
 
 
 def library_declarations() -> str:

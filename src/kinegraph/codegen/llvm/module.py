@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import NamedTuple
 
-from kinegraph.codegen.llvm.assembly import LIBRARY_FUNCTIONS, Lanes, Writer, library_declarations, library_function
+from kinegraph.codegen.llvm.assembly import (
+    LIBRARY_FUNCTIONS,
+    Lanes,
+    Writer,
+    library_declarations,
+    library_function,
+    lookup_functions,
+)
 from kinegraph.codegen.llvm.batch import (
     HEAP_DECLARATIONS,
     PREFETCH_DECLARATION,
@@ -24,7 +31,7 @@ from kinegraph.codegen.program.instructions import Chunks, Instruction, Op, Prog
 from kinegraph.codegen.program.lowering import lower, rounded
 from kinegraph.codegen.simd import lower_side_by_side
 from kinegraph.graph.interpret import extended_precision
-from kinegraph.graph.node import Graph, Output
+from kinegraph.graph.node import Graph, Output, is_lookup
 
 # Results put together from few values.
 #
@@ -145,7 +152,8 @@ def scalar_module(binding: Bound, emission: Emission) -> str:
     widths = {angle_lanes(len(one.operands)) for one in program.instructions if one.op is Op.SINCOS}
     bodies, scratch = _bodies(emission, binding.graph, program, chunks, lanes, inline=True)
     size = sum(len(result.nodes) for result in emission.results(binding.graph))
-    return _module(program, emission, widths, bodies, _scalar_entry(size, Scratch(lanes, scratch), _widest(program)))
+    entry = _scalar_entry(size, Scratch(lanes, scratch), _widest(program))
+    return _module(program, emission, widths, *_lookups(program, lanes), bodies, entry)
 
 
 def batch_module(binding: Bound, emission: Emission) -> str:
@@ -159,7 +167,8 @@ def batch_module(binding: Bound, emission: Emission) -> str:
     lanes = Lanes(emission.lanes)
     bodies, scratch = _bodies(emission, binding.graph, program, chunks, lanes)
     entry = batch_function(lanes, _rows(binding, program), entries, scratch)
-    return _module(program, emission, {emission.lanes}, *_library_functions(program, lanes), bodies, entry)
+    further = [*_library_functions(program, lanes), *_lookups(program, lanes)]
+    return _module(program, emission, {emission.lanes}, *further, bodies, entry)
 
 
 def _cut(emission: Emission, program: Program) -> Chunks:
@@ -206,6 +215,16 @@ def _module(program: Program, emission: Emission, widths: set[int], *functions: 
     return "\n".join(
         [library_declarations() + HEAP_DECLARATIONS + PREFETCH_DECLARATION, *sines, *functions, _ATTRIBUTES]
     )
+
+
+def _lookups(program: Program, lanes: Lanes) -> list[str]:
+    """The tables of a program, each once, for the lanes in which they are used."""
+    widths: dict[str, set[int]] = {}
+    for index, one in enumerate(program.instructions):
+        if one.op is Op.FUNCTION and is_lookup(str(one.detail)):
+            width = program.width(index) if program.widths else lanes.count
+            widths.setdefault(str(one.detail), set()).add(width)
+    return [lookup_functions(name, sorted(found)) for name, found in widths.items()]
 
 
 def _library_functions(program: Program, lanes: Lanes) -> list[str]:

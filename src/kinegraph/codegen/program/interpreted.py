@@ -6,6 +6,7 @@ The text that Python reads is made of instructions only; no name of a model is e
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
@@ -21,7 +22,8 @@ from kinegraph.codegen.program.instructions import FORMS, Instruction, Op, Progr
 from kinegraph.codegen.program.lowering import lower
 from kinegraph.graph.count import Operations, count
 from kinegraph.graph.interpret import interpret
-from kinegraph.graph.node import Graph
+from kinegraph.graph.lookup import doubles_of, is_interval, symbol_of
+from kinegraph.graph.node import Graph, is_lookup
 
 _SELECT = "({1} if {0} >= 0.0 else {2} if {0} < 0.0 else nan)"
 _SIGN = "(1.0 if {0} > 0.0 else -1.0 if {0} < 0.0 else {0})"
@@ -103,8 +105,10 @@ class InterpretedKernel(Kernel):
 
 def _function(program: Program) -> Callable[[list[float]], Sequence[float]]:
     """The instructions as one Python function."""
-    scope: dict[str, object] = {**vars(math), "abs": abs, "__builtins__": {}}
-    exec(compile(_Text(program).function(), "<interpreted graph>", "exec"), scope)
+    text = _Text(program)
+    whole = text.function()
+    scope: dict[str, object] = {**vars(math), "abs": abs, "__builtins__": {}, **text.lookups}
+    exec(compile(whole, "<interpreted graph>", "exec"), scope)
     return cast("Callable[[list[float]], Sequence[float]]", scope["function"])
 
 
@@ -122,6 +126,7 @@ class _Text:
         self._texts: list[str] = []
         self._depths: list[int] = []
         self._uses = _uses(program)
+        self.lookups: dict[str, Callable[[float], float]] = {}
 
     def function(self) -> str:
         """The text of the function."""
@@ -155,7 +160,19 @@ class _Text:
         if one.op in (Op.SIN, Op.COS):
             angles = self.program.instructions[one.operands[0]].operands
             return f"{one.op.name.lower()}({{0}})", (angles[int(one.detail)],)
-        return _SPECIAL.get(str(one.detail), f"{one.detail}({{0}})"), one.operands
+        name = str(one.detail)
+        if is_lookup(name):
+            name = f"lookup_{symbol_of(name)}"
+            self.lookups[name] = _lookup(str(one.detail))
+        return _SPECIAL.get(name, f"{name}({{0}})"), one.operands
+
+
+def _lookup(name: str) -> Callable[[float], float]:
+    constants = doubles_of(name)
+    if is_interval(name):
+        return lambda x: math.nan if x != x else float(bisect_right(constants, x))
+    last = len(constants) - 1
+    return lambda x: constants[int(min(x, last))] if x >= 0 else math.nan
 
 
 def _uses(program: Program) -> Counter[int]:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from math import pi
+from typing import NamedTuple
 
 from kinegraph.graph.build import Scalar
+from kinegraph.graph.lookup import lookup_name
+from kinegraph.graph.node import ENTRY, INTERVAL
 from kinegraph.model.tables import MARGIN, Outside, Table, horner
 
-# The coefficients are piecewise constant, so their derivatives are zero, and those of the table are exact. Everything
-# is made of functions that each kernel, language, interpreter and proof has.
+# The coefficients are piecewise constant, so their derivatives are zero, and those of the table are exact.
 
+#: Tables of more pieces are arrays; those of fewer are selections, which are simpler to prove, print and vectorize.
+SELECTED = 32
 #: A period is a rational multiple of pi if it differs by less, relative to its size.
 _SAME_PERIOD = 1e-14
 _LARGEST_DIVISOR = 360
@@ -29,6 +34,8 @@ def looked_up(table: Table, arguments: Sequence[Scalar]) -> Scalar:
 
 
 def _piece_value(table: Table, inside: Sequence[Scalar]) -> Scalar:
+    if len(table.pieces) > SELECTED:
+        return _from_arrays(table, inside)
     steps = [
         given - _selected(given, axis[1:-1], [given.number(start) for start in axis[:-1]])
         for axis, given in zip(table.axes, inside, strict=True)
@@ -39,6 +46,50 @@ def _piece_value(table: Table, inside: Sequence[Scalar]) -> Scalar:
     order = table.order
     rows = [_polynomial(chosen[k * order : (k + 1) * order], steps[1]) for k in range(order)]
     return _polynomial(rows, steps[0])
+
+
+def _from_arrays(table: Table, inside: Sequence[Scalar]) -> Scalar:
+    """The value of a large table: the number of the piece by search, and its coefficients from arrays."""
+    arrays = _arrays(table)
+    places = [
+        given.apply(bounds) if bounds else given.number(0) for bounds, given in zip(arrays.bounds, inside, strict=True)
+    ]
+    steps = [given - _of_piece(at, start) for at, start, given in zip(places, arrays.starts, inside, strict=True)]
+    piece = places[0] if len(places) == 1 else places[0] * (len(table.axes[1]) - 1) + places[1]
+    chosen = [_of_piece(piece, one) for one in arrays.coefficients]
+    if len(steps) == 1:
+        return _polynomial(chosen, steps[0])
+    order = table.order
+    rows = [_polynomial(chosen[k * order : (k + 1) * order], steps[1]) for k in range(order)]
+    return _polynomial(rows, steps[0])
+
+
+class _Arrays(NamedTuple):
+    """The functions of a table: of each axis the search and the starts of its pieces, and the coefficients by power.
+
+    Values that are all equal are one number.
+    """
+
+    bounds: tuple[str, ...]
+    starts: tuple[str | Fraction, ...]
+    coefficients: tuple[str | Fraction, ...]
+
+
+@lru_cache(maxsize=32)
+def _arrays(table: Table) -> _Arrays:
+    return _Arrays(
+        tuple(lookup_name(INTERVAL, axis[1:-1]) if len(axis) > 2 else "" for axis in table.axes),
+        tuple(_entry(axis[:-1]) for axis in table.axes),
+        tuple(map(_entry, zip(*table.pieces, strict=True))),
+    )
+
+
+def _entry(values: Sequence[Fraction]) -> str | Fraction:
+    return values[0] if all(one == values[0] for one in values) else lookup_name(ENTRY, values)
+
+
+def _of_piece(piece: Scalar, values: str | Fraction) -> Scalar:
+    return piece.apply(values) if isinstance(values, str) else piece.number(values)
 
 
 def _polynomial(coefficients: Sequence[Scalar], step: Scalar) -> Scalar:

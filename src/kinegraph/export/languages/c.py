@@ -64,6 +64,8 @@ class _C:
             output=numbered("{0}[{1}]"),
             scratch=numbered("{0}[{1}]"),
             pair=SinCos(sincos, "{name}[0]", "{name}[1]") if self.own_sines else None,
+            interval=f"{self.unit.stem}_interval_({self.unit.stem}_{{table}}, {{size}}, {{value}})",
+            entry=f"{self.unit.stem}_entry_({self.unit.stem}_{{table}}, {{size}}, {{value}})",
         )
 
     # the header
@@ -114,6 +116,7 @@ class _C:
             lines += ["#include <math.h>", ""]
         if self.own_sines:
             lines += [*self._sincos(), ""]
+        lines += self._lookups()
         if unit.parameter_values:
             lines += [*self._table(self._parameters().removeprefix("extern "), unit.parameter_values), ""]
         for routine in unit.routines:
@@ -146,6 +149,14 @@ class _C:
             *comment_block(["Sine y[0] and cosine y[1]; NaN beyond the angles where a sine still has a meaning."]),
             f"static void {self.unit.stem}_sincos_({kind} x, {kind} *y)", "{", *indented(body), "}",
         ]  # fmt: skip
+
+    def _lookups(self) -> Iterator[str]:
+        """The functions that read arrays, and the arrays."""
+        for name in sorted(self.unit.lookups):
+            yield from (*_lookup_function(name, f"static {self.type} {self.unit.stem}_{name}_", self.type), "")
+        for name, values in self.unit.tables.items():
+            head = f"static const {self.type} {self.unit.stem}_{name}[{len(values)}]"
+            yield from (*self._table(head, values), "")
 
     def _routine(self, routine: Routine) -> Iterator[str]:
         calls: list[str] = []
@@ -212,6 +223,26 @@ class _C:
         return [f"{declaration} = {{", *indented(entries), "};"]
 
 
+def _lookup_function(name: str, head: str, kind: str) -> list[str]:
+    """`interval`: how many bounds are not above x. `entry`: the value at an index; NaN if it is negative."""
+    array = f"const {kind} *values, int size, {kind} x"
+    if name == "entry":
+        return [
+            f"{head}({array})", "{",
+            "    const int last = size - 1;",
+            f"    return x >= 0 ? ({kind})values[x < ({kind})last ? (int)x : last] : (x - x)/(x - x);", "}",
+        ]  # fmt: skip
+    return [
+        f"{head}({array})", "{",
+        "    int place = 0;",
+        "    while (size > 0) {",
+        "        const int half = (size + 1)/2;",
+        "        if (x >= values[place + half - 1]) {", "            place += half;", "        }",
+        "        size -= half;", "    }",
+        f"    return x == x ? ({kind})place : x;", "}",
+    ]  # fmt: skip
+
+
 def _test_name(routine: Routine) -> str:
     return f"{routine.name.removesuffix('_')}_test_"
 
@@ -273,6 +304,8 @@ _SYNTAX = Syntax(
     input=numbered("{0}[{1}]"),
     output=numbered("{0}[{1}]"),
     scratch=numbered("{0}[{1}]"),
+    interval="interval_<T>({table}(), {size}, {value})",
+    entry="entry_<T>({table}(), {size}, {value})",
 )
 
 
@@ -286,11 +319,35 @@ def _lines(unit: Unit) -> Iterator[str]:
         yield from comment_block(["The model's values of the parameters p."])
         head = f"inline const double *parameters() {{ static const double values[{len(unit.parameter_values)}]"
         yield from (*_table(head, unit.parameter_values), "return values; }", "")
+    for name in sorted(unit.lookups):
+        yield from ("template <typename T>", *_cpp_lookups(name), "")
+    for name, values in unit.tables.items():
+        head = f"inline const double *{name}() {{ static const double values[{len(values)}]"
+        yield from (*_table(head, values), "return values; }", "")
     for routine in unit.routines:
         yield from _routine(unit, routine)
     if unit.options.self_test:
         yield from _self_test(unit)
     yield from (f"}}  // namespace {unit.name}", "}  // namespace kinegraph", "", "#endif", "")
+
+
+def _cpp_lookups(name: str) -> list[str]:
+    """Comparisons alone, so that any scalar will do; the index follows from as many."""
+    array = "(const double *values, int size, const T &x)"
+    if name == "interval":
+        return [
+            f"T interval_{array}", "{", "    int place = 0;", "    while (size > 0) {",
+            "        const int half = (size + 1)/2;", "        if (x >= T(values[place + half - 1])) {",
+            "            place += half;", "        }", "        size -= half;", "    }",
+            "    return x == x ? T(double(place)) : T(x);", "}",
+        ]  # fmt: skip
+    return [
+        f"T entry_{array}", "{", "    if (!(x >= T(0.0))) {",
+        "        return T(std::numeric_limits<double>::quiet_NaN());", "    }", "    int place = 0;",
+        "    while (size > 1) {", "        const int half = size/2;",
+        "        if (x >= T(double(place + half))) {", "            place += half;", "            size -= half;",
+        "        } else {", "            size = half;", "        }", "    }", "    return T(values[place]);", "}",
+    ]  # fmt: skip
 
 
 def _declarations(routine: Routine) -> list[str]:

@@ -45,6 +45,8 @@ _SYNTAX = Syntax(
     input=numbered("{0}({1})", first=1),
     output=indexed("{0}({1})", first=1),
     scratch=numbered("{0}({1})", first=1),
+    interval="interval_({size}, {table}, {value})",
+    entry="entry_({size}, {table}, {value})",
 )
 
 
@@ -62,6 +64,8 @@ def _lines(unit: Unit) -> Iterator[str]:
     yield "    integer, parameter :: dp_ = kind(1.0d0)"
     yield f'    character(*), parameter, public :: {unit.stem}_digest = "{unit.digest}"'
     yield from indented([f"public :: {name}" for name in public])
+    for name, values in unit.tables.items():
+        yield from indented(_constants(name, values))
     yield from ("contains", *indented([*body, *(line for text in helpers for line in text.splitlines())]))
     yield from (f"end module {unit.stem}_module", "")
 
@@ -132,6 +136,24 @@ def _assigned(name: str, values: Sequence[float]) -> Iterator[str]:
         yield from (*(f"    {line} &" for line in lines), f"    {last} ]")
 
 
+def _constants(name: str, values: Sequence[float]) -> Iterator[str]:
+    """A constant array, made of arrays whose statements are not too long for a compiler."""
+    parts: list[str] = []
+    for start in range(0, len(values), _VALUES_AT_ONCE):
+        part = values[start : start + _VALUES_AT_ONCE]
+        parts.append(f"{name}part{len(parts) + 1}_")
+        *lines, last = number_lines(part, _number)
+        yield f"real(dp_), parameter :: {parts[-1]}({len(part)}) = [ &"
+        yield from (*(f"    {line} &" for line in lines), f"    {last} ]")
+    whole = parts
+    while len(whole) > 1 or whole is parts:
+        groups = [whole[k : k + _VALUES_AT_ONCE] for k in range(0, len(whole), _VALUES_AT_ONCE)]
+        names = [name] if len(groups) == 1 else [f"{name}group{k + 1}_" for k in range(len(groups))]
+        for one, group in zip(names, groups, strict=True):
+            yield f"real(dp_), parameter :: {one}(*) = [{', '.join(group)}]"
+        whole = names
+
+
 def _parameters(unit: Unit) -> Iterator[str]:
     yield from ("", *_comment(["The model's values of the parameters p."]))
     declared = [f"real(dp_), intent(out) :: p({len(unit.parameter_values)})"]
@@ -187,6 +209,30 @@ pure real(dp_) function choose_(c, a, b)
     if (c >= 0) choose_ = a
     if (c < 0) choose_ = b
 end function choose_""",
+    "interval_": """
+! How many bounds are not above x.
+pure real(dp_) function interval_(n, bounds, x)
+    integer, intent(in) :: n
+    real(dp_), intent(in) :: bounds(n), x
+    integer :: place, length, half
+    place = 0
+    length = n
+    do while (length > 0)
+        half = (length + 1)/2
+        if (x >= bounds(place + half)) place = place + half
+        length = length - half
+    end do
+    interval_ = merge(real(place, dp_), x, x == x)
+end function interval_""",
+    "entry_": """
+! The value at an index; NaN if it is negative.
+pure real(dp_) function entry_(n, values, x)
+    use, intrinsic :: ieee_arithmetic, only: ieee_value, ieee_quiet_nan
+    integer, intent(in) :: n
+    real(dp_), intent(in) :: values(n), x
+    entry_ = ieee_value(0.0_dp_, ieee_quiet_nan)
+    if (x >= 0) entry_ = values(int(min(x, real(n - 1, dp_))) + 1)
+end function entry_""",
     "differ_": """
 pure logical function differ_(n, found, expected, tolerance)
     integer, intent(in) :: n

@@ -47,6 +47,26 @@ def javascript_object(unit: Unit, name: str) -> str:
 _number = partial(number_text, infinity="Infinity", nan="NaN")
 
 
+_LOOKUPS = {
+    "interval": """
+// How many bounds are not above x.
+function interval_(bounds, x) {
+    let place = 0;
+    for (let length = bounds.length; length > 0; ) {
+        const half = (length + 1) >> 1;
+        if (x >= bounds[place + half - 1]) place += half;
+        length -= half;
+    }
+    return x === x ? place : NaN;
+}""",
+    "entry": """
+// The value at an index; NaN if it is negative.
+function entry_(values, x) {
+    return x >= 0 ? values[Math.floor(Math.min(x, values.length - 1))] : NaN;
+}""",
+}
+
+
 class _Module:
     def __init__(self, unit: Unit, export: str = "export ") -> None:
         self.unit = unit
@@ -71,6 +91,8 @@ class _Module:
             output=numbered("{0}[{1}]"),
             scratch=numbered("{0}[{1}]"),
             pair=pair if own else None,
+            interval="interval_({table}, {value})",
+            entry="entry_({table}, {value})",
         )
 
     def lines(self) -> Iterator[str]:
@@ -86,6 +108,10 @@ class _Module:
     def functions(self) -> Iterator[str]:
         if self.own_sines:
             yield from self._sincos()
+        for name in sorted(self.unit.lookups):
+            yield from (*_LOOKUPS[name].splitlines()[1:], "")
+        for name, values in self.unit.tables.items():
+            yield from (f"const {name} = new Float64Array([", *indented(number_lines(values, _number)), "]);", "")
         for routine in self.unit.routines:
             yield from self._routine(routine)
 

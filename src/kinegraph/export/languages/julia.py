@@ -31,7 +31,20 @@ _SYNTAX = Syntax(
     input=numbered("{0}[{1}]", first=1),
     output=indexed("{0}[{1}]", first=1, scalar="{0}[]"),
     scratch=numbered("{0}[{1}]", first=1),
+    interval="interval_({table}, {value})",
+    entry="entry_({table}, {value})",
 )
+
+_LOOKUPS = {
+    "interval": """
+# How many bounds are not above x.
+interval_(bounds, x) = isnan(x) ? oftype(float(x), NaN) : oftype(float(x), searchsortedlast(bounds, x))
+""",
+    "entry": """
+# The value at an index; NaN if it is negative.
+entry_(values, x) = x >= 0 ? values[Int(floor(min(x, length(values) - 1))) + 1] : NaN
+""",
+}
 
 
 def _lines(unit: Unit) -> Iterator[str]:
@@ -39,6 +52,10 @@ def _lines(unit: Unit) -> Iterator[str]:
     if unit.parameter_values:
         yield from (*_comment(["The model's values of the parameters p."]), "const PARAMETERS = [")
         yield from (*indented(number_lines(unit.parameter_values, _number)), "]", "")
+    for name in sorted(unit.lookups):
+        yield from (*_LOOKUPS[name].splitlines()[1:], "")
+    for name, values in unit.tables.items():
+        yield from (f"const {name} = [", *indented(number_lines(values, _number)), "]", "")
     for routine in unit.routines:
         yield from _routine(routine)
     if unit.options.self_test:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from kinegraph.export.languages.syntax import Syntax, emit, indented, indexed, number_lines, number_text, numbered
 from kinegraph.export.unit import Field, Routine, Unit, folded, heading, routine_text, self_test_text
+from kinegraph.graph.lookup import doubles_of
 
 _SAME = ("sin", "cos", "sqrt", "exp", "log", "asin", "acos", "atan", "sinh", "cosh", "tanh", "abs", "sign")
 
@@ -33,7 +34,38 @@ _SYNTAX = Syntax(
     input=numbered("{0}({1})", first=1),
     output=indexed("{0}({1})", first=1, scalar="{0}(1)"),
     scratch=numbered("{0}({1})", first=1),
+    interval="interval_({table}(), {value})",
+    entry="entry_({table}(), {value})",
 )
+
+_LOOKUPS = {
+    "interval": """
+function y = interval_(bounds, x)
+    if isnan(x)
+        y = NaN;
+        return
+    end
+    y = 0;
+    rest = numel(bounds);
+    while rest > 0
+        half = floor((rest + 1)/2);
+        if x >= bounds(y + half)
+            y = y + half;
+        end
+        rest = rest - half;
+    end
+end
+""",
+    "entry": """
+function y = entry_(values, x)
+    if x >= 0
+        y = values(floor(min(x, numel(values) - 1)) + 1);
+    else
+        y = NaN;
+    end
+end
+""",
+}
 
 _SELECT = """
 function y = select_(c, a, b)
@@ -67,6 +99,11 @@ def _routine(unit: Unit, routine: Routine) -> Iterator[str]:
             yield from (*indented(emit(routine, number, _SYNTAX)), "end")
     if "select" in unit.functions:
         yield from _SELECT.splitlines()
+    for name in sorted({one.partition("(")[0] for one in routine.tables}):
+        yield from _LOOKUPS[name].splitlines()
+    for name, array in routine.tables.items():
+        yield from ("", f"function y = {array}()", "    persistent values", "    if isempty(values)")
+        yield from (f"        values = {_vector(doubles_of(name))};", "    end", "    y = values;", "end")
     yield ""
 
 

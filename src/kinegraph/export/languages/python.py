@@ -32,7 +32,23 @@ _SYNTAX = Syntax(
     input=numbered("{0}[{1}]"),
     output=indexed("{0}[..., {1}]", scalar="{0}[...]"),
     scratch=numbered("{0}[{1}]"),
+    interval="interval_({table}, {value})",
+    entry="entry_({table}, {value})",
 )
+
+_LOOKUPS = {
+    "interval": '''
+def interval_(bounds, x):
+    """How many bounds are not above x."""
+    return np.where(np.isnan(x), np.nan, np.searchsorted(bounds, x, side="right"))
+''',
+    "entry": '''
+def entry_(values, index):
+    """The value at an index; NaN if it is negative."""
+    inside = index >= 0
+    return np.where(inside, values[np.where(inside, np.minimum(index, len(values) - 1), 0).astype(int)], np.nan)
+''',
+}
 
 _HELPERS = '''
 def _arguments_(*pairs):
@@ -63,6 +79,10 @@ def _lines(unit: Unit) -> Iterator[str]:
         yield from ("#: The model's values of the parameters p.", "PARAMETERS = np.array([")
         yield from (*indented(number_lines(unit.parameter_values, _number)), "])", "")
     yield from (*_HELPERS.splitlines(), "")
+    for name in sorted(unit.lookups):
+        yield from (*_LOOKUPS[name].splitlines(), "")
+    for name, values in unit.tables.items():
+        yield from ("", f"{name} = np.array([", *indented(number_lines(values, _number)), "])", "")
     for routine in unit.routines:
         yield from _routine(routine)
     if unit.options.self_test:

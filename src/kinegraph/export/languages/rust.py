@@ -242,6 +242,30 @@ def _nested(name: str, index: tuple[int, ...], shape: tuple[int, ...]) -> str:
     return name + ("".join(f"[{one}]" for one in index) or "[0]")
 
 
+_LOOKUPS = {
+    "interval": """
+// How many bounds are not above x.
+fn interval_(bounds: &[KIND], x: KIND) -> KIND {
+    let mut place = 0;
+    let mut length = bounds.len();
+    while length > 0 {
+        let half = (length + 1) / 2;
+        if x >= bounds[place + half - 1] {
+            place += half;
+        }
+        length -= half;
+    }
+    if x == x { place as KIND } else { x }
+}""",
+    "entry": """
+// The value at an index; NaN if it is negative.
+fn entry_(values: &[KIND], x: KIND) -> KIND {
+    let last = values.len() - 1;
+    if x >= 0.0 { values[if x < last as KIND { x as usize } else { last }] } else { KIND::NAN }
+}""",
+}
+
+
 class _Rust:
     def __init__(self, unit: Unit) -> None:
         self.unit = unit
@@ -266,6 +290,8 @@ class _Rust:
             output=nested,
             scratch=numbered("{0}[{1}]"),
             pair=SinCos("let {name} = sincos_({value});", "{name}.0", "{name}.1"),
+            interval="interval_(&{table}, {value})",
+            entry="entry_(&{table}, {value})",
         )
 
     def _literal(self, value: float) -> str:
@@ -304,6 +330,12 @@ class _Rust:
         yield from self._helpers()
 
     def _helpers(self) -> Iterator[str]:
+        for name in sorted(self.unit.lookups):
+            yield from _LOOKUPS[name].replace("KIND", self.type).splitlines()[1:]
+            yield ""
+        for name, values in self.unit.tables.items():
+            yield "#[allow(non_upper_case_globals)]"
+            yield from (*self._table(f"static {name}: [{self.type}; {len(values)}]", values), "")
         if {"sin", "cos"} & self.unit.functions:
             yield from self._sincos()
         if not self.library:

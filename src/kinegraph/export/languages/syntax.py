@@ -12,6 +12,7 @@ from kinegraph.codegen.program.instructions import FORMS, LEAVES, Instruction, O
 from kinegraph.export.identifiers import LONGEST, Scope, identifier
 from kinegraph.export.options import Precision
 from kinegraph.export.unit import Field, Routine
+from kinegraph.graph.lookup import doubles_of, is_interval
 
 # Names of computed values: a function is named after itself and its argument, `cos_q2`, a shared term as `kinegraph
 # derive` prints it, `x3`; all others are t and a number.
@@ -85,7 +86,8 @@ class Syntax:
     """The syntax of straight-line code in a language.
 
     `define` and `assign` are statements with {name} or {target} and {value}. `functions` are templates of their
-    arguments, which are names, numbers or array entries and may be repeated.
+    arguments, which are names, numbers or array entries and may be repeated. `interval` and `entry` are templates of
+    functions that read an array: its {table}, its {size} and the argument {value}.
     """
 
     define: str
@@ -96,6 +98,8 @@ class Syntax:
     output: Element
     scratch: Element
     pair: SinCos | None = None
+    interval: str = "interval_({table}, {size}, {value})"
+    entry: str = "entry_({table}, {size}, {value})"
 
 
 def numbered(text: str, first: int = 0) -> Element:
@@ -164,6 +168,7 @@ class _Emitter:
         self.within = routine.chunks.ranges[number]
         self.syntax = syntax
         self.names = temporaries(routine)
+        self.tables = routine.tables
         self.inputs = _places(routine.inputs)
         self.outputs = _places(routine.outputs)
 
@@ -202,7 +207,12 @@ class _Emitter:
                 return part.format(name=self.names[one.operands[0]])
             angle = self.instructions[one.operands[0]].operands[int(one.detail)]
             return self.syntax.functions[one.op.name.lower()].format(self._operand(angle))
-        return self.syntax.functions[str(one.detail)].format(*map(self._operand, one.operands))
+        name = str(one.detail)
+        if name in self.tables:
+            template = self.syntax.interval if is_interval(name) else self.syntax.entry
+            size, value = len(doubles_of(name)), self._operand(one.operands[0])
+            return template.format(table=self.tables[name], size=size, value=value)
+        return self.syntax.functions[name].format(*map(self._operand, one.operands))
 
     def _operand(self, index: int) -> str:
         one = self.instructions[index]

@@ -11,7 +11,7 @@ from itertools import islice
 from math import pi
 
 from kinegraph.derive.quantities.derivation import constraint_graph
-from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer
+from kinegraph.graph.build import GraphBuilder, Scalar, moved, transfer, without_lookups
 from kinegraph.graph.differentiate import ForwardDerivative
 from kinegraph.graph.node import Function, Graph, Kind, Node, Output, Polynomial, Symbol
 from kinegraph.model.constraints import is_constrained
@@ -32,7 +32,7 @@ def chain_data(mechanism: Mechanism, frames: Frames, start: Mapping[str, float])
     The value after the last is the time.
     """
     names = mechanism.layout.positions
-    graph = frames.displacement_graph("displacements")
+    graph = without_lookups(frames.displacement_graph("displacements"))
     amounts = iter(graph.output("displacements").nodes)
     place = {name: k for k, name in enumerate((*names, TIME))}
     links = []
@@ -66,7 +66,9 @@ def closing_program(
     ]
     if not names or not (is_constrained(mechanism) or quaternions):
         return None
-    stated = constraint_graph(mechanism, tuple(sorted(bound.items()))) if is_constrained(mechanism) else None
+    stated = None
+    if is_constrained(mechanism):
+        stated = without_lookups(constraint_graph(mechanism, tuple(sorted(bound.items()))))
     rows = [] if stated is None else [n for n in stated.output("value").nodes if stated.nodes[n] != Polynomial(())]
     count = len(rows) + len(quaternions)
     if not count or len(stated or ()) > MOST_NODES or count * len(names) > _MOST_ENTRIES:
