@@ -27,6 +27,7 @@ from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.names import did_you_mean
 from kinegraph.simulate.checks.diagnosis import named_ending
 from kinegraph.simulate.checks.first_integrals import ENERGY, MOMENTA
+from kinegraph.simulate.crossings import ModalForm, Pieces, PiecewiseRun
 from kinegraph.simulate.equations import row_values
 from kinegraph.simulate.formulas import formula
 from kinegraph.simulate.inputs import (
@@ -40,12 +41,12 @@ from kinegraph.simulate.inputs import (
 )
 from kinegraph.simulate.observation import KINETIC, POTENTIAL
 from kinegraph.simulate.run_task import Task
-from kinegraph.simulate.sensitivities import AdjointForm, StartDerivative, VariationalForm
+from kinegraph.simulate.sensitivities import AdjointForm, StartDerivative, VariationalForm, switching_conditions
 from kinegraph.solve.execution import Native
 from kinegraph.solve.methods.method import Method, Solver, StateForm, solver_of
 from kinegraph.solve.methods.step_control import Adaptive, Control, Tolerance
 from kinegraph.solve.problem import Signals
-from kinegraph.solve.recording import Run, Save, Statistics, Status
+from kinegraph.solve.recording import Grid, Run, Save, Statistics, Status
 from kinegraph.tasks.operating_point import (
     JACOBIAN,
     RATE,
@@ -183,19 +184,25 @@ class RunSettings:
 
 @dataclass(frozen=True)
 class DifferentiatedRows:
-    """Results by row of time, `derivatives[time, result, variable]`, and the cost of the run."""
+    """Results by row of time, `derivatives[time, result, variable]`, and the cost of the run.
+
+    rate: of the motion at the end. crossings: how many impacts and jumps there were.
+    """
 
     times: Floats
     values: Floats
     derivatives: Floats
     statistics: Statistics
+    rate: Floats = field(default_factory=lambda: np.zeros(0))
+    crossings: int = 0
 
 
 class DifferentiatedRun:
     """Equations of the motion and of its derivatives, compiled once; `at` runs them for values of the variables.
 
     by: parameters (`m1`) and initial values (`q1(0)`, `q1'(0)`). An initial value named here does not depend on
-    parameters. results: formulas of the state, time, parameters, points, energies, momenta and integrals.
+    parameters. results: formulas of the state, time, parameters, points, energies, momenta and integrals. piecewise:
+    whether to go through impacts of rigid contacts and jumps of forces.
     """
 
     def __init__(
@@ -205,6 +212,7 @@ class DifferentiatedRun:
         settings: RunSettings,
         results: Mapping[str, Expression] | None = None,
         integrands: Mapping[str, Expression] | None = None,
+        piecewise: bool = False,
     ) -> None:
         _require_motion(mechanism)
         self._settings = settings
@@ -217,11 +225,17 @@ class DifferentiatedRun:
         mechanism = with_given_inputs(mechanism, forces)
         self._parameters = tuple(name for name in by if not name.endswith(_AT_START))
         self._initial = tuple(name for name in by if name.endswith(_AT_START))
-        self.form = _form(mechanism, settings, forces, (*self._parameters, *self._initial), integrands or {})
+        names = (*self._parameters, *self._initial)
+        apart = replace(mechanism, contacts=()) if piecewise else mechanism
+        self.form = _form(apart, settings, forces, names, integrands or {})
+        if piecewise and (mechanism.contacts or switching_conditions(self.form.motion) is not None):
+            form = self.form
+            modal = ModalForm(mechanism, form.values, forces, form.runtime, form.by, form.integrands).watching_jumps()
+            self.form = modal if modal.endings.names else form
         self.formulas = results or {name: formula(name) for name in self.form.motion_names}
         self.results = tuple(self.formulas)
         _check_formulas(self.form, self.formulas)
-        self._start, self.values = self._beginning(mechanism, settings)
+        self._start, self.values = self._beginning(replace(mechanism, contacts=()), settings)
 
     def _beginning(
         self, mechanism: Mechanism, settings: RunSettings
@@ -252,6 +266,8 @@ class DifferentiatedRun:
     def motion(self) -> VariationalForm:
         """The motion alone, without derivatives."""
         form = self.form
+        if isinstance(form, ModalForm):
+            return form.without_derivatives()
         return VariationalForm(form.mechanism, form.values, form.forces, form.runtime, (), form.integrands)
 
     @cached_property
@@ -285,14 +301,36 @@ class DifferentiatedRun:
         motion = len(self.form.motion_names)
         first = np.zeros((1 + len(self.by), motion))
         first[0, : len(state)], first[1:, : len(state)] = state, columns.T
-        run = self.integrated(self.form, first.ravel(), span, self.signals, save, parameters)
-        rows = self.rows(run, parameters)
-        require_continuous(self.form, rows)
+        form, crossings = self.form, 0
+        if isinstance(form, ModalForm):
+            pieces = self.pieces(form, parameters)
+            run: Run | PiecewiseRun = pieces.run(first.ravel(), _grid_times(save, span))
+            assert isinstance(run, PiecewiseRun)
+            rows, crossings = np.hstack([self.rows(run, parameters), run.flags]), run.crossings
+        else:
+            run = self.integrated(form, first.ravel(), span, self.signals, save, parameters)
+            rows = self.rows(run, parameters)
+            require_continuous(form, rows)
         found = row_values(self._graph, self.form.symbols, rows)
         count = len(run.times)
         results = np.broadcast_to(found["values"], (count, len(self.results)))
         slopes = np.broadcast_to(found["derivatives"], (count, len(self.results), len(self.by)))
-        return DifferentiatedRows(run.times, np.array(results), self.in_order(np.array(slopes)), run.statistics)
+        rate = np.broadcast_to(row_values(form.motion, form.symbols, rows[-1:])["rate"], (1, motion))[0]
+        slopes = self.in_order(np.array(slopes))
+        return DifferentiatedRows(run.times, np.array(results), slopes, run.statistics, np.array(rate), crossings)
+
+    def pieces(self, form: ModalForm, parameters: Floats) -> Pieces:
+        """Runs of a form through impacts and jumps."""
+        settings = self._settings
+        return Pieces(form, self._solver, settings.control, self.signals, settings.native, parameters)
+
+    def states(self, first: Floats, times: Floats, parameters: Floats) -> Floats:
+        """The motion alone at increasing times, from its state at the first."""
+        form = self.motion
+        if isinstance(form, ModalForm):
+            return self.pieces(form, parameters).run(first, times).states
+        span = (float(times[0]), float(times[-1]))
+        return self.integrated(form, first, span, self.signals, Grid(times), parameters).states
 
     def integrated(
         self,
@@ -324,12 +362,18 @@ class DifferentiatedRun:
         assert control.adaptive
         return np.asarray(control.absolute(self.motion.names) + control.rtol * np.abs(states).max(axis=0))
 
-    def rows(self, run: Run, parameters: Floats) -> Floats:
+    def rows(self, run: Run | PiecewiseRun, parameters: Floats) -> Floats:
         """The arguments of all graphs by row: state, time, inputs, parameters."""
         count = len(run.times)
         return np.hstack(
             [run.states, run.times[:, None], self.signals.values(run.times), np.tile(parameters, (count, 1))]
         )
+
+
+def _grid_times(save: Save, span: tuple[float, float]) -> Floats:
+    assert isinstance(save, Grid)
+    times = np.asarray(save.times, dtype=float)
+    return np.unique(np.concatenate([[span[0]], times, [span[1]]]))
 
 
 def require_continuous(form: VariationalForm, rows: Floats) -> None:

@@ -635,7 +635,7 @@ def drive_rates(
     further formulas."""
     found = set(_rates(mechanism, replace(point, v=np.zeros_like(point.v)), parameters))
     numbers = parameter_values(mechanism, {**(parameters or {}), **dict(point.given)})
-    for one in (*further, *expressions(mechanism.constraints)):
+    for one in (*further, *expressions((mechanism.constraints, mechanism.contacts))):
         found |= time_rates(one, numbers, {}, angle=True)
     return sorted(found)
 

@@ -236,7 +236,7 @@ class _Search:
     shooting: Shooting | None = None
 
     def motion(self, point: OperatingPoint) -> PeriodicMotion:
-        """The periodic motion nearest to a state."""
+        """The periodic motion nearest to a state; through impacts and jumps of forces, if there are any."""
         driving = self._driving_period(point) if is_driven(self.mechanism, self.settings) else None
         point = self._settled(point, driving)
         self.shooting = (

@@ -15,7 +15,7 @@ from kinegraph.errors import TaskError
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import TIME, Expression, Name, Operation, expression, names
 from kinegraph.model.mechanism import Coordinate, Mechanism
-from kinegraph.simulate.equations import row_values
+from kinegraph.simulate.crossings import ModalForm
 from kinegraph.simulate.inputs import read_inputs
 from kinegraph.solve.recording import Grid
 from kinegraph.tasks.differentiated_run import DifferentiatedRows, DifferentiatedRun, RunSettings
@@ -103,13 +103,14 @@ class Shooting:
         self.positions = len(layout.positions)
         self.mechanism, self.settings, self.by = starting_at(mechanism, point), settings, by
         at_rest = replace(point, v=np.zeros_like(point.v))
-        rows = row_kernel(mechanism, settings.parameters) if is_constrained(mechanism) else None
-        forces, states = force_kernel(mechanism, settings.parameters), state_kernel(mechanism, settings.parameters)
-        still = cyclic_velocities(mechanism, at_rest, forces, rows, states=states)
+        apart = replace(mechanism, contacts=())
+        rows = row_kernel(apart, settings.parameters) if is_constrained(apart) else None
+        forces, states = force_kernel(apart, settings.parameters), state_kernel(apart, settings.parameters)
+        still = cyclic_velocities(apart, at_rest, forces, rows, states=states)
         self.cyclic = tuple(layout.positions.index(layout.velocities[k].removesuffix("'")) for k in still)
         self.driven = is_driven(mechanism, settings)
         others = [name for k, name in enumerate(layout.positions) if k not in self.cyclic]
-        self.turns = repeating(mechanism, point, settings.parameters, others)
+        self.turns = repeating(apart, point, settings.parameters, others)
         self.free = _independent(mechanism, point, settings, hold)
         self.outputs, self.hold = dict(outputs), hold
         integrands = {MEAN + name: one for name, one in outputs.items()}
@@ -117,8 +118,15 @@ class Shooting:
         state = {name: Name(name) for name in (*self.names, *integrands)}
         start = tuple(name + "(0)" for name in self.free)
         self.run = DifferentiatedRun(
-            self.mechanism, (*start, *by), replace(settings, initial=None), {**state, **outputs}, integrands
-        )
+            self.mechanism, (*start, *by), replace(settings, initial=None), {**state, **outputs}, integrands,
+            piecewise=True,
+        )  # fmt: skip
+        if isinstance(self.run.form, ModalForm):
+            moved = self.run.form.positions_in_conditions()
+            others = [name for k, name in enumerate(layout.positions) if k not in self.cyclic or k in moved]
+            self.cyclic = tuple(k for k in self.cyclic if k not in moved)
+            turning = repeating(apart, point, settings.parameters, others)
+            self.turns = [k for k in turning if k not in moved or k in self.run.form.turns()]
         self.begun = self.run.values[: len(start)]
         self.parameters = self.run.values[len(start) :]
 
@@ -130,24 +138,16 @@ class Shooting:
     def states(self, x: Floats, times: Floats) -> Floats:
         """All positions, velocities and states at times from the start on, without derivatives."""
         parameters, state, _ = self.run.started(np.concatenate([x, self.parameters]))
-        form = self.run.motion
-        first = np.zeros(len(form.names))
+        first = np.zeros(len(self.run.motion.names))
         first[: len(state)] = state
-        span = (self.settings.start, float(times[-1]))
-        run = self.run.integrated(form, first, span, self.run.signals, Grid(times), parameters)
-        return np.asarray(run.states[:, : len(self.names)])
+        return np.asarray(self.run.states(first, times, parameters)[:, : len(self.names)])
 
     def shot(self, x: Floats, period: float, begin: float = 0.0) -> Shot:
         """The run over a period; begin: how much later it starts."""
         first = self.settings.start + begin
         span = first, first + period
         rows = self.run.at(np.concatenate([x, self.parameters]), span, Grid(np.array(span)))
-        end, form = rows.values[-1], self.run.form
-        whole = np.concatenate([end[: len(form.motion_names)], np.zeros(len(form.names) - len(form.motion_names))])
-        signals = self.run.signals.values(np.array([span[1]]))[0]
-        row = np.concatenate([whole, [span[1]], signals, self.parameters])[None]
-        rate = np.broadcast_to(row_values(form.motion, form.symbols, row)["rate"], (1, len(form.motion_names)))[0]
-        return Shot(rows.values[0], end, rows.derivatives[0], rows.derivatives[-1], np.array(rate))
+        return Shot(rows.values[0], rows.values[-1], rows.derivatives[0], rows.derivatives[-1], rows.rate)
 
     def advance(self, shot: Shot) -> Floats:
         """How far each position and velocity may advance over a period: whole turns, or what cyclic ones do."""
