@@ -133,6 +133,7 @@ def _about_one_axis(real: Expression, parts: tuple[Expression, Expression, Expre
 
 #: The rows of a matrix R(...) are orthogonal unit vectors within this.
 ORTHOGONAL = 1e-6
+_LARGE = 10**9
 
 
 def _from_matrix(item: Item) -> Quaternion:
@@ -144,7 +145,8 @@ def _from_matrix(item: Item) -> Quaternion:
             raise
         remedy = "write numbers; for angles with parameters use Rx, Ry, Rz, or `Q(e0, e1, e2, e3)` of constants"
         raise ModelError(f"the entries of R are numbers: {error.problem}", item.place, remedy) from None
-    matrix = np.array([float(entry) for entry in entries]).reshape(3, 3)
+    within_floats = [max(-_LARGE, min(_LARGE, entry)) for entry in entries]  # what is larger is as wrong
+    matrix = np.array(within_floats, dtype=float).reshape(3, 3)
     deviation = float(np.abs(matrix.T @ matrix - np.eye(3)).max())
     if not deviation <= ORTHOGONAL:
         remedy = f"its rows are orthogonal unit vectors within {ORTHOGONAL:g}: write more digits, or correct it"
