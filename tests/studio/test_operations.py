@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import queue
+import re
 from contextlib import closing
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ import kinegraph as kg
 from kinegraph import library
 from kinegraph.compiler.mechanism_source import read_text
 from kinegraph.errors import ModelError
+from kinegraph.model.expressions import FUNCTIONS
+from kinegraph.model.names import STATEMENTS
 from kinegraph.store.database import open_store
 from kinegraph.store.maintenance import check
 from kinegraph.studio.model_text import statements
@@ -176,6 +180,31 @@ def test_versions_hold_the_text_as_it_was_written(tmp_path):
     assert "did you mean" in asked("keep-version", text.replace("Crank |", "Crnk |"), store=store)["error"]["remedy"]
     with closing(open_store(store)) as saved:
         assert check(saved).faults == ()
+
+
+def test_the_editor_knows_every_statement_and_function():
+    source = (Path(__file__).parents[2] / "web/src/studio/language.js").read_text()
+    keywords, functions = (
+        set(re.findall(r'"(\w+)"', re.search(rf"{name} = \[(.*?)\];", source, re.DOTALL)[1]))
+        for name in ("KEYWORDS", "FUNCTIONS")
+    )
+    assert {*STATEMENTS, "table"} <= keywords
+    assert set(FUNCTIONS) <= functions
+
+
+def test_what_the_editor_completes_is_read():
+    """Each statement with its blanks filled in; it may be given twice or have nothing to act on, but is understood."""
+    source = (Path(__file__).parents[2] / "web/src/studio/completion.js").read_text()
+    model = """
+        model arm; parameters a = 1; coordinates q1 = 0.1, q2; gravity 0, 0, -9.81; output tip = Body (1, 0, 0);
+        Body | Rz(q1) | Sx(1), m(1), Jz(1); A~Body | Sx(1), Rz(q2) | m(1), Jz(1); B | Sx(1) | m(1);
+    """
+    patterns = re.findall(r'^  (\w+): \["(.*?)", "', source, re.MULTILINE)
+    assert len(patterns) > 25
+    for name, pattern in patterns:
+        found = asked("scene", model + re.sub(r"\$\{(.*?)\}", r"\1", pattern)).get("result", {})
+        message = found.get("error", {}).get("message", "")
+        assert not re.search(r"unknown clause|expected|unexpected|unknown name", message), (name, message)
 
 
 def test_statements_are_found_in_texts_with_errors():

@@ -6,7 +6,7 @@ import {
 import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 import { float32, uint32 } from "../data.js";
 import { matrixOf } from "../motion.js";
-import { AXES, Y, between, material, round, solid } from "./solids.js";
+import { AXES, Y, between, material, quality, round, solid } from "./solids.js";
 
 export function bar(part, color, size) {
   const [from, to] = [new Vector3(...part.from), new Vector3(...part.to)];
@@ -65,7 +65,7 @@ export function ellipsoid(halves, color, opacity) {
   const lengths = halves.map((half) => Math.max(half, 0.035 * most));
   if (opacity < 1) {
     const look = { transparent: true, opacity, depthWrite: false };
-    const ghost = new Mesh(new SphereGeometry(1, round(40), round(28)), material(color, look));
+    const ghost = new Mesh(new SphereGeometry(1, round(quality.fast ? 28 : 40), round(quality.fast ? 20 : 28)), material(color, look));
     ghost.scale.set(...lengths);
     return ghost;
   }

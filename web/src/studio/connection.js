@@ -1,5 +1,6 @@
 // The line to the studio's server: requests with answers, progress and frames; it comes back after an interruption.
 
+const QUICK = new Set(["scene", "forces", "live", "hello", "files", "open", "save", "template", "cancel"]); // nothing to cancel
 const LARGEST = 7.5e6; // characters of a message: the server ends a connection that sends more
 
 export class Connection {
@@ -21,10 +22,24 @@ export class Connection {
       const detail = { message: `the text is too long for the studio: ${(message.length / 1e6).toFixed(1)} MB`, remedy: "use the command line" };
       return Promise.reject(Object.assign(new Error(detail.message), { detail }));
     }
-    return new Promise((resolve, reject) => {
+    const answer = new Promise((resolve, reject) => {
       this.waiting.set(id, { resolve, reject, progress, frame });
       this.opened.then(() => this.socket.send(message));
     });
+    if (!QUICK.has(what)) this.#count(answer);
+    return answer;
+  }
+
+  // The page shows what cancels work only while there is some.
+  async #count(answer) {
+    this.#work(1);
+    await answer.catch(() => {});
+    this.#work(-1);
+  }
+
+  #work(more) {
+    this.working = (this.working ?? 0) + more;
+    document.body.classList.toggle("working", this.working > 0);
   }
 
   // Something for the live simulation, without an answer.

@@ -17,6 +17,11 @@ export function button(words, action, { title = "", className = "" } = {}) {
   return found;
 }
 
+// Ends the work that is being done; seen only meanwhile.
+export function cancelButton(connection) {
+  return button("Cancel", () => connection.ask("cancel", { lane: "work" }), { className: "cancel" });
+}
+
 // A formula that the package has typeset: MathML alone is taken over from it.
 export function formula(markup) {
   const parsed = new DOMParser().parseFromString(markup, "text/html");

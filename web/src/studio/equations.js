@@ -1,5 +1,5 @@
 // The equations: typeset, to be folded and searched; what an entry depends on and what it is at the current state.
-import { button, copied, digits, element, formula, note, table } from "./dom.js";
+import { button, cancelButton, copied, digits, element, formula, note, table } from "./dom.js";
 
 const CHOICES = [
   ["H,gravity", "Inertia matrix and gravity"], ["tau", "Inverse dynamics"], ["qdd", "Forward dynamics"], ["bias", "Bias forces"],
@@ -25,7 +25,7 @@ export class Equations {
     this.body = element("div");
     panel.append(
       element("div", "card controls",
-        element("div", "row", this.choice, list, button("Derive", () => this.load(), { className: "primary" }), button("Cancel", () => studio.connection.ask("cancel", { lane: "work" })), this.words),
+        element("div", "row", this.choice, list, button("Derive", () => this.load(), { className: "primary" }), cancelButton(studio.connection), this.words),
         element("div", "row", element("span", "note", "copy as"), ...FORMS.map(([form, words]) => button(words, () => this.#copy(form))), this.search)),
       this.body);
   }

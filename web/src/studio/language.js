@@ -1,16 +1,16 @@
-// The model language for the editor: what is a keyword, a transform, a number, a comment.
+// The model language for the editor: what is a keyword, a transform, a number, a comment; and robot files.
 import { HighlightStyle, StreamLanguage, syntaxHighlighting } from "@codemirror/language";
 import { tags } from "@lezer/highlight";
 
 export const KEYWORDS = [
   "accept", "armature", "constraint", "contact", "coordinates", "cut", "damper", "define", "force", "friction", "gravity",
   "impacts", "inertia", "initial", "inputs", "limit", "loop", "model", "moment", "output", "parameters", "platform", "potential",
-  "principal", "quasivelocity", "quaternion", "shape", "spring", "state", "unknown", "velocity",
+  "principal", "quasivelocity", "quaternion", "shape", "spring", "state", "table", "unknown", "velocity",
 ];
 export const TRANSFORMS = ["Rx", "Ry", "Rz", "Sx", "Sy", "Sz", "Q"];
 export const INERTIA = ["m", "Jx", "Jy", "Jz", "Jxy", "Jyz", "Jxz"];
 export const FUNCTIONS = [
-  "abs", "acos", "asin", "atan", "atan2", "cos", "cosh", "exp", "log", "pi", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
+  "abs", "acos", "asin", "atan", "atan2", "cos", "cosh", "exp", "log", "max", "min", "pi", "select", "sign", "sin", "sinh", "sqrt", "tan", "tanh",
 ];
 const JOINTS = ["revolute", "prismatic", "spherical", "universal", "cylindrical", "planar", "fixed", "weld"];
 
@@ -21,10 +21,27 @@ for (const word of INERTIA) kinds.set(word, "propertyName");
 for (const word of FUNCTIONS) kinds.set(word, "function");
 for (const word of JOINTS) kinds.set(word, "atom");
 
+// Robot files: tags, attributes, values.
+function xml(stream, state) {
+  if (state.comment || stream.match("<!--")) {
+    state.comment = !stream.match(/.*?-->/);
+    if (state.comment) stream.skipToEnd();
+    return "comment";
+  }
+  if (stream.match(/<[/?!]?[\w:.-]*|[/?]?>/)) return "keyword";
+  if (stream.match(/[\w:.-]+(?=\s*=)/)) return "typeName";
+  if (stream.match(/"[^"]*"?|'[^']*'?/)) return "number";
+  stream.next();
+  return null;
+}
+
 const records = StreamLanguage.define({
   name: "kinegraph",
-  startState: () => ({ comment: false }),
+  startState: () => ({ comment: false, xml: null }),
   token(stream, state) {
+    if (state.xml === null && stream.eatSpace()) return null;
+    state.xml ??= stream.peek() === "<";
+    if (state.xml) return xml(stream, state);
     if (state.comment || stream.match("/*")) {
       state.comment = !stream.match(/.*?\*\//);
       if (state.comment) stream.skipToEnd();

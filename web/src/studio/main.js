@@ -163,6 +163,7 @@ function show(scene) {
   if (scene.left_out.length) panel.append(element("div", "card", element("h2", "", "Left out or rounded"), ...scene.left_out.map((line) => element("p", "note", line))));
   panel.scrollTop = scroll;
   simulation.loaded(scene);
+  study.suggest(scene);
   if (studio.panel === "equations") equations.refresh();
 }
 

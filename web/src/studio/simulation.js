@@ -1,17 +1,18 @@
 // The panel that simulates: live, with pushes and parameters that change, or a whole run that is played back.
-import { button, digits, element, note } from "./dom.js";
+import { button, cancelButton, digits, element, note } from "./dom.js";
 import { Plots, before } from "./plots.js";
 import { snippet } from "./snippet.js";
 
 const ROWS = 3000; // of a live simulation, the newest
 const DRAWN = 100; // ms between drawings of the plots while it runs
+const TOLD = 60; // ms between steps of the clock, the slider and the marks while a run is played
 const RUNS = 8;
 const FRAMED = 60; // moments of a run to which the camera is fitted
 const SHOWN = 60; // events
 
 export class Simulation {
   constructor(studio, panel) {
-    Object.assign(this, { studio, panel, runs: [], chosen: new Set(), state: "idle", speed: 1, drawn: 0, compare: true });
+    Object.assign(this, { studio, panel, runs: [], chosen: new Set(), state: "idle", speed: 1, drawn: 0, told: 0, compare: true });
     this.plots = new Plots(element("div", "plots"), (time) => this.seek(time));
     this.#build();
   }
@@ -206,6 +207,9 @@ export class Simulation {
     });
     this.velocity = Object.fromEntries(this.studio.scene.velocities.map((name) => [name, columns.get(name)?.values[frame] ?? 0]));
     this.studio.viewer.put(values, this.time, true);
+    const now = performance.now();
+    if (this.replaying && now - this.told < TOLD) return;
+    this.told = now;
     this.scrub.value = (this.time - t[0]) / (t.at(-1) - t[0] || 1);
     this.#say(`t = ${this.time.toFixed(2)} s`);
     this.plots.setTime(this.time);
@@ -243,7 +247,7 @@ export class Simulation {
     this.method = element("select", "", ...["dop853", "dopri5", "rk4", "bdf", "ida", "symplectic"].map((name) => new Option(name)));
     this.method.setAttribute("aria-label", "method");
     this.runButton = button("Run", () => this.simulate());
-    this.cancelButton = button("Cancel", () => this.studio.connection.ask("cancel", { lane: "work" }));
+    this.cancelButton = cancelButton(this.studio.connection);
     this.replayButton = button("▶", () => this.toggle(), { title: "Play or pause the run (Space in the view)" });
     this.scrub = element("input", "scrub");
     Object.assign(this.scrub, { type: "range", min: 0, max: 1, step: "any", value: 0 });
@@ -281,7 +285,6 @@ export class Simulation {
     this.playButton.textContent = this.live ? (this.paused ? "▶ Go on" : "❚❚ Pause") : "▶ Live";
     this.stopButton.hidden = !this.live;
     this.runButton.hidden = this.state === "running";
-    this.cancelButton.hidden = this.state !== "running";
     this.replayButton.textContent = this.replaying ? "❚❚" : "▶";
     this.replayButton.disabled = this.scrub.disabled = this.live || !this.run;
     if (this.live) this.replaying = false;

@@ -1,7 +1,7 @@
 // Studies: many cases with varied values; distributions of the outcomes, and a click on a case runs it.
 import uPlot from "uplot";
 import { CURVES } from "../palette.js";
-import { button, digits, element, note, table } from "./dom.js";
+import { button, cancelButton, digits, element, note, table } from "./dom.js";
 import { snippet } from "./snippet.js";
 
 const NEAR = 14; // pixels from a point that a click may be
@@ -30,7 +30,19 @@ export class StudyPanel {
     panel.append(element("div", "card controls",
       element("h2", "", "Study"), element("p", "note", "One line for each varied parameter or initial value, with its distribution; cases start from the initial state of the text."), this.vary,
       element("p", "note", "Outcomes as formulas of the run; without any, the final state."), this.outcomes,
-      element("div", "row", element("label", "", this.cases, " cases of "), element("label", "", this.duration, " s"), button("Start", () => this.start(), { className: "primary" }), button("Cancel", () => studio.connection.ask("cancel", { lane: "work" })), this.words)), this.result);
+      element("div", "row", element("label", "", this.cases, " cases of "), element("label", "", this.duration, " s"), button("Start", () => this.start(), { className: "primary" }), cancelButton(studio.connection), this.words)), this.result);
+  }
+
+  // A study to begin with, until something else is typed.
+  suggest({ coordinates, parameters }) {
+    const name = coordinates[0]?.name;
+    const parameter = parameters.find(({ value }) => value);
+    const lines = [];
+    if (parameter) lines.push(`${parameter.name}: uniform(${[0.8, 1.2].map((share) => Number((share * parameter.value).toPrecision(3))).sort((a, b) => a - b).join(", ")})`);
+    if (name) lines.push(`${name}: normal(${Number(coordinates[0].value.toPrecision(3))}, 0.1)`);
+    for (const [area, text] of [[this.vary, lines.join("\n")], [this.outcomes, name ? `highest: max(${name})` : ""]]) {
+      if (area.value === (area.suggested ?? "")) area.value = area.suggested = text;
+    }
   }
 
   async start() {

@@ -2,7 +2,7 @@
 import uPlot from "uplot";
 import { campbellChart } from "../campbell.js";
 import { CURVES } from "../palette.js";
-import { button, digits, element, note, table } from "./dom.js";
+import { button, cancelButton, digits, element, note, table } from "./dom.js";
 import { snippet } from "./snippet.js";
 
 const TASKS = [
@@ -19,7 +19,7 @@ export class Tasks {
       const one = button(words, () => this.start(name));
       one.dataset.task = name;
       return one;
-    }), button("Cancel", () => studio.connection.ask("cancel", { lane: "work" })), this.words);
+    }), cancelButton(studio.connection), this.words);
     panel.append(element("div", "card controls", bar), this.body);
   }
 
@@ -53,7 +53,7 @@ export class Tasks {
     if (equilibria.length) this.#put(equilibria[0].state);
     return [
       element("h2", "", equilibria.length === 1 ? "1 equilibrium" : `${equilibria.length} equilibria`), element("p", "note", `found from ${starts} starts${continua ? `; ${continua} continua, each with one example` : ""}`),
-      table(rows, ["", "", "position"]), ...singular.map((words) => element("p", "note", words)),
+      Object.assign(table(rows, ["", "", "position"]), { className: "words" }), ...singular.map((words) => element("p", "note", words)),
     ];
   }
 
@@ -121,10 +121,11 @@ export class Tasks {
       if (Math.hypot(...finite(moment)) > 0) arrows.push({ kind: "moment", at: about, vector: finite(moment) });
     }
     this.studio.viewer.showArrows(arrows);
-    const cells = (vector) => vector.map((value) => (value === null ? "not determined" : digits(value, 5))).join(", ");
-    const rows = reactions.map((one) => (one.force ? [one.joint, cells(one.force), cells(one.moment)] : [one.joint, one.why, ""]));
+    const cells = (vector) => vector.map((value) => (value === null ? element("span", "undetermined", "–") : digits(value, 4)));
+    const rows = reactions.filter(({ force }) => force).map((one) => [one.joint, ...cells(one.force), ...cells(one.moment)]);
+    const without = reactions.filter(({ force }) => !force).map(({ joint, why }) => element("p", "note", `${joint}: ${why}`));
     const clear = button("Remove the arrows", () => this.studio.viewer.showArrows([]));
-    return [element("h2", "", "Reactions at this state"), element("p", "note", "Force and moment in fixed axes. A component that loops leave undetermined has no number and no arrow."), element("div", "scroll", table(rows, ["joint of", "force / N", "moment / N m"])), clear];
+    return [element("h2", "", "Reactions at this state"), element("p", "note", "Force in N and moment in N m, in fixed axes. A component that loops leave undetermined has a dash and no arrow."), element("div", "scroll", table(rows, ["joint of", "Fx", "Fy", "Fz", "Mx", "My", "Mz"])), ...without, clear];
   }
 
   _response({ frequencies, inputs, input, outputs, units, amplitude }) {

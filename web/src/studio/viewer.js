@@ -166,7 +166,7 @@ export class Viewer {
     const body = this.data.bodies.find((one) => one.name === this.picked);
     assembly.links.forEach((group, link) => group.traverse((object) => {
       const { material } = object;
-      if (material?.emissive) material.emissive.set(body && link > 0 && link === body.link ? "#5a3d00" : "#000000");
+      if (material?.emissive) material.emissive.set(body && link > 0 && link === body.link ? "#5f5f4c" : "#000000");
     }));
     this.stage.changed = true;
   }
