@@ -121,3 +121,12 @@ if MPI.COMM_WORLD.Get_rank() == 0:
     serial = simulate_chains(LOOP, 0.5, state=START, rtol=1e-7, times=10, progress=False)
     for name, column in ranks.items():
         np.testing.assert_allclose(column, serial[name], rtol=0, atol=1e-6)
+
+
+def test_loops_that_lock_end_a_run_by_name() -> None:
+    """Velocities grow with one over the root of the time left: steps crept there for hours."""
+    led = kg.parse("""coordinates a = 1.2, b = 0.1, c = -2; gravity 0, -9.81, 0; A | Rz(a) | Sx(0.5), m(1), Jz(0.1);
+        B~A | Sx(2), Rz(b) | Sx(0.5), m(3), Jz(0.9); C~B | Sx(1), Rz(c) | Sx(0.5), m(2), Jz(0.5);
+        loop pin | revolute | C: Sx(2) | Sx(3); constraint drive | a = 1.2 + t;""")
+    with pytest.raises(SolveError, match=r"cannot be closed beyond t = 0\.0309\d*: .* velocities grow without bound"):
+        kg.simulate_chains(led, 1, rtol=1e-5, times=1, progress=False)

@@ -46,6 +46,9 @@ GROUND = "ground"
 _OPEN = 0.01
 #: Pivots below this part are singular positions, as everywhere.
 _SINGULAR = 1e-11
+#: Of the usual pivot: above the first a position is far from singular, below its square near; and how many times faster
+#: bodies are there if the loops lock. Velocities grow with one over the root of the pivot, those of a passage stay.
+_FAR, _FASTER = 1e-2, 5.0
 
 
 def simulate_chains(
@@ -160,6 +163,8 @@ class _Rate:
     system: ChainSystem
     forces: _Forces
     pivot: float = inf
+    usual: float = 0.0  # the largest of the lowest pivots
+    speed: float = inf  # at the last state far from singular positions
     error: KinegraphError | None = None
     _callback: object = field(default=None, repr=False)
 
@@ -198,7 +203,20 @@ class _Rate:
                     f"the position at t = {t:.6g} is singular: {row} depends on other constraint rows there\n"
                     "  start slightly beside it, or choose a method that steps over it"
                 )
+            self._require_reach(low, float(found.pivots[low]), float(np.max(np.abs(v), initial=0.0)), t)
         return np.concatenate([v, self.system.gathered(found.qdd.copy())])
+
+    def _require_reach(self, row: int, pivot: float, speed: float, t: float) -> None:
+        """SolveError if velocities grow without bound near a singular position: steps would creep there forever."""
+        self.usual = max(self.usual, pivot)
+        if pivot > _FAR * self.usual:
+            self.speed = speed
+        elif pivot < _FAR**2 * self.usual and speed > _FASTER * self.speed:
+            raise SolveError(
+                f"loops and constraints cannot be closed beyond t = {t:.6g}: {self.system.row_names[row]} depends on "
+                "others there, and velocities grow without bound\n  a prescribed motion drives them beyond their "
+                "reach: limit it, change lengths, or end the run before this time"
+            )
 
     def raise_error(self) -> None:
         """The error of an evaluation, if there was one: compiled loops cannot raise it."""
