@@ -13,7 +13,7 @@ import pytest
 
 from kinegraph.codegen.llvm.assembly import Lanes, Writer, library_declarations
 from kinegraph.codegen.llvm.module import _ATTRIBUTES
-from kinegraph.codegen.llvm.sincos import pair_type, sincos_function
+from kinegraph.codegen.llvm.sincos import pair_type, sign_of_sine_function, sincos_function
 from kinegraph.jit.engine import LoadedCode, host, object_code
 
 LANES = Lanes(4)
@@ -25,23 +25,31 @@ def compiled(fused: bool) -> tuple[LoadedCode, Callable[..., None]]:
     writer = Writer()
     x = writer.define(f"load {LANES.type}, ptr %x, align 8")
     pair = writer.define(f"call {pair_type(LANES)} @sincos4({LANES.type} {x})")
-    for part in (0, 1):
-        value = writer.define(f"extractvalue {pair_type(LANES)} {pair}, {part}")
+    values = [writer.define(f"extractvalue {pair_type(LANES)} {pair}, {part}") for part in (0, 1)]
+    values.append(writer.define(f"call {LANES.type} @sign_of_sine4({LANES.type} {x})"))
+    for part, value in enumerate(values):
         writer.do(f"store {LANES.type} {value}, ptr {writer.element('%y', part, LANES.type)}, align 8")
     writer.do("ret void")
-    function = writer.function("define void @both(ptr %x, ptr %y) #0")
-    text = library_declarations() + sincos_function(LANES, fused, inline=True) + function + _ATTRIBUTES
-    code = LoadedCode(object_code(text, host()), "both")
-    return code, ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address("both"))
+    function = writer.function("define void @all(ptr %x, ptr %y) #0")
+    sines = sincos_function(LANES, fused, inline=True) + sign_of_sine_function(LANES, fused)
+    text = library_declarations() + sines + function + _ATTRIBUTES
+    code = LoadedCode(object_code(text, host()), "all")
+    return code, ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(code.address("all"))
+
+
+def computed(x: np.ndarray, fused: bool) -> np.ndarray:
+    """Sines, cosines, and numbers with the signs of the sines."""
+    _, function = compiled(fused)
+    padded = np.concatenate([x, np.zeros(-len(x) % 4)])
+    results = np.empty((len(padded) // 4, 3, 4))
+    for block, result in zip(padded.reshape(-1, 4), results, strict=True):
+        function(block.ctypes.data, result.ctypes.data)
+    return results.transpose(1, 0, 2).reshape(3, -1)[:, : len(x)]
 
 
 def sincos(x: np.ndarray, fused: bool) -> tuple[np.ndarray, np.ndarray]:
-    _, function = compiled(fused)
-    padded = np.concatenate([x, np.zeros(-len(x) % 4)])
-    results = np.empty((len(padded) // 4, 2, 4))
-    for block, result in zip(padded.reshape(-1, 4), results, strict=True):
-        function(block.ctypes.data, result.ctypes.data)
-    return results[:, 0].ravel()[: len(x)], results[:, 1].ravel()[: len(x)]
+    sines, cosines, _ = computed(x, fused)
+    return sines, cosines
 
 
 def ulps(value: float, exact: flint.arb) -> float:
@@ -105,3 +113,13 @@ def test_special_values(fused: bool) -> None:
     assert np.signbit(sines[:5]).tolist() == np.signbit(x[:5]).tolist()
     assert cosines[:5].tolist() == [1.0] * 5
     assert np.isnan(sines[5:]).all() and np.isnan(cosines[5:]).all()
+
+
+@pytest.mark.parametrize("fused", [True, False])
+def test_signs_of_sines(fused: bool) -> None:
+    multiples = np.arange(-60, 60) * (np.pi / 2)
+    near = [multiples, np.nextafter(multiples, np.inf), np.nextafter(multiples, -np.inf)]
+    x = np.concatenate([*near, *(GENERATOR.normal(size=400) * scale for scale in (1e-300, 1.0, 1e4, 1e5))])
+    sines, _, signs = computed(x, fused)
+    np.testing.assert_array_equal(np.sign(signs), np.sign(sines))
+    assert np.isnan(computed(np.array([1e10, -1e300, np.inf, np.nan]), fused)[2]).all()

@@ -132,6 +132,10 @@ class _Body:
         angles = [self.operand(operand) for operand in one.operands]
         wide = self.lanes if self.lanes.count > 1 else Lanes(angle_lanes(len(angles)))
         packed = angles[0] if self.lanes.count > 1 else self._packed(angles, wide)
+        if index in self.program.signs:
+            sign = self.writer.define(f"call {wide.type} @sign_of_sine{wide.count}({wide.type} {packed})")
+            self.pairs[index] = self._unpacked(sign, wide, len(angles)), []
+            return
         pair = self.writer.define(f"call {pair_type(wide)} @sincos{wide.count}({wide.type} {packed})")
         values = [self.writer.define(f"extractvalue {pair_type(wide)} {pair}, {part}") for part in (0, 1)]
         self.pairs[index] = (self._unpacked(values[0], wide, len(angles)), self._unpacked(values[1], wide, len(angles)))

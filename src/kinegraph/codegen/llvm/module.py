@@ -25,7 +25,7 @@ from kinegraph.codegen.llvm.batch import (
     fill_with_nan,
 )
 from kinegraph.codegen.llvm.body import angle_lanes, body_functions, body_with_substitution, substitute_function
-from kinegraph.codegen.llvm.sincos import sincos_function
+from kinegraph.codegen.llvm.sincos import sign_of_sine_function, sincos_function
 from kinegraph.codegen.program.binding import SCALAR_ENTRY, Bound, Emission
 from kinegraph.codegen.program.instructions import Chunks, Instruction, Op, Program, cut
 from kinegraph.codegen.program.lowering import lower, rounded
@@ -212,6 +212,8 @@ def _module(program: Program, emission: Emission, widths: set[int], *functions: 
     groups = sum(one.op is Op.SINCOS for one in program.instructions)
     inline = groups <= _INLINED_SINES
     sines = [sincos_function(Lanes(width), emission.fused, inline) for width in sorted(widths)] if groups else []
+    if program.signs:
+        sines += [sign_of_sine_function(Lanes(width), emission.fused) for width in sorted(widths)]
     return "\n".join(
         [library_declarations() + HEAP_DECLARATIONS + PREFETCH_DECLARATION, *sines, *functions, _ATTRIBUTES]
     )

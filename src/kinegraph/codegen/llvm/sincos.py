@@ -11,6 +11,7 @@ give NaN on either way.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import nan
 
 from kinegraph.codegen.llvm.assembly import Lanes, Writer, library_function
 
@@ -46,6 +47,11 @@ def sincos_function(lanes: Lanes, fused: bool, inline: bool) -> str:
     `fused` says that the processor has fused multiply-add.
     """
     return _slow(lanes) + _Fast(lanes, fused).text("alwaysinline" if inline else "noinline")
+
+
+def sign_of_sine_function(lanes: Lanes, fused: bool) -> str:
+    """Define `@sign_of_sineN`: numbers with the signs of the sines of N angles; NaN for huge angles."""
+    return _Sign(lanes, fused).function()
 
 
 def _slow(lanes: Lanes) -> str:
@@ -160,3 +166,27 @@ class _Fast:
         bits = define(f"bitcast {lanes.type} {value} to {lanes.integer}")
         bits = define(f"xor {lanes.integer} {bits}, {sign}")
         return define(f"bitcast {lanes.integer} {bits} to {lanes.type}")
+
+
+class _Sign(_Fast):
+    """The sign of a sine: with x = k pi + r, |r| <= pi/2, it is that of r, changed if k is odd."""
+
+    def function(self) -> str:
+        lanes, literal, define = self.lanes, self.lanes.literal, self.writer.define
+        shifted = self.fma("%x", literal(_TWO_OVER_PI / 2), literal(_ROUNDER))
+        multiple = self.subtract(shifted, literal(_ROUNDER))
+        rest = "%x"
+        for part in _FUSED_PARTS if self.fused else _SPLIT_PARTS:
+            rest = self.fma(multiple, literal(-2 * part), rest)
+        bits = define(f"bitcast {lanes.type} {shifted} to {lanes.integer}")
+        odd = define(f"shl {lanes.integer} {bits}, {lanes.integer_literal(63)}")
+        bits = define(f"bitcast {lanes.type} {rest} to {lanes.integer}")
+        bits = define(f"xor {lanes.integer} {bits}, {odd}")
+        sign = define(f"bitcast {lanes.integer} {bits} to {lanes.type}")
+        size = define(f"call {lanes.type} @llvm.fabs.{lanes.suffix}({lanes.type} %x)")
+        known = define(f"fcmp ole {lanes.type} {size}, {literal(_FUSED_BOUND if self.fused else _SPLIT_BOUND)}")
+        kinds = f"{lanes.condition} {known}, {lanes.type}"
+        self.writer.do(f"ret {lanes.type} {define(f'select {kinds} {sign}, {lanes.type} {literal(nan)}')}")
+        return self.writer.function(
+            f"define internal {lanes.type} @sign_of_sine{lanes.count}({lanes.type} %x) alwaysinline #0"
+        )

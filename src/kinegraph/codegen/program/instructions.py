@@ -6,6 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cached_property
+from math import isnan
 from typing import NamedTuple
 
 # The program every language prints: single assignments in the order they are computed.
@@ -40,6 +42,9 @@ class Op(Enum):
 #: What is written where it is used and never computed.
 LEAVES = frozenset((Op.INPUT, Op.LITERAL, Op.LITERALS))
 
+
+#: What hands on an operand as it is.
+_PASSED_ON = frozenset((Op.SIN, Op.JOIN, Op.PICK))
 
 #: How arithmetic is written in nearly every language.
 FORMS: dict[Op, str] = {
@@ -78,6 +83,24 @@ class Program:
     def width(self, index: int) -> int:
         """How many lanes an instruction computes."""
         return self.widths[index] if self.widths else 1
+
+    @cached_property
+    def signs(self) -> frozenset[int]:
+        """The SINCOS of which only the signs of sines matter: they guard values, which are NaN otherwise."""
+        valued: set[int] = set()
+        for index in reversed(range(len(self.instructions))):
+            one = self.instructions[index]
+            if one.op in _PASSED_ON:
+                valued.update(one.operands if index in valued else ())
+            else:
+                valued.update(one.operands[1:] if self._is_guard(one) else one.operands)
+        return frozenset(k for k, one in enumerate(self.instructions) if one.op is Op.SINCOS and k not in valued)
+
+    def _is_guard(self, one: Instruction) -> bool:
+        if one.op is not Op.FUNCTION or one.detail != "select":
+            return False
+        other = self.instructions[one.operands[2]]
+        return other.op is Op.LITERAL and isnan(float(other.detail))
 
     def __repr__(self) -> str:
         return f"<program: {len(self.instructions)} instructions, {self.input_size} numbers -> {self.output_size}>"
