@@ -143,6 +143,7 @@ def _verdicts(scheme: int) -> str:
 _PHONE = (
     "@media(max-width:40rem){body{margin:1rem auto;font-size:15px}h1{font-size:1.5rem}"
     "table.sums td,table.sums th{padding:.25rem .35rem;font-size:.8rem}"
+    "table.sums th.n{writing-mode:vertical-rl;transform:rotate(180deg);text-align:left}"
     "table.entries,.entries tbody{display:block}.entries tr{display:grid;grid-template-columns:1fr 1fr auto;"
     "border-bottom:1px solid #8884;padding:.35rem 0}.entries td,.entries th{border:0;padding:.05rem .3rem;"
     "max-width:none;white-space:normal;overflow-wrap:anywhere;text-align:left}"

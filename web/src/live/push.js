@@ -1,39 +1,28 @@
 // Pull a body with the mouse or a finger: a spring and damper between the body's point and the pointer.
-import { ArrowHelper, Plane, Raycaster, Vector2, Vector3 } from "three";
+import { ArrowHelper, Vector3 } from "three";
+import { Pointer } from "../scene/pointer.js";
 
 const FREQUENCY = 2 * Math.PI * 0.8; // of the pulled body alone on the spring
 const DAMPING = 0.7;
 
 export function bindPush(stage, model, clock, moved) {
   const canvas = stage.renderer.domElement;
-  const ray = new Raycaster();
+  const pointer = new Pointer(stage);
   const arrow = new ArrowHelper(new Vector3(1, 0, 0), new Vector3(), 1, "#e8590c");
   arrow.visible = false;
   stage.scene.add(arrow);
   let held = null;
 
-  const aim = (event) => {
-    const box = canvas.getBoundingClientRect();
-    const x = ((event.clientX - box.left) / box.width) * 2 - 1;
-    const y = 1 - ((event.clientY - box.top) / box.height) * 2;
-    ray.setFromCamera(new Vector2(x, y), stage.camera);
-  };
-  const pick = () => {
-    for (const hit of ray.intersectObjects(stage.assembly.links.slice(1), true)) {
-      let object = hit.object;
-      while (object && !stage.assembly.links.includes(object)) object = object.parent;
-      const link = stage.assembly.links.indexOf(object);
-      const body = stage.data.bodies.findIndex((one) => one.link === link);
-      if (body >= 0) return { body, link, local: hit.point.clone().applyMatrix4(model.matrix(link).invert()), at: hit.point };
-    }
-    return null;
+  const pick = (event) => {
+    const hit = pointer.pick(event);
+    const body = hit ? stage.data.bodies.findIndex((one) => one.link === hit.link) : -1;
+    return body < 0 ? null : { ...hit, body };
   };
   canvas.addEventListener("pointerdown", (event) => {
     if (event.button) return;
-    aim(event);
-    held = pick();
+    held = pick(event);
     if (!held) return;
-    held.plane = new Plane().setFromNormalAndCoplanarPoint(stage.camera.getWorldDirection(new Vector3()), held.at);
+    pointer.hold(held.at);
     held.target = held.at.clone();
     held.before = held.at.clone();
     stage.controls.enabled = false;
@@ -41,9 +30,7 @@ export function bindPush(stage, model, clock, moved) {
     clock.play();
   }, { capture: true });
   canvas.addEventListener("pointermove", (event) => {
-    if (!held) return;
-    aim(event);
-    ray.ray.intersectPlane(held.plane, held.target);
+    if (held) held.target = pointer.target(event) ?? held.target;
   });
   const release = () => {
     if (!held) return;

@@ -13,6 +13,7 @@ const IN_JOINTS = ["torsion", "brake"];
 const ARROWS = ["force", "moment"];
 const SEE_THROUGH = 0.22; // of an ellipsoid where bars or shapes show the body
 const HUGE = 0.6; // of the mechanism: ellipsoids that large hide more than they tell, and are off at first
+const LEG = 0.2; // of its largest length: what never becomes shorter is a leg, not a slider
 const BODILY = 0.5; // where nothing else does, but other bodies must be seen through it
 
 export class Assembly {
@@ -102,10 +103,17 @@ export class Assembly {
   }
 
   #joint(part) {
+    if (part.kind === "prismatic" && !part.grounded) return this.#leg(part);
     this.#layer("joints", part.link, shapes.joint(part, this.size));
     if (!part.grounded) return;
     const held = part.kind === "prismatic" ? railEnds(part, this.size) : bracket(part.place, this.#away(part), this.size);
     this.#layer("supports", 0, held);
+  }
+
+  // What slides on a moving link is on a rod from there to itself, which pierces nothing.
+  #leg(part) {
+    const ends = [{ link: part.link, position: part.place.slice(0, 3) }, { link: part.moves, position: [0, 0, 0] }];
+    this.#between("rod", ends, "joints");
   }
 
   // Where the bracket of a pivot goes: up if the link hangs below it, else down.
@@ -157,25 +165,32 @@ export class Assembly {
   }
 
   #connect(part) {
-    const ends = part.rail ? [this.#railEnd(part), part.ends[1]] : part.ends;
+    this.#between(part.kind, part.rail ? [this.#railEnd(part), part.ends[1]] : part.ends, "elements");
+  }
+
+  #between(kind, ends, layer) {
     const [from, to] = ends.map((end) => this.motion.point(end.link, end.position, this.motion.times[0]));
-    const group = connection(part.kind, this.size, from.distanceTo(to));
+    const group = connection(kind, this.size, from.distanceTo(to));
     this.connections.push({ group, ends });
-    this.layers.elements.push(group);
+    this.layers[layer].push(group);
     this.root.add(group);
   }
 
-  // A spring along a rail begins before the nearest place the slider comes to.
+  // A spring along a rail begins before the nearest place the slider comes to; in a leg, which stays long, where the leg
+  // does.
   #railEnd({ ends: [fixed, moving], rail }) {
     const along = new Vector3(...rail);
     const origin = new Vector3(...fixed.position);
     const step = Math.max(1, Math.floor(this.motion.times.length / 60));
-    let nearest = 0;
+    let [nearest, farthest] = [Infinity, -Infinity];
     for (let frame = 0; frame < this.motion.times.length; frame += step) {
       const time = this.motion.times[frame];
       const local = this.motion.point(moving.link, moving.position, time).applyMatrix4(this.motion.matrix(fixed.link, time).invert());
-      nearest = Math.min(nearest, local.sub(origin).dot(along));
+      const reached = local.sub(origin).dot(along);
+      [nearest, farthest] = [Math.min(nearest, reached), Math.max(farthest, reached)];
     }
+    if (fixed.link > 0 && nearest > LEG * farthest) return fixed;
+    nearest = Math.min(nearest, 0);
     return { link: fixed.link, position: origin.addScaledVector(along, nearest - 0.4 * this.size).toArray() };
   }
 

@@ -67,7 +67,14 @@ function rope(size) {
   return { group: new Group().add(line), stretch: (now) => (line.scale.y = now) };
 }
 
+// What slides in a leg.
+function rod(size) {
+  const bar = solid(new CylinderGeometry(0.014 * size, 0.014 * size, 1, round(16)), DARK);
+  return { group: new Group().add(bar), stretch: (now) => (bar.scale.y = now) };
+}
+
 const CONNECTIONS = {
+  rod,
   spring,
   rope,
   damper: (size, length) => telescope(size, length, OIL),

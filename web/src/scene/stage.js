@@ -131,7 +131,7 @@ export class Stage {
 
   // A motion so far that the mechanism would be a speck in a picture of all of it.
   get goesFar() {
-    return this.sphere.radius > 12 * this.assembly.size;
+    return this.sphere.radius > 20 * this.assembly.size;
   }
 
   // The camera goes with a body's center of mass; null for none.
