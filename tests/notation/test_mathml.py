@@ -21,8 +21,10 @@ def text_of(markup: str) -> str:
     [
         ("q1", "<msub><mi>q</mi><mrow><mn>1</mn></mrow></msub>"),
         ("teta$L", "<msub><mi>θ</mi><mrow><mi>L</mi></mrow></msub>"),
-        ("Lambda", "<mi>Λ</mi>"),
-        ("fi'", '<mover accent="true"><mi>φ</mi><mo>˙</mo></mover>'),
+        ("Lambda$", "<mi>Λ</mi>"),
+        ("mu", '<mi class="word">mu</mi>'),
+        ("μ1", "<msub><mi>μ</mi><mrow><mn>1</mn></mrow></msub>"),
+        ("fi$'", '<mover accent="true"><mi>φ</mi><mo>˙</mo></mover>'),
         ("q''", '<mover accent="true"><mi>q</mi><mo>¨</mo></mover>'),
         ("Jbx", '<mi class="word">Jbx</mi>'),
         ("panda_joint1'", "<mrow><mtext>panda_joint1</mtext><mo>′</mo></mrow>"),

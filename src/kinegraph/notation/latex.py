@@ -52,15 +52,20 @@ def symbol_name(symbol: Symbol) -> str:
     return name_latex(base, len(symbol.name) - len(base))
 
 
-def name_latex(name: str, dots: int = 0) -> str:
-    """A name as a stem with an index: digits, and the text after `$` or `_`, are the index."""
+def name_latex(name: str, dots: int = 0, *, greek: bool | None = None) -> str:
+    """A name as a stem with an index: digits, and the text after `$` or `_`, are the index.
+
+    greek: whether `mu` means the letter; by default only in names with `$`, the convention of KiDyM. The letter itself,
+    μ, is always one.
+    """
+    greek = "$" in name if greek is None else greek
     name = unicodedata.normalize("NFKC", name)
     match = re.fullmatch(r"([^\W\d_]+)(\d\w*)?((?:[$_]\w*)*)", name.replace("$", "_"))
     if match is None:
         return _dotted(rf"\mathtt{{{escaped(name)}}}", dots)
     indices = [part for part in (match[2] or "", *match[3].split("_")) if part]
-    stem = _dotted(_word(match[1]), dots)
-    return f"{stem}_{{{','.join(map(_index, indices))}}}" if indices else stem
+    stem = _dotted(_word(match[1], greek), dots)
+    return f"{stem}_{{{','.join(_index(part, greek) for part in indices)}}}" if indices else stem
 
 
 def _dotted(stem: str, dots: int) -> str:
@@ -68,9 +73,9 @@ def _dotted(stem: str, dots: int) -> str:
     return f"{accent}{{{stem}}}" if accent else stem
 
 
-def _word(word: str) -> str:
+def _word(word: str, greek_names: bool) -> str:
     """A stem: a Greek letter by name or character, a single letter, or a word."""
-    if word in GREEK:
+    if greek_names and word in GREEK:
         return GREEK[word]
     if len(word) == 1 and (greek := _greek_character(word)):
         return greek
@@ -79,10 +84,11 @@ def _word(word: str) -> str:
     return word if len(word) == 1 else rf"\mathit{{{word}}}"
 
 
-def _index(part: str) -> str:
+def _index(part: str, greek_names: bool) -> str:
     if part.isascii() and part.isalnum():
-        return GREEK.get(part) or (part if len(part) == 1 or part[0].isdigit() else rf"\mathrm{{{part}}}")
-    return _word(part) if part.isalpha() else rf"\text{{{escaped(part)}}}"
+        letter = GREEK.get(part) if greek_names else None
+        return letter or (part if len(part) == 1 or part[0].isdigit() else rf"\mathrm{{{part}}}")
+    return _word(part, greek_names) if part.isalpha() else rf"\text{{{escaped(part)}}}"
 
 
 def _greek_character(letter: str) -> str | None:
@@ -207,7 +213,7 @@ def _quantity_latex(name: EntryName) -> str:
         text = rf"\mathrm{{{escaped(name.word)}}}"
     else:
         upper = [name.letter.upper, *(part for part in name.of.split(":") if part)]
-        text = name_latex(name.letter.stem, name.letter.dots)
+        text = name_latex(name.letter.stem, name.letter.dots, greek=True)
         text += f"^{{{','.join(_upper(part) for part in upper if part)}}}" if any(upper) else ""
         text = rf"{{}}^{{{_upper(name.frame)}}}{text}" if name.frame else text
     lower = ",".join(index if index.isdigit() else name_latex(index) for index in name.indices)

@@ -33,8 +33,12 @@ def symbol_mathml(symbol: Symbol) -> str:
     return name_mathml(symbol.name)
 
 
-def name_mathml(name: str) -> str:
-    """A name as a stem with an index: digits, and the text after `$` or `_`, are the index. Primes become dots."""
+def name_mathml(name: str, *, greek: bool | None = None) -> str:
+    """A name as a stem with an index: digits, and the text after `$` or `_`, are the index. Primes become dots.
+
+    greek: whether `mu` means the letter, as in `name_latex`.
+    """
+    greek = "$" in name if greek is None else greek
     base = name.rstrip("'")
     dots = len(name) - len(base)
     normalized = unicodedata.normalize("NFKC", base).replace("$", "_")
@@ -42,7 +46,7 @@ def name_mathml(name: str) -> str:
     if match is None or len(normalized) > _LONGEST:
         return f"<mrow><mtext>{escape(base)}</mtext>{f'<mo>{chr(8242) * dots}</mo>' if dots else ''}</mrow>"
     indices = [part for part in (match[2] or "", *match[3].split("_")) if part]
-    return _indexed(_dotted(_word(match[1]), dots), "<mo>,</mo>".join(map(_index, indices)))
+    return _indexed(_dotted(_word(match[1], greek), dots), "<mo>,</mo>".join(_index(part, greek) for part in indices))
 
 
 def _indexed(stem: str, index: str) -> str:
@@ -53,16 +57,16 @@ def _dotted(stem: str, dots: int) -> str:
     return f'<mover accent="true">{stem}<mo>{_ACCENTS.get(dots, "⃛")}</mo></mover>' if dots else stem
 
 
-def _word(word: str) -> str:
+def _word(word: str, greek_names: bool) -> str:
     """A stem: a Greek letter by its name, a single letter, or a word."""
-    letter = greek_letter(word) or word
+    letter = (greek_letter(word) if greek_names else None) or word
     return f"<mi>{escape(letter)}</mi>" if len(letter) == 1 else f'<mi class="word">{escape(letter)}</mi>'
 
 
-def _index(part: str) -> str:
+def _index(part: str, greek_names: bool) -> str:
     if part.isdigit():
         return f"<mn>{part}</mn>"
-    letter = greek_letter(part) or part
+    letter = (greek_letter(part) if greek_names else None) or part
     return f"<mi>{escape(letter)}</mi>" if len(letter) == 1 else f"<mtext>{escape(letter)}</mtext>"
 
 
@@ -175,7 +179,7 @@ def _quantity_mathml(name: EntryName) -> str:
     if name.letter is None:
         text = f"<mi>{escape(name.word)}</mi>"
         return f"<msub>{text}<mrow>{lower}</mrow></msub>" if lower else text
-    text = name_mathml(name.letter.stem + "'" * name.letter.dots)
+    text = name_mathml(name.letter.stem + "'" * name.letter.dots, greek=True)
     upper = [part for part in (name.letter.upper, *name.of.split(":")) if part]
     above = "<mo>,</mo>".join(f"<mi>{escape(part)}</mi>" for part in upper)
     if name.frame:
