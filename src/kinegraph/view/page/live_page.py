@@ -136,9 +136,9 @@ def _reactions(
 ) -> tuple[tuple[str, ...], Graph | None]:
     """The forces of joints on their bodies, in the fixed frame, and these bodies; none if they are too many, or are
     not determined."""
-    carried = {body.name: frames.body(body.name).link for body in mechanism.bodies}
-    bases = {body.name: carried[body.base] if body.base else 0 for body in mechanism.bodies}
-    bodies = tuple(name for name, link in carried.items() if link != bases[name])  # welded ones have no joint
+    links = {body.name: frames.body(body.name).link for body in mechanism.bodies}
+    bases = {body.name: links[body.base] if body.base else 0 for body in mechanism.bodies}
+    bodies = tuple(name for name, link in links.items() if link != bases[name])  # welded ones have no joint
     if len(mechanism.layout.velocities) > _MOST_REACTING or mechanism.states or not bodies:
         return (), None
     try:
