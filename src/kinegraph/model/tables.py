@@ -7,13 +7,14 @@ expression, and its derivatives are the exact derivatives of its pieces.
 from __future__ import annotations
 
 import math
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -223,6 +224,8 @@ def checked(table: Table) -> None:
             remedy="use fewer points, a spline needs far fewer than a linear table; or give a signal of time as "
             "samples of an input",
         )
+    if any(abs(number) > sys.float_info.max for number in chain(*table.axes, table.values)):
+        raise ModelError(f"the table {table.name} has a number beyond 1.8e308", remedy="choose other units")
     for axis in table.axes:
         for before, after in pairwise(axis):
             if after <= before:
