@@ -2,7 +2,7 @@
 
 `python -m benchmarks runtime-parameters [FILE ...]` takes robot files, by default arms and robots of the library and,
 if it is installed, of example-robot-data. Each kernel runs in short bursts in turn with its partner, so only the ratio
-means something. A batch has one row of parameters for every state.
+means something. A batch has one row of parameters for every state, or one row that all states share.
 """
 
 from __future__ import annotations
@@ -31,7 +31,10 @@ _BURSTS, _BURST = 15, 0.02
 
 @dataclass(frozen=True)
 class Row:
-    """One quantity of a robot: parameters, nanoseconds with constants and with parameters, of calls and of batches."""
+    """One quantity of a robot: parameters, nanoseconds with constants and with parameters, of calls and of batches.
+
+    shared: of a batch whose states share the parameters, times the ratio of the two runs with constants.
+    """
 
     robot: str
     quantity: str
@@ -40,6 +43,7 @@ class Row:
     call: float
     batch_constant: float
     batch: float
+    shared: float
     difference: float
 
 
@@ -83,8 +87,13 @@ def measured(name: str, mechanism: kg.Mechanism, quantity: str) -> Row:
     difference = float(np.abs(outs[0] - outs[1]).max() / np.abs(outs[0]).max())
     calls = in_turn(*(lambda k=k, g=g: k(*g) for k, g in zip(kernels, single, strict=True)))
     batches = in_turn(*(lambda k=k, g=g, o=o: k.batch(*g, out=o) for k, g, o in zip(kernels, many, outs, strict=True)))
+    shared = [*many[0:1], arguments(kernels[1], rows | {"p": values})]
+    same = in_turn(*(lambda k=k, g=g, o=o: k.batch(*g, out=o) for k, g, o in zip(kernels, shared, outs, strict=True)))
     plain, with_parameters = (1e9 * one / STATES for one in batches)
-    return Row(name, quantity, len(runtime), 1e9 * calls[0], 1e9 * calls[1], plain, with_parameters, difference)
+    ratio = same[1] / same[0]
+    return Row(
+        name, quantity, len(runtime), 1e9 * calls[0], 1e9 * calls[1], plain, with_parameters, ratio * plain, difference
+    )
 
 
 def robots(files: Sequence[str]) -> list[tuple[str, kg.Mechanism]]:
@@ -108,14 +117,16 @@ def main() -> None:
     options = parser.parse_args()
     rows = [measured(name, one, word) for name, one in robots(options.files) for word in ("tau", "qdd")]
     print(
-        "| robot | quantity | parameters | call, ns | with parameters | ratio | batch, ns | with | ratio | difference |"
+        "| robot | quantity | parameters | call, ns | with parameters | ratio | batch, ns | a row each | ratio | "
+        "shared | ratio | difference |"
     )
-    print("|---" * 10 + "|")
+    print("|---" * 12 + "|")
     for row in rows:
-        ratios = row.call / row.call_constant, row.batch / row.batch_constant
+        ratios = (row.call / row.call_constant, row.batch / row.batch_constant, row.shared / row.batch_constant)
         print(
             f"| {row.robot} | {row.quantity} | {row.parameters} | {row.call_constant:.0f} | {row.call:.0f} | "
-            f"{ratios[0]:.2f} | {row.batch_constant:.1f} | {row.batch:.1f} | {ratios[1]:.2f} | {row.difference:.0e} |"
+            f"{ratios[0]:.2f} | {row.batch_constant:.1f} | {row.batch:.1f} | {ratios[1]:.2f} | "
+            f"{row.shared:.1f} | {ratios[2]:.2f} | {row.difference:.0e} |"
         )
     if options.json:
         options.json.write_text(json.dumps([asdict(row) for row in rows], indent=1), encoding="utf-8")

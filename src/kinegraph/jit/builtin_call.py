@@ -195,8 +195,8 @@ def _unless(condition: str, target: str, next_label: str) -> str:
     return f"  br i1 %{condition}, label %{next_label}, label %{target}\n{next_label}:\n"
 
 
-def _is_array(name: str, flags: int, rank: str) -> str:
-    """Bail out unless %name is an array of float64 with these flags and this rank (an i64)."""
+def _is_array(name: str, flags: int, rank: str | None) -> str:
+    """Bail out unless %name is an array of float64 with these flags and this rank (an i64; None: any)."""
     text = _load(f"{name}.type", "i64", name, _TYPE) + f"  %{name}.ok1 = icmp eq i64 %{name}.type, %array_type\n"
     text += _unless(f"{name}.ok1", "bail", f"{name}.typed")
     text += _load(f"{name}.dtype", "i64", name, _DESCRIPTION)
@@ -205,7 +205,8 @@ def _is_array(name: str, flags: int, rank: str) -> str:
     text += _load(f"{name}.flags", "i32", name, _FLAGS) + f"  %{name}.set = and i32 %{name}.flags, {flags}\n"
     text += f"  %{name}.ok3 = icmp eq i32 %{name}.set, {flags}\n" + _unless(f"{name}.ok3", "bail", f"{name}.flat")
     text += _load(f"{name}.rank32", "i32", name, _DIMENSIONS) + f"  %{name}.rank = sext i32 %{name}.rank32 to i64\n"
-    text += f"  %{name}.ok4 = icmp eq i64 %{name}.rank, {rank}\n" + _unless(f"{name}.ok4", "bail", f"{name}.ranked")
+    if rank is not None:
+        text += f"  %{name}.ok4 = icmp eq i64 %{name}.rank, {rank}\n" + _unless(f"{name}.ok4", "bail", f"{name}.ranked")
     return text + _load(f"{name}.shape", "ptr", name, _SHAPE) + _load(f"{name}.data", "ptr", name, _DATA)
 
 
@@ -289,6 +290,7 @@ entry:
   %sizes = getelementptr i64, ptr %table, i64 {_SIZES_PLACE}
   %shape = getelementptr i64, ptr %table, i64 {_SHAPE_PLACE}
   %arrays = alloca ptr, i64 %arguments
+  %strides = alloca i64, i64 %arguments
   %whole = alloca i64, i64 {_MOST_DIMENSIONS + 1}
   %result = alloca ptr
   %rank1 = add i64 %rank, 1
@@ -298,26 +300,43 @@ entry:
   br label %next
 next:
   %k = phi i64 [0, %begin], [%k1, %fitting]
-  %rows = phi i64 [0, %begin], [%count, %fitting]
+  %rows = phi i64 [-1, %begin], [%rows1, %fitting]
   %done = icmp eq i64 %k, %arguments
   br i1 %done, label %complete, label %argument
 argument:
   %arg.place = getelementptr ptr, ptr %args, i64 %k
   %arg = load ptr, ptr %arg.place
-{_is_array("arg", _READABLE, "2")}
+{_is_array("arg", _READABLE, None)}
   %size.place = getelementptr i64, ptr %sizes, i64 %k
   %size = load i64, ptr %size.place
-  %count = load i64, ptr %arg.shape
+  %length = load i64, ptr %arg.shape
+  %row.given = icmp eq i64 %arg.rank, 2
+  br i1 %row.given, label %table.given, label %shared.given
+shared.given:
+  %line = icmp eq i64 %arg.rank, 1
+{_unless("line", "bail", "shared.line")}
+  %several = icmp ne i64 %size, 1
+{_unless("several", "bail", "shared.several")}
+  %all.given = icmp eq i64 %length, %size
+{_unless("all.given", "bail", "shared.fits")}
+  br label %fitting
+table.given:
   %width.place = getelementptr i64, ptr %arg.shape, i64 1
   %width = load i64, ptr %width.place
   %wide = icmp eq i64 %width, %size
 {_unless("wide", "bail", "counted")}
-  %first = icmp eq i64 %k, 0
-  %same = icmp eq i64 %count, %rows
+  %first = icmp eq i64 %rows, -1
+  %same = icmp eq i64 %length, %rows
   %either = or i1 %first, %same
-{_unless("either", "bail", "fitting")}
+{_unless("either", "bail", "table.fits")}
+  br label %fitting
+fitting:
+  %rows1 = phi i64 [%rows, %shared.fits], [%length, %table.fits]
+  %stride = phi i64 [0, %shared.fits], [%size, %table.fits]
   %array.place = getelementptr ptr, ptr %arrays, i64 %k
   store ptr %arg.data, ptr %array.place
+  %stride.place = getelementptr i64, ptr %strides, i64 %k
+  store i64 %stride, ptr %stride.place
   %k1 = add i64 %k, 1
   br label %next
 complete:
@@ -373,7 +392,11 @@ overlap:
   %in.first = ptrtoint ptr %in to i64
   %in.size.at = getelementptr i64, ptr %sizes, i64 %s
   %in.size = load i64, ptr %in.size.at
-  %in.numbers = mul i64 %in.size, %rows
+  %in.stride.at = getelementptr i64, ptr %strides, i64 %s
+  %in.stride = load i64, ptr %in.stride.at
+  %in.shared = icmp eq i64 %in.stride, 0
+  %in.rows = select i1 %in.shared, i64 1, i64 %rows
+  %in.numbers = mul i64 %in.size, %in.rows
   %in.bytes = mul i64 %in.numbers, 8
   %in.end = add i64 %in.first, %in.bytes
   %before = icmp ule i64 %in.end, %out.first
@@ -390,7 +413,7 @@ compute:
   %data = phi ptr [%new.data, %allocated], [%out.data, %kept]
   store ptr %data, ptr %result
   %thread = call ptr %release()
-  call void %code(i64 0, i64 %rows, ptr %arrays, ptr %sizes, ptr %result)
+  call void %code(i64 0, i64 %rows, ptr %arrays, ptr %strides, ptr %result)
   call void %acquire(ptr %thread)
   ret ptr %y
 failed:

@@ -396,27 +396,46 @@ class Row:
     wanted: frozenset[int]
 
 
+@dataclass(frozen=True)
+class Early:
+    """What `@early(x, y, s)` computes from one argument alone: its number, and how many values.
+
+    Where all rows of this argument are the same (its stride is zero), this is computed once for all states.
+    """
+
+    argument: int
+    values: int
+
+
 _HEAD = "define void @kinegraph_batch(i64 %first, i64 %last, ptr %arguments, ptr %strides, ptr %results) #0"
 
 
-def batch_function(lanes: Lanes, inputs: Sequence[Row], entries: Sequence[Sequence[int | float]], scratch: int) -> str:
+def batch_function(
+    lanes: Lanes, inputs: Sequence[Row], entries: Sequence[Sequence[int | float]], scratch: int,
+    early: Early | None = None,
+) -> str:  # fmt: skip
     """Define `@kinegraph_batch(first, last, arguments, strides, results)`.
 
     It computes the rows first <= i < last; `arguments` and `results` point to arrays of pointers, `strides` to the
     row strides of the arguments in doubles. Rows of a result follow each other without gaps. `inputs` are the rows
     of the arguments, `entries` says for every result which of the values that the body computes, or which
-    constants, a row is made of; `scratch` is what the body needs.
+    constants, a row is made of; `scratch` is what the body needs. `early`: values that the body reads behind the
+    arguments.
     """
     results = Results(lanes, entries)
-    return "\n".join([*results.functions(), _Batch(lanes, inputs, results, scratch).text()])
+    return "\n".join([*results.functions(), _Batch(lanes, inputs, results, scratch, early).text()])
 
 
 class _Batch:
-    def __init__(self, lanes: Lanes, inputs: Sequence[Row], outputs: Results, scratch: int) -> None:
+    def __init__(
+        self, lanes: Lanes, inputs: Sequence[Row], outputs: Results, scratch: int, early: Early | None
+    ) -> None:
         self.lanes = lanes
         self.inputs = inputs
         self.outputs = outputs
-        self.workspace = Scratch(lanes, sum(row.size for row in inputs) + outputs.vectors + scratch)
+        self.early = early
+        values = early.values if early else 0
+        self.workspace = Scratch(lanes, sum(row.size for row in inputs) + values + outputs.vectors + scratch)
         self.writer = Writer()
         self.arguments = self._table("ptr", "%arguments", len(inputs))
         self.strides = self._table("i64", "%strides", len(inputs))
@@ -434,7 +453,8 @@ class _Batch:
     def _loop(self, workspace: str) -> None:
         writer, before = self.writer, self.writer.block
         limit = writer.define("sub i64 %last, 1")
-        *x_parts, y = self._parts(workspace)
+        *x_parts, behind = self._parts(workspace)
+        y = writer.element(behind, self.early.values, self.lanes.type) if self.early else behind
         self.outputs.put_constants(writer, y)
         writer.do("br label %head")
         writer.begin("head")
@@ -442,25 +462,49 @@ class _Batch:
         writer.do("%more = icmp slt i64 %i, %last")
         writer.do("br i1 %more, label %block, label %done")
         writer.begin("block")
-        self._block(workspace, x_parts, y, limit)
+        self._block(workspace, x_parts, behind, y, limit)
         writer.do("br label %latch")
         writer.begin("latch")
         writer.do(f"%next = add i64 %i, {self.lanes.count}")
         writer.do("br label %head")
         writer.begin("done")
 
-    def _block(self, x: str, x_parts: Sequence[str], y: str, limit: str) -> None:
+    def _block(self, x: str, x_parts: Sequence[str], behind: str, y: str, limit: str) -> None:
         writer, results = self.writer, list(enumerate(zip(self.results, self.outputs.sizes, strict=True)))
         rows = self._rows(limit)
         if sum(self.outputs.sizes) > sum(row.size for row in self.inputs):  # else writing takes little of the time
             for number, (pointer, size) in results:
                 self.outputs.prefetch_rows(writer, number, self._addresses(pointer, ["%i"], size)[0])
-        for part, row, pointer, stride in zip(x_parts, self.inputs, self.arguments, self.strides, strict=True):
-            gather(writer, self.lanes, self._addresses(pointer, rows, stride), row.size, row.wanted, part)
         scratch = writer.element(y, self.outputs.vectors, self.lanes.type)
+        for number, part in enumerate(x_parts):
+            if self.early is None or number != self.early.argument:
+                self._gather(number, rows, part)
+        if self.early is not None:
+            self._compute_early(self.early.argument, x, x_parts, behind, scratch, rows)
         writer.do(f"call void @body(ptr {x}, ptr {y}, ptr {scratch})")
         for number, (pointer, size) in results:
             self.outputs.write(writer, number, self._addresses(pointer, rows, size), y)
+
+    def _gather(self, number: int, rows: Sequence[str], part: str) -> None:
+        """Copy the rows of an argument to vectors."""
+        row, addresses = self.inputs[number], self._addresses(self.arguments[number], rows, self.strides[number])
+        gather(self.writer, self.lanes, addresses, row.size, row.wanted, part)
+
+    def _compute_early(
+        self, number: int, x: str, x_parts: Sequence[str], behind: str, scratch: str, rows: Sequence[str]
+    ) -> None:
+        """What follows from one argument alone: in the first block, and in every block if its rows differ."""
+        writer = self.writer
+        begins = writer.define("icmp eq i64 %i, %first")
+        differ = writer.define(f"icmp ne i64 {self.strides[number]}, 0")
+        either, labels = writer.define(f"or i1 {begins}, {differ}"), (writer.new_label(), writer.new_label())
+        writer.do(f"br i1 {either}, label %{labels[0]}, label %{labels[1]}")
+        writer.begin(labels[0])
+        self._gather(number, rows, x_parts[number])
+        if self.early is not None and self.early.values:
+            writer.do(f"call void @early(ptr {x}, ptr {behind}, ptr {scratch})")
+        writer.do(f"br label %{labels[1]}")
+        writer.begin(labels[1])
 
     def _parts(self, base: str) -> list[str]:
         """Where each argument's vectors begin, and where the last ones end."""

@@ -25,9 +25,9 @@ def body_functions(program: Program, chunks: Chunks, lanes: Lanes, inline: bool 
     texts = []
     calls = Writer()
     for number in range(len(chunks.ranges)):
-        head = f"define internal void @chunk{number}({_PARAMETERS}) noinline {lanes.on_stack}#0"
+        head = f"define internal void @{name}_chunk{number}({_PARAMETERS}) noinline {lanes.on_stack}#0"
         texts.append(_chunk(program, chunks, number, lanes).function(head))
-        calls.do(f"call void @chunk{number}(ptr %x, ptr %y, ptr %s)")
+        calls.do(f"call void @{name}_chunk{number}(ptr %x, ptr %y, ptr %s)")
     calls.do("ret void")
     texts.append(calls.function(f"define internal void @{name}({_PARAMETERS}) noinline #0"))
     return "\n".join(texts)

@@ -19,6 +19,7 @@ from kinegraph.codegen.llvm.assembly import (
 from kinegraph.codegen.llvm.batch import (
     HEAP_DECLARATIONS,
     PREFETCH_DECLARATION,
+    Early,
     Row,
     Scratch,
     batch_function,
@@ -27,11 +28,11 @@ from kinegraph.codegen.llvm.batch import (
 from kinegraph.codegen.llvm.body import angle_lanes, body_functions, body_with_substitution, substitute_function
 from kinegraph.codegen.llvm.sincos import sign_of_sine_function, sincos_function
 from kinegraph.codegen.program.binding import SCALAR_ENTRY, Bound, Emission
-from kinegraph.codegen.program.instructions import Chunks, Instruction, Op, Program, cut
+from kinegraph.codegen.program.instructions import Chunks, Instruction, Op, Program, cut, split
 from kinegraph.codegen.program.lowering import lower, rounded
 from kinegraph.codegen.simd import lower_side_by_side
 from kinegraph.graph.interpret import extended_precision
-from kinegraph.graph.node import Graph, Output, is_lookup
+from kinegraph.graph.node import Graph, Kind, Output, is_lookup
 
 # Results put together from few values.
 #
@@ -163,12 +164,31 @@ def batch_module(binding: Bound, emission: Emission) -> str:
     else:
         computed, entries = expansion(binding)
     program = lower(computed, group=1, fuse=emission.fused)
-    chunks = _cut(emission, program)
-    lanes = Lanes(emission.lanes)
-    bodies, scratch = _bodies(emission, binding.graph, program, chunks, lanes)
-    entry = batch_function(lanes, _rows(binding, program), entries, scratch)
+    lanes, rows = Lanes(emission.lanes), _rows(binding, program)
+    parts, early = _early(binding, program)
+    chunks = _cut(emission, parts[-1])
+    bodies, scratch = _bodies(emission, binding.graph, parts[-1], chunks, lanes)
+    if len(parts) > 1:
+        first = _cut(emission, parts[0])
+        bodies += "\n" + body_functions(parts[0], first, lanes, name="early")
+        scratch = max(scratch, first.scratch_size)
+    entry = batch_function(lanes, rows, entries, scratch, early)
     further = [*_library_functions(program, lanes), *_lookups(program, lanes)]
     return _module(program, emission, {emission.lanes}, *further, bodies, entry)
+
+
+def _early(binding: Bound, program: Program) -> tuple[tuple[Program, ...], Early | None]:
+    """A program split at what depends on run-time parameters alone, if they are arguments and anything does."""
+    start = 0
+    for number, argument in enumerate(binding.arguments):
+        size = len(argument.symbols)
+        if size and all(one.kind is Kind.PARAMETER for one in argument.symbols):
+            found = split(program, range(start, start + size))
+            if found is None:
+                return (program,), Early(number, 0)
+            return found, Early(number, found.early.output_size)
+        start += size
+    return (program,), None
 
 
 def _cut(emission: Emission, program: Program) -> Chunks:

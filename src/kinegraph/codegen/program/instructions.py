@@ -223,3 +223,40 @@ def _slots(program: Program, last: dict[int, int], home: list[int], chunks: int)
             size = slots[value] + width
         ending[last[value]].append(value)
     return slots, size
+
+
+# What depends on some inputs alone is computed once where these are the same for many states.
+
+
+class Split(NamedTuple):
+    """A program in two: `early` computes what follows from some inputs alone, `late` the rest.
+
+    The outputs of `early` are the further inputs of `late`, behind its own.
+    """
+
+    early: Program
+    late: Program
+
+
+def split(program: Program, inputs: range) -> Split | None:
+    """Split a program at what depends on these inputs alone; None if nothing does."""
+    alone: list[bool] = []
+    for one in program.instructions:
+        given = one.op is Op.LITERAL or (one.op is Op.INPUT and int(one.detail) in inputs)
+        alone.append(given or (one.op not in (Op.STORE, Op.INPUT) and all(alone[operand] for operand in one.operands)))
+    made = [early and one.op not in LEAVES for early, one in zip(alone, program.instructions, strict=True)]
+    used = (o for k, one in enumerate(program.instructions) if not made[k] for o in one.operands if made[o])
+    places = {value: place for place, value in enumerate(sorted(set(used)))}
+    if not places:
+        return None
+    nothing = Instruction(Op.LITERAL, (), 0.0)
+    early = [one if alone[k] else nothing for k, one in enumerate(program.instructions)]
+    early += [Instruction(Op.STORE, (value,), place) for value, place in places.items()]
+    late = [
+        Instruction(Op.INPUT, (), program.input_size + places[k]) if k in places else nothing if made[k] else one
+        for k, one in enumerate(program.instructions)
+    ]
+    return Split(
+        Program(tuple(early), program.input_size, len(places)),
+        Program(tuple(late), program.input_size + len(places), program.output_size),
+    )
