@@ -285,7 +285,9 @@ def _of_run(run: Solution, joints: Sequence[str], view: LoadView) -> JointLoads:
     names = tuple(joints) or all_joints(states.mechanism)
     rows = reaction_rows(states, names, view)
     times, sizes = states.times, _sizes(rows)
-    increasing = len(times) > 1 and bool(np.all(np.diff(times) > 0)) and bool(np.isfinite(sizes).all())
+    known = np.isfinite(sizes)
+    known = known[:, known.any(axis=0)]  # components that no time determines are NaN, as those out of a plane
+    increasing = len(times) > 1 and bool(np.all(np.diff(times) > 0)) and bool(known.all())
     if not (increasing and driving.of_states):
         return _loads(states.mechanism, times, view, rows, _largest(times, sizes), float(len(times) < 2))
     dense = between(states, driving)
