@@ -11,6 +11,8 @@ import kinegraph as kg
 from kinegraph.errors import ModelError
 from kinegraph.io.options import RobotFileOptions
 from kinegraph.io.usd import load_usd, write_usd
+from kinegraph.model.evaluate import number
+from kinegraph.model.poses import pose
 from kinegraph.model.report import FindingKind
 from tests.io.robot_numbers import Derived
 
@@ -151,6 +153,21 @@ LOOSE = """def PhysicsJoint "j" {
 }"""
 
 
+def shape(kind: str, sizes: str, name: str = "Solid", schemas: str = "") -> str:
+    return f'def {kind} "{name}" (prepend apiSchemas = ["PhysicsCollisionAPI"{schemas}]) {{\n{sizes}\n}}\n'
+
+
+def rigid(inner: str, schemas: str = "", more: str = "") -> str:
+    return f'def Xform "Bob" (prepend apiSchemas = ["PhysicsRigidBodyAPI"{schemas}]) {{\n{more}\n{inner}\n}}\n'
+
+
+MASSES = ', "PhysicsMassAPI"'
+CUBE = """point3f[] points = [(-1,-1,-1),(1,-1,-1),(1,1,-1),(-1,1,-1),(-1,-1,1),(1,-1,1),(1,1,1),(-1,1,1)]
+int[] faceVertexCounts = [4,4,4,4,4,4]
+int[] faceVertexIndices = [0,3,2,1, 4,5,6,7, 0,1,5,4, 1,2,6,5, 2,3,7,6, 3,0,4,7]
+uniform token physics:approximation = "{}" """
+
+
 def test_units_become_meters_kilograms_and_radians(tmp_path: Path) -> None:
     """A pendulum of 2 kg, 0.5 m long, in centimeters and grams, and the same in meters."""
     small = stage(BALL % ("", "50", "20", "20", "20", ""), HINGE % ("", "-50", ""), "metersPerUnit = 0.01")
@@ -187,11 +204,13 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
         ("#usda 1.0\n", "no rigid bodies"),
         ("#usda 1.0\ndef {", "not a readable USD file"),
         (stage(BALL % ("", "0", "1", "1", "1", ""), HINGE.replace("Revolute", "Distance") % ("", "0", "")), "Distance"),
-        (stage(BALL % ("", "0", "1", "1", "1", ""), LOOSE),
-         "leaves rotX, rotY, rotZ, transX, transY, transZ free"),
         (stage(BALL % ("", "0", "1", "1", "1", ""), LOOSE.replace("Bob", "No")), "does not exist"),
         (stage(BALL.replace("physics:diagonalInertia", "user:x") % (', "PhysicsCollisionAPI"', "0", "1", "1", "1", "")),
-         "computed from its collision shapes"),
+         "computed from /R/Bob, a Xform"),
+        (stage(rigid(shape("Cone", "double radius = 1"))), "computed from /R/Bob/Solid, a Cone"),
+        (stage(rigid(shape("Mesh", CUBE.replace("2,3,7,6", "2,3,7,60").format("none")))), "faces name no points"),
+        (stage(rigid(shape("Mesh", CUBE.format("boundingCube")))), "approximated by boundingCube"),
+        (stage(rigid(shape("Cube", "double size = 0"))), "a shape without volume"),
     ],
 )  # fmt: skip
 def test_errors_name_the_prim_and_the_remedy(text: str, words: str, tmp_path: Path) -> None:
@@ -228,3 +247,93 @@ def test_what_usd_does_not_support_is_refused(text: str, words: str) -> None:
 def test_export_writes_usd(tmp_path: Path) -> None:
     (path,) = kg.export("puma560", "tau", "usd", tmp_path).files
     assert kg.load(path).layout.positions == kg.load("puma560").layout.positions
+
+
+def inertia_of(text: str, folder: Path) -> np.ndarray:
+    """Mass, center, and the tensor at the center of the only body, in its axes."""
+    path = folder / "shapes.usda"
+    path.write_text(text)
+    inertia = load_usd(path, RobotFileOptions(right_angles=False)).mechanism.bodies[0].inertia
+    turn, center = pose(inertia.central)
+    moments = np.diag([number(one, {}) for one in (inertia.Jx, inertia.Jy, inertia.Jz)])
+    return np.array([number(inertia.mass, {}), *center, *(turn @ moments @ turn.T)[np.triu_indices(3)]])
+
+
+@pytest.mark.parametrize(
+    ("solids", "more", "expected"),
+    [
+        (shape("Sphere", "double radius = 0.5"), "",
+         [523.5987756, 0, 0, 0, 52.35987756, 0, 0, 52.35987756, 0, 52.35987756]),
+        (shape("Sphere", "double radius = 0.5"), "float physics:mass = 2", [2, 0, 0, 0, 0.2, 0, 0, 0.2, 0, 0.2]),
+        (shape("Cube", "double size = 2"), "float physics:density = 3", [24, 0, 0, 0, 16, 0, 0, 16, 0, 16]),
+        (shape("Mesh", CUBE.format("none")), "float physics:density = 3", [24, 0, 0, 0, 16, 0, 0, 16, 0, 16]),
+        (shape("Mesh", CUBE.format("convexHull")), "float physics:density = 3", [24, 0, 0, 0, 16, 0, 0, 16, 0, 16]),
+        (shape("Cylinder", 'double radius = 1; double height = 2; uniform token axis = "X"'), "float physics:mass = 12",
+         [12, 0, 0, 0, 6, 0, 0, 7, 0, 7]),
+        (shape("Cube", 'double size = 1; double3 xformOp:scale = (1, 2, 4); double3 xformOp:translate = (0.5, 0, 0); '
+               'uniform token[] xformOpOrder = ["xformOp:translate", "xformOp:scale"]'), "float physics:mass = 12",
+         [12, 0.5, 0, 0, 20, 0, 0, 17, 0, 5]),
+        (shape("Cube", "double size = 1; float physics:mass = 1", "A", ', "PhysicsMassAPI"')
+         + shape("Cube", 'double size = 1; float physics:mass = 3; double3 xformOp:translate = (0, 2, 0); '
+                 'uniform token[] xformOpOrder = ["xformOp:translate"]', "B", ', "PhysicsMassAPI"'), "",
+         [4, 0, 1.5, 0, 4 / 6 + 3, 0, 0, 4 / 6, 0, 4 / 6 + 3]),
+    ],
+)  # fmt: skip
+def test_mass_that_is_not_stated_is_that_of_the_collision_shapes(
+    solids: str, more: str, expected: list[float], tmp_path: Path
+) -> None:
+    found = inertia_of(stage(rigid(solids, MASSES, more), units="metersPerUnit = 1"), tmp_path)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+def test_masses_of_shapes_are_in_the_units_of_the_stage(tmp_path: Path) -> None:
+    """A cube of 100 cm and 1000 kg/m^3."""
+    text = stage(rigid(shape("Cube", "double size = 100")), units="metersPerUnit = 0.01")
+    np.testing.assert_allclose(inertia_of(text, tmp_path)[[0, 4]], [1000, 1000 / 6], rtol=1e-6)
+
+
+GENERAL = """def PhysicsJoint "General" (prepend apiSchemas = [{}]) {{
+    rel physics:body1 = </R/Bob>
+    {}
+}}"""
+
+
+def general(*locked: str, more: str = "") -> str:
+    names = ", ".join(f'"PhysicsLimitAPI:{one}"' for one in locked)
+    ends = "\n".join(f"float limit:{one}:physics:low = 1\nfloat limit:{one}:physics:high = -1" for one in locked)
+    return GENERAL.format(names, ends + more)
+
+
+@pytest.mark.parametrize(
+    ("locked", "coordinates"),
+    [
+        (("transX", "transY", "transZ", "rotX", "rotY"), ("General",)),
+        (("transY", "transZ", "rotX", "rotY", "rotZ"), ("General",)),
+        (("transX", "transY", "transZ", "rotZ"), ("General_rotX", "General_rotY")),
+        (("transY", "transZ", "rotY", "rotZ"), ("General_transX", "General_rotX")),
+        (("rotX", "rotY", "rotZ"), ("General_transX", "General_transY", "General_transZ")),
+        (("transX",), ("General_transY", "General_transZ", "General_e0", "General_e1", "General_e2", "General_e3")),
+    ],
+)
+def test_general_joints_move_in_their_free_directions(
+    locked: tuple[str, ...], coordinates: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "general.usda"
+    path.write_text(stage(BALL % ("", "0", "1", "1", "1", ""), general(*locked)))
+    mechanism = kg.load(path)
+    assert mechanism.layout.positions == coordinates
+    height = "General_rotY" if "General_rotY" in coordinates else coordinates[0]
+    assert np.isfinite(kg.simulate(mechanism, 0.1, times=2, progress=False)[height]).all()
+
+
+def test_general_joints_start_where_the_stage_puts_them(tmp_path: Path) -> None:
+    """Rotations about X, then Y: the pose of the body is that of the stage."""
+    (c, s), (d, r) = ((np.cos(half), np.sin(half)) for half in (0.3, 0.2))
+    turn = f"quatd xformOp:orient = ({c * d}, {s * d}, {c * r}, {s * r})"
+    body = (BALL % ("", "0", "1", "1", "1", turn)).replace('["xformOp:translate"]', '["xformOp:orient"]')
+    path = tmp_path / "general.usda"
+    path.write_text(stage(body, general("transX", "transY", "transZ", "rotZ")))
+    mechanism = kg.load(path)
+    values = [number(one.position, {}) for one in mechanism.coordinates]
+    np.testing.assert_allclose(values, [0.6, 0.4], atol=1e-7)
+    assert "miss" not in str(mechanism.report)

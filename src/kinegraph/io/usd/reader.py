@@ -27,6 +27,7 @@ from kinegraph.model.mechanism import (
     Inertia,
     Mechanism,
     Quaternion,
+    QuaternionCoordinates,
     Rotation,
     Shift,
     Transform,
@@ -131,24 +132,33 @@ class _Builder:
 
     # the tree
 
-    def _kind(self, joint: UsdJoint) -> JointType:
+    def _kind(self, joint: UsdJoint) -> JointType | None:
+        """The type of a joint; None for a general joint of several free directions that is none of them."""
         if joint.kind in _TREE:
             return _TREE[joint.kind]
-        if joint.kind == "PhysicsJoint" and joint.locked >= _MOVES:
-            if joint.locked >= _TURNS:
-                return JointType.FIXED
-            if not joint.locked & _TURNS:
-                return JointType.SPHERICAL
-        remedy = "write a revolute, prismatic, spherical or fixed joint, or lock other directions"
-        free_ones = ", ".join(sorted((_MOVES | _TURNS) - joint.locked)) if joint.kind == "PhysicsJoint" else ""
-        what = f"{joint.kind}{f' that leaves {free_ones} free' if free_ones else ''}"
-        raise ModelError(f"the joint {joint.path} is a {what}, which is not supported", self.place, remedy)
+        if joint.kind != "PhysicsJoint":
+            remedy = "write a revolute, prismatic, spherical, fixed or general joint"
+            raise ModelError(f"the joint {joint.path} is a {joint.kind}, which is not supported", self.place, remedy)
+        free = _free_directions(joint)
+        if not free:
+            return JointType.FIXED
+        if set(free) == _TURNS:
+            return JointType.SPHERICAL
+        if len(free) == 1:
+            return JointType.REVOLUTE if free[0] in _TURNS else JointType.PRISMATIC
+        return None
 
     def _edge(self, joint: UsdJoint) -> Edge:
         first, second = (frame.body for frame in joint.frames)
         if first == second:
             raise ModelError(f"the joint {joint.path} connects {first or 'the world'} to itself", self.place)
-        return Edge(joint.path, first or GROUND, second or GROUND, False, True, not joint.closes_loop, False)
+        may_close = self.kinds[joint.path] is not None
+        if not may_close and joint.closes_loop:
+            message = f"the joint {joint.path} with several free directions closes a loop, which is not supported"
+            raise ModelError(message, self.place, "close the loop at a joint of one axis, a spherical or a fixed joint")
+        return Edge(
+            joint.path, first or GROUND, second or GROUND, False, may_close, not joint.closes_loop, not may_close
+        )
 
     def _free_edges(self) -> list[Edge]:
         """Free joints: of one body of each part that no joint of the tree connects to the fixed frame."""
@@ -243,7 +253,8 @@ class _Builder:
         first, second = self._frame(start, joint), self._frame(end, joint)
         relative = self._relative(start, end, first, second)
         motion = self._motion(joint, kind, relative if outwards else _inverse_pose(relative), relative)
-        moves = motion.transforms if outwards or kind is JointType.SPHERICAL else inverse(motion.transforms)
+        same = outwards or any(isinstance(one, QuaternionCoordinates) for one in motion.coordinates)
+        moves = motion.transforms if same else inverse(motion.transforms)
         self._enter(self.joint_names[joint.path], motion)
         return (*first, *moves, *inverse(second))
 
@@ -262,10 +273,14 @@ class _Builder:
         return body.rotation @ rotation, body.rotation @ position + body.position
 
     def _motion(
-        self, joint: UsdJoint, kind: JointType, forward: tuple[Floats, Floats], outer: tuple[Floats, Floats]
+        self, joint: UsdJoint, kind: JointType | None, forward: tuple[Floats, Floats], outer: tuple[Floats, Floats]
     ) -> JointMotion:
         """The motion from the first frame of a joint to its second one; it starts as in the stage."""
-        axis, (turn, at) = Axis(joint.axis), forward
+        if kind is None:
+            return self._general_motion(joint, forward, outer)
+        free = _free_directions(joint)
+        place = "XYZ".index(free[0][-1]) if joint.kind == "PhysicsJoint" and len(free) == 1 else joint.axis
+        axis, (turn, at) = Axis(place), forward
         name = self.joint_names[joint.path]
         if kind is JointType.SPHERICAL:
             e0, e1, e2, e3 = (expression(_cleaned(one)) for one in quaternion_of_matrix(outer[0]))
@@ -276,20 +291,54 @@ class _Builder:
             self._report_gap(joint, float(np.linalg.norm(at) + np.abs(turn - np.eye(3)).max()))
             return JointMotion()
         if kind is JointType.PRISMATIC:
-            amount = float(at[joint.axis])
-            rest = np.linalg.norm(np.delete(at, joint.axis)) + np.abs(turn - np.eye(3)).max()
+            amount = float(at[place])
+            rest = np.linalg.norm(np.delete(at, place)) + np.abs(turn - np.eye(3)).max()
         else:
-            j, k = (joint.axis + 1) % 3, (joint.axis + 2) % 3
+            j, k = (place + 1) % 3, (place + 2) % 3
             amount = math.atan2(turn[k, j] - turn[j, k], turn[j, j] + turn[k, k])
-            rest = np.linalg.norm(at) + 1 - turn[joint.axis, joint.axis]
+            rest = np.linalg.norm(at) + 1 - turn[place, place]
         self._report_gap(joint, float(rest))
         own = Name(self.table[name])
         coordinate = Coordinate(own.text, expression(_cleaned(amount)))
-        if joint.lower is not None or joint.upper is not None:
-            ends = (None if one is None else Number(one) for one in (joint.lower, joint.upper))
-            self._extras.append(JointLimits(joint.name, (own,), *ends))
+        ends = (joint.lower, joint.upper) if joint.kind != "PhysicsJoint" else joint.ranges.get(free[0], (None, None))
+        self._limit(joint, own, ends)
         move: Transform = Shift(axis, own) if kind is JointType.PRISMATIC else Rotation(axis, own)
         return JointMotion((move,), (coordinate,), ((own,),))
+
+    def _general_motion(
+        self, joint: UsdJoint, forward: tuple[Floats, Floats], outer: tuple[Floats, Floats]
+    ) -> JointMotion:
+        """Shifts along the free directions, then rotations about the free axes, X before Y before Z."""
+        free, name = _free_directions(joint), self.joint_names[joint.path]
+        whole = set(free) >= _TURNS
+        turn, at = outer if whole else forward  # a quaternion describes the outer body
+        angles = dict(zip(sorted(_TURNS), _angles(turn), strict=True))
+        named = [one for one in free if not (whole and one in _TURNS)]
+        owns = {one: Name(self.table.fresh(f"{name}_{one}")) for one in named}
+        starts = {one: float(at["XYZ".index(one[-1])]) if one in _MOVES else angles[one] for one in owns}
+        moves: list[Transform] = []
+        for one, own in owns.items():
+            axis = Axis("XYZ".index(one[-1]))
+            moves.append(Shift(axis, own) if one in _MOVES else Rotation(axis, own))
+            self._limit(joint, own, joint.ranges.get(one, (None, None)))
+        coordinates: list[AnyCoordinate] = [
+            Coordinate(own.text, expression(_cleaned(starts[one]))) for one, own in owns.items()
+        ]
+        if whole:
+            e0, e1, e2, e3 = (expression(_cleaned(one)) for one in quaternion_of_matrix(turn))
+            round_point = ball(self.table, name, (e0, e1, e2, e3))
+            moves += round_point.transforms
+            coordinates += round_point.coordinates
+        locked = [abs(at["XYZ".index(one[-1])]) for one in joint.locked & _MOVES]
+        locked += [abs(angles[one]) for one in joint.locked & _TURNS]
+        self._report_gap(joint, float(max(locked, default=0.0)))
+        return JointMotion(tuple(moves), tuple(coordinates), tuple((own,) for own in owns.values()))
+
+    def _limit(self, joint: UsdJoint, own: Name, ends: tuple[Fraction | None, Fraction | None]) -> None:
+        if ends != (None, None):
+            self._extras.append(
+                JointLimits(joint.name, (own,), *(None if one is None else Number(one) for one in ends))
+            )
 
     def _report_gap(self, joint: UsdJoint, rest: float) -> None:
         if rest > _ACCURACY:
@@ -309,8 +358,22 @@ class _Builder:
         if joint.lower is not None or joint.upper is not None:
             what = "the limits of a joint that closes a loop"
             self.findings.count(FindingKind.LEFT_OUT, "joint ranges", what, self.place, joint.name)
-        axes = (Axis(joint.axis),) if kind in (JointType.REVOLUTE, JointType.PRISMATIC) else ()
+        assert kind is not None  # such a joint does not close a loop
+        free = _free_directions(joint)
+        place = "XYZ".index(free[0][-1]) if joint.kind == "PhysicsJoint" and len(free) == 1 else joint.axis
+        axes = (Axis(place),) if kind in (JointType.REVOLUTE, JointType.PRISMATIC) else ()
         return self.places.mark(Loop(self.joint_names[joint.path], Joint(kind, axes), *frames), self.place)
+
+
+def _free_directions(joint: UsdJoint) -> list[str]:
+    """The directions of a general joint that are free, translations first."""
+    return [one for one in (*sorted(_MOVES), *sorted(_TURNS)) if one not in joint.locked]
+
+
+def _angles(turn: Floats) -> tuple[float, float, float]:
+    """The angles of three rotations about X, Y and Z, one after the other, that make up a rotation."""
+    middle = math.asin(min(1.0, max(-1.0, turn[0, 2])))
+    return math.atan2(-turn[1, 2], turn[2, 2]), middle, math.atan2(-turn[0, 1], turn[0, 0])
 
 
 def _cleaned(value: float) -> float:

@@ -7,8 +7,8 @@ shortest decimal that reads back as itself, so 0.1 is one tenth.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from kinegraph.errors import ModelError, Place
 from kinegraph.extras import Foreign, extra
 from kinegraph.io.robot.findings import Findings
 from kinegraph.io.robot.xml import Written
+from kinegraph.io.usd.masses import ShapeMasses
 from kinegraph.model.poses import Floats
 from kinegraph.model.report import FindingKind
 
@@ -72,7 +73,10 @@ class UsdFrame:
 
 @dataclass(frozen=True)
 class UsdJoint:
-    """A joint: its kind (the name of its schema), frames, axis 0 to 2, limits in rad or m, and role."""
+    """A joint: its kind (the name of its schema), frames, axis 0 to 2, limits in rad or m, and role.
+
+    locked, ranges: directions of a general joint (transX to rotZ) that do not move, and limits of others.
+    """
 
     path: str
     name: str
@@ -82,6 +86,7 @@ class UsdJoint:
     lower: Fraction | None
     upper: Fraction | None
     locked: frozenset[str]
+    ranges: Mapping[str, tuple[Fraction | None, Fraction | None]]
     closes_loop: bool
 
 
@@ -124,6 +129,12 @@ class _Reader:
         self.kilogram = exact(self.physics.GetStageKilogramsPerUnit(stage))
         self.cache = self.geom.XformCache()
         self._moving: dict[str, UsdBody] = {}
+
+        def world(prim: Foreign) -> tuple[Floats, Floats, Floats]:
+            rotation, position, scale = self._world(prim)
+            return rotation, position / float(self.meter), scale
+
+        self.masses = ShapeMasses(world, self.place)
 
     def scene(self, name: str) -> UsdScene:
         prims = list(self.stage.Traverse(extra("pxr.Usd", _PURPOSE).TraverseInstanceProxies()))
@@ -187,25 +198,48 @@ class _Reader:
     def _body(self, prim: Foreign) -> UsdBody:
         rotation, position, scale = self._world(prim)
         mass, density = authored(prim, "physics:mass"), authored(prim, "physics:density")
-        if density and not mass:
+        below = extra("pxr.Usd", _PURPOSE).PrimRange(prim)
+        colliders = any(one.HasAPI(self.physics.CollisionAPI) for one in below)
+        if density and not mass and not colliders:
             self.findings.count(FindingKind.LEFT_OUT, "densities", "the density of a body", self.place, prim.GetName())
         center, moments = authored(prim, "physics:centerOfMass"), authored(prim, "physics:diagonalInertia")
         axes = authored(prim, "physics:principalAxes")
         tensor_unit = self.kilogram * self.meter**2
-        below = extra("pxr.Usd", _PURPOSE).PrimRange(prim)
-        colliders = any(one.HasAPI(self.physics.CollisionAPI) for one in below)
+        stated_center = None if center is None or not np.isfinite(list(center)).all() else self._point(center, scale)
+        # Zeros are values of the schema that mean: not stated.
+        stated_moments = moments if moments is not None and any(moments) else None
+        kinematic = bool(authored(prim, "physics:kinematicEnabled"))
+        if colliders and not kinematic and (not mass or stated_moments is None) and not (mass == 0 and moments):
+            return self._with_computed_mass(
+                UsdBody(prim.GetPath().pathString, prim.GetName(), rotation, position, scale, kinematic, None,
+                        stated_center, None, None, colliders), prim,
+            )  # fmt: skip
         return UsdBody(
             prim.GetPath().pathString,
             prim.GetName(),
             rotation,
             position,
             scale,
-            bool(authored(prim, "physics:kinematicEnabled")),
+            kinematic,
             None if mass is None else exact(mass) * self.kilogram,
-            None if center is None or not np.isfinite(list(center)).all() else self._point(center, scale),
+            stated_center,
             tuple(exact(one) * tensor_unit for one in moments) if moments is not None else None,
             quaternion(axes) if axes is not None and any(abs(one.value) for one in quaternion(axes)) else None,
             colliders,
+        )
+
+    def _with_computed_mass(self, body: UsdBody, prim: Foreign) -> UsdBody:
+        """The body with mass, center and inertia from its collision shapes; what the file states comes first."""
+        found = self.masses.of(prim)
+        message = "mass properties computed from collision shapes"
+        self.findings.count(FindingKind.ASSUMED, "inertia", message, self.place, body.name)
+        center = tuple(exact(one) * self.meter for one in found.center)
+        return replace(
+            body,
+            mass=exact(found.mass) * self.kilogram,
+            center=body.center or center,
+            moments=tuple(exact(one) * self.kilogram * self.meter**2 for one in found.moments),
+            axes=quaternion(found.axes),
         )
 
     def _point(self, point: Sequence[float], scale: Floats) -> tuple[Fraction, ...]:
@@ -222,6 +256,7 @@ class _Reader:
         low, high = authored(prim, "physics:lowerLimit"), authored(prim, "physics:upperLimit")
         limits = [self._limit(one, angular) for one in (low, high)]
         token = str(authored(prim, "physics:axis") or "X")
+        directions = self._directions(prim)
         return UsdJoint(
             prim.GetPath().pathString,
             prim.GetName(),
@@ -230,26 +265,28 @@ class _Reader:
             "XYZ".index(token),
             limits[0],
             limits[1],
-            frozenset(self._locked(prim)),
+            frozenset(name for name, (low, high) in directions.items() if low is not None is not high and low > high),
+            {name: ends for name, ends in directions.items() if None in ends or ends[0] <= ends[1]},
             bool(authored(prim, "physics:excludeFromArticulation")),
         )
 
-    def _limit(self, value: float | None, angular: bool) -> Fraction | None:
-        if value is None or not math.isfinite(value):
+    def _limit(self, value: Foreign, angular: bool) -> Fraction | None:
+        """A limit in rad or m; None if it is infinite, or a value of other programs that is not a number."""
+        if not isinstance(value, int | float) or not math.isfinite(value):
             return None
         return Fraction(repr(math.radians(float(exact(value))))) if angular else exact(value) * self.meter
 
-    def _locked(self, prim: Foreign) -> Iterator[str]:
-        """The directions of a general joint that do not move: the lower limit is above the upper one."""
+    def _directions(self, prim: Foreign) -> dict[str, tuple[Fraction | None, Fraction | None]]:
+        """The limits of the directions of a general joint; a lower limit above the upper one locks the direction."""
+        found: dict[str, tuple[Fraction | None, Fraction | None]] = {}
         for schema in prim.GetAppliedSchemas():
             word, _, instance = schema.partition(":")
             if word == "PhysicsLimitAPI":
                 low, high = (authored(prim, f"limit:{instance}:physics:{end}") for end in ("low", "high"))
+                found[instance] = tuple(self._limit(one, instance.startswith("rot")) for one in (low, high))
                 if low is not None and high is not None and low > high:
-                    yield instance
-                elif low is not None or high is not None:
-                    what = f"the limit of {instance} of a joint"
-                    self.findings.count(FindingKind.LEFT_OUT, "joint ranges", what, self.place, prim.GetName())
+                    found[instance] = Fraction(1), Fraction(-1)  # one of them may be infinite
+        return found
 
     def _frame(self, prim: Foreign, end: int) -> UsdFrame:
         targets = prim.GetRelationship(f"physics:body{end}").GetTargets()
