@@ -9,6 +9,7 @@ import pytest
 
 import kinegraph as kg
 from kinegraph.errors import ModelError
+from kinegraph.io import write
 from kinegraph.io.options import RobotFileOptions
 from kinegraph.io.usd import load_usd, write_usd
 from kinegraph.model.evaluate import number
@@ -324,6 +325,18 @@ def test_general_joints_move_in_their_free_directions(
     assert mechanism.layout.positions == coordinates
     height = "General_rotY" if "General_rotY" in coordinates else coordinates[0]
     assert np.isfinite(kg.simulate(mechanism, 0.1, times=2, progress=False)[height]).all()
+
+
+def test_a_general_joint_may_name_the_inner_body_second(tmp_path: Path) -> None:
+    """Its motion is reversed; along axes of a body that turns freely, that is not possible."""
+    path = tmp_path / "general.usda"
+    turned = general("transX", "transZ", "rotX").replace("body1", "body0")
+    path.write_text(stage(BALL % ("", "0", "1", "1", "1", ""), turned))
+    (body,) = kg.load(path).bodies
+    assert write(kg.load(path)).count("Bob | Rz(-General_rotZ), Ry(-General_rotY), Sy(-General_transY)") == 1 and body
+    path.write_text(stage(BALL % ("", "0", "1", "1", "1", ""), general("transX").replace("body1", "body0")))
+    with pytest.raises(ModelError, match="along axes of the outer of its bodies"):
+        kg.load(path)
 
 
 def test_general_joints_start_where_the_stage_puts_them(tmp_path: Path) -> None:

@@ -250,6 +250,10 @@ class _Builder:
         """The transforms from one body of a joint to the other."""
         start, end = joint.frames if outwards else joint.frames[::-1]
         kind = self.kinds[joint.path]
+        if kind is None and not outwards and not joint.locked & _TURNS and joint.locked:
+            # Its translations are along axes of the outer body, which turns freely.
+            message = f"the joint {joint.path} locks translations along axes of the outer of its bodies"
+            raise ModelError(message, self.place, "exchange body0 and body1, with their frames")
         first, second = self._frame(start, joint), self._frame(end, joint)
         relative = self._relative(start, end, first, second)
         motion = self._motion(joint, kind, relative if outwards else _inverse_pose(relative), relative)

@@ -108,6 +108,7 @@ def read_stage(path: Path, roots: Sequence[Path], findings: Findings) -> UsdScen
         raise ModelError(f"cannot read {path}: there is no such file")
     try:
         stage = usd.Stage.Open(str(path))
+        stage.Reload()  # layers that are still in memory may be older than their files
     except Exception as error:
         reason = str(error).strip().splitlines()[-1] if str(error).strip() else type(error).__name__
         raise ModelError(f"{path} is not a readable USD file: {reason[:200]}") from None
