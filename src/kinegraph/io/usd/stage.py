@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
@@ -38,6 +39,10 @@ _KNOWN = (
     "PhysicsArticulationRootAPI", "PhysicsFilteredPairsAPI", "GeomModelAPI", "GeomSubset", "CollectionAPI",
     "PhysicsLimitAPI", "NodeGraphNodeAPI", "SemanticsAPI", "SemanticsLabelsAPI", "AssetPreviewsAPI", "PrimvarsAPI",
 )  # fmt: skip
+
+
+#: A lower and an upper limit.
+Range: TypeAlias = tuple[Fraction | None, Fraction | None]
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,7 @@ class UsdJoint:
     lower: Fraction | None
     upper: Fraction | None
     locked: frozenset[str]
-    ranges: Mapping[str, tuple[Fraction | None, Fraction | None]]
+    ranges: Mapping[str, Range]
     closes_loop: bool
 
 
@@ -266,8 +271,8 @@ class _Reader:
             "XYZ".index(token),
             limits[0],
             limits[1],
-            frozenset(name for name, (low, high) in directions.items() if low is not None is not high and low > high),
-            {name: ends for name, ends in directions.items() if None in ends or ends[0] <= ends[1]},
+            frozenset(name for name, ends in directions.items() if ends is None),
+            {name: ends for name, ends in directions.items() if ends is not None},
             bool(authored(prim, "physics:excludeFromArticulation")),
         )
 
@@ -277,16 +282,16 @@ class _Reader:
             return None
         return Fraction(repr(math.radians(float(exact(value))))) if angular else exact(value) * self.meter
 
-    def _directions(self, prim: Foreign) -> dict[str, tuple[Fraction | None, Fraction | None]]:
-        """The limits of the directions of a general joint; a lower limit above the upper one locks the direction."""
-        found: dict[str, tuple[Fraction | None, Fraction | None]] = {}
+    def _directions(self, prim: Foreign) -> dict[str, Range | None]:
+        """The limits of the directions of a general joint; None locks one: its lower limit is above the upper one."""
+        found: dict[str, Range | None] = {}
         for schema in prim.GetAppliedSchemas():
             word, _, instance = schema.partition(":")
             if word == "PhysicsLimitAPI":
                 low, high = (authored(prim, f"limit:{instance}:physics:{end}") for end in ("low", "high"))
-                found[instance] = tuple(self._limit(one, instance.startswith("rot")) for one in (low, high))
-                if low is not None and high is not None and low > high:
-                    found[instance] = Fraction(1), Fraction(-1)  # one of them may be infinite
+                angular = instance.startswith("rot")
+                locked = low is not None and high is not None and low > high
+                found[instance] = None if locked else (self._limit(low, angular), self._limit(high, angular))
         return found
 
     def _frame(self, prim: Foreign, end: int) -> UsdFrame:
