@@ -87,7 +87,8 @@ def _summary_row(title: str, seconds: str, verdicts: Counter[Verdict]) -> str:
 def _page(title: str, body: str) -> str:
     opening = (
         "<!doctype html><html lang=en><meta charset=utf-8>"
-        f"<meta name=viewport content='width=device-width,initial-scale=1'><title>{escape(title)}</title>"
+        "<meta name=viewport content='width=device-width,initial-scale=1'><link rel=icon href='data:,'>"
+        f"<title>{escape(title)}</title>"
     )
     return f"{opening}<style>{_STYLE}</style><h1>{escape(title)}</h1>{body}</html>\n"
 

@@ -152,7 +152,7 @@ export class Stage {
     camera.position.copy(middle).add(direction);
     camera.lookAt(middle);
     camera.updateMatrixWorld();
-    const room = this.motion.times.length > 1 ? 1.08 : this.room ?? 1.3; // what is moved by hand will go further
+    const room = this.motion.times.length > 1 ? 1.08 : this.room ?? (this.data.live ? 1.9 : 1.3); // what is moved by hand will go further
     const distance = fitted(box, middle, camera) * room;
     camera.position.copy(middle).addScaledVector(direction, distance);
     camera.near = Math.max(distance / 200, 1e-6);
