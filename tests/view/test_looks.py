@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import kinegraph as kg
+from kinegraph.cli.commands import COMMANDS
 from kinegraph.view import model_page, page
 from tests.view.browser import launched, opened
 from tests.view.test_parts import WORKSHOP
@@ -199,3 +200,13 @@ def test_elements_forces_and_supports_are_drawn_and_can_be_switched_off(workshop
         switched(workshop, words)
         workshop.run("kinegraph.clock.set(0.15)")
         assert not any(workshop.run("kinegraph.layers()")[name])
+
+
+def test_the_contact_sheet_knows_the_commands():
+    """The sheet itself takes minutes; its commands are those of the command line, each once."""
+    contact_sheet = pytest.importorskip(
+        "tools.contact_sheet", reason="playwright is not installed", exc_type=ImportError
+    )
+    words = [one.command.split()[0] for one in contact_sheet.SIGHTS]
+    assert {*words} <= {*COMMANDS, contact_sheet.NOTEBOOK}
+    assert len({one.name for one in contact_sheet.SIGHTS}) == len(words)
