@@ -1,5 +1,6 @@
 """The closed form in the store: every vector of Rackovic's algorithms is a variable with its name, and stays one."""
 
+import numpy as np
 import pytest
 
 import kinegraph as kg
@@ -100,6 +101,32 @@ def test_the_closed_form_of_other_mechanisms_is_the_plain_derivation(name):
     mechanism = kg.load(name)
     found = named_closed_form(mechanism, "H,C,gravity")
     prove(bind(found.graph, found.values), kg.derive(mechanism, "H,C,gravity")).require()
+
+
+@pytest.mark.parametrize("name", ["four-bar", "spatial-slider-crank", "five-bar"])
+def test_closing_chains_have_named_vectors(name):
+    """A and B of Alg. 1.3: (e_i x r_i) . Q' and e_i . Q', of chains on one and on both sides of the loop; proved."""
+    mechanism = kg.load(name)
+    (loop, *_) = [one.name for one in mechanism.loops]
+    words = f"A:{loop},B:{loop}"
+    found = named_closed_form(mechanism, words)
+    prove(bind(found.graph, found.values), kg.derive(mechanism, words)).require()
+    known = {one for one, _ in found.names.values()}
+    assert {one for one in known if one.startswith(f"r_{loop}_1")}
+
+
+def test_the_walker_in_double_support(store):
+    """Its B, stored with named vectors and eliminated in the database, beside the plain one."""
+    walker = kg.load("rackovic-14r-double")
+    add(store, walker, "B:support", closed_form=True)
+    kept = names(store, "rackovic-14r-double:initial")
+    assert any(one.startswith("r_support_") for one in kept)
+    eliminated = eliminate(store, "rackovic-14r-double:initial", numeric=True)
+    q = dict(zip(walker.layout.positions, np.linspace(-0.4, 0.5, len(walker.layout.positions)), strict=True))
+    found = evaluate(store, eliminated.graph, ["B:support"], q)["B:support"]
+    plain = kg.compile(walker, "B:support", loops=False)(list(q.values()))
+    assert found == pytest.approx(plain, abs=1e-12)
+    assert check(store)
 
 
 def test_names_of_the_model_keep_their_meaning(store):

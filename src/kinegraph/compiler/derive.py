@@ -258,7 +258,7 @@ class NamedEquations:
 
 
 #: What the dissertation's algorithms give.
-NAMED_QUANTITIES = ("H", "C", "gravity")
+NAMED_QUANTITIES = ("H", "C", "gravity", "A", "B")
 
 
 def named_closed_form(mechanism: Mechanism, quantities: Quantities) -> NamedEquations:

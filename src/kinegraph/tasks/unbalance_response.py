@@ -78,7 +78,7 @@ class UnbalanceResponse(Tabular):
         lines = [f"{self.model}: response to {small}, {self.over} from {self.speeds[0]:g} to {self.speeds[-1]:g} rad/s"]
         for name, peaks in self.peaks.items():
             listed = "; ".join(
-                f"{height:.6g} at {speed:.9g} rad/s"
+                f"{height:.6g} at {speed:.6g} rad/s"
                 if np.isfinite(height)
                 else f"without bound at {speed:.7g} rad/s: nothing damps it"
                 for speed, height in peaks

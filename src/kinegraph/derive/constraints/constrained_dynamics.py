@@ -380,15 +380,18 @@ class ConstrainedDynamics:
         by_velocity = zip(*columns, strict=True) if columns else [[]] * len(self.equations.mechanism.layout.velocities)
         return [self.in_stated_axes(list(row)) for row in by_velocity]
 
-    def closing_columns(self, loop: Loop, dependent: bool, chosen: Collection[int] | None = None) -> Square:
+    def closing_columns(
+        self, loop: Loop, dependent: bool, chosen: Collection[int] | None = None, rows: Square | None = None
+    ) -> Square:
         """A (for dependent velocities) or B (for the others, with opposite sign) of a loop: A dp = B du + errors.
 
         Six rows: the motion of the second frame relative to the first, along and about the axes of the first. chosen:
-        the velocities whose columns are wanted, instead of those that follow from the position.
+        the velocities whose columns are wanted, instead of those that follow from the position. rows: the motion of all
+        velocities, if it was derived otherwise.
         """
         if chosen is None:
             chosen = self.partition.dependent if dependent else self.partition.independent
-        rows = self.equations.closing_rows(loop)
+        rows = self.equations.closing_rows(loop) if rows is None else rows
         zero = self.equations.layout.tree.like.number(0)
         return [
             [zero if k not in chosen else entry if dependent else -entry for k, entry in enumerate(row)] for row in rows

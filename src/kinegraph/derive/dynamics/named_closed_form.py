@@ -8,15 +8,19 @@ its link i, and the joints j from the ground to it:
     local_r_ij_k                  from joint j of link i to its center of mass, in the axes of link i
     m_i, J_i_kl, G_k              mass, central moments in the axes of link i, gravity
     Q_i_kl, e_i_k, r_ij_k         axes of link i, axis of joint i, from joint j to the center of mass of link i
+
+and for a loop L: Q_L_kl, the axes Q' of its first frame, and r_L_i_k, from joint i to the point of its second frame.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 
+from kinegraph.derive.constraints.constraint_rows import common_ancestor, path_between
 from kinegraph.derive.dynamics.closed_form import ClosedForm, LinkInSpace
+from kinegraph.derive.dynamics.composite_body import Column
 from kinegraph.derive.tree.algebra import (
     FOLLOWING,
     Matrix,
@@ -30,7 +34,7 @@ from kinegraph.derive.tree.algebra import (
     vector,
     zero_vector,
 )
-from kinegraph.derive.tree.links import JointKind, Tree
+from kinegraph.derive.tree.links import JointKind, Placement, Tree
 from kinegraph.errors import DerivationError
 from kinegraph.graph.build import Scalar
 from kinegraph.graph.node import Coefficient, Factor, Kind, Symbol, Term
@@ -216,6 +220,63 @@ class NamedClosedForm(ClosedForm):
         if joint is None or joint.kind is not JointKind.PRISMATIC:
             return [[], [], []]
         return [[(1, _factors(item, joint.displacement))] for item in self.places[link].direction]
+
+    # closing chains (Alg. 1.3)
+
+    def closing_entries(self, loop: str, first: Placement, second: Placement) -> dict[Column, list[Scalar]]:
+        """The motion of a loop's second frame relative to its first, along and about the axes of the first, for a unit
+        rate of every joint: (e_i x r_i) . Q'_k and e_i . Q'_k, negative for joints on the side of the first frame."""
+        closing = transpose(self._closing_axes(loop, first))
+        ancestor = common_ancestor(self.tree, first.link, second.link)
+        sides = [path_between(self.tree, ancestor, place.link) for place in (second, first)]
+        found: dict[Column, list[Scalar]] = {}
+        for side, sign in zip(sides, (1, -1), strict=True):
+            for joint in side:
+                direction = self.places[joint].direction
+                linear, angular = direction, zero_vector(self.like)
+                if self.turns(joint):
+                    to_point = self._to_point(loop, second, joint, sides)
+                    linear, angular = self.cross(direction, to_point), direction
+                entries = [self.dot(part, axis) for part in (linear, angular) for axis in closing]
+                found[Column(joint, 0)] = [sign * entry for entry in entries]
+        return found
+
+    def _closing_axes(self, loop: str, first: Placement) -> Matrix:
+        """Q': the axes of a loop's first frame."""
+        axes = self._product(self.places[first.link].axes, self._matrix_input(f"local_Q_{loop}", first.rotation))
+        for k, row in enumerate(axes, start=1):
+            self._named(f"Q_{loop}_{k}", row)
+        return axes
+
+    def _to_point(self, loop: str, second: Placement, joint: int, sides: Sequence[Sequence[int]]) -> Vector:
+        """r: from a joint to the point of a loop's second frame."""
+        own = self._vector_input(f"local_r_{loop}", second.position)
+        point = self._named(f"r_{loop}_{second.link}", self._applied(self.places[second.link].axes, own))
+        if joint in sides[0]:
+            return self._named(f"r_{loop}_{joint}", self._beyond(second.link, joint, point))
+        over = (
+            point
+            if not sides[0]
+            else self._difference(self._beyond(second.link, sides[0][0], point), self._parents_arm(sides[0][0]))
+        )  # from the center of mass of the ancestor
+        back = self._difference(self.arm(joint, sides[1][0]), self.arm(joint, joint))
+        whole = zip(over, self._parents_arm(sides[1][0]), back, strict=True)
+        terms = (self._polynomial([(1, _factors(a)), (1, _factors(b)), (-1, _factors(c))]) for a, b, c in whole)
+        return self._named(f"r_{loop}_{joint}", vector(list(terms)))
+
+    def _beyond(self, link: int, joint: int, own: Vector) -> Vector:
+        """From a joint to a point of a link; own: from the link's own joint."""
+        if link == joint:
+            return own
+        parts = zip(self.arm(link, joint), self.arm(link, link), own, strict=True)
+        return vector([
+            self._polynomial([(1, _factors(a)), (-1, _factors(b)), (1, _factors(c))]) for a, b, c in parts
+        ])  # fmt: skip
+
+    def _difference(self, a: Vector, b: Vector) -> Vector:
+        return vector([
+            self._polynomial([(1, _factors(one)), (-1, _factors(other))]) for one, other in zip(a, b, strict=True)
+        ])  # fmt: skip
 
     # sums of products, each one variable
 

@@ -8,7 +8,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kinegraph.derive.dynamics.composite_body import Square
-from kinegraph.derive.plan import Plan
+from kinegraph.derive.dynamics.named_closed_form import NamedClosedForm
+from kinegraph.derive.plan import InertiaMethod, Plan
 from kinegraph.derive.quantities.dynamics import accelerations_of, driving_forces, joint_forces
 from kinegraph.derive.quantities.variables import Variables
 from kinegraph.derive.tree import kinematics
@@ -85,15 +86,37 @@ def dependent_columns(derivation: Derivation, quantity: Quantity) -> Square:
     """A of a loop, by all velocities; those of independent ones are zero."""
     loop, independent = named_loop(derivation, quantity), _independent(derivation, quantity)
     dependent = set(range(derivation.size)) - independent if _chooses(quantity) else None
-    return derivation.constrained.closing_columns(loop, dependent=True, chosen=dependent)
+    rows = _named_rows(derivation, loop)
+    return derivation.constrained.closing_columns(loop, dependent=True, chosen=dependent, rows=rows)
 
 
 def independent_columns(derivation: Derivation, quantity: Quantity) -> Square:
     """B of a loop, by all velocities; those of dependent ones are zero."""
     loop, independent = named_loop(derivation, quantity), _independent(derivation, quantity)
     return derivation.constrained.closing_columns(
-        loop, dependent=False, chosen=independent if _chooses(quantity) else None
-    )
+        loop, dependent=False, chosen=independent if _chooses(quantity) else None,
+        rows=_named_rows(derivation, loop),
+    )  # fmt: skip
+
+
+def _named_rows(derivation: Derivation, loop: Loop) -> Square | None:
+    """The six rows of a loop in the named variables of Rackovic's algorithms; None in other plans."""
+    form = derivation.closed_form if derivation.plan.inertia is InertiaMethod.NAMED_CLOSED_FORM else None
+    if not isinstance(form, NamedClosedForm):
+        return None
+    bodies = form.tree.bodies
+    entries = form.closing_entries(loop.name, bodies[first_frame(loop)], bodies[second_frame(loop)])
+    motion = derivation.constraint_equations.motion
+    rows = [[derivation.zero] * derivation.size for _ in range(_CLOSING_ROWS)]
+    for column, values in entries.items():
+        for velocity, factor in motion.columns[column.link][column.component].items():
+            for row, value in zip(rows, values, strict=True):
+                row[velocity] = row[velocity] + factor * value
+    return rows
+
+
+#: Three translations and three rotations.
+_CLOSING_ROWS = 6
 
 
 def _chooses(quantity: Quantity) -> bool:
