@@ -52,6 +52,8 @@ class ModalForm(VariationalForm):
     """
 
     watched: tuple[int, ...] | None = None
+    #: The motion without flags, if another form has derived it.
+    plain: Graph | None = None
 
     def __init__(
         self,
@@ -77,7 +79,7 @@ class ModalForm(VariationalForm):
 
     def _like(self, by: Sequence[str], watched: tuple[int, ...] | None) -> ModalForm:
         form = ModalForm(self.whole, self.values, self.forces, self.runtime, by, self.integrands)
-        form.watched = watched
+        form.watched, form.plain = watched, self._plain_motion
         return form
 
     def _jumps(self) -> tuple[int, ...]:
@@ -108,6 +110,12 @@ class ModalForm(VariationalForm):
     @property
     def flags(self) -> tuple[Symbol, ...]:
         return tuple(Symbol(Kind.INPUT, f"mode:{k}") for k in range(len(self._switched.outputs[1].nodes)))
+
+    @cached_property
+    def _plain_motion(self) -> Graph:
+        if self.plain is not None:
+            return self.plain
+        return VariationalForm(self.mechanism, self.values, self.forces, self.runtime, (), self.integrands).motion
 
     @property
     def motion(self) -> Graph:

@@ -230,7 +230,9 @@ class DifferentiatedRun:
         self.form = _form(apart, settings, forces, names, integrands or {})
         if piecewise and (mechanism.contacts or switching_conditions(self.form.motion) is not None):
             form = self.form
-            modal = ModalForm(mechanism, form.values, forces, form.runtime, form.by, form.integrands).watching_jumps()
+            modal = ModalForm(mechanism, form.values, forces, form.runtime, form.by, form.integrands)
+            modal.plain = form.motion
+            modal = modal.watching_jumps()
             self.form = modal if modal.endings.names else form
         self.formulas = results or {name: formula(name) for name in self.form.motion_names}
         self.results = tuple(self.formulas)
