@@ -436,7 +436,8 @@ def other_times(mechanism: Mechanism, random: Random) -> Description:
 def renamed_all(mechanism: Mechanism, random: Random) -> Description:
     """Every name another one, of another order in the alphabet."""
     parts = (mechanism.bodies, mechanism.points, mechanism.elements, mechanism.parameters, mechanism.inputs,
-             mechanism.loops, mechanism.constraints, mechanism.contacts, mechanism.definitions)  # fmt: skip
+             mechanism.loops, mechanism.constraints, mechanism.contacts, mechanism.definitions, mechanism.states,
+             mechanism.tables)  # fmt: skip
     old = [one.name for part in parts for one in part]
     for one in mechanism.coordinates:
         old += [one.name] if isinstance(one, Coordinate) else [*one.names, *one.velocities]
@@ -456,7 +457,8 @@ def reordered(mechanism: Mechanism, random: Random) -> Description:
     def shuffled(items: tuple[T, ...]) -> tuple[T, ...]:
         return tuple(random.sample(items, len(items)))
 
-    fields = ("bodies", "coordinates", "parameters", "points", "elements", "inputs", "loops", "constraints", "contacts")
+    fields = ("bodies", "coordinates", "parameters", "points", "elements", "inputs", "loops", "constraints", "contacts",
+              "states", "tables")  # fmt: skip
     new = replace(mechanism, **{name: shuffled(getattr(mechanism, name)) for name in fields})
     return Description(new, quasi=quasi_velocities(mechanism))
 

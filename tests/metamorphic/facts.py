@@ -67,7 +67,7 @@ def moving_state(mechanism: Mechanism, seed: int, t: float | None = None) -> dic
         rows = found["constraint_jacobian"]
         v -= np.linalg.lstsq(rows, rows @ v + found["constraint_rates"], rcond=1e-10)[0]
     state |= dict(zip(layout.velocities, v, strict=True))
-    state |= {name: random.uniform(-1, 1) for name in (*layout.forces, *layout.inputs)}
+    state |= {name: random.uniform(-1, 1) for name in (*layout.forces, *layout.inputs, *layout.states)}
     return state
 
 

@@ -1,4 +1,4 @@
-"""Random mechanisms of six kinds, small, started somewhere in general position; the same for the same seed."""
+"""Random mechanisms of many kinds, small, started somewhere in general position; the same for the same seed."""
 
 from __future__ import annotations
 
@@ -70,6 +70,25 @@ def springs(seed: int) -> Mechanism:
     if seed % 2:
         elements.append(Damper("D", Name(random.choice(bare.layout.positions)), Linear(expression(1) / 2)))
     return _started(replace(bare, elements=tuple(elements)), seed)
+
+
+def machines(seed: int) -> Mechanism:
+    """Springs with a motor of first order, a filter, and tables of one and two arguments."""
+    bare = springs(seed)
+    random = Random(f"machines {seed}")
+    first, last = bare.layout.positions[0], bare.layout.positions[-1]
+    curve, outside = random.choice([("linear", "periodic"), ("spline", "periodic"), ("spline", "hold"),
+                                    ("linear", "extrapolate"), ("monotone", "hold")])  # fmt: skip
+    return kg.parse(
+        kg.write(bare)
+        + f"""
+        table rising | (0, 0), (0.7, {random.randint(1, 4)}), (1.5, -1), (2.2, 0) | {curve}, {outside};
+        table map | x(-1, 0, 2), y(-1, 1), values((0, 1), (2, {random.randint(-3, 3)}), (1, 1))
+            | {random.choice(["linear", "spline"])}, {random.choice(["hold", "extrapolate"])};
+        state i' = (3 - 2*i - 0.8*{first}')/{random.choice(["0.5", "0.01"])}, z' = map({last}, {first}') - z*i;
+        force motor | on({first}), value(0.8*i*cos(z) + rising({last} + t));
+    """
+    )
 
 
 def prescribed(seed: int) -> Mechanism:
@@ -294,6 +313,7 @@ KINDS: dict[str, Callable[[int], Mechanism]] = {
     "quaternions": quaternions,
     "drifting": drifting,
     "springs": springs,
+    "machines": machines,
     "prescribed": prescribed,
     "loops": loops,
     "closures": closures,

@@ -35,6 +35,7 @@ WAYS: dict[str, Callable[[Mechanism, Random], Description]] = {
     "units": in_other_units, "renamed": renamed_all, "reordered": reordered, "split": split, "base": other_base,
     "cut": other_cut,
 }  # fmt: skip
+UNITS = ("masses", "lengths", "times", "units")
 #: Ways in which coordinates are left out, and forces on them with them.
 SPANNED = ("base", "cut")
 
@@ -78,6 +79,7 @@ QUICK = [
     *(("instant", "prescribed", way, 0) for way in ("turned", "times", "renamed", "base")),
     ("instant", "closures", "turned", 2),
     ("instant", "bridges", "reordered", 0),
+    *(("instant", "machines", way, seed) for seed, way in enumerate(("renamed", "reordered", "turned"))),
     *(("instant", "loops", way, 0) for way in ("base", "cut")),
     ("instant", "constrained", "times", 0),
     ("instant", "platforms", "renamed", 0),
@@ -99,6 +101,7 @@ ALL = {
         "quaternions": 20,
         "prescribed": 40,
         "springs": 20,
+        "machines": 20,
         "loops": 30,
         "closures": 60,
         "bridges": 40,
@@ -111,6 +114,7 @@ ALL = {
         "quaternions": 5,
         "prescribed": 10,
         "springs": 10,
+        "machines": 10,
         "loops": 10,
         "constrained": 10,
         "contacts": 20,
@@ -129,6 +133,7 @@ EVERY = [
     for place, way in enumerate(WAYS)
     if count <= 10 or (seed + place) % 3 == 0  # each way with every third seed
     if not (question in ("modes", "equilibria", "study") and way in SPANNED)  # forces or columns of other coordinates
+    if not (kind == "machines" and way in UNITS)  # rates of states and tables are numbers without units
     # Of declared values that loops cannot keep together, those of coordinates that are named first hold.
     if not (question == "study" and kind == "loops" and way == "reordered")
 ]

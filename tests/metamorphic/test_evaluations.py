@@ -29,8 +29,12 @@ def case(kind: str, seed: int) -> tuple[Mechanism, Rows, Floats]:
     return mechanism, rows, by_instructions(mechanism, "qdd", rows, Path())
 
 
-FMUS = [(kind, seed) for kind in ("springs", "loops") for seed in range(5)] if SOAK else [("springs", 1)]
-KINDS = {"tree": 15, "quaternions": 8, "prescribed": 15, "springs": 15, "loops": 10} if SOAK else {"tree": 1}
+FMUS = [(kind, seed) for kind in ("springs", "loops", "machines") for seed in range(5)] if SOAK else [("machines", 1)]
+KINDS = (
+    {"tree": 15, "quaternions": 8, "prescribed": 15, "springs": 15, "machines": 15, "loops": 10}
+    if SOAK
+    else {"tree": 1}
+)
 #: Recursions over bodies know no elements, and compile for seconds.
 ALONE = "over bodies"
 CASES = [(kind, seed, way) for kind, count in KINDS.items() for seed in range(count) for way in WAYS if way != ALONE]
@@ -39,6 +43,7 @@ if SOAK:
     CASES += [(kind, seed, "graph") for kind in ("closures", "bridges") for seed in range(100)]
 else:
     CASES += [("loops", 0, way) for way in ("compiled", "stored code")]
+    CASES += [("machines", seed, way) for seed, way in enumerate(("read again", "batch", "c", "stored code"))]
 
 
 @pytest.mark.parametrize(("kind", "seed", "way"), CASES)
@@ -70,6 +75,6 @@ def test_an_fmu_moves_like_the_model(kind: str, seed: int, host) -> None:  # typ
     mechanism = mechanisms.KINDS[kind](seed)
     one = host(mechanism, Fmi.THREE).start(1e-10)
     one.step(0.0, 0.1)
-    names = (*mechanism.layout.positions, *mechanism.layout.velocities)
+    names = mechanism.layout.initial
     run = kg.simulate(mechanism, 0.1, times=1, rtol=1e-11, native=False, progress=False)
     np.testing.assert_allclose(one.get(*names), [run[name][-1] for name in names], rtol=0, atol=1e-6)

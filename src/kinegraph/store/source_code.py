@@ -130,7 +130,7 @@ def _place(argument: Argument) -> int:
     return _ORDER.index(argument.name)
 
 
-_ORDER = ("q", "v", "a", "tau", "u", "t", "p", "c")
+_ORDER = ("q", "v", "z", "a", "tau", "u", "t", "p", "c")
 
 
 def _origin(
