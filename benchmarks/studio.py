@@ -28,6 +28,9 @@ from typing import Any
 
 import numpy as np
 
+import kinegraph as kg
+from kinegraph import library
+
 KEYS = 40
 SECONDS = 4.0
 MODELS = ("kidym-biped-new", "delta")
@@ -72,14 +75,17 @@ def show(page: Any, text: str) -> None:
     page.wait_for_function("() => studio.ready && !studio.error", timeout=120_000)
 
 
-def keys(page: Any, text: str) -> dict[str, float]:
-    """Milliseconds from each key to the view drawn with it."""
-    show(page, text)
+def keys(page: Any, name: str) -> dict[str, float]:
+    """Milliseconds from each key to the view drawn with it; each key changes the radius of a ball."""
+    body = kg.load(name).bodies[-1].name
+    show(page, f"{library.text(name)}\nshape {body} | Sz(0) | sphere(0.05);")
     page.evaluate("() => { studio.latencies.length = 0; studio.editor.focus(); }")
     page.keyboard.press("Control+End")
+    for _ in ");":
+        page.keyboard.press("ArrowLeft")
     before = processor()
     for count in range(1, KEYS + 1):
-        page.keyboard.type(" ")
+        page.keyboard.press("5" if count % 2 else "Backspace")
         page.wait_for_function(f"() => studio.latencies.length >= {count}", timeout=120_000)
     times = page.evaluate("() => studio.latencies")
     return {
@@ -133,8 +139,6 @@ def measured(gpu: bool) -> dict[str, Any]:
     """All figures."""
     from playwright.sync_api import sync_playwright
 
-    from kinegraph import library
-
     found: dict[str, Any] = {}
     flags = [*FLAGS, *(() if gpu else SOFTWARE)]
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -146,7 +150,7 @@ def measured(gpu: bool) -> dict[str, Any]:
         page.wait_for_function("() => window.studio && studio.ready && studio.scene", timeout=120_000)
         found["open"] = {"address after / s": seconds, "page after / s": time.perf_counter() - begun}
         for name in MODELS:
-            found[name] = keys(page, library.text(name))
+            found[name] = keys(page, name)
         show(page, robot())
         page.get_by_role("tab", name="Simulate").click()
         page.get_by_role("button", name="Run", exact=True).click()

@@ -152,19 +152,35 @@ function show(scene) {
   byId("title").textContent = scene.model;
   byId("size").textContent = scene.size;
   chips(scene.readiness);
+  studio.moved = true;
+  showControls(scene);
+  simulation.loaded(scene);
+  study.suggest(scene);
+  if (studio.panel === "equations") equations.refresh();
+}
+
+// Sliders and parameters, made anew only if they are others: laying them out takes longer than drawing the mechanism.
+let controls = "";
+const moving = {
+  get values() {
+    return viewer.chain.values;
+  },
+  set: (name, value) => viewer.chain.set(name, value),
+  reset: () => viewer.chain.reset(),
+};
+function showControls(scene) {
+  const key = JSON.stringify([scene.coordinates, scene.parameters, studio.parameters, scene.left_out]);
+  if (key === controls) return;
+  controls = key;
   const panel = byId("move");
   const scroll = panel.scrollTop;
-  studio.moved = true;
-  sliders = makeSliders(scene, viewer.chain, () => {
+  sliders = makeSliders(scene, moving, () => {
     viewer.handMoved = true;
     viewer.show();
   }, (name) => formula(scene.notation[name]));
   panel.replaceChildren(sliders, parameterCard(scene, studio, changedParameters));
   if (scene.left_out.length) panel.append(element("div", "card", element("h2", "", "Left out or rounded"), ...scene.left_out.map((line) => element("p", "note", line))));
   panel.scrollTop = scroll;
-  simulation.loaded(scene);
-  study.suggest(scene);
-  if (studio.panel === "equations") equations.refresh();
 }
 
 // A running simulation takes the new values at once; otherwise the mechanism is drawn with them.
@@ -187,7 +203,11 @@ function showError(error) {
 }
 
 // What can be done with the model, and what blocks what.
+let chipped = "";
 function chips(readiness) {
+  const key = JSON.stringify(readiness);
+  if (key === chipped) return;
+  chipped = key;
   byId("chips").replaceChildren(...readiness.map(({ name, ready, why }) => {
     const words = why && !ready ? `${name}: ${why}` : name;
     const chip = element("span", ready ? "chip ready" : "chip blocked", ready ? "✓ " : "! ", words);

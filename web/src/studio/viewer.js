@@ -28,6 +28,10 @@ export class Viewer {
 
   // A new version of the model. What was moved by hand stays where it is, as far as the loops allow.
   load(data) {
+    const { statements, readiness, parameters, notation, left_out: _, size, model, ...drawn } = data;
+    const key = JSON.stringify(drawn);
+    if (key === this.drawn && !this.extras) return;
+    this.drawn = key;
     unpacked(data);
     const before = this.chain;
     const same = before && this.handMoved && String(before.names) === String(data.names);
@@ -183,14 +187,17 @@ export class Viewer {
 
   #options() {
     const box = byId("layers");
-    box.replaceChildren();
-    if (!this.stage) return;
+    if (!this.stage) return box.replaceChildren();
     const { assembly } = this.stage;
+    if (this.layers.get("labels")) this.stage.setLayer("labels", true);
+    const key = JSON.stringify(Object.keys(LAYERS).map((name) => assembly.layers[name].length > 0 && assembly.visible[name]));
+    if (key === this.offered) return;
+    this.offered = key;
+    box.replaceChildren();
     for (const [name, words] of Object.entries(LAYERS)) {
       if (assembly.layers[name].length) box.append(this.#toggle(name, words, assembly.visible[name]));
     }
     box.append(this.#toggle("labels", "Names", this.layers.get("labels") ?? false));
-    if (this.layers.get("labels")) this.stage.setLayer("labels", true);
   }
 
   #toggle(name, words, on) {
@@ -199,6 +206,7 @@ export class Viewer {
     box.checked = on;
     box.addEventListener("change", () => {
       this.layers.set(name, box.checked);
+      this.offered = null;
       this.stage.setLayer(name, box.checked);
     });
     return element("label", "", box, words);

@@ -1,4 +1,4 @@
-/* Kinegraph page, built from web/ by make web; sources 18993bd8d790a55cc4f75f9b0d38d588634a043b44c3837a4db11fbbef5eb6f4 */
+/* Kinegraph page, built from web/ by make web; sources 525bea63c2fa9123e214dadb53c0b5e89c6b6e520f40fd8adb104efda0e75d8d */
 /*! Contains three.js
 The MIT License
 
