@@ -46,7 +46,7 @@ from kinegraph.simulate.inputs import (
     starting_state,
     with_given_inputs,
 )
-from kinegraph.solve.loops import contact_stepping, stepping
+from kinegraph.solve.loops import contact_model, contact_stepping, stepping
 from kinegraph.solve.loops.step import LOOPS_OPEN, NESTED, NOT_A_NUMBER, System, Work
 from kinegraph.solve.loops.stepping import BASE, COUNT, STEP, TIME, Rows
 from kinegraph.solve.problem import CauchyProblem, Feedback, RightHandSide, Signals, code_of
@@ -256,7 +256,7 @@ class Simulator:
     @property
     def residual(self) -> float:
         """How far the impulses of the latest step are from settled: the last change of a speed (m/s or rad/s)."""
-        return float(self._previous[0, contact_stepping.RESIDUAL]) if len(self._previous) else 0.0
+        return float(self._previous[0, contact_model.RESIDUAL]) if len(self._previous) else 0.0
 
     @property
     def t(self) -> float:
@@ -457,7 +457,7 @@ class Simulators:
     @property
     def residuals(self) -> Floats:
         """For each row, how far the impulses of the latest step are from settled: the last change of a speed."""
-        return self._previous[:, 0, contact_stepping.RESIDUAL].copy() if self._previous.size else np.zeros(self.count)
+        return self._previous[:, 0, contact_model.RESIDUAL].copy() if self._previous.size else np.zeros(self.count)
 
     @property
     def t(self) -> float:

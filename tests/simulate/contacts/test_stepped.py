@@ -143,7 +143,7 @@ def test_a_box_rests_without_drift() -> None:
 
 
 def test_stacked_boxes_stay_stacked() -> None:
-    text = gravity() + "".join(box(name, (0, 0, 0.1 + 0.2 * k)) for k, name in enumerate("ABCD"))
+    text = gravity() + "".join(box(name, (0, 0, 0.1 + 0.2 * k)) for k, name in enumerate("ABCDEF"))
     sim = stepped(text)
     begin = sim.q.copy()
     sim.step(steps=3000)

@@ -177,10 +177,11 @@ def _numbered(
     sizes = np.array([size for _, _, size in table]).reshape(-1, 3)
     bounds = np.array([_bound(*one) for one in table])
     finite = bounds[np.isfinite(bounds)]
+    thickness = [hulls.thickness(k) if one[0] == kinds.HULL else _thickness(*one) for k, one in enumerate(table)]
     shapes = Shapes(
         np.array([kind for kind, _, _ in table], dtype=np.int64),
         np.array([0 if solids[k].body is None else 1 + bodies.index(solids[k].body) for k in used], dtype=np.int64),  # type: ignore[arg-type]
-        places, sizes, bounds, *hulls.arrays(),
+        places, sizes, bounds, np.array(thickness), *hulls.arrays(),
         np.array([(new[pair.first], new[pair.second]) for pair in pairs], dtype=np.int64).reshape(-1, 2),
         float(np.median(finite)) if len(finite) else 1.0,
     )  # fmt: skip
@@ -235,6 +236,15 @@ def _bound(kind: int, place: Floats, half: Floats) -> float:
     )
 
 
+def _thickness(kind: int, place: Floats, half: Floats) -> float:
+    """The radius of the largest ball around the origin of a shape that is within it."""
+    if kind == kinds.PLANE:
+        return float("inf")
+    if kind in (kinds.SPHERE, kinds.CAPSULE):
+        return float(half[0])
+    return float(np.min(half[:2] if kind == kinds.CYLINDER else half))
+
+
 class _Hulls:
     """The convex hulls of meshes: vertices, and faces as polygons."""
 
@@ -279,6 +289,14 @@ class _Hulls:
         self.first_vertex.append(start + len(corners))
         self.first_face.append(self.first_face[-1] + len(loops))
         return float(np.max(np.linalg.norm(corners - center, axis=1)))
+
+    def thickness(self, shape: int) -> float:
+        """The least distance of a hull's faces from its center, at least a little."""
+        vertices, faces = np.concatenate(self.vertices), slice(self.first_face[shape], self.first_face[shape + 1])
+        normals = np.concatenate(self.normals)[faces]
+        least = min(n @ vertices[loop[0]] for n, loop in zip(normals, self.loops[faces], strict=True))
+        own = vertices[self.first_vertex[shape] : self.first_vertex[shape + 1]]
+        return max(float(least), 1e-3 * float(np.max(np.linalg.norm(own, axis=1))))
 
     def arrays(self) -> tuple[Floats, Integers, Floats, Integers, Integers, Integers]:
         """Vertices, normals, and corners of faces, with where those of each shape and face begin."""

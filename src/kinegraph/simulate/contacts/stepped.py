@@ -29,12 +29,13 @@ from kinegraph.model.expressions import Name, Scalar, names
 from kinegraph.model.joint_models import rotation_angle
 from kinegraph.model.mechanism import Mechanism
 from kinegraph.model.robot_data import JointLimits, Shape, dry_friction
+from kinegraph.simulate.contacts.columns import columns_of, moved_by_rows, packed_motion
 from kinegraph.simulate.contacts.shapes import Scene, scene
 from kinegraph.simulate.equations import VelocityForm
 from kinegraph.solve.loops.collision_distances import MOST_EDGES, MOST_FACES, MOST_POINTS, DistanceMemory
 from kinegraph.solve.loops.collision_points import CollisionMemory, CollisionPoints
 from kinegraph.solve.loops.collision_shapes import MOST_CORNERS, Shapes
-from kinegraph.solve.loops.contact_stepping import (
+from kinegraph.solve.loops.contact_model import (
     COLUMNS,
     COUNT,
     FACTS,
@@ -209,11 +210,11 @@ class SteppedContacts:
         return self.equations.function(graph, self.native)
 
     @cached_property
-    def _motion_words(self) -> str:
-        bodies = self.scene.bodies
+    def _motion(self) -> tuple[Graph, list[list[int]], list[set[int]]]:
+        """How bodies and shapes move, packed; which velocities move each body; the ties of the inertia matrix."""
         inertia = "d(qdd)/d(tau)" if is_constrained(self.mechanism) else "H"
-        words = [f"{kind}:{body}" for kind in ("velocity", "jacobian") for body in bodies]
-        return ",".join([*words, inertia])
+        words = [f"{kind}:{body}" for kind in ("velocity", "jacobian") for body in self.scene.bodies]
+        return packed_motion(self._ordered([*words, inertia]), self.scene, inertia, is_constrained(self.mechanism))
 
     def _moves(self) -> Graph:
         builder = GraphBuilder()
@@ -248,7 +249,12 @@ class SteppedContacts:
         positions, velocities = len(layout.positions), len(layout.velocities)
         start = len(self.equations.symbols) - velocities
         sizes = [positions, velocities, len(found.bodies), closed, start]
-        motion = self._function(self._ordered(self._motion_words.split(",")))
+        motion_graph, moved, ties = self._motion
+        motion = self._function(motion_graph)
+        by_gap: list[set[int]] = []
+        if closed:
+            rows_graph = self._gap_graphs[1]
+            by_gap = moved_by_rows(rows_graph.output("jacobian"), widths[len(found.pairs) :], rows_graph)
         moves = self._function(self._moves())
         self.functions: tuple[Function, ...] = poses, motion, moves, gaps, rows
         return ContactModel(
@@ -260,6 +266,7 @@ class SteppedContacts:
             is_constrained(self.mechanism),
             np.array(sizes, dtype=np.int64),
             np.concatenate([[0], np.cumsum(widths[len(found.pairs) :])]).astype(np.int64),
+            columns_of(found, moved, ties, by_gap, is_constrained(self.mechanism)),
             found.shapes,
             np.array(friction, dtype=float).reshape(-1, 3),
             np.array(rebound, dtype=float),
@@ -313,14 +320,16 @@ class SteppedContacts:
         )
         return ContactMemory(
             np.zeros(16 * bodies),
-            np.zeros(6 * bodies * (1 + n) + n * n),
+            np.zeros(6 * (bodies + len(model.columns.bodies)) + n * n),
             np.zeros(len(self.mechanism.layout.positions)),
             np.zeros(model.sizes[GAPS]),
             np.zeros(total * (1 + n)),
             collisions,
+            np.zeros((len(model.shapes.kinds), 12)),
             touches,
             solver,
             np.zeros((n, n)),
+            np.zeros(n),
             np.zeros(n),
             np.zeros(n),
             np.zeros(n),

@@ -18,6 +18,9 @@ from kinegraph.solve.loops.collision_shapes import (
     along,
     cross,
     dot,
+    face_normal_of,
+    faces_of,
+    facing_normal,
     farthest,
     minus,
     negative,
@@ -27,8 +30,9 @@ from kinegraph.solve.loops.collision_shapes import (
 
 MOST_POINTS, MOST_FACES, MOST_EDGES = 160, 640, 320
 _ROUNDS = 64
-_SMALL = 1e-12  # of the typical length: closer cores count as touching
+_SMALL = 1e-9  # of the typical length: closer cores count as touching
 _PROGRESS = 1e-13
+_FAR, _COPLANAR = 1e-6, 1e-12  # of the typical length: directions are exact; a point is in the plane of a face
 
 
 class DistanceMemory(NamedTuple):
@@ -62,7 +66,36 @@ def add_point(
 
 @part
 def core_normal(shapes: Shapes, frames: Floats, a: int, b: int, memory: DistanceMemory) -> Vector:
-    """The unit vector from a to b along which their cores are nearest, or overlap least."""
+    """The unit vector from a to b along which their cores are nearest, or overlap least.
+
+    Where cores nearly touch, the difference of their nearest points has lost its digits, and polytopes around the
+    origin degenerate; the normals of faces are exact there. The longest distance between two planes is the distance.
+    """
+    n = nearest_direction(shapes, frames, a, b, memory)
+    gap = separation(shapes, frames, a, b, n)
+    if gap > _FAR * shapes.scale:
+        return n
+    for side in range(2):
+        s = a if side == 0 else b
+        count = faces_of(shapes, s)
+        for k in range(count):
+            face = face_normal_of(shapes, frames[s], s, k)
+            candidate = face if side == 0 else negative(face)
+            apart = separation(shapes, frames, a, b, candidate)
+            if apart >= gap:
+                n, gap = candidate, apart
+        if count == 0:
+            face = facing_normal(shapes, frames[s], s, n if side == 0 else negative(n))
+            candidate = face if side == 0 else negative(face)
+            apart = separation(shapes, frames, a, b, candidate)
+            if apart >= gap:
+                n, gap = candidate, apart
+    return n
+
+
+@part
+def nearest_direction(shapes: Shapes, frames: Floats, a: int, b: int, memory: DistanceMemory) -> Vector:
+    """The same by the search alone."""
     start = (frames[b, 9] - frames[a, 9], frames[b, 10] - frames[a, 10], frames[b, 11] - frames[a, 11])
     nearest = add_point(shapes, frames, a, b, unit(start), memory, 0)
     count, small = 1, _SMALL * shapes.scale
@@ -245,7 +278,7 @@ def overlap_normal(shapes: Shapes, frames: Floats, a: int, b: int, memory: Dista
         found = add_point(shapes, frames, a, b, normal, memory, points)
         if dot(found, normal) - depth <= 1e-11 * shapes.scale:
             break
-        faces = replace_visible(memory, faces, points, found)
+        faces = replace_visible(memory, faces, points, found, _COPLANAR * shapes.scale)
         points += 1
         if faces > MOST_FACES - MOST_EDGES:
             break
@@ -332,12 +365,12 @@ def nearest_face(memory: DistanceMemory, faces: int) -> int:
 
 
 @part
-def replace_visible(memory: DistanceMemory, faces: int, point: int, found: Vector) -> int:
+def replace_visible(memory: DistanceMemory, faces: int, point: int, found: Vector, least: float) -> int:
     """Replace all faces that a new point can see by faces from their outline to the point."""
     edges, remaining = 0, 0
     for k in range(faces):
         base = point_of(memory.points, memory.faces[k, 0])
-        if dot(point_of(memory.planes, k), minus(found, base)) > 0.0:
+        if dot(point_of(memory.planes, k), minus(found, base)) > least:
             for e in range(3):
                 edges = toggle_edge(memory, edges, memory.faces[k, e], memory.faces[k, (e + 1) % 3])
             continue

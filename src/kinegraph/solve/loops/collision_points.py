@@ -36,6 +36,7 @@ from kinegraph.solve.loops.collision_shapes import (
 MOST_PER_PAIR = 8
 _SIDES = 1e-9
 _DOUBLE = 1e-3  # of the typical length: corners closer than this are one
+_ON_EDGE = 1e-9  # of the typical length: a corner this far outside of a face is on its edge
 _PARALLEL = 1e-3  # segments within this sine touch at both ends
 
 
@@ -365,11 +366,11 @@ def meeting_corners(shapes: Shapes, memory: CollisionMemory, a: int, b: int, n: 
     first = feature(shapes, memory.frames[a], a, n, memory.first)
     second = feature(shapes, memory.frames[b], b, negative(n), memory.second)
     if first >= 3 and second >= 2:
-        count = clip(memory, memory.first, first, second, n)
+        count = clip(memory, memory.first, first, second, n, _ON_EDGE * shapes.scale)
         return heights_above(memory, first, count, n, False)
     if first == 2 and second >= 3:
         swap(memory, first, second)
-        count = clip(memory, memory.first, second, first, n)
+        count = clip(memory, memory.first, second, first, n, _ON_EDGE * shapes.scale)
         return heights_above(memory, second, count, n, True)
     if first >= 3 or second >= 3:
         return corner_on_face(memory, first, second, n)
@@ -399,7 +400,7 @@ def face_normal(polygon: Floats, count: int) -> Vector:
 
 
 @part
-def clip(memory: CollisionMemory, face: Floats, sides: int, count: int, n: Vector) -> int:
+def clip(memory: CollisionMemory, face: Floats, sides: int, count: int, n: Vector, slack: float) -> int:
     """Keep the part of the polygon `second` that is within a face, seen along n (Sutherland and Hodgman)."""
     turn = 1.0 if dot(face_normal(face, sides), n) >= 0.0 else -1.0
     if count == 2:
@@ -409,26 +410,27 @@ def clip(memory: CollisionMemory, face: Floats, sides: int, count: int, n: Vecto
         following = (k + 1) % sides
         edge = minus((face[following, 0], face[following, 1], face[following, 2]), p)
         inward = unit(cross((turn * n[0], turn * n[1], turn * n[2]), edge))
-        count = cut(memory, count, p, inward)
+        count = cut(memory, count, p, inward, slack)
         if count == 0:
             return 0
     return count
 
 
 @part
-def cut(memory: CollisionMemory, count: int, p: Vector, inward: Vector) -> int:
-    """Keep what is inside of one side."""
+def cut(memory: CollisionMemory, count: int, p: Vector, inward: Vector, slack: float) -> int:
+    """Keep what is inside of one side. Corners on the side stay, so edges that coincide have no other points."""
     remaining, source, target = 0, memory.second, memory.other
     for k in range(count):
         following = (k + 1) % count
         a = (source[k, 0], source[k, 1], source[k, 2])
         b = (source[following, 0], source[following, 1], source[following, 2])
         da, db = dot(minus(a, p), inward), dot(minus(b, p), inward)
-        if da >= 0.0:
+        if da >= -slack:
             put(target, remaining, a)
             remaining += 1
-        if (da >= 0.0) != (db >= 0.0):
-            put(target, remaining, along(a, da / (da - db), minus(b, a)))
+        if (da >= -slack) != (db >= -slack):
+            part_of = min(max(da / (da - db), 0.0), 1.0)
+            put(target, remaining, along(a, part_of, minus(b, a)))
             remaining += 1
     for k in range(remaining):
         for d in range(3):

@@ -21,6 +21,8 @@ PLANE, SPHERE, CAPSULE, BOX, CYLINDER, ELLIPSOID, HULL = range(7)
 _CAP = 8
 #: A direction is along a face's normal, or across an axis, within this sine.
 _ALONG = 0.3
+#: Hulls with more faces are not tried face by face.
+_FEW_FACES = 24
 #: Most corners of a polygon; faces of hulls have at most half as many.
 MOST_CORNERS = 64
 
@@ -30,7 +32,7 @@ class Shapes(NamedTuple):
 
     bodies: the body of each shape; 0 is the fixed frame. places: its axes (row by row) and origin in the body's frame.
     sizes: a sphere's radius; radius and half length of a capsule or cylinder; half lengths of a box or ellipsoid.
-    bounds: the radius of the ball around its origin that contains it.
+    bounds: the radius of the ball around its origin that contains it; thickness: of one within it.
     vertices: of all hulls; first_vertex: where those of each shape begin, and the end. normals: of all faces of hulls;
     first_face, first_corner, corners: the faces of each shape, and the vertices around each face.
     pairs: the shapes of each pair. scale: a length that is typical for the shapes.
@@ -41,6 +43,7 @@ class Shapes(NamedTuple):
     places: Floats
     sizes: Floats
     bounds: Floats
+    thickness: Floats
     vertices: Floats
     first_vertex: Integers
     normals: Floats
@@ -126,6 +129,16 @@ def out_of(frame: Floats, x: float, y: float, z: float) -> Vector:
         frame[9] + frame[0] * x + frame[1] * y + frame[2] * z,
         frame[10] + frame[3] * x + frame[4] * y + frame[5] * z,
         frame[11] + frame[6] * x + frame[7] * y + frame[8] * z,
+    )
+
+
+@inlined
+def turned_by(frame: Floats, x: float, y: float, z: float) -> Vector:
+    """The vector with these components in a frame."""
+    return (
+        frame[0] * x + frame[1] * y + frame[2] * z,
+        frame[3] * x + frame[4] * y + frame[5] * z,
+        frame[6] * x + frame[7] * y + frame[8] * z,
     )
 
 
@@ -252,15 +265,50 @@ def cylinder_face(size: Floats, frame: Floats, d: Vector, polygon: Floats) -> in
 @part
 def hull_face(shapes: Shapes, frame: Floats, s: int, d: Vector, polygon: Floats) -> int:
     """The face of a hull whose normal is most along d."""
-    first, best = shapes.first_face[s], 0
-    most = -2.0
-    for k in range(first, shapes.first_face[s + 1]):
-        n = shapes.normals[k]
-        height = n[0] * d[0] + n[1] * d[1] + n[2] * d[2]
-        if height > most:
-            most, best = height, k
+    best = best_face(shapes, s, d)
     begin, count = shapes.first_corner[best], shapes.first_corner[best + 1] - shapes.first_corner[best]
     for k in range(count):
         v = shapes.vertices[shapes.corners[begin + k]]
         put(polygon, k, out_of(frame, v[0], v[1], v[2]))
     return int(count)
+
+
+@part
+def faces_of(shapes: Shapes, s: int) -> int:
+    """How many flat faces a shape has; 0 if there are none, or too many to try each."""
+    kind = shapes.kinds[s]
+    if kind == HULL:
+        count = shapes.first_face[s + 1] - shapes.first_face[s]
+        return int(count) if count <= _FEW_FACES else 0
+    return 6 if kind == BOX else 2 if kind == CYLINDER else 0
+
+
+@part
+def face_normal_of(shapes: Shapes, frame: Floats, s: int, k: int) -> Vector:
+    """The normal of a face by its number."""
+    if shapes.kinds[s] == HULL:
+        n = shapes.normals[shapes.first_face[s] + k]
+        return turned_by(frame, n[0], n[1], n[2])
+    found = axis(frame, k // 2 if shapes.kinds[s] == BOX else 2)
+    return found if k % 2 == 0 else negative(found)
+
+
+@part
+def facing_normal(shapes: Shapes, frame: Floats, s: int, direction: Vector) -> Vector:
+    """The normal of the face of a hull that faces a direction most; of other shapes the direction itself."""
+    if shapes.kinds[s] != HULL:
+        return direction
+    n = shapes.normals[best_face(shapes, s, into(frame, direction))]
+    return turned_by(frame, n[0], n[1], n[2])
+
+
+@part
+def best_face(shapes: Shapes, s: int, d: Vector) -> int:
+    """The face of a hull whose normal is most along d, which is in its axes."""
+    best, most = shapes.first_face[s], -2.0
+    for k in range(shapes.first_face[s], shapes.first_face[s + 1]):
+        n = shapes.normals[k]
+        height = n[0] * d[0] + n[1] * d[1] + n[2] * d[2]
+        if height > most:
+            most, best = height, k
+    return int(best)

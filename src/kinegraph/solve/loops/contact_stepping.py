@@ -13,10 +13,45 @@ from math import isfinite, sqrt
 from typing import NamedTuple
 
 from kinegraph.arrays import Floats, Integers
-from kinegraph.codegen.kernel import Code
 from kinegraph.jit.marks import loop, part
-from kinegraph.solve.loops.collision_points import CollisionMemory, CollisionPoints, append_point, find_collisions
-from kinegraph.solve.loops.collision_shapes import Shapes, Vector, across, cross, place_shapes
+from kinegraph.solve.loops.collision_points import CollisionPoints
+from kinegraph.solve.loops.collision_shapes import Vector, across, cross
+from kinegraph.solve.loops.contact_model import (
+    BANK,
+    BEGAN,
+    BEGUN,
+    CLOSES,
+    COUNT,
+    FALL,
+    FORCE,
+    FORCES,
+    GAP,
+    GAPS,
+    HIT,
+    LIFT,
+    LIFTED,
+    MOMENT,
+    NORMAL,
+    PAIR,
+    POINT,
+    POSITIONS,
+    REBOUND,
+    RESIDUAL,
+    SHARE,
+    VELOCITIES,
+    WATCHED,
+    ContactMemory,
+    ContactModel,
+)  # fmt: skip
+from kinegraph.solve.loops.contact_passing import place_before, unseen_after
+from kinegraph.solve.loops.contact_rows import (
+    factor,
+    find_candidates,
+    held_response,
+    make_rows,
+    respond,
+    second_half,
+)
 from kinegraph.solve.loops.impulses import Rows, energy_gain, solve_impulses, solve_pushes
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import LEFT, LOOPS_OPEN, NOT_A_NUMBER, RUNNING, System, Work, project
@@ -29,81 +64,14 @@ TOO_MANY_CONTACTS, NO_MASS = 20, 21
 #: A gap below this part of the typical length is closed.
 CLOSED = 1e-9
 
+#: Constant forces may move a gap by this part of the typical length.
+FAR = 1e-3
+
 #: A step has at most so many parts, each found by so many tries; the shortest, and how exactly it ends at an impact.
 MOST_PARTS, TRIES, SHORTEST, LATE = 12, 12, 1e-9, 1e-6
 
-# The columns of `previous`. Its first row holds how many contacts there are, the last change of a rate (m/s), how far
-# constant forces moved a gap in the step, how far gaps may be open that are still watched, the energy that impulses
-# took and pushes have not given back, and 1 after the first step.
-PAIR, POINT, NORMAL, GAP, FORCE, MOMENT = 0, 1, 4, 7, 8, 11
-COLUMNS = 14
-COUNT, RESIDUAL, LIFT, WATCHED, BANK, BEGUN = range(6)
-
-
-class ContactModel(NamedTuple):
-    """What touches, and how. The fixed frame is body 0 and has no entries.
-
-    poses, motion: kernels x -> 4 x 4 poses of all bodies; x -> their velocities, Jacobians, and the inertia matrix (or
-    its inverse on what constraints allow, if `inverse`). moves: x with v as a displacement -> that of q. gaps,
-    gap_rows: kernels of the contacts that are given by gaps: values; rates and Jacobian of their rows.
-    friction, restitution, bounds, widths: of pairs, then of gaps. The bound is the dry friction of a joint, as a force,
-    and 0 of a contact. Rows of dry friction have the gap 0 at all times.
-    """
-
-    poses: Code
-    motion: Code
-    moves: Code
-    gaps: Code
-    gap_rows: Code
-    inverse: bool
-    sizes: Integers
-    gap_first: Integers
-    shapes: Shapes
-    friction: Floats
-    restitution: Floats
-    bounds: Floats
-    widths: Integers
-    tolerance: float
-    rounds: int
-
-
-# Entries of `sizes`: positions, velocities, bodies, contacts by gaps, and where in x constant forces begin.
-POSITIONS, VELOCITIES, BODIES, GAPS, FORCES = range(5)
-
-
-class ContactMemory(NamedTuple):
-    """Memory of one step.
-
-    back: the way back from the velocities at its end to those before; shift: a displacement; held: the accelerations
-    by constant forces. ahead: gaps at the end without constant forces. earlier: the same contact in `previous`.
-    saved: y before the step.
-    """
-
-    poses: Floats
-    motion: Floats
-    moves: Floats
-    gaps: Floats
-    gap_rows: Floats
-    collisions: CollisionMemory
-    touches: CollisionPoints
-    rows: Rows
-    inertia: Floats
-    shift: Floats
-    back: Floats
-    held: Floats
-    facts: Floats
-    pushes: Floats
-    ahead: Floats
-    wrenches: Floats
-    earlier: Integers
-    saved: Floats
-
-
-# The columns of `facts`, of each contact: how fast its gap changed before the step; how far constant forces moved it;
-# the part of the step for which its impulse acts; its rebound; the acceleration of its gap; the speed and the time at
-# which it closes.
-BEGAN, LIFTED, SHARE, REBOUND, FALL, HIT, CLOSES = range(7)
-FACTS = 7
+#: A step has at most so many parts that end before a fast shape could pass another.
+MOST_PASSED = 200
 
 
 @part
@@ -117,16 +85,24 @@ def contact_step(
     size, begun, left = len(work.y), t, h
     for d in range(size):
         memory.saved[d] = work.y[d]
-    for count in range(MOST_PARTS):
-        length, low, high = left, 0.0, left
+    parts, passed = 0, 0
+    while left > 0.0:
+        length, low = left, 0.0
+        place_before(work, model, memory, begun)
         ending = approach(system, work, model, memory, previous, begun, length, h)
-        for _ in range(TRIES if count + 1 < MOST_PARTS else 0):
+        if ending == RUNNING and passed < MOST_PASSED:
+            safe = unseen_after(model, memory, length)
+            if safe < length:
+                passed, length = passed + 1, max(safe, SHORTEST * h)
+                ending = approach(system, work, model, memory, previous, begun, length, h)
+        high, parts = length, parts + 1
+        for _ in range(TRIES if parts - passed < MOST_PARTS else 0):
             if ending != RUNNING:
                 break
             at = first_impact(memory, length, h)
-            if at < length - LATE * h:
+            if at < length - 2.0 * LATE * h:
                 high = length
-                length = at if at > low else 0.5 * (low + high)
+                length = min(at + 0.01 * (high - at), at + LATE * h) if at > low else 0.5 * (low + high)
             elif at <= length or length >= high:  # the part ends at an impact, or there is none
                 break
             else:
@@ -142,8 +118,6 @@ def contact_step(
         for d in range(size):
             work.y[d] = work.x[d]
         begun, left = begun + length, left - length
-        if not left > 0.0:
-            break
     return RUNNING
 
 
@@ -158,7 +132,40 @@ def approach(
     h: float,
     whole: float,
 ) -> int:
-    """x[:n] after h without impulses, and the rows of all that touches then. whole: the length of the whole step."""
+    """x[:n] after h without impulses, and the rows of all that touches then. whole: the length of the whole step.
+
+    Constant forces that are far out of balance do not act: a light body between heavy ones would be thrown far away,
+    to be brought back by impulses.
+    """
+    ending = free_motion(system, work, model, memory, previous, t, h, whole)
+    if ending == RUNNING and not balanced(model, memory, h):
+        for d in range(model.sizes[VELOCITIES]):
+            work.x[model.sizes[FORCES] + d] = 0.0
+        ending = free_motion(system, work, model, memory, previous, t, h, whole)
+    return int(ending)
+
+
+@part
+def balanced(model: ContactModel, memory: ContactMemory, h: float) -> bool:
+    """Whether constant forces move gaps about as far as the other forces do, and not far."""
+    lift, fall = 0.0, 0.0
+    for contact in range(memory.rows.sizes[1]):
+        lift, fall = max(lift, memory.facts[contact, LIFTED]), max(fall, abs(memory.facts[contact, FALL]))
+    return lift <= min(5.0 * h * h * fall, FAR * model.shapes.scale)
+
+
+@part
+def free_motion(
+    system: System,
+    work: Work,
+    model: ContactModel,
+    memory: ContactMemory,
+    previous: Floats,
+    t: float,
+    h: float,
+    whole: float,
+) -> int:
+    """x[:n] after h with constant forces only, and the rows of all that touches then."""
     ending = runge_kutta_step(system, work, t, h)
     if ending != RUNNING:
         return int(ending)
@@ -213,6 +220,8 @@ def finish(
     respond(model, memory)
     warm_start(model, memory, previous, h)
     solve(model, memory, previous)
+    if first_impact(memory, h, whole) <= h:
+        answer_at_once(memory, previous, h)
     ending = move(system, work, model, memory, previous, t, h)
     if ending == RUNNING:
         keep_contacts(work, model, memory, previous, h, whole)
@@ -228,222 +237,7 @@ def has_forces(model: ContactModel, x: Floats) -> bool:
     return size > 0.0
 
 
-@part
-def find_candidates(work: Work, model: ContactModel, memory: ContactMemory, margin: float) -> bool:
-    """All contacts within the margin; False if there is no room. Contacts by gaps have pairs after those of shapes."""
-    touches = memory.touches
-    touches.total[0] = 0
-    if len(model.shapes.pairs) > 0:
-        if model.sizes[BODIES] > 0:
-            call(model.poses, work.x, memory.poses, 0)
-        place_shapes(model.shapes, memory.poses, memory.collisions.frames)
-        if not find_collisions(model.shapes, memory.collisions, margin, touches):
-            return False
-    if model.sizes[GAPS] > 0:
-        call(model.gaps, work.x, memory.gaps, 0)
-        for k in range(model.sizes[GAPS]):
-            found = memory.gaps[k] <= margin
-            if found and not append_point(touches, len(model.shapes.pairs) + k, _NOWHERE, _NOWHERE, memory.gaps[k]):
-                return False
-    return True
-
-
-_NOWHERE = (0.0, 0.0, 0.0)
-
-
-# ---- The response to forces
-
-
-@part
-def factor(model: ContactModel, memory: ContactMemory) -> bool:
-    """The Cholesky factor of the inertia matrix, from the end, so that branches of a tree stay apart."""
-    n, start = model.sizes[VELOCITIES], inertia_place(model)
-    h = memory.inertia
-    for i in range(n):
-        for j in range(n):
-            h[i, j] = memory.motion[start + i * n + j]
-    for k in range(n - 1, -1, -1):
-        if not h[k, k] > 0.0:
-            return False
-        h[k, k] = sqrt(h[k, k])
-        for j in range(k):
-            h[k, j] /= h[k, k]
-        for i in range(k):
-            if h[k, i] != 0.0:
-                for j in range(i + 1):
-                    h[i, j] -= h[k, i] * h[k, j]
-    return True
-
-
-@part
-def inertia_place(model: ContactModel) -> int:
-    """Where the inertia matrix begins."""
-    bodies = model.sizes[BODIES]
-    return int(6 * bodies * (1 + model.sizes[VELOCITIES]))
-
-
-@part
-def answer(model: ContactModel, memory: ContactMemory, force: Floats, found: Floats) -> None:
-    """H^-1 times a force."""
-    n, h = model.sizes[VELOCITIES], memory.inertia
-    if model.inverse:
-        start = inertia_place(model)
-        for i in range(n):
-            total = 0.0
-            for j in range(n):
-                total += memory.motion[start + i * n + j] * force[j]
-            found[i] = total
-        return
-    for i in range(n):
-        found[i] = force[i]
-    for k in range(n - 1, -1, -1):  # H = U^T U with the rows of U in `inertia`
-        if found[k] != 0.0:
-            found[k] /= h[k, k]
-            for j in range(k):
-                found[j] -= h[k, j] * found[k]
-    for k in range(n):
-        total = found[k]
-        for j in range(k):
-            total -= h[k, j] * found[j]
-        found[k] = total / h[k, k]
-
-
-@part
-def held_response(model: ContactModel, memory: ContactMemory, x: Floats) -> None:
-    """The accelerations that the constant forces cause."""
-    n = model.sizes[VELOCITIES]
-    for d in range(n):
-        memory.back[d] = x[model.sizes[FORCES] + d]
-    answer(model, memory, memory.back, memory.held)
-
-
-# ---- Rows
-
-
-@part
-def make_rows(work: Work, model: ContactModel, memory: ContactMemory, slack: float, h: float) -> None:
-    """The rows of all contacts whose gaps would be smaller without the constant forces; others are dropped."""
-    rows, touches, n = memory.rows, memory.touches, model.sizes[VELOCITIES]
-    for d in range(n):
-        place = model.sizes[POSITIONS] + d
-        memory.back[d] = work.y[place] - work.x[place]
-    row, taken = 0, 0
-    for k in range(touches.total[0]):
-        pair = touches.pairs[k]
-        width = model.widths[pair]
-        if pair < len(model.shapes.pairs):
-            shape_rows(model, memory, k, row, width)
-        else:
-            rows_of_gap(model, memory, pair - len(model.shapes.pairs), row, width)
-        bound = h * model.bounds[pair]
-        lift = 0.5 * h * h * inner(rows.jacobian[row], memory.held, n) if bound == 0.0 else 0.0
-        if touches.gaps[k] - lift > slack:
-            continue
-        memory.facts[taken, BEGAN] = rows.rates[row] + inner(rows.jacobian[row], memory.back, n)
-        memory.facts[taken, LIFTED] = abs(lift)
-        memory.ahead[taken] = touches.gaps[k] - lift
-        for i in range(width):
-            rows.free[row + i] = rows.rates[row + i] - h * inner(rows.jacobian[row + i], memory.held, n)
-            rows.targets[row + i], rows.impulses[row + i] = 0.0, 0.0
-        rows.first[taken], rows.widths[taken], rows.bounds[taken] = row, width, bound
-        for d in range(3):
-            rows.friction[taken, d] = model.friction[pair, d]
-        move_contact(touches, k, taken)
-        row, taken = row + width, taken + 1
-    rows.sizes[0], rows.sizes[1] = row, taken
-    touches.total[0] = taken
-
-
-@part
-def move_contact(touches: CollisionPoints, source: int, target: int) -> None:
-    """Copy a contact to an earlier place."""
-    touches.pairs[target], touches.gaps[target] = touches.pairs[source], touches.gaps[source]
-    for d in range(3):
-        touches.points[target, d] = touches.points[source, d]
-        touches.normals[target, d] = touches.normals[source, d]
-
-
-@part
-def shape_rows(model: ContactModel, memory: ContactMemory, k: int, row: int, width: int) -> None:
-    """The rows of a contact of two shapes; their rates with the velocities at the end of the step."""
-    touches, rows = memory.touches, memory.rows
-    pair = touches.pairs[k]
-    point = (touches.points[k, 0], touches.points[k, 1], touches.points[k, 2])
-    normal = (touches.normals[k, 0], touches.normals[k, 1], touches.normals[k, 2])
-    side = across(normal)
-    for i in range(width):
-        rows.rates[row + i] = 0.0
-        for d in range(model.sizes[VELOCITIES]):
-            rows.jacobian[row + i, d] = 0.0
-    for end in range(2):
-        body = model.shapes.bodies[model.shapes.pairs[pair, end]] - 1
-        if body >= 0:
-            sign = 1.0 if end == 1 else -1.0
-            add_row(model, memory, body, point, normal, sign, row, False)
-            if width >= 3:
-                add_row(model, memory, body, point, side, sign, row + 1, False)
-                add_row(model, memory, body, point, cross(normal, side), sign, row + 2, False)
-            if width >= 4:
-                add_row(model, memory, body, point, normal, sign, row + 3, True)
-            if width == 6:
-                add_row(model, memory, body, point, side, sign, row + 4, True)
-                add_row(model, memory, body, point, cross(normal, side), sign, row + 5, True)
-
-
-@part
-def add_row(
-    model: ContactModel, memory: ContactMemory, body: int, point: Vector, d: Vector, sign: float, row: int, turn: bool
-) -> None:
-    """Add the velocity (or angular velocity) of a body's point along d."""
-    n, poses, motion, rows = model.sizes[VELOCITIES], memory.poses, memory.motion, memory.rows
-    arm = (point[0] - poses[16 * body + 3], point[1] - poses[16 * body + 7], point[2] - poses[16 * body + 11])
-    moment = d if turn else cross(arm, d)
-    force = _NOWHERE if turn else d
-    x, y, z = sign * force[0], sign * force[1], sign * force[2]
-    a, b, c = sign * moment[0], sign * moment[1], sign * moment[2]
-    v = 6 * body
-    rows.rates[row] += x * motion[v] + y * motion[v + 1] + z * motion[v + 2]
-    rows.rates[row] += a * motion[v + 3] + b * motion[v + 4] + c * motion[v + 5]
-    at = 6 * model.sizes[BODIES] + 6 * n * body
-    for k in range(n):
-        total = x * motion[at + k] + y * motion[at + n + k] + z * motion[at + 2 * n + k]
-        total += a * motion[at + 3 * n + k] + b * motion[at + 4 * n + k] + c * motion[at + 5 * n + k]
-        rows.jacobian[row, k] += total
-
-
-@part
-def rows_of_gap(model: ContactModel, memory: ContactMemory, gap: int, row: int, width: int) -> None:
-    """The rows of a contact that is given by a gap."""
-    rows, n = memory.rows, model.sizes[VELOCITIES]
-    first, total = model.gap_first[gap], model.gap_first[model.sizes[GAPS]]
-    for i in range(width):
-        rows.rates[row + i] = memory.gap_rows[first + i]
-        for d in range(n):
-            rows.jacobian[row + i, d] = memory.gap_rows[total + (first + i) * n + d]
-
-
-@part
-def inner(row: Floats, values: Floats, n: int) -> float:
-    """The inner product of the first n entries."""
-    total = 0.0
-    for d in range(n):
-        total += row[d] * values[d]
-    return total
-
-
 # ---- Impulses
-
-
-@part
-def respond(model: ContactModel, memory: ContactMemory) -> None:
-    """The responses of all rows, and the matrix J H^-1 J^T."""
-    rows, n = memory.rows, model.sizes[VELOCITIES]
-    for i in range(rows.sizes[0]):
-        answer(model, memory, rows.jacobian[i], rows.responses[i])
-    for i in range(rows.sizes[0]):
-        for j in range(i + 1):
-            total = inner(rows.jacobian[i], rows.responses[j], n)
-            rows.matrix[i, j], rows.matrix[j, i] = total, total
 
 
 @part
@@ -494,6 +288,22 @@ def share_of(stopped: float, speed: float, fall: float, left: float, h: float, f
         return 0.5
     own = min(left * (speed + 0.5 * max(0.0, fall) * left) / (h * stopped), left / h)
     return 0.5 + min(1.0, 10.0 * stopped / fastest) * (own - 0.5)
+
+
+@part
+def answer_at_once(memory: ContactMemory, previous: Floats, h: float) -> None:
+    """In a part that ends at an impact, contacts that were there before carry it at once: all beyond their force."""
+    rows = memory.rows
+    for contact in range(rows.sizes[1]):
+        found = memory.earlier[contact]
+        if found > 0 and memory.facts[contact, HIT] == 0.0 and rows.bounds[contact] == 0.0:
+            before, now = 0.0, 0.0
+            for d in range(3):
+                before += (h * previous[found, FORCE + d]) ** 2
+            for i in range(rows.first[contact], rows.first[contact] + min(rows.widths[contact], 3)):
+                now += rows.impulses[i] ** 2
+            if now > before:
+                memory.facts[contact, SHARE] *= sqrt(before / now)
 
 
 @part
@@ -594,17 +404,21 @@ def move(
     """Velocities after the impulses, and positions."""
     rows, n, start = memory.rows, model.sizes[VELOCITIES], model.sizes[POSITIONS]
     for d in range(n):
-        memory.shift[d] = -0.5 * h * h * memory.held[d]
-        work.x[start + d] -= h * memory.held[d]
+        memory.shift[d], memory.change[d] = 0.0, 0.0
     for contact in range(rows.sizes[1]):
         share = h * memory.facts[contact, SHARE]
         for row in range(rows.first[contact], rows.first[contact] + rows.widths[contact]):
             impulse = rows.impulses[row]
             if impulse != 0.0:
                 for d in range(n):
-                    work.x[start + d] += impulse * rows.responses[row, d]
+                    memory.change[d] += impulse * rows.responses[row, d]
                     memory.shift[d] += share * impulse * rows.responses[row, d]
     push_apart(model, memory, previous, h)
+    second_half(model, memory, memory.change)
+    second_half(model, memory, memory.shift)
+    for d in range(n):
+        work.x[start + d] += memory.change[d] - h * memory.held[d]
+        memory.shift[d] -= 0.5 * h * h * memory.held[d]
     displace(work, model, memory)
     project(system, work, t + h)
     for d in range(len(work.y)):
@@ -677,8 +491,10 @@ def keep_contacts(
         lift, fastest = max(lift, memory.facts[contact, LIFTED]), max(fastest, abs(memory.facts[contact, FALL]))
         total_force(model, memory, contact, over)
         if steady(memory, previous, contact):
+            columns, pair = model.columns, touches.pairs[contact]
             for i in range(width):
-                for d in range(n):
+                for a in range(columns.first_pair[pair], columns.first_pair[pair + 1]):
+                    d = columns.pairs[a]
                     work.x[force + d] += rows.impulses[row + i] / over * rows.jacobian[row + i, d]
     for contact in range(rows.sizes[1]):
         target = previous[contact + 1]
