@@ -19,8 +19,8 @@ from kinegraph.solve.contacts.compiled_phases import CompiledContactRun
 from kinegraph.solve.contacts.memory import ContactObservation, contact_memory
 from kinegraph.solve.contacts.mode import ContactSet
 from kinegraph.solve.ensemble import CaseProblem
+from kinegraph.solve.loops import collision_points, contact_stepping, multistep, stepping
 from kinegraph.solve.loops import contact_phases as contact_loop
-from kinegraph.solve.loops import contact_stepping, multistep, stepping
 from kinegraph.solve.loops import ensemble as case_loop
 from kinegraph.solve.methods.cvode import _common, multistep_work
 from kinegraph.solve.methods.method import EVERY_STEP, NO_EVENTS
@@ -82,6 +82,9 @@ def _steppers():
     yield contact_stepping.take_contact_steps, (system, work, *stepped_contacts, kept, clock, 0)
     several = contact_stepping.ContactRows(table, table, table, table, np.zeros((1, 1, 1)), count)
     yield contact_stepping.take_contact_steps_of_rows, (system, several, work, *stepped_contacts, clock, 0)
+    model, memory = stepped_contacts
+    found = (model.shapes, memory.collisions, memory.poses, memory.touches, 0.0)
+    yield collision_points.nearest_points, found
 
 
 def _touching():

@@ -71,6 +71,22 @@ def reach(shape: str, n: np.ndarray) -> np.ndarray:
     return a[0] * np.hypot(n[..., 0], n[..., 1]) + np.abs(n[..., 2]) * a[1] / 2
 
 
+@pytest.mark.parametrize("shapes", [("box(0.4, 0.6, 0.8)", "ellipsoid(0.1, 0.2, 0.3)"), ("sphere(0.3)", "sphere(0.2)")])
+def test_witness_points_and_gradients(shapes: tuple[str, str]) -> None:
+    moved = TWO.replace("Sy(y), Sz(z), Q(e0, e1, e2, e3)", "Rz(y), Ry(z)")
+    moved = moved.replace("quaternion (e0, e1, e2, e3) velocity (wx, wy, wz);", "")
+    model = kg.parse(moved.format(*shapes))
+    q = np.array([0.9, 0.4, 0.3])
+    (one,) = clearances(model, q, within=9, gradients=True)
+    assert one.on_second - one.on_first == pytest.approx(one.gap * one.normal)
+    assert one.gradient is not None
+    for k in range(3):
+        step = np.zeros(3)
+        step[k] = 1e-5
+        (above,), (below,) = (clearances(model, q + sign * step, within=9) for sign in (1, -1))
+        assert one.gradient[k] == pytest.approx((above.gap - below.gap) / 2e-5, abs=2e-6)
+
+
 def test_wrong_positions_are_refused() -> None:
     with pytest.raises(SolveError, match=r"q has shape \(2,\): give 7 positions"):
         clearances(kg.parse(TWO.format("sphere(1)", "sphere(1)")), [0, 0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -45,7 +46,7 @@ def moved_by_rows(jacobian: Output, widths: Sequence[int], zero: Graph) -> list[
     starts = np.cumsum([0, *widths])
     return [
         {k for k in range(table.shape[1]) if not all(_is_zero(zero.nodes[node]) for node in table[start:end, k])}
-        for start, end in zip(starts[:-1], starts[1:], strict=True)
+        for start, end in pairwise(starts)
     ]
 
 

@@ -6,7 +6,7 @@ from math import sqrt
 from typing import NamedTuple
 
 from kinegraph.arrays import Floats, Integers
-from kinegraph.jit.marks import part
+from kinegraph.jit.marks import loop, part
 from kinegraph.solve.loops.collision_distances import DistanceMemory, core_normal, length, separation
 from kinegraph.solve.loops.collision_shapes import (
     BOX,
@@ -27,6 +27,7 @@ from kinegraph.solve.loops.collision_shapes import (
     negative,
     origin,
     out_of,
+    place_shapes,
     put,
     radius,
     unit,
@@ -76,6 +77,15 @@ def append_point(touches: CollisionPoints, pair: int, point: Vector, normal: Vec
     put(touches.normals, k, normal)
     touches.total[0] = k + 1
     return True
+
+
+@loop
+def nearest_points(
+    shapes: Shapes, memory: CollisionMemory, poses: Floats, touches: CollisionPoints, within: float
+) -> int:
+    """All points whose gap is below a distance, at these poses of bodies; 0 if there is no room for them."""
+    place_shapes(shapes, poses, memory.frames)
+    return 1 if find_collisions(shapes, memory, within, touches) else 0
 
 
 @part

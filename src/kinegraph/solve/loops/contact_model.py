@@ -75,10 +75,10 @@ class ContactModel(NamedTuple):
 class ContactMemory(NamedTuple):
     """Memory of one step.
 
-    before: where shapes are at the start of the step. inertia: the factor of the inertia matrix, with reciprocals on its diagonal. back: the way back from the velocities
-    at the end of the step to those before; shift, change: of positions and velocities; held: the accelerations by
-    constant forces. ahead: gaps at the end without constant forces. earlier: the same contact in `previous`. saved: y
-    before the step.
+    before: where shapes are at the start of the step. inertia: the factor of the inertia matrix, with reciprocals on
+    its diagonal. back: the way back from the velocities at the end of the step to those before; shift, change: of
+    positions and velocities; held: the accelerations by constant forces. ahead: gaps at the end without constant
+    forces. earlier: the same contact in `previous`. saved: y before the step.
     """
 
     poses: Floats

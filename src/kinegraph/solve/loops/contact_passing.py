@@ -90,7 +90,7 @@ def turned(kind: int, before: Floats, after: Floats) -> float:
     for k in range(9):
         if k % 3 == 2 or not round_one:
             total += (after[k] - before[k]) ** 2
-    return sqrt(total)
+    return float(sqrt(total))
 
 
 @part

@@ -65,7 +65,7 @@ TOO_MANY_CONTACTS, NO_MASS = 20, 21
 CLOSED = 1e-9
 
 #: Constant forces may move a gap by this part of the typical length.
-FAR = 1e-3
+FAR = 1e-2
 
 #: A step has at most so many parts, each found by so many tries; the shortest, and how exactly it ends at an impact.
 MOST_PARTS, TRIES, SHORTEST, LATE = 12, 12, 1e-9, 1e-6
