@@ -78,7 +78,7 @@ def relative_way(shapes: Shapes, memory: ContactMemory, a: int, b: int) -> float
     moved = minus(second, first)
     found = sqrt(dot(moved, moved))
     found += shapes.bounds[a] * turned(shapes.kinds[a], before[a], after[a])
-    return found + shapes.bounds[b] * turned(shapes.kinds[b], before[b], after[b])
+    return found + shapes.bounds[b] * turned(shapes.kinds[b], before[b], after[b])  # type: ignore[no-any-return]
 
 
 @part
