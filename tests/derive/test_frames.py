@@ -104,8 +104,8 @@ def test_joints_do_not_move_with_the_plan() -> None:
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("A", "stands for 2 axes\n  name one of them by its velocity: q1', q2'"), ("G", "'G' names no joint"),
-     ("e0", "'e0' names no joint"), ("B", "stands for 3 axes.*wx, wy, wz"), ("q3", "stands for 2 axes.*name a body")],
+    [("A", "stands for 2 axes\n  name one of them by its velocity: q1', q2'"), ("G", "'G' is not a joint"),
+     ("e0", "'e0' is not a joint"), ("B", "stands for 3 axes.*wx, wy, wz"), ("q3", "stands for 2 axes.*name a body")],
 )  # fmt: skip
 def test_a_joint_has_one_axis(name: str, message: str) -> None:
     mechanism = kg.parse(

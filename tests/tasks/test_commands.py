@@ -79,7 +79,7 @@ def test_json(capsys, command, keys):
         ("response double-pendulum --frequencies 3", "FROM:TO"),
         ("unknown-forces double-pendulum -m q1=t --unknown tau:q1 --for 2", "no motion given for q2"),
         ("assemble four-bar --set b=0.01 --set c=0.01", "pin has a gap of"),
-        ("reactions double-pendulum --joint Uper", "'Uper' names no joint"),
+        ("reactions double-pendulum --joint Uper", "'Uper' is not a joint"),
         ("inverse-kinematics puma560 --body L6 --pose 1,2", "2 numbers"),
         (
             "inverse-kinematics puma560 --body L6 --pose 0.4,0.1,0.3,0,0,0 --bounds q1=0:0.01",
@@ -138,7 +138,15 @@ def test_assemble_lists_what_moved(capsys):
     run = runner(capsys)
     text = run("assemble four-bar").out
     assert "declared -> assembled; they follow from crank" in text and "coupler  0.4 -> 0.297378" in text
-    assert data(run("assemble four-bar --json"))["modes"][0]["moved"]["rocker"][0] == 1.2
+    printed = data(run("assemble four-bar --json"))["modes"][0]
+    assert printed["moved"]["rocker"][0] == 1.2
+    assert printed == kg.assemble("four-bar").to_dict()
+
+
+def test_first_integrals_print_their_record(capsys):
+    found = kg.first_integrals("heavy-top").to_dict()
+    assert data(runner(capsys)("first-integrals heavy-top --json")) == found
+    assert all(one["formula"] and one["coefficients"] for one in found["integrals"])
 
 
 def test_wide_tables_are_turned_and_lose_no_digit(capsys):

@@ -52,7 +52,7 @@ def test_a_body_without_joint_is_held_where_it_is_fixed():
     found = reactions(post, "Post")
     np.testing.assert_allclose(found.force, [0, 0, 29.43], atol=1e-12)
     np.testing.assert_allclose(found.moment, [0, -29.43, 0], atol=1e-12)
-    with pytest.raises(DerivationError, match="'Pos' names no joint"):
+    with pytest.raises(DerivationError, match="'Pos' is not a joint"):
         reactions(post, "Pos")
 
 

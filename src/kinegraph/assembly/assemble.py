@@ -130,6 +130,18 @@ class Assembly:
     set: tuple[str, ...] = ()
     independent: tuple[str, ...] = ()
     moved: tuple[MovedValue, ...] = ()
+    coordinates: tuple[str, ...] = ()
+    velocities: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Positions and velocities by name, the residual, and the values that could not be kept."""
+        return {
+            "q": dict(zip(self.coordinates, self.q.tolist(), strict=True)),
+            "v": dict(zip(self.velocities, self.v.tolist(), strict=True)),
+            "residual": self.residual,
+            "changed": self.changed,
+            "moved": {value.name: [value.given, value.assembled] for value in self.moved},
+        }
 
     @property
     def changed(self) -> dict[str, float]:
@@ -262,7 +274,9 @@ class Assembler:
         moved = moved_values(before, after, held, (*free, *held_rates), declared, usual)
         stayed = tuple(name for name in (*held_positions, *held_rates) if name in (*held, *declared))
         rank = row_rank(measured.jacobian(place.q), self.rows)
-        return Assembly(self.mechanism.name, place.q, rates, place.miss, rank, tuple(held), stayed, moved)
+        name, layout = self.mechanism.name, self.mechanism.layout
+        order = layout.positions, layout.velocities
+        return Assembly(name, place.q, rates, place.miss, rank, tuple(held), stayed, moved, *order)
 
     @property
     def _analysis(self) -> Analysis:

@@ -95,28 +95,9 @@ def run(
     )
     report = write_files(mechanism, quantity, to, directory, options)
     if json:
-        print_json(_as_json(report))
+        print_json(report.to_dict())
     else:
         _show(report)
-
-
-def _as_json(report: ExportReport) -> dict[str, object]:
-    return {
-        "language": report.language.value,
-        "sha256": report.digest,
-        "files": [str(path) for path in report.files],
-        "functions": [
-            {
-                "name": one.name,
-                "quantity": one.quantity,
-                "arguments": list(one.arguments),
-                "results": list(one.results),
-                "operations": str(one.operations),
-            }
-            for one in report.functions
-        ],
-        "notes": list(report.notes),
-    }
 
 
 def _show(report: ExportReport) -> None:

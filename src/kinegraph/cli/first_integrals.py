@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import typer
 
-import kinegraph as kg
 from kinegraph.cli.common import JsonOption, SetOption, assignments, parameter_settings, print_json
 from kinegraph.cli.options import ModelSource, reads_model
 from kinegraph.cli.task_options import InputOption
@@ -25,13 +24,9 @@ def run(source: ModelSource, inputs: InputOption = None, settings: SetOption = N
         parameters=parameter_settings(mechanism, settings),
     )
     if json:
-        rows = [
-            {"name": one.name, "combination": one.combination, "formula": kg.formula(one.graph), "proved": True}
-            for one in found.integrals
-        ]
-        print_json({"integrals": rows})
+        print_json(found.to_dict())
         return
     if not found.integrals:
         typer.echo("no first integral was found among energy, momenta, coordinates and time")
     for one in found.integrals:
-        typer.echo(f"{one.combination}    (proved)\n\n{kg.formula(one.graph)}\n")
+        typer.echo(f"{one.combination}    (proved)\n\n{one.formula}\n")

@@ -21,7 +21,6 @@ from kinegraph.cli.task_options import (
     ranges,
     show_table,
     state_settings,
-    zip_names,
 )
 from kinegraph.errors import TaskError
 
@@ -56,15 +55,7 @@ def run_assemble(
     names = mechanism.layout.positions
     free = assembler.left_free(found[0].q, tuple(given)) if found else None
     if json:
-        rows = [
-            {
-                "q": zip_names(names, one.q.tolist()),
-                "residual": one.residual,
-                "changed": one.changed,
-                "moved": {value.name: [value.given, value.assembled] for value in one.moved},
-            }
-            for one in found
-        ]
+        rows = [one.to_dict() for one in found]
         print_json({"modes": rows, "dof": found[0].mobility if found else None, "free": free})
         return
     show_table((*names, "open by"), [(*(f"{x:.10g}" for x in one.q), f"{one.residual:.1e}") for one in found])

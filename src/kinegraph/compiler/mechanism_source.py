@@ -72,7 +72,7 @@ def mechanism_of(model: MechanismSource) -> Mechanism:
         return model
     if isinstance(model, str | Path):
         return load(model)
-    what = f"{type(model).__name__} is no mechanism"
+    what = f"{type(model).__name__} is not a mechanism"
     raise ModelError(what, remedy="give a Mechanism, the path of a model file, or a name such as 'puma560'")
 
 

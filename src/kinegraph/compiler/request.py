@@ -134,7 +134,7 @@ def _read_quantity(word: object) -> Quantity:
     if isinstance(word, str):
         return Quantity.parse(word)
     if not isinstance(word, Quantity):
-        raise DerivationError(f"{word!r:.80} names no quantities; write text such as 'tau' or ['H', 'gravity']")
+        raise DerivationError(f"{word!r:.80} is not a name of quantities; write text such as 'tau' or ['H', 'gravity']")
     return word
 
 

@@ -86,6 +86,25 @@ class ExportReport:
     functions: tuple[FunctionReport, ...]
     notes: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, object]:
+        """Files, and the functions with their arguments, results and operations."""
+        return {
+            "language": self.language.value,
+            "sha256": self.digest,
+            "files": [str(path) for path in self.files],
+            "functions": [
+                {
+                    "name": one.name,
+                    "quantity": one.quantity,
+                    "arguments": list(one.arguments),
+                    "results": list(one.results),
+                    "operations": str(one.operations),
+                }
+                for one in self.functions
+            ],
+            "notes": list(self.notes),
+        }
+
 
 @dataclass(frozen=True)
 class Rendering:

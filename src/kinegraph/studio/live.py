@@ -29,7 +29,7 @@ _DAMPED = 0.7
 
 #: Events that a frame carries, the newest ones: frames may be lost. A velocity that changes so many times faster than
 #: in the step before has jumped; an event that repeats within SOON seconds is not told again.
-_CARRIED = 50
+_MOST_EVENTS = 50
 _JUMP = 30.0
 _SOON = 0.02
 
@@ -40,10 +40,10 @@ class _Events:
     def __init__(self, mechanism: Mechanism) -> None:
         self.watched = bool(mechanism.contacts)
         self._bounce = f"{mechanism.contacts[0].name}: impact" if len(mechanism.contacts) == 1 else "impact"
-        self._touching: frozenset[str] = frozenset()
+        self._in_contact: frozenset[str] = frozenset()
         self._velocity: Floats | None = None
         self._change = np.inf
-        self._told: deque[tuple[str, float]] = deque(maxlen=_CARRIED)
+        self._told: deque[tuple[str, float]] = deque(maxlen=_MOST_EVENTS)
         self._count = 0
 
     def forget(self) -> None:
@@ -52,8 +52,8 @@ class _Events:
 
     def after_step(self, sim: Simulator) -> None:
         """Compare with the step before."""
-        touching = frozenset(" and ".join(filter(None, (one.first, one.second))) for one in sim.contacts)
-        new, gone = touching - self._touching, self._touching - touching
+        in_contact = frozenset(" and ".join(filter(None, (one.first, one.second))) for one in sim.contacts)
+        new, gone = in_contact - self._in_contact, self._in_contact - in_contact
         change = np.inf if self._velocity is None else float(np.abs(sim.v - self._velocity).max())
         if change > _JUMP * self._change + 1e-9 and not new:
             self._tell(self._bounce, sim.t)
@@ -61,7 +61,7 @@ class _Events:
             self._tell(f"{name}: contact", sim.t)
         for name in sorted(gone):
             self._tell(f"{name}: release", sim.t)
-        self._touching, self._velocity, self._change = touching, sim.v.copy(), change
+        self._in_contact, self._velocity, self._change = in_contact, sim.v.copy(), change
 
     def _tell(self, name: str, time: float) -> None:
         if not any(one == name and time - before < _SOON for one, before in self._told):

@@ -33,7 +33,7 @@ def _target(arguments: Arguments) -> str:
     return str(arguments.get("store") or default_target())
 
 
-def _opened(arguments: Arguments, create: bool = False) -> Store | None:
+def _store(arguments: Arguments, create: bool = False) -> Store | None:
     """The store; None if it does not exist yet and is not to be created."""
     target = _target(arguments)
     if not create and "://" not in target and not Path(target).expanduser().exists():
@@ -43,9 +43,9 @@ def _opened(arguments: Arguments, create: bool = False) -> Store | None:
 
 def versions(arguments: Arguments, channel: Channel) -> dict[str, object]:
     """The versions of the model of the page, newest first, and which of them has its text."""
-    text, name = _kept(arguments)
+    text, name = _text_and_name(arguments)
     found = {"name": name, "store": _target(arguments)}
-    store = _opened(arguments)
+    store = _store(arguments)
     if store is None:
         return {**found, "versions": []}
     table = schema.mechanism
@@ -60,8 +60,8 @@ def versions(arguments: Arguments, channel: Channel) -> dict[str, object]:
 
 def version(arguments: Arguments, channel: Channel) -> dict[str, object]:
     """One version: its text, and the lines in which the text of the page differs from it."""
-    text, name = _kept(arguments)
-    store = _opened(arguments)
+    text, name = _text_and_name(arguments)
+    store = _store(arguments)
     if store is None:
         raise StoreError(f"store {_target(arguments)}: there are no versions yet")
     with closing(store), store.reading() as connection:
@@ -77,15 +77,15 @@ def version(arguments: Arguments, channel: Channel) -> dict[str, object]:
 
 def keep_version(arguments: Arguments, channel: Channel) -> dict[str, object]:
     """Keep the text of the page as a new version; an unchanged text keeps its number."""
-    text, name = _kept(arguments)
-    store = _opened(arguments, create=True)
+    text, name = _text_and_name(arguments)
+    store = _store(arguments, create=True)
     assert store is not None
     with closing(store):
         save(store, ModelRecord(name, text, (), default_values(read_model(arguments))))
     return versions(arguments, channel)
 
 
-def _kept(arguments: Arguments) -> tuple[str, str]:
+def _text_and_name(arguments: Arguments) -> tuple[str, str]:
     """The text as the store keeps it, and the name of its mechanism."""
     mechanism = read_model(arguments)
     written = Path(str(arguments.get("file") or "model.kg")).suffix.lower() in NEW_SUFFIXES

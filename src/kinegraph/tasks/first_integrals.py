@@ -31,6 +31,7 @@ from kinegraph.graph.proof import prove, relations
 from kinegraph.model.constraints import is_constrained
 from kinegraph.model.expressions import TIME, Expression, Scalar, expression
 from kinegraph.model.mechanism import Mechanism
+from kinegraph.notation.text import formula as formula_of
 from kinegraph.simulate.checks.first_integrals import (
     ENERGY,
     JACOBI,
@@ -174,6 +175,17 @@ class Integral:
             text += f"{sign}{name}" if abs(factor) == 1 else f"{sign}{abs(factor)} {name}"
         return text
 
+    @property
+    def formula(self) -> str:
+        """The integral as a formula of the state and time."""
+        return formula_of(self.graph)
+
+    def to_dict(self) -> dict[str, object]:
+        """The combination with exact coefficients, and the formula."""
+        coefficients = {name: str(factor) for name, factor in self.coefficients.items()}
+        words = {"name": self.name, "combination": self.combination, "formula": self.formula}
+        return {**words, "coefficients": coefficients, "proved": True}
+
 
 @dataclass(frozen=True)
 class Integrals(RichDisplay):
@@ -191,13 +203,8 @@ class Integrals(RichDisplay):
         return "\n".join(["first integrals:", *lines] if lines else ["no first integral found"])
 
     def to_dict(self) -> dict[str, object]:
-        """The integrals as JSON can hold them; coefficients are exact."""
-        return {
-            "integrals": [
-                {"name": one.name, "coefficients": {name: str(factor) for name, factor in one.coefficients.items()}}
-                for one in self.integrals
-            ]
-        }
+        """The integrals as combinations with exact coefficients, and as formulas."""
+        return {"integrals": [one.to_dict() for one in self.integrals]}
 
 
 def first_integrals(

@@ -125,8 +125,8 @@ class Shooting:
             moved = self.run.form.positions_in_conditions()
             others = [name for k, name in enumerate(layout.positions) if k not in self.cyclic or k in moved]
             self.cyclic = tuple(k for k in self.cyclic if k not in moved)
-            turning = repeating(apart, point, settings.parameters, others)
-            self.turns = [k for k in turning if k not in moved or k in self.run.form.turns()]
+            repeats = repeating(apart, point, settings.parameters, others)
+            self.turns = [k for k in repeats if k not in moved or k in self.run.form.turns()]
         self.begun = self.run.values[: len(start)]
         self.parameters = self.run.values[len(start) :]
 

@@ -134,7 +134,7 @@ def _independent(derivation: Derivation, quantity: Quantity) -> set[int]:
     found: set[int] = set()
     for name in quantity.of.split(":")[1:]:
         if name not in known:
-            raise DerivationError(f"{quantity}: {name!r} is no coordinate\n  {did_you_mean(name, known)}")
+            raise DerivationError(f"{quantity}: {name!r} is not a coordinate\n  {did_you_mean(name, known)}")
         found |= {mechanism.layout.velocities.index(velocity) for velocity in known[name]}
     return found
 
@@ -198,7 +198,7 @@ def supported_body(mechanism: Mechanism, quantity: Quantity) -> str:
     if moved:
         raise DerivationError(f"{quantity}: {name} moves the joints of {', '.join(moved)}: name one of these bodies")
     known = (*mechanism.body_by_name, *(loop.name for loop in mechanism.loops), *mechanism.layout.positions)
-    raise DerivationError(f"{quantity}: {name!r} names no joint\n  {did_you_mean(name, known)}")
+    raise DerivationError(f"{quantity}: {name!r} is not a joint\n  {did_you_mean(name, known)}")
 
 
 def _positions_of(mechanism: Mechanism, name: str) -> set[str]:

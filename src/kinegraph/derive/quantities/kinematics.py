@@ -191,7 +191,7 @@ def _joint(derivation: Derivation, quantity: Quantity, name: str) -> Column:
             *derivation.mechanism.layout.velocities,
             *derivation.tree.bodies,
         ]
-        raise DerivationError(f"{quantity}: {name!r} names no joint\n  {did_you_mean(name, known)}")
+        raise DerivationError(f"{quantity}: {name!r} is not a joint\n  {did_you_mean(name, known)}")
     raise DerivationError(f"{quantity}: {name!r} stands for {len(found)} axes\n  {_remedy(derivation, found)}")
 
 

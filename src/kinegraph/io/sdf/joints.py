@@ -326,8 +326,8 @@ def gear_reference(gear: SdfJoint, frames: Frames) -> str:
 def _geared(gear: SdfJoint, link: str, frames: Frames, joints: Iterable[SdfJoint]) -> SdfJoint | None:
     """The revolute joint between a link of a gearbox and its reference body."""
     ends = {gear_reference(gear, frames), link}
-    turning = (one for one in joints if one.kind in (SdfJointKind.REVOLUTE, SdfJointKind.CONTINUOUS))
-    return next((one for one in turning if {one.parent, one.child} == ends), None)
+    hinges = (one for one in joints if one.kind in (SdfJointKind.REVOLUTE, SdfJointKind.CONTINUOUS))
+    return next((one for one in hinges if {one.parent, one.child} == ends), None)
 
 
 def _geared_angle(

@@ -58,7 +58,7 @@ class Nesting:
         world = root.first("world")
         around = root if world is None else world
         file = _File(finder, is_old(root))
-        every = [self._opened(one, file) for one in around.children if one.tag in _MODELS]
+        every = [self._included(one, file) for one in around.children if one.tag in _MODELS]
         joints = [one for one in around.children if one.tag in ("joint", "frame")] if world is not None else []
         chosen = every if joints else [pair for pair in every if not flag(pair[0], "static")] or every[:1]
         if not chosen:
@@ -83,7 +83,7 @@ class Nesting:
         if self.models > _MOST_MODELS:
             raise ModelError(f"there are more than {_MOST_MODELS} models", model.place, "include fewer models")
         if inner is None:
-            inner = [self._opened(one, file) for one in model.children if one.tag in _MODELS]
+            inner = [self._included(one, file) for one in model.children if one.tag in _MODELS]
         own = [one for one in model.children if one.tag not in _MODELS]
         if file.old:
             own = [_with_old_axes(one) if one.tag == "joint" else one for one in own]
@@ -131,7 +131,7 @@ class Nesting:
 
     # included files
 
-    def _opened(self, element: Element, file: _File) -> tuple[Element, _File]:
+    def _included(self, element: Element, file: _File) -> tuple[Element, _File]:
         """A model, or that of the file which <include> names, with the name and pose that <include> gives it."""
         if element.tag != "include":
             return element, file
@@ -164,9 +164,9 @@ class Nesting:
         children = [*given, *(one for one in model.children if one.tag not in replaced)]
         folders = [file.finder.folder] if file.finder.folder else []
         finder = MeshFinder(path.parent, (*file.finder.roots, *folders))
-        opened = Element("model", attributes, model.place, children, model.text)
-        _resolve_meshes(opened, finder)
-        return opened, _File(finder, is_old(root), (*file.around, path))
+        included = Element("model", attributes, model.place, children, model.text)
+        _resolve_meshes(included, finder)
+        return included, _File(finder, is_old(root), (*file.around, path))
 
     def _model_file(self, reference: str, finder: MeshFinder) -> Path | None:
         """The file of a reference: itself, or the model in a folder, as its model.config says."""
