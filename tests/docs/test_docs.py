@@ -29,6 +29,7 @@ PAGES = (
     "docs/forces.md",
     "docs/kinematics.md",
     "docs/equilibria.md",
+    "docs/robot.md",
 )
 PACKAGE = ROOT / "src" / "kinegraph"
 #: Pages written by hand; benchmarks write bench.md.
