@@ -32,6 +32,7 @@ export class Viewer {
     const key = JSON.stringify(drawn);
     if (key === this.drawn && !this.extras) return;
     this.drawn = key;
+    this.extras = false;
     unpacked(data);
     const before = this.chain;
     const same = before && this.handMoved && String(before.names) === String(data.names);

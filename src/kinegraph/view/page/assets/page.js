@@ -1,4 +1,4 @@
-/* Kinegraph page, built from web/ by make web; sources 525bea63c2fa9123e214dadb53c0b5e89c6b6e520f40fd8adb104efda0e75d8d */
+/* Kinegraph page, built from web/ by make web; sources aad9f1d9afcbc8256b018880e16529e30b93c4ea92d9d940ff0034723bd8dd35 */
 /*! Contains three.js
 The MIT License
 
