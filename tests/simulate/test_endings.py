@@ -116,11 +116,21 @@ def test_forces_that_jump_are_told_from_those_that_do_not(monkeypatch: pytest.Mo
     assert pole.status is Status.STEP_TOO_SMALL and "jump" not in str(pole.ending)
 
 
+#: Rows are judged redundant near the start; projections do not know the row that opens after 3 s.
+OPENS_LATE = """parameters k = 1; coordinates a = 0.5, b = 0.6, c = -2.2; gravity 0, -9.81, 0;
+    A | Rz(a) | Sx(0.5), m(k), Jz(0.1); B~A | Sx(2), Rz(b) | Sx(0.5), m(3), Jz(0.9);
+    C~B | Sx(1), Rz(c) | Sx(0.5), m(2), Jz(0.5); loop pin | revolute | C: Sx(2) | Sx(3), Sz(max(0, t - 3));"""
+
+
 def test_a_row_that_time_opens_late_ends_the_run_there() -> None:
-    """Rows are judged redundant near the start; projections do not know the row that opens after 3 s."""
-    model = kg.parse("""coordinates a = 0.5, b = 0.6, c = -2.2; gravity 0, -9.81, 0;
-        A | Rz(a) | Sx(0.5), m(1), Jz(0.1); B~A | Sx(2), Rz(b) | Sx(0.5), m(3), Jz(0.9);
-        C~B | Sx(1), Rz(c) | Sx(0.5), m(2), Jz(0.5); loop pin | revolute | C: Sx(2) | Sx(3), Sz(max(0, t - 3));""")
-    run = kg.simulate(model, 4, times=100, native=False, progress=False)
+    run = kg.simulate(kg.parse(OPENS_LATE), 4, times=100, native=False, progress=False)
     assert run.status is Status.OPEN and run.ending.component == "loop pin"
     assert run.ending.time == pytest.approx(3, abs=0.05)
+
+
+def test_sweeps_and_studies_name_a_row_that_time_opens_late() -> None:
+    model = kg.parse(OPENS_LATE)
+    sweep = kg.sweep(model, 4, over={"k": [1.0, 2.0]}, times=4, **QUIET)
+    assert sweep.statuses == (Status.OPEN, Status.OPEN) and "loop pin" in str(sweep.endings[0])
+    study = kg.study(model, 4, vary={"k": [1.0, 2.0]}, cases=2, native=False, seed=1)
+    assert set(study["status"]) == {"OPEN"} and all("loop pin" in one.reason for one in study.failures)

@@ -92,7 +92,7 @@ def named_endings(
     if rows is None:
         places = np.unique(np.linspace(0, len(bad) - 1, MOST).astype(int)) if bad else ()
         rows = [bad[place] for place in places]
-    diagnosed, found = set(rows), list(endings)
+    diagnosed, found = set(rows), _left_open_at_the_end(equations, endings, ends)
     for row in bad:
         one = endings[row]
         if row not in diagnosed:
@@ -203,6 +203,24 @@ def left_open(equations: Equations, run: Run, q: Floats, v: Floats) -> Ending:
     return _ending_where_open(equations, run, q, v, np.zeros(0), _REACH)[0] if run.ending.status.good else run.ending
 
 
+def _left_open_at_the_end(equations: Equations, endings: Sequence[Ending], ends: Ends) -> list[Ending]:
+    """The endings of many runs; those whose last states should be closed and are not say so.
+
+    As in `left_open`, but of the last states alone: studies keep no others.
+    """
+    found = list(endings)
+    closed = equations.closes and equations.projection is not None and equations.keeps_closed
+    good = [row for row, one in enumerate(endings) if one.status.good and np.isfinite(ends.last[row]).all()]
+    if not (closed and good):
+        return found
+    times, parameters = np.array([endings[row].time for row in good]), ends.parameters[good]
+    open_by = _open_by(equations, times, *equations.unpack(ends.last[good], parameters), parameters)
+    for place in np.flatnonzero(~(open_by.max(axis=1) < _WIDE)):
+        names = _names(equations, np.where(np.isfinite(open_by[place]), open_by[place], np.inf))
+        found[good[place]] = Ending(Status.OPEN, float(times[place]), names, detail="or before", hint=_REACH)
+    return found
+
+
 def _came_open(equations: Equations, run: Run, parameters: Floats) -> tuple[Ending, int]:
     """When stabilized loops opened, which opened most, and how many states precede it."""
     return _ending_where_open(equations, run, *equations.unpack(run.states, parameters), parameters, _DECAY)
@@ -211,16 +229,21 @@ def _came_open(equations: Equations, run: Run, parameters: Floats) -> tuple[Endi
 def _ending_where_open(
     equations: Equations, run: Run, q: Floats, v: Floats, parameters: Floats, hint: str
 ) -> tuple[Ending, int]:
-    assert equations.projection is not None
-    rows = np.hstack([q, v, run.times[:, None], np.tile(parameters, (len(run.times), 1))])
-    missed = row_values(equations.projection, state_symbols(equations), rows)[MISSED]
-    open_by = np.abs(missed[:, : missed.shape[1] // 2])
+    open_by = _open_by(equations, run.times, q, v, np.tile(parameters, (len(run.times), 1)))
     late = np.flatnonzero(~(open_by.max(axis=1) < _WIDE))
     if not len(late):
         return run.ending, len(run.times)
     first = open_by[late[0]]
     names = _names(equations, np.where(np.isfinite(first), first, np.inf))
     return Ending(Status.OPEN, float(run.times[late[0]]), names, hint=hint), int(late[0])
+
+
+def _open_by(equations: Equations, times: Floats, q: Floats, v: Floats, parameters: Floats) -> Floats:
+    """By how much each row of the loops and constraints is open, state by state."""
+    assert equations.projection is not None
+    rows = np.hstack([q, v, times[:, None], parameters])
+    missed = row_values(equations.projection, state_symbols(equations), rows)[MISSED]
+    return np.asarray(np.abs(missed[:, : missed.shape[1] // 2]))
 
 
 def _rows(equations: Equations, states: _States, place: int) -> tuple[Floats, Floats]:
