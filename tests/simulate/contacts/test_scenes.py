@@ -51,6 +51,7 @@ def test_dominoes_fall_one_after_the_other() -> None:
     assert min(one.gap for one in sim.contacts) > -1e-6
 
 
+@pytest.mark.soak
 def test_a_spinning_coin_loses_energy_and_settles() -> None:
     radius, thick, mass, tilt = 0.02, 0.002, 0.01, 0.5
     across, along = mass * (3 * radius**2 + thick**2) / 12, mass * radius**2 / 2
@@ -134,6 +135,7 @@ def test_what_starts_inside_of_another_is_pushed_out_without_speed(first: str, s
     assert np.linalg.norm(sim.q[7:10] - sim.q[:3]) > 0.13
 
 
+@pytest.mark.soak
 def test_plates_without_thickness_rest_on_each_other() -> None:
     plate = "Sx(0) | box(0.2, 0.2, 0)", 1.0, (1e-3, 1e-3, 2e-3)
     sim = stepped(gravity() + body("A", (0, 0, 0.001), *plate) + body("B", (0.01, 0, 0.003), *plate))
