@@ -129,7 +129,7 @@ class ModalForm(VariationalForm):
     @cached_property
     def _switched(self) -> Graph:
         """The rates with flags in place of conditions, and the conditions."""
-        plain = VariationalForm(self.mechanism, self.values, self.forces, self.runtime, self.by, self.integrands).motion
+        plain = self._plain_motion
         builder = GraphBuilder()
         place: dict[int, int] = {}
         conditions: list[int] = []
