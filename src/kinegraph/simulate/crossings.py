@@ -53,7 +53,7 @@ class ModalForm(VariationalForm):
 
     watched: tuple[int, ...] | None = None
     #: The motion without flags, if another form has derived it.
-    plain: Graph | None = None
+    derived_motion: Graph | None = None
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class ModalForm(VariationalForm):
 
     def _like(self, by: Sequence[str], watched: tuple[int, ...] | None) -> ModalForm:
         form = ModalForm(self.whole, self.values, self.forces, self.runtime, by, self.integrands)
-        form.watched, form.plain = watched, self._plain_motion
+        form.watched, form.derived_motion = watched, self._unflagged_motion
         return form
 
     def _jumps(self) -> tuple[int, ...]:
@@ -112,9 +112,9 @@ class ModalForm(VariationalForm):
         return tuple(Symbol(Kind.INPUT, f"mode:{k}") for k in range(len(self._switched.outputs[1].nodes)))
 
     @cached_property
-    def _plain_motion(self) -> Graph:
-        if self.plain is not None:
-            return self.plain
+    def _unflagged_motion(self) -> Graph:
+        if self.derived_motion is not None:
+            return self.derived_motion
         return VariationalForm(self.mechanism, self.values, self.forces, self.runtime, (), self.integrands).motion
 
     @property
@@ -129,11 +129,11 @@ class ModalForm(VariationalForm):
     @cached_property
     def _switched(self) -> Graph:
         """The rates with flags in place of conditions, and the conditions."""
-        plain = self._plain_motion
+        unflagged = self._unflagged_motion
         builder = GraphBuilder()
         place: dict[int, int] = {}
         conditions: list[int] = []
-        for index, (node, live) in enumerate(zip(plain.nodes, plain.live, strict=True)):
+        for index, (node, live) in enumerate(zip(unflagged.nodes, unflagged.live, strict=True)):
             if not live:
                 continue
             if isinstance(node, Symbol):
@@ -143,7 +143,7 @@ class ModalForm(VariationalForm):
                 place[index] = builder.polynomial(terms)
             else:
                 place[index] = self._function(builder, node, [place[k] for k in node.arguments], conditions)
-        outputs = moved(plain.outputs, place)
+        outputs = moved(unflagged.outputs, place)
         nodes = tuple(conditions if self.watched is None else (conditions[k] for k in self.watched))
         if self.watched is not None and len(nodes) > _MOST_CONDITIONS:
             raise TaskError(

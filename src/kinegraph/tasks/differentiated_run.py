@@ -231,7 +231,7 @@ class DifferentiatedRun:
         if piecewise and (mechanism.contacts or switching_conditions(self.form.motion) is not None):
             form = self.form
             modal = ModalForm(mechanism, form.values, forces, form.runtime, form.by, form.integrands)
-            modal.plain = form.motion
+            modal.derived_motion = form.motion
             modal = modal.watching_jumps()
             self.form = modal if modal.endings.names else form
         self.formulas = results or {name: formula(name) for name in self.form.motion_names}
