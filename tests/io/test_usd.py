@@ -212,6 +212,11 @@ def test_what_is_left_out_is_said(tmp_path: Path) -> None:
         (stage(rigid(shape("Mesh", CUBE.replace("2,3,7,6", "2,3,7,60").format("none")))), "faces name no points"),
         (stage(rigid(shape("Mesh", CUBE.format("boundingCube")))), "approximated by boundingCube"),
         (stage(rigid(shape("Cube", "double size = 0"))), "a shape without volume"),
+        (stage(rigid(shape("Sphere", "double radius = 1e308"))), "a size beyond all measure"),
+        (stage(rigid(shape("Sphere", "double radius = None"))), "sizes or an axis of another type"),
+        (stage(rigid(shape("Mesh", CUBE.replace("[4,4,4,4,4,4]", "[4,4,-4,4,4,4]").format("none")))), "not possible"),
+        (stage((BALL % ("", "0", "1", "1", "1", "")).replace("(0, 0, 0)", "(nan, 0, 0)", 1)), "not finite"),
+        (stage(BALL % ("", "0", "1", "1", "1", ""), (HINGE % ("", "0", "")).replace('"Y"', '"Q"')), "write X, Y or Z"),
     ],
 )  # fmt: skip
 def test_errors_name_the_prim_and_the_remedy(text: str, words: str, tmp_path: Path) -> None:

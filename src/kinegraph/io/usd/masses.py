@@ -86,11 +86,14 @@ class ShapeMasses:
         kind = str(shape.GetTypeName())
         if kind == "Mesh":
             return self._mesh(shape, scale)
-        axis = "XYZ".index(str(shape.GetAttribute("axis").Get() or "Z")) if kind in _ALONG else 2
-        numbers = {name: float(shape.GetAttribute(name).Get()) for name in _SIZES.get(kind, ())}
-        sizes = self._sizes(shape, kind, numbers, scale, axis)
-        if not all(size > 0 for size in sizes):
-            raise self._unknown(shape, "a shape without volume")
+        token = str(shape.GetAttribute("axis").Get() or "Z") if kind in _ALONG else "Z"
+        stated = {name: shape.GetAttribute(name).Get() for name in _SIZES.get(kind, ())}
+        if token not in _AXES or None in stated.values():
+            raise self._unknown(shape, "a shape with sizes or an axis of another type")
+        axis = _AXES.index(token)
+        sizes = self._sizes(shape, kind, {name: float(one) for name, one in stated.items()}, scale, axis)
+        if not all(0 < size < _HUGE for size in sizes):
+            raise self._unknown(shape, "a shape without volume, or of a size beyond all measure")
         solid = SOLIDS[_SOLIDS[kind]]
         amount = solid.amount(*sizes)
         along = np.roll(np.array(solid.moments(*sizes)) * amount, axis - 2)
@@ -116,7 +119,10 @@ class ShapeMasses:
         if approximation not in _HULLS | _SURFACES:
             raise self._unknown(shape, f"a mesh approximated by {approximation}")
         points = np.array(shape.GetAttribute("points").Get() or np.zeros((0, 3)), dtype=float) * scale
-        counts, corners = (shape.GetAttribute(f"faceVertex{word}").Get() or [] for word in ("Counts", "Indices"))
+        words = ("faceVertexCounts", "faceVertexIndices")
+        counts, corners = ([int(one) for one in shape.GetAttribute(word).Get() or ()] for word in words)
+        if not np.abs(points).max(initial=0.0) < _HUGE or min(counts, default=3) < 3 or sum(counts) != len(corners):
+            raise self._unknown(shape, "a mesh with points or faces that are not possible")
         triangles = np.array(list(_triangles(counts, corners)), dtype=np.int64).reshape(-1, 3)
         if not len(points) or (len(triangles) and (triangles.min() < 0 or triangles.max() >= len(points))):
             raise self._unknown(shape, "a mesh whose faces name no points")
@@ -132,6 +138,9 @@ class ShapeMasses:
         return ModelError(message, self.place, remedy)
 
 
+_AXES = ("X", "Y", "Z")
+#: Larger lengths have no moments in double precision.
+_HUGE = 1e50
 #: The largest relative difference of scales that count as equal.
 _EVEN = 1e-5
 _SOLIDS = {"Cube": "box", "Sphere": "sphere", "Cylinder": "cylinder", "Capsule": "capsule"}
@@ -148,7 +157,7 @@ def _triangles(counts: Sequence[int], corners: Sequence[int]) -> Iterator[tuple[
     """The faces of a mesh as fans of triangles."""
     start = 0
     for count in counts:
-        face = [int(one) for one in corners[start : start + count]]
+        face = corners[start : start + count]
         start += count
         for second, third in pairwise(face[1:]):
             yield face[0], second, third

@@ -192,6 +192,8 @@ class _Reader:
         """Rotation, position in m, and scale of a prim in the world; shear is an error."""
         matrix = np.array(self.cache.GetLocalToWorldTransform(prim)).T
         scale = np.linalg.norm(matrix[:3, :3], axis=0)
+        if not np.isfinite(matrix).all() or not np.isfinite(scale).all():
+            raise ModelError(f"the frame of {prim.GetPath()} has numbers that are not finite", self.place)
         if not scale.all():
             raise ModelError(f"{prim.GetPath()} has a scale of zero", self.place)
         rotation = matrix[:3, :3] / scale
@@ -262,6 +264,8 @@ class _Reader:
         low, high = authored(prim, "physics:lowerLimit"), authored(prim, "physics:upperLimit")
         limits = [self._limit(one, angular) for one in (low, high)]
         token = str(authored(prim, "physics:axis") or "X")
+        if token not in ("X", "Y", "Z"):
+            raise ModelError(f"the axis of the joint {prim.GetPath()} is {token[:40]}", self.place, "write X, Y or Z")
         directions = self._directions(prim)
         return UsdJoint(
             prim.GetPath().pathString,
