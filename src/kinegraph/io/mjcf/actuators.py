@@ -195,6 +195,7 @@ class ActuatorReader:
 
     def _force(self, legal: str, law: ActuatorLaw, transmission: Transmission, element: Element) -> Expression:
         along, rate = transmission.extent.value, transmission.extent.rate
+        muscle = self._muscle(law, transmission) if "muscle" in (law.gain, law.bias) else None
         controls = self._controls(legal, law, element)
         self._resolve_damping_ratio(law, transmission, element)
         if law.gain == "pid":
@@ -206,7 +207,6 @@ class ActuatorReader:
             error = linear(1 / turn, Operation("-", (controls[""], along)))
             nearest = Call("atan2", (Call("sin", (error,)), Call("cos", (error,))))
             return plus(linear(stiffness * turn, nearest), linear(law.bias_values[2], rate))
-        muscle = self._muscle(law, transmission) if "muscle" in (law.gain, law.bias) else None
         return servo_force(law, controls[""], along, rate, muscle)
 
     def _muscle(self, law: ActuatorLaw, transmission: Transmission) -> tuple[MuscleCurves, MuscleCurves]:
