@@ -23,7 +23,7 @@ MODEL = """
     <joint name="j" axis="0 1 0" range="-1 1" damping="0.1" frictionloss="0.2"/>
     <geom type="sphere" size="0.1" pos="0.2 0.1 0.3"/>
   </body></worldbody>
-  <actuator><adhesion name="drive" body="b" ctrlrange="0 1"/></actuator>
+  <actuator><muscle name="drive" joint="j"/></actuator>
   <keyframe><key mpos="0.5 0 0"/></keyframe>
 </mujoco>
 """
@@ -71,7 +71,7 @@ def test_check_prints_all_of_it(run, model):
     assert "note:" not in result.err and "well described" not in result.out
     for line in (
         "m: described in part, without actuators, contacts, keyframes, joint ranges, dry friction in joints; 1 body",
-        "<adhesion> drive: adhesion actuators are not supported",
+        "<muscle> drive: it has no lengthrange; MuJoCo finds it by a simulation",
         "mpos of <key>",
         "joint ranges: j",
         "1.5708 of the body b differs from pi/2 by 3.7e-06; tolerance 1e-5 rounds it",
@@ -130,7 +130,7 @@ def test_the_mechanism_keeps_it(model):
     found = kg.load(model)
     again = pickle.loads(pickle.dumps(replace(found, name="other")))
     assert again.report == found.report and again.report.of(FindingKind.LEFT_OUT)
-    assert "# line 8: <adhesion> drive: adhesion actuators are not supported" in kg.write(found).splitlines()
+    assert "# line 8: <muscle> drive: it has no lengthrange; MuJoCo finds it by a simulation" in kg.write(found)
     assert kg.parse(kg.write(found)).report.complete
     assert replace(found, report=kg.load("puma560").report) == found  # it is no part of what the mechanism is
 

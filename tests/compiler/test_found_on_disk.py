@@ -16,8 +16,8 @@ from kinegraph.derive.quantities.table import RECORDS, TABLE
 from tests.programs import HANGS
 
 #: How many modules of ours `kg.compile` may import where its code is on disk, and where a tree is derived, reduced and
-#: compiled; with some room above what was measured: 78 and 156.
-CACHED, NEW_TREE = 85, 162
+#: compiled; with some room above what was measured: 78 and 164.
+CACHED, NEW_TREE = 85, 170
 
 PROGRAM = """
 import sys

@@ -50,8 +50,8 @@ def test_utf16_is_read(tmp_path: Path) -> None:
         (
             "w.urdf",
             "<sdf version='1.7'><world name='w'/></sdf>",
-            "one model that is not static; found none",
-            "one <model>",
+            "the file has no model",
+            "at least one <model>",
         ),
         (
             "r.urdf.xacro",
