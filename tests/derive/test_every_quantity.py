@@ -76,7 +76,7 @@ def each_request_is_derived_once() -> Iterator[None]:
 
 def layout_of(name: str) -> FunctionLayout:
     """One function for each quantity; for all together where each alone takes seconds to reduce."""
-    long = name in ("free", "driven", "closed")
+    long = name in ("free", "driven", "closed", "unknown", "motor")
     return FunctionLayout.COMBINED if long and not SOAK else FunctionLayout.SEPARATE
 
 
