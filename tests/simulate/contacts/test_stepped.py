@@ -249,7 +249,7 @@ def test_interpreted_compiled_and_rows_agree() -> None:
     )
     rows = kg.simulator(mechanism, dt=4e-3, contacts=settings, count=3, state={"Bu": 1.0})
     for sim in (compiled, interpreted, rows):
-        sim.step(steps=16)
+        sim.step(steps=25)
     assert len(compiled.contacts) >= 4  # type: ignore[union-attr]
     np.testing.assert_allclose(interpreted.state, compiled.state, atol=1e-6)
     for row in rows.state:

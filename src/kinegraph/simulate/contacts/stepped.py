@@ -49,7 +49,8 @@ from kinegraph.solve.loops.contact_model import (
     ContactMemory,
     ContactModel,
 )  # fmt: skip
-from kinegraph.solve.loops.impulses import Rows
+from kinegraph.solve.loops.impulse_rows import Rows
+from kinegraph.solve.loops.settling import SPARE
 from kinegraph.solve.problem import Function, code_of
 
 _ROWS = (1, 3, 4, 6)
@@ -316,6 +317,9 @@ class SteppedContacts:
             np.zeros(rows + 6),
             np.zeros((rows, rows)),
             np.zeros(rows + 6),
+            np.zeros(rows + 6, dtype=np.int64),
+            np.zeros((rows, rows)),
+            np.zeros((SPARE, rows + 6)),
             np.zeros(rows + 6, dtype=np.int64),
         )
         return ContactMemory(

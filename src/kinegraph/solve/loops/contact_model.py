@@ -8,7 +8,7 @@ from kinegraph.arrays import Floats, Integers
 from kinegraph.codegen.kernel import Code
 from kinegraph.solve.loops.collision_points import CollisionMemory, CollisionPoints
 from kinegraph.solve.loops.collision_shapes import Shapes
-from kinegraph.solve.loops.impulses import Rows
+from kinegraph.solve.loops.impulse_rows import Rows
 
 # The columns of `previous`. Its first row holds how many contacts there are, the last change of a rate (m/s), how far
 # constant forces moved a gap in the step, how far gaps may be open that are still watched, the energy that impulses

@@ -52,7 +52,8 @@ from kinegraph.solve.loops.contact_rows import (
     respond,
     second_half,
 )
-from kinegraph.solve.loops.impulses import Rows, energy_gain, solve_impulses, solve_pushes
+from kinegraph.solve.loops.impulse_rows import Rows
+from kinegraph.solve.loops.impulses import energy_gain, solve_impulses, solve_pushes
 from kinegraph.solve.loops.marks import call
 from kinegraph.solve.loops.step import LEFT, LOOPS_OPEN, NOT_A_NUMBER, RUNNING, System, Work, project
 from kinegraph.solve.loops.stepping import BASE, STEP, TIME, advance_clock, runge_kutta_step

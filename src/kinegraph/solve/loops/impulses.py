@@ -10,54 +10,19 @@ contact of one row with a bound: r = 0 if |f| is below it, and f is the bound ag
 from __future__ import annotations
 
 from math import sqrt
-from typing import NamedTuple
 
-from kinegraph.arrays import Floats, Integers
+from kinegraph.arrays import Floats
 from kinegraph.jit.marks import part
+from kinegraph.solve.loops.impulse_rows import Rows, apply_impulses, own_response
+from kinegraph.solve.loops.settling import settle
 
 _INNER = 12  # rounds within one contact
 _SETTLED, _ROUNDED = 1e-14, 2e-14
 _SWEEPS, _MODES = 6, 10  # sweeps between steps, and steps in a row
 _SEVERAL, _GRADIENTS = 6, 300  # contacts for which the convex problem is solved first, and the most steps for it
 _RAISED = 1e-11  # of the largest response: added to the diagonal
+_TOGETHER, _MOST_ROWS = 12, 96  # sweeps until all impulses are sought together; for so many rows at most
 _FIRM = 1e-10  # of the largest response: rows that respond less cannot move
-
-
-class Rows(NamedTuple):
-    """Rows of all contacts, and memory: sizes[0] rows of sizes[1] contacts.
-
-    first: the first row of each contact; widths: how many it has: 1, 3, 4 or 6. friction: sliding, spin, rolling.
-    bounds: the largest impulse of dry friction in a joint; 0 of contacts.
-    jacobian: over the velocities; responses: H^-1 J^T by row; matrix: J H^-1 J^T.
-    rates: with the present impulses; targets: of normal rows; impulses. factor, steps, chosen: memory.
-    """
-
-    sizes: Integers
-    first: Integers
-    widths: Integers
-    friction: Floats
-    bounds: Floats
-    jacobian: Floats
-    responses: Floats
-    matrix: Floats
-    rates: Floats
-    free: Floats
-    targets: Floats
-    impulses: Floats
-    factor: Floats
-    steps: Floats
-    chosen: Integers
-
-
-@part
-def apply_impulses(rows: Rows) -> None:
-    """The rates that belong to the impulses."""
-    count = rows.sizes[0]
-    for i in range(count):
-        total = rows.free[i]
-        for j in range(count):
-            total += rows.matrix[i, j] * rows.impulses[j]
-        rows.rates[i] = total
 
 
 @part
@@ -76,7 +41,8 @@ def change_impulse(rows: Rows, row: int, value: float) -> float:
 @part
 def solve_impulses(rows: Rows, tolerance: float, rounds: int) -> float:
     """Sweeps over all contacts, and steps to the solution with the present modes in between, until no sweep changes a
-    rate by more than the tolerance (a speed); returns the last change."""
+    rate by more than the tolerance (a speed); returns the last change. Contacts that jam each other, so that the least
+    slip turns their friction, are left to `settle`."""
     begin(rows)
     apply_impulses(rows)
     change = 0.0
@@ -88,6 +54,11 @@ def solve_impulses(rows: Rows, tolerance: float, rounds: int) -> float:
             if number == _SWEEPS - 1 and rows.sizes[1] >= _SEVERAL:
                 relax(rows, tolerance)
             step_in_mode(rows)
+        if rows.sizes[0] <= _MOST_ROWS:
+            if number == rounds - 1:
+                return settle(rows, 0.1 * tolerance)
+            if number == _TOGETHER - 1:
+                settle(rows, 0.1 * tolerance)
     return change
 
 
@@ -193,15 +164,6 @@ def stiffness(rows: Rows) -> float:
                     total += abs(rows.matrix[i, j]) / scale if scale > 0.0 else 0.0
             most = max(most, total)
     return most if most > 0.0 else 1.0
-
-
-@part
-def own_response(rows: Rows, contact: int) -> float:
-    """The largest response of a contact to itself."""
-    most = 0.0
-    for i in range(rows.first[contact], rows.first[contact] + min(rows.widths[contact], 3)):
-        most = max(most, rows.matrix[i, i])
-    return most
 
 
 @part
