@@ -20,7 +20,7 @@ _INNER = 12  # rounds within one contact
 _SETTLED, _ROUNDED = 1e-14, 2e-14
 _SWEEPS, _MODES = 6, 10  # sweeps between steps, and steps in a row
 _SEVERAL, _GRADIENTS = 6, 300  # contacts for which the convex problem is solved first, and the most steps for it
-_RAISED = 1e-11  # of the largest response: added to the diagonal
+_RAISED = 1e-7  # of the largest response: added to the diagonal, so that rounding moves little between dependent rows
 _TOGETHER, _MOST_ROWS = 12, 96  # sweeps until all impulses are sought together; for so many rows at most
 _FIRM = 1e-10  # of the largest response: rows that respond less cannot move
 

@@ -27,10 +27,11 @@ OWN, MISS, STEP, ROOM, PRICE, ROOM_STEP, PRICE_STEP, PRODUCT, BEYOND, DIAGONAL, 
 SPARE = 11
 
 _ATTEMPTS, _CLOSER = 3, 1e-3  # and how much closer to the limits each goes
+_RAISED = 1e-6  # of responses: the least damping inside, so that rounding moves no impulses between dependent rows
 _FAR = -1e200  # a target below: the contact is only watched
 _INSIDE, _CLOSE, _TO_LIMIT, _HELD = 40, 1e-12, 0.99, 10.0  # steps, products at the end, parts of the way, damping
 _NEWTON, _TRIALS, _SLOW = 24, 8, 3  # steps, tries of each, and how many may make little progress
-_LEAST, _LARGEST = 1e-14, 1e-2  # damping
+_LEAST, _LARGEST = 1e-12, 1e-2  # damping
 
 
 @part
@@ -127,7 +128,9 @@ def go_inside(rows: Rows, close: float) -> None:
     for _ in range(_INSIDE):
         apply_impulses(rows)
         mean, most = look_at_products(rows)
-        if most <= close * scale[0] * scale[1] or not inside_matrix(rows, _HELD * mean / (scale[1] * scale[1])):
+        if most <= close * scale[0] * scale[1]:
+            return
+        if not inside_matrix(rows, max(_HELD * mean / (scale[1] * scale[1]), _RAISED)):
             return
         inside_step(rows)
         part_of = way_to_limit(rows)
